@@ -59,6 +59,8 @@ const WORDS: &[&str] = &[
     "replay",
     "store",
     "timeout",
+    "early",
+    "alpha",
     "limit",
     "pairwise",
     "empty",

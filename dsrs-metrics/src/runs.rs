@@ -18,10 +18,11 @@ pub use dsrs_metrics_formats as formats;
 pub use dsrs_metrics_otel as otel;
 #[cfg(feature = "evaluate")]
 pub use dsrs_metrics_run::{
-    BudgetReport, DevsetRows, Ending, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator,
-    FailureSettings, FileSettings, InputNames, JudgedBy, MetricList, MetricSummary, ModelSettings,
-    Observer, ProgramTotals, ProgressDisplay, Repeat, RepeatSummary, RolloutNumber, RowResult,
-    RunStart, Running, Spending, StatisticsSettings, StopSettings, StoreUse, UnknownField,
+    BudgetReport, DecidedGate, DevsetRows, EarlyResult, Ending, EvaluateBuilder, EvaluateError,
+    EvaluationResult, Evaluator, FailureSettings, FileSettings, InputNames, JudgedBy, MetricList,
+    MetricSummary, ModelSettings, Observer, ProgramTotals, ProgressDisplay, Repeat, RepeatSummary,
+    RolloutNumber, RowResult, RunStart, Running, Spending, StatisticsSettings, StopSettings,
+    StoreUse, UnknownField,
 };
 #[cfg(feature = "evaluate")]
 #[doc(hidden)]

@@ -14,6 +14,7 @@ mod ci_files;
 mod compare;
 mod compare_gate;
 mod compare_peers;
+mod early;
 mod export;
 mod faults;
 mod floats;

@@ -76,7 +76,7 @@ async fn a_panel_is_configured_from_text() {
 #[test]
 fn the_spec_contains_the_parameters_of_the_panel_with_the_judges_defaults() {
     /// Say whether the answer is short.
-    #[judge(models(["openai:a", default]), quorum = 1)]
+    #[judge(panel(models = ["openai:a", default], quorum = 1))]
     struct Short {
         #[input(pred)]
         answer: String,

@@ -11,7 +11,7 @@ use dsrs_metrics::prelude::*;
 use super::setup::{PoliteJudge, polite, rows, unconfigured};
 
 /// Say whether the answer is short.
-#[judge(models(["a:one", "b:two"]), quorum = 1)]
+#[judge(panel(models = ["a:one", "b:two"], quorum = 1))]
 struct Short {
     #[input(pred)]
     answer: String,

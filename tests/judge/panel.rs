@@ -80,7 +80,7 @@ async fn grades_are_aggregated_by_median_average_or_majority() {
 #[tokio::test]
 async fn a_judge_out_of_range_is_not_hidden_by_another() {
     /// Say how much better it got.
-    #[judge(score = gain, range = 0.0..=1.0, aggregation = average, reasoning = false)]
+    #[judge(score = gain, range = 0.0..=1.0, panel(aggregation = average), reasoning = false)]
     struct Gain {
         #[input(pred)]
         answer: String,
@@ -114,7 +114,7 @@ async fn a_judge_out_of_range_is_not_hidden_by_another() {
 #[tokio::test]
 async fn one_model_listed_three_times_draws_three_times() {
     /// Say whether the answer is short.
-    #[judge(models([default; 3]), aggregation = majority, max_concurrent_judges = 1)]
+    #[judge(panel(models = [default; 3], aggregation = majority, max_concurrent = 1))]
     struct Short {
         #[input(pred)]
         answer: String,

@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 /// Judge whether the last message is polite.
-#[judge(turns = assistant, window = 2, reasoning = false, cost = "10 msat")]
+#[judge(turns(of = assistant, window = 2), reasoning = false, cost = "10 msat")]
 struct Polite {
     #[input(pred)]
     conversation: Trajectory,
@@ -26,7 +26,7 @@ struct Polite {
 }
 
 /// Judge whether the last message is polite.
-#[judge(turns = assistant, window = 2, reduce = min, max_turns = 3, reasoning = false)]
+#[judge(turns(of = assistant, window = 2, reduce = min, max = 3), reasoning = false)]
 struct AlwaysPolite {
     #[input(pred)]
     conversation: Trajectory,

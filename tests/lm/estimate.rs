@@ -30,7 +30,7 @@ fn free_prompts() -> Prices {
 }
 
 /// Say whether the answer is polite.
-#[judge(max_tokens = 100, reasoning = false)]
+#[judge(scoring(max_tokens = 100), reasoning = false)]
 struct Polite {
     #[input(pred)]
     answer: String,
@@ -49,7 +49,7 @@ async fn filter(#[pred] answer: &str) -> dsrs_metrics::Result<f64> {
 }
 
 /// Grade the answer.
-#[judge(max_tokens = 10, reasoning = false, range = 0.0..=1.0, cost = "9 msat")]
+#[judge(scoring(max_tokens = 10), reasoning = false, range = 0.0..=1.0, cost = "9 msat")]
 struct Grade {
     #[input(pred)]
     answer: String,
@@ -58,7 +58,7 @@ struct Grade {
 }
 
 /// Say which is better.
-#[judge(pairwise(ours, theirs), max_tokens = 10, reasoning = false)]
+#[judge(pairwise(ours, theirs), scoring(max_tokens = 10), reasoning = false)]
 struct Better {
     #[input(gold = "answer")]
     ours: String,

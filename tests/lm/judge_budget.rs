@@ -32,7 +32,7 @@ struct Polite {
 const DRAWS: u64 = 4;
 
 /// Say whether the answer is polite.
-#[judge(cost = "360 msat", scoring = draws(4))]
+#[judge(cost = "360 msat", scoring(by = draws(4)))]
 struct DrawnPolite {
     #[input(pred)]
     answer: String,

@@ -49,7 +49,7 @@ async fn a_panel_with_steps_stays_within_its_budget() {
 }
 
 /// Judge which statements are true.
-#[judge(score = share(verdicts, |it| it), range = 0.0..=1.0, reasoning = false, max_tokens = 300)]
+#[judge(score = share(verdicts, |it| it), range = 0.0..=1.0, reasoning = false, scoring(max_tokens = 300))]
 struct Limited {
     #[input(pred)]
     answer: String,

@@ -9,7 +9,7 @@ use crate::server::{Answer, Received, Server, chat};
 use crate::{ask, plain};
 
 /// Grade the text.
-#[judge(score = grade, scoring = logprobs, reasoning = false)]
+#[judge(score = grade, scoring(by = logprobs), reasoning = false)]
 struct Graded {
     #[input(pred)]
     text: String,
@@ -204,8 +204,7 @@ async fn a_run_asks_for_log_probabilities_before_its_first_row() {
 
 #[tokio::test]
 async fn a_model_without_log_probabilities_is_an_error_before_the_first_row() {
-    let instead =
-        "; use a model that returns log probabilities, or write `scoring = text` in `#[judge(..)]`";
+    let instead = "; use a model that returns log probabilities, or write `scoring(by = text)` in `#[judge(..)]`";
     // A server that ignores the parameter, one that rejects it, and a format without it.
     let ignores = Server::start(|_| Answer::chat("{\"ok\":true}")).await;
     let rejects = Server::start(|received| match received.body["logprobs"] == true {

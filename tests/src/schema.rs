@@ -99,6 +99,7 @@ pub fn schema_of(value: &Value) -> &'static str {
         ("paired", "comparison"),
         ("labels_without_row", "agreement"),
         ("by_purpose", "estimate"),
+        ("gate", "plan"),
     ];
     let known = keys.into_iter().find(|(key, _)| value.get(key).is_some());
     known

@@ -49,12 +49,12 @@ pub(super) struct ScoreArguments {
     /// Files of rows: .jsonl, .json, .csv or (feature `parquet`) .parquet; `-` is standard input
     #[arg(value_name = "DATA", required = true)]
     pub(super) data: Vec<PathBuf>,
-    /// The metrics, separated by commas; see `list`
+    /// The metrics, separated by commas; see `list`. With --from, the scores in the file if left out
     #[arg(
         short,
         long = "metric",
         value_name = "NAME",
-        required = true,
+        required_unless_present = "from",
         value_delimiter = ','
     )]
     pub(super) metrics: Vec<String>,
@@ -113,6 +113,14 @@ pub(super) struct ScoreArguments {
     /// written as em=60%. A metric that scored no row is always worse
     #[arg(long, value_name = "NAME=X")]
     pub(super) fail_under: Vec<MetricThreshold>,
+    /// Stop as soon as every such gate is decided: "polite >= 0.9", "lower(polite) >= 90%", "upper(wer) <= 0.2",
+    /// "failed <= 0.02"; exit with 1 if one fails. Rows are scored in a random order that depends on their ids and
+    /// --seed. Without --alpha, no score of the remaining rows can change a verdict
+    #[arg(long, value_name = "GATE")]
+    pub(super) stop_when: Vec<String>,
+    /// The maximum probability that any verdict of --stop-when differs from the one on all rows, e.g. 0.01
+    #[arg(long, value_name = "P", requires = "stop_when", value_parser = finite)]
+    pub(super) alpha: Option<f64>,
     /// The score of a failed row in the mean
     #[arg(
         long,
@@ -135,8 +143,8 @@ pub(super) struct ScoreArguments {
     /// Student's t
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
     pub(super) bootstrap: Option<u32>,
-    /// The seed of the bootstrap
-    #[arg(long, value_name = "N", default_value_t = 0, requires = "bootstrap")]
+    /// The seed of the bootstrap, and of the order of rows with --stop-when
+    #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) seed: u64,
     #[command(flatten)]
     pub(super) otlp: OtlpArguments,

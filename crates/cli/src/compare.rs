@@ -119,7 +119,8 @@ fn of_comparison(error: ResultsError) -> CliError {
 }
 
 pub(super) fn run(registry: &Registry, args: &CompareArguments) -> Result<ExitCode> {
-    let exit = compared(registry, args);
+    let exit =
+        compared(registry, args).map_err(|error| args.from.advise(error, [&args.a, &args.b]));
     if let (true, Err(error)) = (args.github, &exit) {
         annotate("compare", &error.to_string());
     }

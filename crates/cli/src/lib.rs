@@ -1,7 +1,7 @@
 //! Part of [dsrs-metrics](https://docs.rs/dsrs-metrics), which documents it. This package has no stable API of its own.
 //!
-//! The command line: `list`, `score`, `rejudge`, `agree`, `compare`, `report`, `export`, `accept` and `generate` for a
-//! [`Registry`] of metrics.
+//! The command line: `list`, `score`, `rejudge`, `agree`, `compare`, `plan`, `report`, `export`, `accept` and `generate`
+//! for a [`Registry`] of metrics.
 //!
 //! Each command has a module with its name, and `args.rs` defines the arguments. `files.rs` checks that no output is an
 //! input or another output, and writes outputs. `limit.rs` has limits on scores. `data/` reads rows, and `evaluate/`
@@ -19,6 +19,7 @@ mod generate;
 mod limit;
 mod list;
 mod otlp;
+mod plan;
 mod rejudge;
 mod report;
 mod runs;
@@ -61,6 +62,7 @@ enum Command {
     Rejudge(Box<rejudge::RejudgeArguments>),
     Agree(AgreeArguments),
     Compare(compare::CompareArguments),
+    Plan(plan::PlanArguments),
     Report(report::ReportArguments),
     Export(export::ExportArguments),
     Accept(accept::AcceptArguments),
@@ -100,19 +102,6 @@ impl std::process::Termination for MainExit {
     }
 }
 
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "`dsrs_metrics::main!` defines the function `main`, and nothing calls it inside another function",
-    label = "write `dsrs_metrics::main!` outside of all functions, and remove `fn main`"
-)]
-pub trait OfMain {}
-
-impl OfMain for MainExit {}
-
-/// Checks that `main` is the one that `dsrs_metrics::main!` defines.
-#[doc(hidden)]
-pub const fn is_main<R: OfMain>(_: fn() -> R) {}
-
 /// Runs one command; `args` starts with the name of the program.
 ///
 /// Results go to standard output, everything else to standard error. The exit code is 0 on success; 1 if a metric
@@ -144,6 +133,7 @@ pub fn run<A: Into<OsString> + Clone>(
         Command::Score(args) => score::run(registry, &args),
         Command::Agree(args) => agree::run(registry, &args),
         Command::Compare(args) => compare::run(registry, &args),
+        Command::Plan(args) => plan::run(registry, &args),
         Command::Rejudge(args) => rejudge::run(registry, &args),
         Command::Export(args) => export::run(&args),
         #[cfg(feature = "lm")]

@@ -104,7 +104,10 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
     let files = args.results.iter();
     let files = files.map(|file| InputFile::open(args.from, Epochs::Repeats, file, false));
     let files = files.collect::<Result<Vec<_>>>()?;
-    let read = |file: &InputFile<'_>| args.runs.read_report(file.named(), args.group.as_deref());
+    let read = |file: &InputFile<'_>| {
+        let run = args.runs.read_report(file.named(), args.group.as_deref());
+        run.map_err(|error| args.from.advise(error, &args.results))
+    };
     let runs = files.iter().map(read).collect::<Result<Vec<_>>>()?;
     let metrics = runs.iter().flat_map(ReportRun::metrics);
     let mut report = HtmlReport::of_runs(&runs)

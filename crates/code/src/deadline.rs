@@ -23,8 +23,8 @@ impl Drop for Late {
     }
 }
 
-/// Does work on a new thread and waits for its result, or returns `None` at the deadline. The thread keeps running
-/// after the deadline.
+/// Does work on a new thread and waits for its result, or returns `None` at the deadline. The thread then keeps
+/// running.
 ///
 /// # Errors
 /// Returns an error if no thread can be started, if the work panics, or if too many threads are still busy with earlier work.

@@ -1,9 +1,9 @@
-//! The rules of the gates of `#[eval]` that need the specs of its metrics. Each returns a message if it is broken: the
-//! mistake, the value that was found, a correction.
+//! The rules of `#[eval]` gates that need the specs of its metrics. If a rule is broken, its function returns a
+//! message: the mistake, the value found and a fix.
 //!
-//! The macro emits them as constants, so that `cargo check` shows the message at the gate; `specs` are then the specs of the
-//! metrics whose types the attribute names. The harness checks them again before the first row, with the specs of all metrics
-//! as they were built.
+//! The macro emits them as constants, so `cargo check` shows the message at the gate; `specs` then has the metrics
+//! whose types the attribute names. The harness checks them again before the first row, with the specs of all metrics
+//! as built.
 
 pub use crate::sentence::check;
 use crate::sentence::{Sentence, same, sentence, unless};
@@ -20,9 +20,17 @@ const fn position(specs: &[MetricSpec<'_>], name: &str) -> Option<usize> {
     None
 }
 
+/// Returns the specs, or none if a metric has a mistake of its own.
+pub const fn known(specs: &'static [MetricSpec<'static>]) -> &'static [MetricSpec<'static>] {
+    if MetricSpec::any_stub(specs) {
+        return &[];
+    }
+    specs
+}
+
 /// A gate must be on a metric of `metrics(..)`.
 pub const fn is_listed(specs: &[MetricSpec<'_>], name: &str) -> Option<Sentence> {
-    if position(specs, name).is_some() {
+    if specs.is_empty() || position(specs, name).is_some() {
         return None;
     }
     let mut sentence = sentence!("`metrics(..)` has no metric " [name name] "; it has ");
@@ -37,7 +45,7 @@ pub const fn is_listed(specs: &[MetricSpec<'_>], name: &str) -> Option<Sentence>
     Some(sentence.text(": write one of these, or add the metric"))
 }
 
-/// The range of the scores of a metric, if it has one.
+/// Returns the range of a metric's scores, if it has one.
 const fn range(spec: &MetricSpec<'_>) -> Option<ScoreRange> {
     match (spec.strict, spec.kind) {
         (true, _) => Some(ScoreRange::UNIT),
@@ -46,8 +54,8 @@ const fn range(spec: &MetricSpec<'_>) -> Option<ScoreRange> {
     }
 }
 
-/// A bound must be on the side of the scores that are worse, and be one that some scores reach and others do not. `end` is
-/// `lower`, `upper` or empty, and `text` the bound as written.
+/// A bound must be on the worse side of the scores, and some scores must reach it and others not. `end` is `lower`,
+/// `upper` or empty, and `text` is the bound as written.
 pub const fn bound_fits(
     specs: &[MetricSpec<'_>],
     name: &str,
@@ -100,7 +108,7 @@ pub const fn bound_fits(
         [text found.as_str()] " never fails: every score of " [name name] " is in " [range range] "; write a " [text other] " one")
 }
 
-/// A margin must be narrower than the range of the metric.
+/// A margin must be narrower than the metric's range.
 pub const fn margin_fits(specs: &[MetricSpec<'_>], name: &str, by: f64) -> Option<Sentence> {
     let Some(at) = position(specs, name) else {
         return None;

@@ -1,8 +1,7 @@
-//! Interned names of components, which live as long as the program.
+//! Interned component names, which live as long as the program.
 //!
-//! Every score of a composite contains them. With `Arc`, all threads would update one reference count
-//! for every row, which takes longer than evaluating a simple component. The number of names is small,
-//! and each distinct list is stored once.
+//! Every score of a composite contains them. With `Arc`, all threads would update one reference count for every row,
+//! which takes longer than evaluating a simple component. There are few names, and each distinct list is stored once.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};

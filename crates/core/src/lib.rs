@@ -2,21 +2,21 @@
 //!
 //! The contract: the trait of a metric, its call, its results and its errors.
 //!
-//! The folders import from each other in this order: `spec/` (declarations), `rows/` (reading rows), `score/` (results),
-//! `dedup/` (evaluating equal metrics once per row), `declared/` (declarations for the compiler), `metric/` (the trait and
-//! its calls), then `composite/` (metrics of metrics) and `judge/` (language models). Runs over many rows are in another
-//! package.
+//! The folders import from each other in this order: `spec/` (declarations), `rows/` (reading rows), `score/`
+//! (results), `dedup/` (evaluating equal metrics once per row), `declared/` (declarations for the compiler), `metric/`
+//! (the trait and its calls), then `composite/` (metrics of metrics) and `judge/` (language models). Another package
+//! runs metrics over many rows.
 //!
-//! `program.rs` and `program_run.rs` have programs, and the trace, usage, latency and errors that they return.
-//! `panic.rs` catches panics, and `probe.rs` has the autoref specialization of the macros.
+//! `program.rs` and `program_run.rs` have programs and the trace, usage, latency and errors they return. `panic.rs`
+//! catches panics, and `probe.rs` has the macros' autoref specialization.
 
-// Expansions of the macros name the library by this path.
+// The macros' expansions name the library by this path.
 #[allow(unused_extern_crates)]
 extern crate self as dsrs_metrics;
 #[macro_use]
 extern crate dsrs_metrics_values;
 
-/// The path that errors about a JSON value show. In a public module the variant `Value::String` would make rustc write
+/// The path shown in errors about a JSON value. In a public module, the variant `Value::String` would make rustc write
 /// `std::string::String` for `String`.
 #[doc(hidden)]
 pub mod value {

@@ -93,7 +93,8 @@ pub fn message(payload: &(dyn Any + Send)) -> String {
         .unwrap_or_else(|| "a value that is not a string".to_owned())
 }
 
-/// Returns the message of a panic's payload. A payload that is not a string is not dropped, since that may panic again.
+/// Returns the message of a panic's payload. A payload that is not a string is leaked, because dropping it may panic
+/// again.
 pub fn into_message(payload: Box<dyn Any + Send>) -> String {
     let message = message(&*payload);
     if !payload.is::<&str>() && !payload.is::<String>() {

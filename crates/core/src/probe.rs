@@ -1,7 +1,8 @@
 //! Autoref specialization: the macros call a method of a wrapper without knowing which traits the wrapped type implements.
 //!
-//! Each wrapper `MaybeX` has an inherent method for types that implement the trait, and the trait `FallbackX` has a method of
-//! the same name for all others. Rust prefers the inherent method; a block that calls it imports the fallback trait.
+//! Each wrapper `MaybeX` has an inherent method for types that implement the trait, and the trait `FallbackX` has a
+//! method with the same name for all others. Rust prefers the inherent method; code that calls it imports the fallback
+//! trait.
 
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -19,7 +20,7 @@ use crate::messages::hash;
 use crate::rows::by_name::Given;
 use crate::value_type::{TypeHelp, ValueType};
 
-/// Two values of one type, which may implement [`PartialEq`].
+/// Two values of one type that may implement [`PartialEq`].
 #[derive(Debug)]
 pub struct MaybeEq<'a, T>(pub &'a T, pub &'a T);
 
@@ -39,7 +40,7 @@ pub trait FallbackEq {
 
 impl<T> FallbackEq for MaybeEq<'_, T> {}
 
-/// A metric, which may implement [`Requires`].
+/// A metric that may implement [`Requires`].
 #[derive(Debug)]
 pub struct MaybeRequires<'a, M>(pub &'a M);
 
@@ -59,7 +60,7 @@ pub trait FallbackRequires {
 
 impl<M> FallbackRequires for MaybeRequires<'_, M> {}
 
-/// A judge, which may implement [`ChecksParams`].
+/// A judge that may implement [`ChecksParams`].
 #[derive(Debug)]
 pub struct MaybeChecksParams<'a, J>(pub &'a J);
 
@@ -67,13 +68,13 @@ impl<J: ChecksParams> MaybeChecksParams<'_, J> {
     /// Checks the parameters.
     ///
     /// # Errors
-    /// What is wrong, and what to write.
+    /// Returns what is wrong and what to write instead.
     pub fn check(&self) -> Result<(), String> {
         self.0.check()
     }
 }
 
-/// The fallback of [`MaybeChecksParams`]: a judge with any parameters.
+/// The fallback of [`MaybeChecksParams`]: a judge that accepts any parameters.
 pub trait FallbackChecksParams {
     fn check(&self) -> Result<(), String> {
         Ok(())
@@ -82,7 +83,7 @@ pub trait FallbackChecksParams {
 
 impl<J> FallbackChecksParams for MaybeChecksParams<'_, J> {}
 
-/// A parameter, whose type may implement [`NamesFiles`].
+/// A parameter whose type may implement [`NamesFiles`].
 #[derive(Debug)]
 pub struct MaybeNamesFiles<'a, T>(pub &'a T);
 
@@ -121,7 +122,7 @@ pub trait FallbackEmbedder {
 
 impl<T> FallbackEmbedder for MaybeEmbedder<'_, T> {}
 
-/// The type of a field or parameter, which may implement [`ValueType`].
+/// The type of a field or parameter that may implement [`ValueType`].
 #[derive(Debug)]
 pub struct MaybeValueType<T: ?Sized>(PhantomData<T>);
 
@@ -137,13 +138,13 @@ pub trait FallbackValueType {
 
 impl<T: ?Sized> FallbackValueType for MaybeValueType<T> {}
 
-/// The default of a parameter, whose type may implement `Serialize`.
+/// The default of a parameter whose type may implement `Serialize`.
 #[derive(Debug)]
 pub struct MaybeText<'a, T>(pub &'a T);
 
 impl<T: Serialize> MaybeText<'_, T> {
-    /// Returns the value as a user would write it: a string unchanged, anything else as JSON. An
-    /// empty string, or one with white space at an end, is quoted.
+    /// Returns the value as a user would write it: a string unchanged, anything else as JSON. An empty string, or one
+    /// with white space at an end, is quoted.
     pub fn text(&self) -> Option<String> {
         match serde_json::to_value(self.0).ok()? {
             Value::String(text) if !text.is_empty() && text.trim() == text => Some(text),
@@ -173,7 +174,7 @@ impl<T: Serialize> MaybeShown<'_, T> {
     }
 }
 
-/// The first fallback of [`MaybeShown`]: the hash of the output of `Debug`, which is for programmers.
+/// The first fallback of [`MaybeShown`]: a hash of the `Debug` output, which is meant for programmers.
 pub trait FallbackDebug {
     fn shown(&self) -> Option<String>;
 }
@@ -302,7 +303,7 @@ mod tests {
         }
     }
 
-    /// A type of the user's own is not described like a type of the library with the same name.
+    /// A user's own type is not described like the library's type with the same name.
     #[test]
     fn a_type_is_described_by_itself_and_not_by_its_name() {
         assert_eq!(MaybeValueType::<Limits>::HELP, TypeHelp::NONE);

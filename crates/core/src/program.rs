@@ -1,4 +1,4 @@
-//! Programs: [`Module`], closures, the outputs that they return and their errors.
+//! Programs: [`Module`], closures, their outputs and their errors.
 //!
 //! The file is long because the traits and `Module` are documented with programs that run.
 
@@ -33,9 +33,9 @@ use crate::rows::inputs;
 )]
 pub trait Fallible<T> {
     /// Returns the value, or the message of the error. The message includes all causes if the error is a
-    /// [`ProgramError`](crate::ProgramError) (or another `Box<dyn Error>`), or if its `{:#}` format shows them. Other error
-    /// types are only known to implement `Display`; to include their causes, return a
-    /// [`ProgramError`](crate::ProgramError).
+    /// [`ProgramError`](crate::ProgramError) (or another `Box<dyn Error>`), or if its `{:#}` format shows them. Other
+    /// error types are only known to implement `Display`; return a [`ProgramError`](crate::ProgramError) to include
+    /// their causes.
     ///
     /// ```
     /// # use dsrs_metrics::runs::{Fallible, ProgramError};
@@ -44,7 +44,7 @@ pub trait Fallible<T> {
     /// ```
     ///
     /// # Errors
-    /// The message of the error.
+    /// Returns the message of the error.
     fn into_result(self) -> Result<T, String>;
 }
 
@@ -76,10 +76,10 @@ impl<T, E: fmt::Display + 'static> Fallible<T> for Result<T, E> {
     note = "return a `{P}`, a `ProgramOutput<{P}>`, or a `Result` of one whose error implements `Display` and borrows nothing;\nfor dynamic rows, write `prediction! {{ \"answer\" => answer }}`"
 )]
 pub trait ProgramReturn<P> {
-    /// Returns the output, or the error with its message as [`Fallible::into_result`] returns it.
+    /// Returns the output, or the error with the message that [`Fallible::into_result`] would return.
     ///
     /// # Errors
-    /// The error of the program.
+    /// Returns the program's error.
     fn into_output(self) -> Result<ProgramOutput<P>, ProgramRunError>;
 }
 
@@ -108,16 +108,16 @@ impl<P, E: fmt::Display + 'static> ProgramReturn<P> for Result<ProgramOutput<P>,
     }
 }
 
-/// A program that an evaluation can run: an async function or closure from a gold row to a prediction, to a
-/// [`ProgramOutput`] or to a `Result` of either ([`ProgramReturn`]), or a [`Module`].
+/// A program that an evaluation can run: an async function or closure from a gold row to a prediction, a
+/// [`ProgramOutput`] or a `Result` of either ([`ProgramReturn`]), or a [`Module`].
 ///
-/// A gold row of type [`Example`], also in an `Arc` or a `Box`, is passed with its inputs only, so that no program sees
-/// the expected answer: the fields that [`with_inputs`](Example::with_inputs) names, or else the
-/// fields of `EvaluateBuilder::inputs` or `ScorerBuilder::inputs`. The program is not called on a row that lacks one of
-/// them: the row fails.
+/// If a gold row is an [`Example`], even in an `Arc` or a `Box`, the program receives only its inputs, so it never sees
+/// the expected answer. The inputs are the fields that [`with_inputs`](Example::with_inputs) names, or those of
+/// `EvaluateBuilder::inputs` or `ScorerBuilder::inputs`. If a row lacks one of them, it fails without running the
+/// program.
 ///
-/// A gold row of any other type is passed **whole**, since its type does not distinguish inputs from labels. The closure
-/// of the run is the place to leave out the labels:
+/// A gold row of any other type is passed **whole**, because its type does not distinguish inputs from labels. Leave
+/// out the labels in the closure of the run:
 ///
 /// ```
 /// use dsrs_metrics::Evaluate;
@@ -151,8 +151,8 @@ impl<P, E: fmt::Display + 'static> ProgramReturn<P> for Result<ProgramOutput<P>,
     note = "write `|row: {G}| async move {{ .. }}`, or `async fn program(row: {G}) -> {P}` and its name without `()`, or implement `Module`"
 )]
 pub trait Program<G, P, Kind>: IsProgram<G, Kind> + Send + Sync {
-    /// Runs the program on the inputs of one row, and returns the prediction with what the program returns about its
-    /// run. A run may name the inputs of the rows that do not declare their own.
+    /// Runs the program on the inputs of one row, and returns the prediction with what the program reports about its
+    /// run. A run may name the inputs of rows that do not declare their own.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -299,11 +299,11 @@ pub trait Module: Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// Any error of the program; an evaluation counts the row as failed and continues.
+    /// Returns any error of the program. An evaluation counts the row as failed and continues.
     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError>;
 
-    /// Runs the program once and returns its prediction with its trace, usage and latency. `Evaluate`
-    /// calls it and hands them to the metrics; the default calls [`forward`](Self::forward) and returns none of them.
+    /// Runs the program once and returns its prediction with trace, usage and latency. `Evaluate` calls this and passes
+    /// them to the metrics. By default it calls [`forward`](Self::forward) and returns the prediction alone.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -334,14 +334,14 @@ pub trait Module: Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// As [`forward`](Self::forward).
+    /// Fails as [`forward`](Self::forward) does.
     async fn forward_traced(&self, inputs: Example) -> Result<ProgramOutput, ProgramError> {
         self.forward(inputs).await.map(ProgramOutput::new)
     }
 
     /// Runs the program on each example, `concurrency` at a time (0 counts as 1), and returns one result for each, in
-    /// the same order: DSPy's `batch`. The program receives the [inputs](Example::inputs) of an example, which each
-    /// example declares. An error or a panic of one run does not affect the others.
+    /// order: DSPy's `batch`. The program receives each example's declared [inputs](Example::inputs). An error or panic
+    /// of one run does not affect the others.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -385,13 +385,13 @@ pub trait Module: Send + Sync {
     }
 }
 
-/// Runs a module once, on the inputs of an example; a panic is an error.
+/// Runs a module once on the inputs of an example, and turns a panic into an error.
 async fn forwarded<M: Module + ?Sized>(
     module: &M,
     example: &Example,
 ) -> Result<Prediction, ProgramError> {
     let inputs = example.inputs()?;
-    // The call is made in an async block because it may panic before its first await.
+    // The call is inside the async block because it may panic before its first await.
     let call = panic::catch_async(false, async { module.forward(inputs).await });
     call.await
         .unwrap_or_else(|panic| Err(format!("the program panicked: {}", panic.message).into()))
@@ -420,11 +420,11 @@ macro_rules! forward_module {
 }
 forward_module!(&M, Box<M>, Arc<M>);
 
-/// Why a program returned no prediction: its message, and the budget that did not cover a call of a language model, if that is
-/// the reason.
+/// Why a program returned no prediction: its message, and the budget if that did not cover a call of a language model.
 ///
-/// A run counts a row as skipped, and not as failed, if the budget is the reason. A program returns its error as it is for
-/// that, or with it as a source: an [`LmError`](crate::lm::LmError), a [`ProgramError`] that contains one, or this type.
+/// If the budget is the reason, a run counts the row as skipped instead of failed. For that, your program must return
+/// the error itself or keep it as a source: an [`LmError`](crate::lm::LmError), a [`ProgramError`] that contains one,
+/// or this type.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LmError, LmErrorKind};
@@ -440,7 +440,7 @@ forward_module!(&M, Box<M>, Arc<M>);
 #[error("{message}")]
 #[non_exhaustive]
 pub struct ProgramRunError {
-    /// The message, with all causes that are known.
+    /// The message, with all known causes.
     pub message: String,
     /// The budget that did not cover a call, in millisatoshis.
     pub budget_msats: Option<u64>,
@@ -462,7 +462,7 @@ impl ProgramRunError {
         }
     }
 
-    /// As [`of`](Self::of). Of an error in no box, only the causes that its `Display` shows are known.
+    /// Does the same as [`of`](Self::of). If the error is not boxed, only causes that its `Display` shows are known.
     pub(crate) fn of_any<E: fmt::Display + 'static>(error: &E) -> Self {
         let any: &dyn Any = error;
         let own = any
@@ -476,7 +476,7 @@ impl ProgramRunError {
     }
 }
 
-/// Returns the budget that a call exceeded, if a call is the cause of the error.
+/// Returns the budget that a call exceeded, if such a call caused the error.
 fn budget(error: &(dyn Error + 'static)) -> Option<u64> {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -494,8 +494,8 @@ fn budget(error: &(dyn Error + 'static)) -> Option<u64> {
     None
 }
 
-/// Returns the error in a box, whose `Display` would not show its causes. `Box<dyn Error>` does not
-/// implement `Error`, so there cannot be one impl for errors and another for boxes.
+/// Returns the error in a box, whose `Display` would not show its causes. `Box<dyn Error>` does not implement `Error`,
+/// so errors and boxes cannot have separate impls.
 fn boxed<E: 'static>(error: &E) -> Option<&(dyn Error + 'static)> {
     let error: &dyn Any = error;
     if let Some(error) = error.downcast_ref::<ProgramError>() {

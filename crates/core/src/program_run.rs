@@ -1,4 +1,4 @@
-//! Information that a program returns about its own run: trace, usage and latency. `evaluate` runs programs.
+//! What a program reports about its own run: trace, usage and latency. `evaluate` runs programs.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -11,8 +11,8 @@ use crate::rows::dynamic::{Prediction, Trace};
 
 /// Trace, usage and latency of one run of a program. Metrics read them, and the row's result has them.
 ///
-/// Two runs are equal if the program returned the same: a latency that the harness measured is neither compared nor shown
-/// by `Debug`, so that equal runs have equal reports.
+/// Two runs are equal if the program returned the same. A latency that the harness measured is neither compared nor
+/// shown by `Debug`, so equal runs have equal reports.
 ///
 /// ```
 /// use dsrs_metrics::{contract::MetricCall, metrics::Latency, prelude::*, runs::ProgramRun};
@@ -30,10 +30,10 @@ pub struct ProgramRun {
     /// The steps of the program, if it returned them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
-    /// Tokens and cost of the program's calls of language models, if it returned them.
+    /// Tokens and cost of the program's model calls, if it returned them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<ProgramUsage>,
-    /// The duration of the run: as the program returned it, or else as the harness measured it.
+    /// The duration of the run, as returned by the program or measured by the harness.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Duration>,
     /// `true` if the harness measured the latency.
@@ -41,7 +41,7 @@ pub struct ProgramRun {
 }
 
 impl ProgramRun {
-    /// Returns the latency, if the program itself returned it.
+    /// Returns the latency if the program itself returned it.
     ///
     /// ```
     /// # use dsrs_metrics::runs::ProgramOutput;
@@ -82,9 +82,8 @@ impl PartialEq for ProgramRun {
     }
 }
 
-/// A prediction with what the program returns about its run: its trace, its usage and its latency. A program of
-/// `Evaluate` may return it instead of the prediction, and so may
-/// [`Module::forward_traced`](crate::Module::forward_traced).
+/// A prediction together with the program's trace, usage and latency. A program of `Evaluate` may return it instead of
+/// the prediction, and so may [`Module::forward_traced`](crate::Module::forward_traced).
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -113,14 +112,14 @@ pub struct ProgramOutput<P = Prediction> {
     pub prediction: P,
     /// The steps of the program.
     pub trace: Option<Trace>,
-    /// Tokens and cost of the program's calls of language models.
+    /// Tokens and cost of the program's model calls.
     pub usage: Option<ProgramUsage>,
     /// The duration of the run; `None` if the harness should measure it.
     pub latency: Option<Duration>,
 }
 
 impl<P> ProgramOutput<P> {
-    /// Returns an output without trace, usage and latency.
+    /// Creates an output without trace, usage and latency.
     ///
     /// ```
     /// # use dsrs_metrics::runs::ProgramOutput;
@@ -158,8 +157,8 @@ impl<P> ProgramOutput<P> {
         /// ```
         pub fn with_usage(usage: ProgramUsage) => usage = Some(usage);
 
-        /// Sets the latency, instead of the measured one: without the time that the run waited for a rate limit, for
-        /// instance.
+        /// Sets the latency, instead of the measured one. For instance, you can leave out the time spent waiting for a
+        /// rate limit.
         ///
         /// ```
         /// # use dsrs_metrics::runs::ProgramOutput;
@@ -203,7 +202,7 @@ impl<P> From<P> for ProgramOutput<P> {
     }
 }
 
-/// Tokens and cost of a program's calls of language models.
+/// Tokens and cost of a program's model calls.
 ///
 /// ```
 /// use dsrs_metrics::runs::ProgramUsage;
@@ -220,11 +219,11 @@ pub struct ProgramUsage {
     pub input_tokens: u64,
     /// Tokens of all replies.
     pub output_tokens: u64,
-    /// The cost in millisatoshis; `None` if it is not known.
+    /// The cost in millisatoshis; `None` if unknown.
     pub cost_msats: Option<u64>,
 }
 
-/// The usage of a program without a call: no tokens, and a cost of 0.
+/// The usage of a program without calls: no tokens, and a cost of 0.
 impl Default for ProgramUsage {
     fn default() -> Self {
         Self {
@@ -236,7 +235,7 @@ impl Default for ProgramUsage {
 }
 
 impl ProgramUsage {
-    /// Returns a usage of unknown cost.
+    /// Creates usage of unknown cost.
     ///
     /// ```
     /// # use dsrs_metrics::runs::ProgramUsage;
@@ -277,7 +276,7 @@ impl ProgramUsage {
     }
 }
 
-/// Adds tokens and cost. The cost of the sum is unknown if either is.
+/// Adds tokens and cost. The sum's cost is unknown if either is.
 impl AddAssign for ProgramUsage {
     fn add_assign(&mut self, other: Self) {
         self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
@@ -287,7 +286,7 @@ impl AddAssign for ProgramUsage {
     }
 }
 
-/// Adds the tokens and the cost of one reply. A number of tokens that the provider does not report counts as 0.
+/// Adds the tokens and cost of one reply. A number of tokens that the provider does not report counts as 0.
 impl AddAssign<&LmReply> for ProgramUsage {
     fn add_assign(&mut self, reply: &LmReply) {
         *self += Self {

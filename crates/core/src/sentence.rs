@@ -1,10 +1,10 @@
-//! Formats messages in `const` functions, because compile errors contain numbers that are known only during const
-//! evaluation: the rules in `composite/legality/rules.rs`, `gate_rules.rs` and `param_group.rs`.
+//! Formats messages in `const` functions, because compile errors contain numbers known only during const evaluation:
+//! the rules in `composite/legality/rules.rs`, `gate_rules.rs` and `param_group.rs`.
 
 use crate::spec::ScoreRange;
 
-/// Joins strings and, in brackets, values: `sentence!("the weight " [decimal weight] " of " [name part])`. It begins with another
-/// sentence after `begin:`.
+/// Joins strings and, in brackets, values: `sentence!("the weight " [decimal weight] " of " [name part])`. With
+/// `begin:` it starts with another sentence.
 macro_rules! sentence {
     (@ $sentence:expr;) => { $sentence };
     (@ $sentence:expr; $text:literal $($rest:tt)*) => {
@@ -17,7 +17,7 @@ macro_rules! sentence {
     ($($part:tt)*) => { sentence!(@ $crate::sentence::Sentence::new(); $($part)*) };
 }
 
-/// Returns the message of a rule, unless it is kept: `unless!(a < b; "a message")`.
+/// Returns the message of a rule if it is broken: `unless!(a < b; "a message")`.
 macro_rules! unless {
     ($is_kept:expr; $($part:tt)*) => {
         if $is_kept { None } else { Some(sentence!($($part)*)) }
@@ -29,14 +29,14 @@ pub(crate) use {sentence, unless};
 /// The capacity of a message in bytes. A string that does not fit is omitted.
 const CAPACITY: usize = 1024;
 
-/// A message that is built in a `const` context.
+/// A message built in a `const` context.
 #[derive(Debug, Clone, Copy)]
 pub struct Sentence {
     bytes: [u8; CAPACITY],
     len: usize,
 }
 
-/// Fails the evaluation of a constant with the message of a broken rule.
+/// Fails const evaluation with the message of a broken rule.
 #[track_caller]
 pub const fn check(broken: Option<Sentence>) {
     if let Some(broken) = broken {
@@ -101,7 +101,7 @@ impl Sentence {
         }
     }
 
-    /// Appends a number with up to twelve decimals, so that the rounding error of 0.1 + 0.2 + 0.65 is not shown.
+    /// Appends a number with up to twelve decimals, which hides the rounding error of 0.1 + 0.2 + 0.65.
     pub(crate) const fn decimal(self, number: f64) -> Self {
         if number.is_nan() {
             return self.text("NaN");

@@ -1,6 +1,6 @@
-//! The builder of `Lm`: settings, and the order of the layers.
+//! The builder of `Lm`: its settings and the order of its layers.
 //!
-//! The file is long because it has all settings of one type, each with an example.
+//! The file is long because it documents each setting of one type with an example.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -20,8 +20,7 @@ use super::{
     money, replay,
 };
 
-/// A builder of an [`Lm`]. Settings that are not made are read from the environment variables
-/// listed there.
+/// A builder of an [`Lm`]. Settings that you leave out come from the environment variables listed there.
 ///
 /// ```
 /// use std::time::Duration;
@@ -87,7 +86,7 @@ impl LmBuilder {
         }
     }
 
-    /// A builder for the model that `DSRS_LM` names.
+    /// Creates a builder for the model that `DSRS_LM` names.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmBuilder, LmErrorKind};
@@ -98,7 +97,7 @@ impl LmBuilder {
     /// ```
     ///
     /// # Errors
-    /// [`LmErrorKind::Setting`](crate::LmErrorKind::Setting), if `DSRS_LM` is not set.
+    /// Returns [`LmErrorKind::Setting`](crate::LmErrorKind::Setting) if `DSRS_LM` is not set.
     pub fn from_env() -> Result<Self, LmError> {
         let variables = Variables::environment();
         let variable = "DSRS_LM";
@@ -112,7 +111,7 @@ impl LmBuilder {
     }
 
     setters! {
-        /// Sets a function that replaces the environment: it returns the value of a variable.
+        /// Sets a function that replaces the environment and returns the value of a variable.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, Lm};
@@ -167,7 +166,7 @@ impl LmBuilder {
         /// ```
         pub fn proxy(url: impl Into<String>) => http.proxy = Proxy::Url(url.into());
 
-        /// Disables the proxy, including one in the environment variables.
+        /// Disables the proxy, even one that an environment variable names.
         ///
         /// ```
         /// use dsrs_metrics::lm::Lm;
@@ -202,8 +201,8 @@ impl LmBuilder {
         /// ```
         pub fn timeout(timeout: Duration) => http.timeout = timeout;
 
-        /// Sets the size in bytes, after decompression, beyond which a response is not read and the call
-        /// fails ([`LmErrorKind::ReplyTooLarge`]). Default: `DSRS_MAX_REPLY_BYTES`, or else 8 MiB.
+        /// Sets the largest response, in bytes after decompression; a larger one fails the call with
+        /// [`LmErrorKind::ReplyTooLarge`]. Default: `DSRS_MAX_REPLY_BYTES`, or 8 MiB.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, Lm, LmErrorKind, LmRequest};
@@ -257,8 +256,8 @@ impl LmBuilder {
         /// ```
         pub fn retry(policy: RetryPolicy) => retry = policy;
 
-        /// Sets when calls to a failing provider stop. Models of this process with the same address and
-        /// policy share the [circuit](super::Circuit).
+        /// Sets when calls to a failing provider stop. Models with the same address and policy share the
+        /// [circuit](super::Circuit) within a process.
         ///
         /// ```
         /// use std::time::Duration;
@@ -291,9 +290,9 @@ impl LmBuilder {
         /// ```
         pub fn circuit_breaker(policy: CircuitPolicy) => circuit = policy;
 
-        /// Sets the limiter of requests and tokens per minute, shared by the models that it is given
-        /// to. By default the limits come from environment variables, and all models of this process
-        /// with the same address and key share them.
+        /// Sets the limiter of requests and tokens per minute. Models with the same limiter share its limits. By
+        /// default the limits come from environment variables, and all models with the same address and key share them
+        /// within a process.
         ///
         /// ```
         /// use std::time::Duration;
@@ -343,7 +342,7 @@ impl LmBuilder {
         /// ```
         pub fn no_store() => store = StoreSetting::None;
 
-        /// If `refresh` is true, makes stored calls again and replaces their replies (`--refresh`); see
+        /// If `refresh` is true, repeats stored calls and replaces their replies (`--refresh`); see
         /// [`Stored::refresh`].
         ///
         /// ```
@@ -400,7 +399,7 @@ impl LmBuilder {
         /// ```
         pub fn budget(budget: LmBudget) => budget = Some(budget);
 
-        /// Sets whether a model without a price may be called under a budget.
+        /// Sets whether the budget allows calls to a model without a price.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, Lm, LmBudget, LmError, LmErrorKind, LmRequest};
@@ -423,7 +422,7 @@ impl LmBuilder {
         /// ```
         pub fn allow_unpriced(allow: bool) => allow_unpriced = allow;
 
-        /// Sets the ledger, which several models may share.
+        /// Sets the ledger. Several models may share one.
         ///
         /// ```
         /// use dsrs_metrics::lm::{Ledger, Lm, LmReply};
@@ -437,8 +436,8 @@ impl LmBuilder {
         /// ```
         pub fn ledger(ledger: Ledger) => ledger = ledger;
 
-        /// Estimates calls instead of making them, see [`LmEstimate`]. No key is needed, the store is only read, and the
-        /// [ledger](Self::ledger) counts nothing.
+        /// Estimates calls instead of making them; see [`LmEstimate`]. No key is needed, the store is only read, and
+        /// the [ledger](Self::ledger) counts nothing.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, Lm, LmError, LmErrorKind, LmEstimate, LmRequest};
@@ -466,10 +465,9 @@ impl LmBuilder {
         }
     }
 
-    /// Builds the model. Whether the provider answers is checked by
-    /// [`probe`](LanguageModel::probe).
+    /// Builds the model. Call [`probe`](LanguageModel::probe) to check that the provider answers.
     ///
-    /// Where a test replays recorded calls, no key is needed, and the store is not opened.
+    /// If a test replays recorded calls, no key is needed and the store is not opened.
     ///
     /// ```
     /// use dsrs_metrics::lm::Lm;
@@ -482,8 +480,8 @@ impl LmBuilder {
     /// ```
     ///
     /// # Errors
-    /// [`LmError`], if the provider is unknown, the key is missing, a setting is invalid, a model has no
-    /// price under a budget, or the store cannot be opened.
+    /// Returns [`LmError`] if the provider is unknown, the key is missing, a setting is invalid, a model has no price
+    /// under a budget, or the store cannot be opened.
     pub fn build(self) -> Result<Lm, LmError> {
         let prices = self.price_table()?;
         let limits = self.rate_limits()?;
@@ -492,7 +490,7 @@ impl LmBuilder {
             ..self.http.clone()
         };
         let target = self.target()?;
-        // Before any call, and not only before the first one of this model.
+        // Checked here, before any call of the run.
         let needs_price = self.budget.is_some() && !self.allow_unpriced && !replay::is_replaying();
         if needs_price && prices.get(&target.id).is_none() {
             return Err(LmError::new(target.id, LmErrorKind::Unpriced));
@@ -501,7 +499,7 @@ impl LmBuilder {
             let client = Client::new(target, self.api, http)?;
             return self.estimated(client, prices, estimate);
         }
-        // The last fallible setting, because it creates a folder.
+        // The last fallible step, because it creates a folder.
         let folder = if replay::is_replaying() {
             None
         } else {
@@ -583,7 +581,7 @@ impl LmBuilder {
             .unwrap_or(DEFAULT_MAX_REPLY_BYTES))
     }
 
-    /// The number in an environment variable, if it is set.
+    /// Returns the number in an environment variable, if it is set.
     fn number<T: FromStr>(
         &self,
         setting: &str,
@@ -603,7 +601,7 @@ impl LmBuilder {
         }
     }
 
-    /// The folder of the store; `None` without one.
+    /// Returns the folder of the store, if there is one.
     fn store_folder(&self) -> Result<Option<PathBuf>, LmError> {
         let dir = match &self.store {
             StoreSetting::None => return Ok(None),
@@ -615,7 +613,7 @@ impl LmBuilder {
             .ok_or_else(|| LmErrorKind::NoStoreFolder.into())
     }
 
-    /// A model that counts its calls instead of making them.
+    /// Returns a model that counts its calls instead of making them.
     fn estimated(
         &self,
         client: Client,

@@ -8,13 +8,12 @@ use std::time::Duration;
 use super::error_kind::LmErrorKind;
 use super::reply::Usage;
 
-/// The error of a call to a language model that returned no reply: its [`kind`](Self::kind), the
-/// model, the number of attempts and the cost.
+/// The error of a call to a language model that returned no reply: its [`kind`](Self::kind), the model, the number of
+/// attempts and the cost.
 ///
-/// The message is one complete line: the error, the value that was found, a correction. API keys appear
-/// neither in it nor in `Debug`. [`source`](Error::source) is the typed error of the HTTP, JSON,
-/// file or store library, where there is one; the message already includes its text. Equality
-/// ignores the source.
+/// The message is one line that says what went wrong, what was found and how to fix it. API keys appear neither in it
+/// nor in `Debug`. [`source`](Error::source) is the error of the HTTP, JSON, file or store library, if there is one;
+/// the message already includes its text. Equality ignores the source.
 ///
 /// ```
 /// use std::time::Duration;
@@ -47,10 +46,10 @@ struct Inner {
 }
 
 impl LmError {
-    /// The error of one call to the model named `model` (`provider:model`).
+    /// Creates the error of one call to `model` (`provider:model`).
     ///
-    /// Its cost is unknown for a timeout, a lost connection, an invalid or truncated reply and one that is too
-    /// large, and 0 for any other kind, unless [`with_cost_msats`](Self::with_cost_msats) sets it.
+    /// Its cost is unknown if the call may have been charged (a timeout, a lost connection, or a reply that is invalid,
+    /// truncated or too large), and 0 otherwise. [`with_cost_msats`](Self::with_cost_msats) changes it.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmError, LmErrorKind};
@@ -103,7 +102,7 @@ impl LmError {
         /// ```
         pub fn with_cost_msats(msats: Option<u64>) => 0.cost_msats = msats;
 
-        /// Sets the tokens that the provider reported, although there is no reply.
+        /// Sets the tokens that the provider reported despite the failure.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LmError, LmErrorKind, Usage};
@@ -114,7 +113,7 @@ impl LmError {
         /// ```
         pub fn with_usage(usage: Usage) => 0.usage = usage;
 
-        /// Sets how many attempts were made in all.
+        /// Sets the total number of attempts.
         ///
         /// ```
         /// use std::time::Duration;
@@ -142,7 +141,7 @@ impl LmError {
             => 0.source = Some(Arc::new(source));
     }
 
-    /// Returns the reason of the error.
+    /// Returns the kind of the error.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmError, LmErrorKind};
@@ -155,7 +154,7 @@ impl LmError {
         &self.0.kind
     }
 
-    /// The model as `provider:model`; `None` if a setting is wrong that concerns no single model.
+    /// Returns the model as `provider:model`; `None` if the error concerns no single model, such as an invalid setting.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmError, LmErrorKind, parse_msats};
@@ -168,7 +167,7 @@ impl LmError {
         self.0.model.as_deref()
     }
 
-    /// How many attempts were made; 1 unless the call was retried.
+    /// Returns the number of attempts: 1 unless the call was retried.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmError, LmErrorKind};
@@ -181,12 +180,12 @@ impl LmError {
         self.0.attempts
     }
 
-    /// The cost of all attempts in msat, although there is no reply.
+    /// Returns what the failed attempts cost in total, in msat.
     ///
-    /// It is 0 if nothing was charged: the provider returned an error, or there was no connection.
-    /// If the call may have been charged (a timeout, a lost connection, an invalid reply), it is
-    /// the cost of the reported tokens, or else the highest possible cost of the call, or `None` if this cost is unknown: the
-    /// model has no price, or neither a budget nor `max_tokens` limits the reply.
+    /// It is 0 if nothing was charged: the provider returned an error, or the connection failed. If the call may have
+    /// been charged (a timeout, a lost connection, an invalid reply), it is the cost of the reported tokens, or else
+    /// the highest possible cost of the call. It is `None` if that is unknown too: the model has no price, or neither a
+    /// budget nor `max_tokens` limits the reply.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmError, LmErrorKind};
@@ -201,7 +200,7 @@ impl LmError {
         self.0.cost_msats
     }
 
-    /// The tokens of all attempts, as far as the provider reported them.
+    /// Returns the tokens of all attempts that reported them.
     ///
     /// ```
     /// use std::time::Duration;
@@ -215,7 +214,7 @@ impl LmError {
         self.0.usage
     }
 
-    /// The budget, if it does not cover the call.
+    /// Returns the budget if it does not cover the call.
     #[doc(hidden)]
     pub fn budget_msats(&self) -> Option<u64> {
         match self.kind() {
@@ -235,8 +234,8 @@ impl LmError {
         matches!(self.kind(), LmErrorKind::Estimated)
     }
 
-    /// Returns `true` if the same call may succeed later, see [`LmErrorKind::is_transient`]. False once a
-    /// call was retried, so that an outer layer does not retry it again.
+    /// Returns `true` if the same call may succeed later; see [`LmErrorKind::is_transient`]. False once a call was
+    /// retried, so an outer layer does not retry it again.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmError, LmErrorKind};
@@ -250,7 +249,7 @@ impl LmError {
         self.attempts() == 1 && self.kind().is_transient()
     }
 
-    /// The delay that the provider requests before the next call.
+    /// Returns the delay that the provider requests before the next call.
     ///
     /// ```
     /// use std::time::Duration;
@@ -271,7 +270,7 @@ impl LmError {
     }
 }
 
-/// An error that concerns no single model: a setting, the store.
+/// Creates an error that concerns no single model, such as one of a setting or the store.
 impl From<LmErrorKind> for LmError {
     fn from(kind: LmErrorKind) -> Self {
         let cost_msats = if kind.may_be_charged() { None } else { Some(0) };

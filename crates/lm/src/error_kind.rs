@@ -1,10 +1,10 @@
-//! The kinds of errors of language models, each with its message. The error itself is in `error.rs`.
+//! The kinds of language-model errors, each with its message. `error.rs` has the error itself.
 
 use std::time::Duration;
 
 use super::error::LmError;
 
-/// The reason why a call to a language model failed, see [`LmError::kind`].
+/// The reason why a call to a language model failed; see [`LmError::kind`].
 ///
 /// ```
 /// use dsrs_metrics::lm::LmErrorKind;
@@ -22,7 +22,7 @@ use super::error::LmError;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LmErrorKind {
-    /// A setting is missing or invalid, so that no call can be made.
+    /// A setting is missing or invalid.
     #[error("{0}")]
     Setting(String),
     /// The provider requires an API key, and none is set.
@@ -49,7 +49,7 @@ pub enum LmErrorKind {
     /// The connection was closed before the reply was complete.
     #[error("connection lost before the reply was complete: {0}")]
     Disconnected(String),
-    /// The provider has no model of this name.
+    /// The provider has no model with this name.
     #[error("model not found; check the name of the model; provider message: {0}")]
     ModelNotFound(String),
     /// Prompt and reply do not fit into the model's context window.
@@ -57,17 +57,17 @@ pub enum LmErrorKind {
         "prompt too long for the context window; shorten the row or use a model with a longer context; provider message: {0}"
     )]
     ContextLengthExceeded(String),
-    /// The provider supports no structured output, or not this JSON schema.
+    /// The provider supports no structured output, or not with this JSON schema.
     #[error(
         "JSON schema not supported; use another model or a simpler output; provider message: {0}"
     )]
     SchemaUnsupported(String),
-    /// The model does not support a sampling parameter, or not this value of it.
+    /// The model does not support a sampling parameter, or not with this value.
     #[error(
         "`{parameter}` not supported; leave it unset for this model; provider message: {message}"
     )]
     ParameterUnsupported {
-        /// The parameter as the provider names it, such as `temperature`.
+        /// The provider's name for the parameter, such as `temperature`.
         parameter: String,
         /// The provider's message.
         message: String,
@@ -78,7 +78,7 @@ pub enum LmErrorKind {
         requested_delay(*retry_after)
     )]
     RateLimited {
-        /// The delay that the provider requests, at most a year.
+        /// The delay that the provider requests; at most a year.
         retry_after: Option<Duration>,
         /// The provider's message.
         message: String,
@@ -86,7 +86,7 @@ pub enum LmErrorKind {
     /// The account has no credit left.
     #[error("quota of the account exhausted; add credit or use another key; provider message: {0}")]
     QuotaExhausted(String),
-    /// Another HTTP status that is an error.
+    /// Any other HTTP status that signals an error.
     #[error("provider returned status {status}{}: {message}", requested_delay(*retry_after))]
     Status {
         /// The HTTP status.
@@ -96,18 +96,18 @@ pub enum LmErrorKind {
         /// The provider's message.
         message: String,
     },
-    /// There was no complete reply within the time limit.
+    /// No complete reply arrived within the time limit.
     #[error("no reply within {} s", limit.as_secs_f64())]
     Timeout {
         /// The time limit of one attempt.
         limit: Duration,
     },
-    /// The response has a success status, but is not a reply: an HTML page, JSON of another form. The same call would
-    /// return the same, so it is not repeated.
+    /// The response has a success status but holds no reply: an HTML page, or JSON of another form. The call is not
+    /// repeated because it would return the same.
     #[error("cannot parse the provider's response: {0}")]
     InvalidReply(String),
-    /// The response has a success status and ends too early: the connection is lost, or its JSON is not complete. The
-    /// call is repeated once, since it was probably charged.
+    /// The response has a success status but ends too early: the connection is lost, or its JSON is incomplete. The
+    /// call is repeated only once because it was probably charged.
     #[error("truncated response: {0}")]
     TruncatedReply(String),
     /// The response is larger than the limit; the rest was not read.
@@ -133,30 +133,30 @@ pub enum LmErrorKind {
         "no price for this model, so the budget cannot be enforced; add it to the price table (DSRS_PRICES=FILE) or allow unpriced models (--allow-unpriced)"
     )]
     Unpriced,
-    /// The call may cost more than is left of the budget.
+    /// The call may cost more than what is left of the budget.
     #[error(
         "budget exceeded: the call may cost {needed_msats} msat, and {remaining_msats} of {budget_msats} msat are left; raise the budget"
     )]
     BudgetExceeded {
         /// The highest possible cost of the call, in msat.
         needed_msats: u64,
-        /// The rest of the budget, in msat.
+        /// What is left of the budget, in msat.
         remaining_msats: u64,
-        /// The whole budget, in msat.
+        /// The total budget, in msat.
         budget_msats: u64,
     },
     /// The store cannot be read or written.
     #[error("store {0}")]
     Store(String),
-    /// The folder of the store is not known.
+    /// The store has no folder.
     #[error(
         "no folder for the store, because the user has no home folder; name a folder (--store, DSRS_STORE), or use none (--no-store)"
     )]
     NoStoreFolder,
-    /// The model estimates its calls, and makes none; see `LmBuilder::estimate`.
+    /// The model only estimates calls; see `LmBuilder::estimate`.
     #[error("the call was estimated, not made")]
     Estimated,
-    /// The file of recorded calls that a test replays does not have the call.
+    /// A test replays recorded calls, and their file does not have this one.
     #[error("call not recorded in {0}; record it: DSRS_UPDATE=new cargo test")]
     NotRecorded(String),
     /// Any other error.
@@ -164,14 +164,13 @@ pub enum LmErrorKind {
     Other(String),
 }
 
-/// The time that a provider asked to wait, as a part of a message.
+/// Returns the part of a message about the delay that a provider requests.
 fn requested_delay(delay: Option<Duration>) -> String {
     let delay = delay.filter(|delay| !delay.is_zero());
     let asked = |delay: Duration| format!("; the provider asked for {} s", delay.as_secs_f64());
     delay.map_or_else(String::new, asked)
 }
 
-/// A correction of an unknown provider.
 impl LmErrorKind {
     /// Returns `true` if the same call may succeed later: status 408, 409, 429 or 5xx, a lost connection, a
     /// timeout, a truncated response.
@@ -195,7 +194,7 @@ impl LmErrorKind {
         }
     }
 
-    /// Returns `true` if the provider may have charged the call, although there is no complete reply.
+    /// Returns `true` if the provider may have charged the call even though no complete reply arrived.
     pub(super) fn may_be_charged(&self) -> bool {
         matches!(
             self,

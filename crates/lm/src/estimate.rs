@@ -1,7 +1,7 @@
-//! The estimate of a run: which calls it would make, and the most that they can cost.
+//! The estimate of a run: the calls it would make and the most they can cost.
 //!
-//! `layers/estimated.rs` counts the calls instead of making them. A judge adds the repair that may follow a call, and asks its next
-//! question with the [longest reply](longest_reply).
+//! `layers/estimated.rs` counts calls instead of making them. A judge adds the repair that may follow a call, and asks
+//! its next question with the [longest reply](longest_reply).
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,18 +15,18 @@ use super::private::lock;
 use super::{LmError, LmErrorKind};
 
 tokio::task_local! {
-    /// The last call of the metric that is observed that was estimated.
+    /// The latest estimated call of the observed metric.
     static ESTIMATED: RefCell<Option<LmError>>;
 }
 
-/// `true` once this process has estimated calls; metrics are then observed.
+/// `true` once this process has estimated calls. Only then are metrics observed.
 static IS_ACTIVE: AtomicBool = AtomicBool::new(false);
 
 pub fn is_active() -> bool {
     IS_ACTIVE.load(Ordering::Relaxed)
 }
 
-/// Awaits a future, and returns the error of a call that was estimated meanwhile.
+/// Awaits a future, and returns the error of a call that was estimated in the meantime.
 pub async fn observe<F: Future>(future: F) -> (F::Output, Option<LmError>) {
     let observed = async {
         let output = future.await;
@@ -39,22 +39,22 @@ pub async fn observe<F: Future>(future: F) -> (F::Output, Option<LmError>) {
     (output, estimated)
 }
 
-/// The call of a metric that is observed, and of the metric that contains it.
+/// Records an estimated call for the observed metric and for the metric that contains it.
 fn set_estimated(error: &LmError) {
-    // It fails for a call that no metric makes.
+    // This fails for a call outside of a metric.
     let _ = ESTIMATED.try_with(|estimated| estimated.replace(Some(error.clone())));
 }
 
-/// The error of a call that was estimated.
+/// Returns the error of an estimated call.
 pub(super) fn error(model: &str) -> LmError {
     let error = LmError::new(model, LmErrorKind::Estimated);
     set_estimated(&error);
     error
 }
 
-/// Returns a text that counts with more tokens than what a later call can show of a reply limited to `max_tokens`.
+/// Returns a text with more tokens than a later call can quote from a reply limited to `max_tokens`.
 ///
-/// A byte counts as a token. Numbering the items of a list takes at most three more tokens for each token of the list.
+/// Each byte counts as a token. Numbering list items adds at most three tokens for each token of the list.
 pub fn longest_reply(max_tokens: Option<u32>) -> String {
     /// A judge reads no longer reply.
     const MAX_BYTES: usize = 1 << 20;
@@ -62,15 +62,17 @@ pub fn longest_reply(max_tokens: Option<u32>) -> String {
     "x".repeat(tokens.saturating_mul(4).min(MAX_BYTES))
 }
 
-/// Calls that models would make, and the most that they can cost. Clones share the counts.
+/// The calls that models would make and the most they can cost. Clones share the counts.
 ///
-/// A model that is built with [`LmBuilder::estimate`](super::LmBuilder::estimate) makes no call: it returns the replies that the
-/// store has, counts every other call here, and returns [`LmErrorKind::Estimated`](super::LmErrorKind::Estimated). Judges,
-/// panels and composites then evaluate everything that can follow any reply. The counts do not depend on the order of calls.
+/// A model built with [`LmBuilder::estimate`](super::LmBuilder::estimate) makes no calls. It returns replies from the
+/// store, counts every other call here, and fails it with [`LmErrorKind::Estimated`](super::LmErrorKind::Estimated).
+/// Judges, panels and composites then evaluate everything that could follow any reply. The counts do not depend on the
+/// order of calls.
 ///
-/// The amounts are the highest cost of each call, for judges with all of their steps, panels, repeats and composites. They contain no
-/// repair of an invalid reply and no attempt that fails. If a function of yours calls a model again after a reply, only its first call without a reply is counted.
-/// The second tier of a `Scorer` is counted only for rows that the first tier is known to accept.
+/// The amounts are the highest cost of each call, for judges with all their steps, panels, repeats and composites. They
+/// include neither repairs of invalid replies nor failed attempts. If your own function calls a model several times,
+/// only its first call without a stored reply is counted. The second tier of a `Scorer` is counted only for rows that
+/// the first tier is known to accept.
 ///
 /// ```
 /// use dsrs_metrics::judge::Models;
@@ -98,21 +100,21 @@ pub fn longest_reply(max_tokens: Option<u32>) -> String {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct LmEstimate {
-    /// By purpose and model.
+    /// Keyed by purpose and model.
     calls: Arc<Mutex<BTreeMap<(String, String), CallEstimate>>>,
 }
 
-/// Estimated calls, and the most that they can cost in millisatoshis.
+/// Estimated calls and the most they can cost, in millisatoshis.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CallEstimate {
-    /// The calls whose reply is not in the store, including probes, without repairs and further attempts.
+    /// Calls whose reply is not in the store, including probes but not repairs or further attempts.
     pub calls: u64,
-    /// The calls whose reply is in the store.
+    /// Calls whose reply is in the store.
     pub cached_calls: u64,
-    /// The number of `calls` to models without a price. The amounts do not include them.
+    /// How many of `calls` go to models without a price. The amounts do not include them.
     pub unpriced_calls: u64,
-    /// The most that `calls` can cost if each is answered at the first attempt by a valid reply.
+    /// The most that `calls` can cost if each first attempt returns a valid reply.
     pub replies_msats: u64,
 }
 
@@ -131,7 +133,7 @@ impl CallEstimate {
 }
 
 impl LmEstimate {
-    /// An estimate without calls.
+    /// Creates an estimate without calls.
     ///
     /// ```
     /// use dsrs_metrics::lm::{CallEstimate, LmEstimate};
@@ -142,12 +144,12 @@ impl LmEstimate {
         Self::default()
     }
 
-    /// Observes metrics from now on.
+    /// Starts observing metrics.
     pub(super) fn activate(&self) {
         IS_ACTIVE.store(true, Ordering::Relaxed);
     }
 
-    /// The sum of all calls.
+    /// Returns the sum of all calls.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, Lm, LmError, LmEstimate, LmRequest};
@@ -175,7 +177,7 @@ impl LmEstimate {
         total
     }
 
-    /// The calls by [purpose](super::LmRequest::purpose) and model. The purpose of a probe is `probe`.
+    /// Returns the calls by [purpose](super::LmRequest::purpose) and model. Probes have the purpose `probe`.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, Lm, LmError, LmEstimate, LmRequest};

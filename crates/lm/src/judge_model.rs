@@ -1,4 +1,4 @@
-//! The model of a judge, as it is set on the judge.
+//! The model that you set on a judge.
 
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ use super::LanguageModel;
 pub enum JudgeModel {
     /// The configured model.
     Configured,
-    /// The model of this name, as `provider:model`.
+    /// The model with this name, as `provider:model`.
     Named(String),
-    /// A model that was passed as a value.
+    /// A model passed as a value.
     Value(Arc<dyn LanguageModel>),
-    /// No model: the offline stand-in of the judge.
+    /// No model: the judge's offline stand-in.
     Offline,
 }
 

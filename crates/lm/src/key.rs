@@ -1,4 +1,4 @@
-//! The key of a reply, in the store and in a file of recorded calls.
+//! The key of a reply in the store and in a file of recorded calls.
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -6,27 +6,27 @@ use sha2::{Digest, Sha256};
 use super::record::Hash;
 use super::{LanguageModel, LmRequest};
 
-/// All inputs that a reply depends on, as JSON text and as a hash of it.
+/// Everything that a reply depends on, as JSON text and as its hash.
 ///
-/// The request is included as it is sent, in its own order: a model writes its answer in the order
-/// of the schema's properties, so even their order matters.
+/// It includes the request as sent, in the same order: a model answers in the order of the schema's properties, so even
+/// their order matters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     pub(super) text: String,
     pub(crate) hash: Hash,
 }
 
-/// The version of the format of keys and entries; to be incremented with every change of either, except for a field of replies
-/// that may be absent.
+/// The version of the format of keys and entries. Increment it with every change of either, except for a new optional
+/// field of replies.
 const FORMAT_VERSION: u32 = 3;
 
 impl Key {
-    /// The key of an [effective request](LanguageModel::effective_request).
+    /// Creates the key of an [effective request](LanguageModel::effective_request).
     pub(crate) fn new(lm: &dyn LanguageModel, request: &LmRequest) -> Self {
         Self::of(lm.id(), lm.endpoint(), request)
     }
 
-    /// The key of an effective request to the model of this name and address.
+    /// Creates the key of an effective request to the model with this name and address.
     pub(crate) fn of(id: &str, endpoint: Option<&str>, request: &LmRequest) -> Self {
         let call =
             json!({ "format": FORMAT_VERSION, "lm": id, "endpoint": endpoint, "request": request });
@@ -56,7 +56,7 @@ mod tests {
             .with_schema(schema)
     }
 
-    /// Feature `lm` preserves the order of JSON objects, as they are sent.
+    /// Feature `lm` keeps the order of JSON objects as sent.
     fn in_order(schema: &str) -> ReplySchema {
         ReplySchema::new("s", serde_json::from_str(schema).unwrap())
     }

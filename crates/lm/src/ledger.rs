@@ -1,4 +1,4 @@
-//! Totals of the calls of a run: calls, tokens and msat, by purpose and overall.
+//! Totals of a run's calls: calls, tokens and msat, by purpose and overall.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,29 +24,29 @@ use super::{LmError, LmReply, LmRequest, Usage};
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallTotals {
-    /// All calls that were made or answered from the store, including [probes](super::LanguageModel::probe).
+    /// All calls made or answered from the store, including [probes](super::LanguageModel::probe).
     pub calls: u64,
-    /// Calls that were answered from the store or by an equal concurrent call.
+    /// Calls answered from the store or by an equal concurrent call.
     pub cached: u64,
-    /// What the replies from the store cost when they were paid for, in msat.
+    /// What the stored replies originally cost, in msat.
     #[serde(default)]
     pub stored_msats: u64,
-    /// Calls without a reply, including calls that were cancelled.
+    /// Calls without a reply, including cancelled ones.
     pub failed: u64,
-    /// Calls that were not made, since the budget did not cover them. They are not among [`calls`](Self::calls).
+    /// Calls not made because the budget did not cover them. [`calls`](Self::calls) does not include them.
     #[serde(default)]
     pub refused: u64,
-    /// Tokens of the calls that were not answered from the store, and of failed attempts if the provider reported their
-    /// tokens.
+    /// Tokens of all calls except those answered from the store, including failed attempts if the provider reported
+    /// their tokens.
     pub usage: Usage,
     /// The known cost, in msat.
     pub cost_msats: u64,
-    /// Attempts at calls whose cost is unknown. If there are any, `cost_msats` is a lower bound.
+    /// Attempts of unknown cost. If there are any, `cost_msats` is a lower bound.
     pub unpriced: u64,
 }
 
 impl CallTotals {
-    /// The totals of one call.
+    /// Returns the totals of one call.
     ///
     /// ```
     /// use std::time::Duration;
@@ -149,13 +149,11 @@ impl fmt::Display for CallTotals {
     }
 }
 
-/// Totals of all calls of a run, which [`Metered`](super::Metered) adds to. Clones share the
-/// totals.
+/// Totals of all calls of a run, filled by [`Metered`](super::Metered). Clones share the totals.
 ///
-/// The cost equals the cost that is charged to the budget and the cost in the outcomes of rows: all three
-/// read it from [`LmReply::cost_msats`] and [`LmError::cost_msats`]. Two kinds of calls belong to
-/// no row: probes (their purpose is `probe`), and calls that were cancelled because their row
-/// exceeded its time limit.
+/// The cost equals what is charged to the budget and what the outcomes of rows show: all three come from
+/// [`LmReply::cost_msats`] and [`LmError::cost_msats`]. Two kinds of calls belong to no row: probes (with the purpose
+/// `probe`), and calls cancelled because their row exceeded its time limit.
 ///
 /// ```
 /// use dsrs_metrics::lm::{Ledger, LmReply};
@@ -180,7 +178,7 @@ impl fmt::Debug for Ledger {
 }
 
 impl Ledger {
-    /// An empty ledger.
+    /// Creates an empty ledger.
     ///
     /// ```
     /// use dsrs_metrics::lm::{Ledger, LmReply};
@@ -193,7 +191,7 @@ impl Ledger {
         Self::default()
     }
 
-    /// The totals of all calls.
+    /// Returns the totals of all calls.
     ///
     /// ```
     /// use dsrs_metrics::lm::{Ledger, LmReply, Usage};
@@ -215,7 +213,7 @@ impl Ledger {
         total
     }
 
-    /// The totals by [purpose](super::LmRequest::purpose), that is by judge and version.
+    /// Returns the totals by [purpose](super::LmRequest::purpose), that is, by judge and version.
     ///
     /// ```
     /// use dsrs_metrics::lm::{Ledger, LmReply};
@@ -273,7 +271,7 @@ impl Ledger {
         // An observer may add another one.
         let observers = lock(&self.observers).clone();
         for observer in observers {
-            // It may be called while a cancelled call is dropped, where a panic would end the process.
+            // It may run while a cancelled call is dropped, where a panic would abort the process.
             let _ = panic::catch_unwind(AssertUnwindSafe(|| observer.on_call(call)));
         }
     }
@@ -289,7 +287,7 @@ impl Ledger {
     }
 }
 
-/// Observes the calls of language models, see [`Ledger::observe`](super::Ledger::observe).
+/// Observes the calls of language models; see [`Ledger::observe`](super::Ledger::observe).
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -319,8 +317,8 @@ impl Ledger {
 /// # }
 /// ```
 pub trait CallObserver: Send + Sync {
-    /// Called after each call, also after one that failed, was cancelled, or was answered from the store. Calls are made
-    /// concurrently, so it should return quickly. A panic is ignored.
+    /// Called after each call, even if it failed, was cancelled, or was answered from the store. Calls are concurrent,
+    /// so return quickly. A panic is ignored.
     fn on_call(&self, call: &ObservedCall<'_>);
 }
 
@@ -332,12 +330,11 @@ pub struct ObservedCall<'a> {
     pub model: &'a str,
     /// The base URL of the API, unless it is the provider's default.
     pub endpoint: Option<&'a str>,
-    /// The request, without the parameters that layers of the model add. `None` for a
-    /// [probe](super::LanguageModel::probe).
+    /// The request, without parameters that the model's layers add; `None` for a [probe](super::LanguageModel::probe).
     pub request: Option<&'a LmRequest>,
     /// The reply or the error; `None` if the call was cancelled.
     pub result: Option<&'a Result<LmReply, LmError>>,
-    /// The time that the call took, with its retries and the time that it waited for rate limits.
+    /// How long the call took, including retries and waiting for rate limits.
     pub duration: Duration,
 }
 

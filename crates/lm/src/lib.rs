@@ -1,32 +1,31 @@
 //! Language models: the [`LanguageModel`] trait, its requests, replies and errors, and the clients
 //! that implement it.
 //!
-//! The trait, [`ScriptedLm`] for tests, and the [`Ledger`] are always available. Feature `lm` adds
-//! `Lm`, a model of any common provider, and the layers that it consists of. How judges write
-//! prompts and read replies is in `dsrs_metrics::judge`.
+//! The trait, the [`Ledger`] and [`ScriptedLm`] for tests are always available. Feature `lm` adds `Lm`, a model of any
+//! common provider, and its layers. `dsrs_metrics::judge` writes the prompts of judges and reads their replies.
 //!
 //! # Path of a request
 //!
-//! A layer is a [`LanguageModel`] around another one. `Lm` is this stack; a request passes through
-//! it from top to bottom until a layer answers:
+//! A layer is a [`LanguageModel`] around another one. `Lm` is the following stack; a request passes through it from top
+//! to bottom until a layer answers:
 //!
 //! | layer | what it does with a call |
 //! | --- | --- |
-//! | [`Metered`] | adds calls, tokens and cost to the [`Ledger`], also of calls that are cancelled |
-//! | `Stored` | returns a stored reply, or stores the new one; equal concurrent calls become one |
+//! | [`Metered`] | adds calls, tokens and cost to the [`Ledger`], even for cancelled calls |
+//! | `Stored` | returns a stored reply or stores the new one; equal concurrent calls become one |
 //! | `Retry` | repeats a call after a transient failure, with exponential backoff |
-//! | `CircuitBreaker` | rejects calls for a while once the provider has kept failing |
-//! | `RateLimit` | waits for the requests and tokens per minute of the account |
-//! | `Priced` | reserves the highest possible cost from the budget, and settles it with the actual cost |
+//! | `CircuitBreaker` | rejects calls for a while if the provider keeps failing |
+//! | `RateLimit` | waits for the account's requests and tokens per minute |
+//! | `Priced` | reserves the highest possible cost from the budget, then settles the actual cost |
 //! | client | sends one HTTP request in the provider's format, and converts its reply or error |
 //!
-//! A reply from the store therefore waits for no rate limit, and each attempt of a retried call is
-//! subject to the limits and to the budget.
+//! So a stored reply waits for no rate limit, and each attempt of a retried call is subject to the limits and the
+//! budget.
 //!
-//! For an estimate one layer replaces all of these (`LmBuilder::estimate`): it returns the replies that the store has, and
-//! counts all other calls.
+//! For an estimate, one layer replaces all of these (`LmBuilder::estimate`): it returns stored replies and counts all
+//! other calls.
 //!
-//! Within the scope of a replay, `Lm` returns the replies that a file has, above all layers, or records them there.
+//! During a replay, `Lm` returns recorded replies from a file, or records new ones there, above all layers.
 
 #[macro_use]
 extern crate dsrs_metrics_values;

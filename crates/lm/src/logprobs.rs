@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Asks for the log probabilities of the tokens of a reply, from the name of one field of its JSON object on.
+/// Asks for the log probabilities of a reply's tokens, starting at the name of one field of its JSON object.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LmRequest, Logprobs};
@@ -13,14 +13,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Logprobs {
-    /// The field of the reply's JSON object. A reply need not have the tokens before its name.
+    /// The field of the reply's JSON object. A reply may omit the tokens before its name.
     pub field: String,
-    /// The most alternatives of each token. Some providers return fewer.
+    /// The maximum number of alternatives per token. Some providers return fewer.
     pub top: u8,
 }
 
 impl Logprobs {
-    /// The log probabilities of the tokens of a field, with the 20 most probable alternatives of each.
+    /// Asks for the log probabilities of a field's tokens, with the 20 most probable alternatives of each.
     ///
     /// ```
     /// assert_eq!(dsrs_metrics::lm::Logprobs::of("grade").top, 20);
@@ -44,15 +44,15 @@ impl Logprobs {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TokenLogprobs {
-    /// The text of the token.
+    /// The token's text.
     pub token: String,
-    /// The natural logarithm of the probability of the token.
+    /// The natural logarithm of the token's probability.
     pub logprob: f64,
-    /// The most probable tokens at this place, usually with the token itself.
+    /// The most probable tokens in this place, usually including the token itself.
     pub top: Vec<TokenLogprob>,
 }
 
-/// A token that the model could have written, and the natural logarithm of its probability.
+/// A token the model could have written, and the natural logarithm of its probability.
 ///
 /// ```
 /// use dsrs_metrics::lm::TokenLogprobs;
@@ -62,19 +62,19 @@ pub struct TokenLogprobs {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TokenLogprob {
-    /// The text of the token.
+    /// The token's text.
     pub token: String,
     /// The natural logarithm of its probability.
     pub logprob: f64,
 }
 
 impl TokenLogprobs {
-    /// A token with its alternatives.
+    /// Creates a token with its alternatives.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmReply, TokenLogprobs};
     ///
-    /// // The tokens of a reply: together they are its text.
+    /// // The tokens of a reply; together they are its text.
     /// let tokens = [("{\"ok\":", 0.0), ("true", -0.1), ("}", 0.0)]
     ///     .map(|(token, logprob)| TokenLogprobs::new(token, logprob, [(token, logprob)]));
     /// let reply = LmReply::new("{\"ok\":true}").with_logprobs(tokens.to_vec());
@@ -97,8 +97,8 @@ impl TokenLogprobs {
     }
 }
 
-/// Drops the tokens before the last one that the name of the field begins in: a reply is stored with its tokens, and the
-/// alternatives of a reasoning are a hundred times its length.
+/// Drops the tokens before the last one in which the field's name begins. Replies are stored with their tokens, and the
+/// alternatives of a reasoning take a hundred times its length.
 #[cfg(feature = "lm")]
 pub(super) fn from_field(mut tokens: Vec<TokenLogprobs>, field: &str) -> Vec<TokenLogprobs> {
     let text: String = tokens.iter().map(|token| &*token.token).collect();

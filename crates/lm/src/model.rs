@@ -9,11 +9,10 @@ use serde_json::json;
 
 use super::{LmError, LmReply, LmRequest, Logprobs, ReplySchema, Sampling};
 
-/// A language model: takes a conversation and returns a reply.
+/// A language model. It takes a conversation and returns a reply.
 ///
-/// The client of a provider implements it, and so does every layer around one (retries, rate
-/// limits, prices, the store) and [`ScriptedLm`](super::ScriptedLm), the model for tests. An
-/// implementation needs two methods:
+/// The client of a provider, every layer around one (retries, rate limits, prices, the store) and
+/// [`ScriptedLm`](super::ScriptedLm), the model for tests, implement it. Your own implementation needs two methods:
 ///
 /// ```
 /// use dsrs_metrics::async_trait;
@@ -47,7 +46,8 @@ use super::{LmError, LmReply, LmRequest, Logprobs, ReplySchema, Sampling};
     note = "implement `LanguageModel` for it, or use a `ScriptedLm`; with feature `lm`, `Lm::from_env()` returns the model of a provider"
 )]
 pub trait LanguageModel: Send + Sync {
-    /// The model's name as `provider:model`. Part of the key of every stored reply, of errors and reports.
+    /// Returns the model's name as `provider:model`. It is part of the key of every stored reply, and appears in errors
+    /// and reports.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, ScriptedLm};
@@ -56,14 +56,14 @@ pub trait LanguageModel: Send + Sync {
     /// ```
     fn id(&self) -> &str;
 
-    /// The model around which this one is a layer. What a layer does not override is that of the inner model.
+    /// Returns the model that this layer wraps. What a layer does not override comes from the inner model.
     #[doc(hidden)]
     fn inner(&self) -> Option<&dyn LanguageModel> {
         None
     }
 
-    /// The base URL of the API, unless it is the provider's default. Part of the key of every stored reply, since
-    /// two servers may use one name for different models.
+    /// Returns the base URL of the API, unless it is the provider's default. It is part of the key of every stored
+    /// reply because two servers may use one name for different models.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, ScriptedLm};
@@ -74,21 +74,20 @@ pub trait LanguageModel: Send + Sync {
         self.inner()?.endpoint()
     }
 
-    /// Returns `true` if calls go to the server of a provider, which a test must declare.
+    /// Returns `true` if calls go to a provider's server, which a test must declare.
     #[doc(hidden)]
     fn is_remote(&self) -> bool {
         self.inner().is_some_and(LanguageModel::is_remote)
     }
 
-    /// Returns `true` if a run must not store the replies of this model: it stores them itself, or was told not to.
+    /// Returns `true` if a run must not store this model's replies: it stores them itself, or was told not to.
     #[doc(hidden)]
     fn keeps_replies(&self) -> bool {
         self.inner().is_some_and(LanguageModel::keeps_replies)
     }
 
-    /// The request that the model answers. A layer overrides it if it fills in parameters that the
-    /// request leaves open and that change the reply, such as a temperature. The key of a stored
-    /// reply is computed from this request.
+    /// Returns the request that the model answers. Override it in a layer that fills in parameters, such as a
+    /// temperature, that change the reply. The key of a stored reply is computed from this request.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm};
@@ -119,24 +118,23 @@ pub trait LanguageModel: Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// [`LmError`], if there is no reply. A refusal or a truncated reply is a reply, with its
+    /// Returns [`LmError`] if there is no reply. A refusal or a truncated reply is a reply, with its
     /// [`stop_reason`](LmReply::stop_reason).
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError>;
 
-    /// Returns the amount that is reserved from the budget before a call; `None` if there is no budget, or a stored
-    /// reply answers the request.
+    /// Returns the amount to reserve from the budget before a call; `None` if there is no budget, or a stored reply
+    /// answers the request.
     #[cfg(feature = "lm")]
     #[doc(hidden)]
     fn quote(&self, request: &LmRequest) -> Option<super::Quote> {
         self.inner()?.quote(request)
     }
 
-    /// Checks that the model answers at all: that the API key, the host and the model name are
-    /// right. A run calls it before its first row.
+    /// Checks that the model answers: that the API key, the host and the model name are right. A run calls this before
+    /// its first row.
     ///
-    /// The default sends a minimal request. Store and retries are bypassed. The cost is counted
-    /// like the cost of any other call, with `probe` as the [purpose](LmRequest::purpose). Returns the
-    /// reply, or `None` if no call was needed.
+    /// By default it sends a minimal request, without store and retries, whose cost counts like that of any other call,
+    /// with the [purpose](LmRequest::purpose) `probe`. Returns the reply, or `None` if no call was needed.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmError, ScriptedLm};
@@ -149,7 +147,7 @@ pub trait LanguageModel: Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// [`LmError`], whose message names the setting to change.
+    /// Returns an [`LmError`] whose message names the setting to change.
     async fn probe(&self) -> Result<Option<LmReply>, LmError> {
         match self.inner() {
             Some(inner) => inner.probe().await,
@@ -181,7 +179,7 @@ pub(super) fn probe_request() -> LmRequest {
         })
 }
 
-/// The probe of a model that has to return log probabilities.
+/// Returns the probe of a model that must return log probabilities.
 #[doc(hidden)]
 pub fn logprobs_probe() -> LmRequest {
     probe_request().with_logprobs(Logprobs::of("ok"))

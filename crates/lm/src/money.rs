@@ -8,11 +8,10 @@ const MSATS_PER_USD: &str = "1000000";
 /// The environment variable of the rate.
 pub(super) const RATE: &str = "DSRS_MSATS_PER_USD";
 
-/// Parses an amount of money, such as `5000 msat`, `5 sat` or `0.01 usd`, as millisatoshis, for the methods that take a
-/// number of them.
+/// Parses an amount of money, such as `5000 msat`, `5 sat` or `0.01 usd`, and returns it in millisatoshis.
 ///
-/// A dollar is 1,000,000 msat, or what the environment variable `DSRS_MSATS_PER_USD` sets. The conversion is exact; an
-/// amount in dollars is rounded up to a whole msat, as the cost of a call is.
+/// A dollar is 1,000,000 msat, unless the environment variable `DSRS_MSATS_PER_USD` sets another rate. The conversion
+/// is exact. An amount in dollars is rounded up to a whole msat, like the cost of a call.
 ///
 /// ```
 /// use dsrs_metrics::judge::shipped::LlmJudge;
@@ -31,17 +30,17 @@ pub(super) const RATE: &str = "DSRS_MSATS_PER_USD";
 /// ```
 ///
 /// # Errors
-/// [`LmError`], if the amount or the rate is invalid.
+/// Returns [`LmError`] if the amount or the rate is invalid.
 pub fn parse_msats(text: &str) -> Result<u64, LmError> {
     let rate = match std::env::var(RATE).ok().filter(|rate| !rate.is_empty()) {
-        // The shortest decimal number that is equal to it, without an exponent.
+        // The shortest equal decimal number, without an exponent.
         Some(found) => self::rate(&found)?.to_string(),
         None => MSATS_PER_USD.to_owned(),
     };
     amount(text.trim(), &rate).map_err(|reason| LmErrorKind::Other(reason).into())
 }
 
-/// Returns an amount in msat, at a rate of msat per dollar.
+/// Returns an amount in msat at a rate in msat per dollar.
 fn amount(text: &str, rate: &str) -> Result<u64, String> {
     let unknown = || {
         format!(
@@ -81,8 +80,8 @@ fn amount(text: &str, rate: &str) -> Result<u64, String> {
     u64::try_from(msats.saturating_add(has_rest.into())).map_err(|_| too_large())
 }
 
-/// Returns the whole part of a product of decimal numbers, and whether there is a rest; `None` if they have too many
-/// digits.
+/// Returns the whole part of a product of decimal numbers, and whether there is a remainder; `None` if they have too
+/// many digits.
 fn product(a: &str, b: &str) -> Option<(u128, bool)> {
     let ((a, a_scale), (b, b_scale)) = (digits(a)?, digits(b)?);
     let product = a.checked_mul(b)?;
@@ -90,7 +89,7 @@ fn product(a: &str, b: &str) -> Option<(u128, bool)> {
     Some((product / divisor, product % divisor != 0))
 }
 
-/// Returns the digits of a decimal number, and the number of digits after its point.
+/// Returns the digits of a decimal number, and how many follow its point.
 fn digits(number: &str) -> Option<(u128, u32)> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let fraction = fraction.trim_end_matches('0');

@@ -1,4 +1,4 @@
-//! Prices of tokens: the shipped table, the user's own, and the conversion from dollars to msat.
+//! Token prices: the shipped table, your own prices, and the conversion from dollars to msat.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::model_id::canonical_id;
 use super::{LmError, Usage};
 
-/// Prices of one model, in US dollars per million tokens.
+/// The prices of one model, in US dollars per million tokens.
 ///
 /// ```
 /// use dsrs_metrics::lm::{Price, Usage};
@@ -25,15 +25,14 @@ pub struct Price {
     pub input: f64,
     /// A million reply tokens.
     pub output: f64,
-    /// A million prompt tokens from the provider's prompt cache; the same as [`input`](Self::input)
-    /// if `None`.
+    /// A million prompt tokens from the provider's prompt cache; `None` if they cost the same as
+    /// [`input`](Self::input).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_input: Option<f64>,
 }
 
 impl Price {
-    /// The cost of a call in US dollars; `None` if the provider did not report the number of
-    /// tokens.
+    /// Returns the cost of a call in US dollars; `None` if the provider did not report the number of tokens.
     ///
     /// ```
     /// use dsrs_metrics::lm::{Price, Usage};
@@ -61,8 +60,8 @@ impl Price {
     }
 }
 
-/// The default number of msat per US dollar: a bitcoin (10^11 msat) at 100,000 dollars. It is a
-/// round number for comparing runs, not an exchange rate.
+/// The default number of msat per US dollar: a bitcoin (10^11 msat) at 100,000 dollars. It is a round number for
+/// comparing runs, not an exchange rate.
 ///
 /// ```
 /// use dsrs_metrics::lm::{MSATS_PER_USD, parse_msats};
@@ -73,15 +72,14 @@ impl Price {
 /// ```
 pub const MSATS_PER_USD: f64 = 1_000_000.0;
 
-/// The shipped prices, from LiteLLM's public table of 2026-11-21, without surcharges for long
-/// prompts.
+/// The shipped prices, from LiteLLM's public table of 2026-11-21, without surcharges for long prompts.
 const SHIPPED: &str = include_str!("prices.json");
 
-/// Prices by `provider:model`. Providers have the same names and aliases as for [`Lm`](super::Lm).
+/// Prices by `provider:model`. Providers have the same names and aliases as in [`Lm`](super::Lm).
 ///
-/// A model is looked up by its full name, then without a date or `-latest` at its end, then as
-/// `provider:*`. A file of the user (`DSRS_PRICES=FILE`) takes precedence over the shipped table.
-/// It is JSON in this format, with prices in US dollars per million tokens:
+/// A model is looked up by its full name, then without a trailing date or `-latest`, then as `provider:*`. Your own
+/// file (`DSRS_PRICES=FILE`) takes precedence over the shipped table. It is JSON in this format, with prices in US
+/// dollars per million tokens:
 ///
 /// ```json
 /// {
@@ -107,7 +105,7 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// An empty table.
+    /// Creates an empty table.
     ///
     /// ```
     /// use dsrs_metrics::lm::Prices;
@@ -121,7 +119,7 @@ impl Prices {
         }
     }
 
-    /// The shipped table.
+    /// Returns the shipped table.
     ///
     /// ```
     /// use dsrs_metrics::lm::{Price, Prices};
@@ -130,7 +128,7 @@ impl Prices {
     /// assert_eq!(Prices::shipped().get("anthropic:claude-haiku-5-5"), Some(haiku));
     /// ```
     pub fn shipped() -> Self {
-        // A test parses the table, so it is never invalid.
+        // A test parses the table, so it is always valid.
         let table = serde_json::from_str(SHIPPED).unwrap_or_default();
         Self {
             table,
@@ -138,8 +136,8 @@ impl Prices {
         }
     }
 
-    /// Sets the price of `id` (`provider:model`); `provider:*` applies to all models of a provider
-    /// without a price of their own.
+    /// Sets the price of `id` (`provider:model`). `provider:*` applies to all models of a provider without their own
+    /// price.
     ///
     /// ```
     /// use dsrs_metrics::lm::{Price, Prices};
@@ -155,7 +153,7 @@ impl Prices {
         self
     }
 
-    /// Sets the number of msat per US dollar; [`MSATS_PER_USD`] unless this is called.
+    /// Sets the number of msat per US dollar. The default is [`MSATS_PER_USD`].
     ///
     /// ```
     /// use dsrs_metrics::lm::{Price, Prices, Usage};
@@ -170,7 +168,7 @@ impl Prices {
         self
     }
 
-    /// Adds the prices of a JSON file; they replace prices of the same models.
+    /// Adds the prices of a JSON file. They replace prices of the same models.
     ///
     /// ```
     /// use dsrs_metrics::lm::Prices;
@@ -184,13 +182,13 @@ impl Prices {
     /// ```
     ///
     /// # Errors
-    /// [`LmErrorKind::Setting`](crate::LmErrorKind::Setting), if the file cannot be read, or a model or price in it is
-    /// invalid.
+    /// Returns [`LmErrorKind::Setting`](crate::LmErrorKind::Setting) if the file cannot be read, or a model or price in
+    /// it is invalid.
     pub fn with_file(self, path: impl AsRef<Path>) -> Result<Self, LmError> {
         self.with_setting(path.as_ref(), "price table")
     }
 
-    /// As [`with_file`](Self::with_file); errors name the setting that `path` comes from.
+    /// Does the same as [`with_file`](Self::with_file); errors name the setting that `path` comes from.
     pub(super) fn with_setting(mut self, path: &Path, setting: &str) -> Result<Self, LmError> {
         let invalid =
             |reason: String| LmError::setting(setting, &path.display().to_string(), reason);
@@ -214,7 +212,7 @@ impl Prices {
         Ok(self)
     }
 
-    /// The price of a model.
+    /// Returns the price of a model.
     ///
     /// ```
     /// use dsrs_metrics::lm::Prices;
@@ -234,8 +232,7 @@ impl Prices {
             .or_else(|| find(&format!("{provider}:*")))
     }
 
-    /// The cost of a call in msat, rounded up; `None` if the model has no price or the usage is
-    /// unknown.
+    /// Returns the cost of a call in msat, rounded up; `None` if the model has no price or the usage is unknown.
     ///
     /// ```
     /// use dsrs_metrics::lm::{Price, Prices, Usage};
@@ -252,12 +249,12 @@ impl Prices {
 
     pub(super) fn msats(&self, price: &Price, usage: &Usage) -> Option<u64> {
         let msats = price.dollars(usage)? * self.msats_per_usd;
-        // A rounding error of the product must not cost another msat.
+        // A rounding error in the product must not add a msat.
         Some((msats - 1e-6).ceil().max(0.0) as u64)
     }
 }
 
-/// The name of a model without `-latest`, `-20251001` or `-2025-10-01` at its end.
+/// Returns the name of a model without a trailing `-latest`, `-20251001` or `-2025-10-01`.
 fn without_date(id: &str) -> &str {
     static DATE: LazyLock<Regex> = LazyLock::new(|| {
         let date = "-(latest|[0-9]{8}|[0-9]{4}-[0-9]{2}-[0-9]{2})$";

@@ -1,4 +1,4 @@
-//! Locks that outlive a panic, since no code leaves a value half changed, and folders that only their user can read.
+//! Locks that survive a panic, because no code leaves a value half changed, and folders that only their user can read.
 
 use std::fs::DirBuilder;
 use std::io;
@@ -13,8 +13,7 @@ pub(super) fn ignore_poison<T>(result: LockResult<T>) -> T {
     result.unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Creates a directory and its missing parents, for this user only. The mode of an existing directory
-/// remains unchanged.
+/// Creates a directory and its missing parents for this user only. The mode of an existing directory does not change.
 #[doc(hidden)]
 pub fn create_private_dir(dir: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();

@@ -4,18 +4,18 @@
 #[doc(hidden)]
 pub type Hash = [u8; 32];
 
-/// A result that is stored.
+/// A result to store.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Record<'a> {
     /// The SHA-256 hash of `about`.
     pub key: &'a Hash,
-    /// `reply`, `output`, `evaluation` or `run`.
+    /// The kind of result: `reply`, `output`, `evaluation` or `run`.
     pub kind: &'static str,
     /// What the result depends on, as JSON.
     pub about: &'a str,
-    /// As JSON.
+    /// The result, as JSON.
     pub result: &'a str,
-    /// What was paid for it; `None` if that is not known.
+    /// What was paid for it; `None` if unknown.
     pub cost_msats: Option<u64>,
 }

@@ -1,7 +1,7 @@
-//! The store of a run, which the calls of judges use within the evaluation of a row.
+//! The store of a run, used by judge calls while a row is evaluated.
 //!
-//! A model with a store of its own, such as [`Lm`](super::Lm), uses that. The replies of all other models are kept here, and the
-//! replies of both are counted.
+//! A model with its own store, such as [`Lm`](super::Lm), uses that one. The replies of all other models are kept here.
+//! The replies of both are counted.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -28,14 +28,14 @@ tokio::task_local! {
 #[cfg_attr(not(feature = "store"), allow(dead_code, reason = "there is none"))]
 pub struct Scope {
     store: Store,
-    /// Records up to this number are not read.
+    /// Records with this number or a lower one are ignored.
     after: i64,
     counts: Arc<Counts>,
-    /// The error after which nothing can be stored, of all rows of the run.
+    /// The first error that prevents storing, shared by all rows of the run.
     error: Arc<OnceLock<LmError>>,
 }
 
-/// The results of a row that cost something.
+/// The paid results of a row.
 #[derive(Debug, Default)]
 struct Counts {
     found: AtomicU64,
@@ -43,7 +43,7 @@ struct Counts {
 }
 
 impl Scope {
-    /// Creates the scope of a run. Records up to the number `after` are not read.
+    /// Creates the scope of a run. Records up to the number `after` are ignored.
     pub fn new(store: Store, after: i64) -> Self {
         Self {
             store,
@@ -66,18 +66,18 @@ impl Scope {
         &self.store
     }
 
-    /// Returns the error after which nothing can be stored.
+    /// Returns the error that prevents storing, if there is one.
     pub fn error(&self) -> Option<LmError> {
         self.error.get().cloned()
     }
 
-    /// Notes that nothing can be stored.
+    /// Records that nothing can be stored any more.
     pub fn fail(&self, error: LmError) {
-        // The first one is reported.
+        // Only the first error is reported.
         let _ = self.error.set(error);
     }
 
-    /// Returns a stored result. One of another form is computed again.
+    /// Returns a stored result; `None` if it has another form, so that it is computed again.
     pub fn find<T: DeserializeOwned>(&self, key: &Hash) -> Option<T> {
         let found = self.store.find(key, self.after).unwrap_or_else(|error| {
             self.fail(error);
@@ -86,7 +86,7 @@ impl Scope {
         found.and_then(|result| serde_json::from_str(&result).ok())
     }
 
-    /// Stores a result. It is written when this returns.
+    /// Stores a result, and returns once it is written.
     pub fn keep(
         &self,
         kind: &'static str,
@@ -94,7 +94,7 @@ impl Scope {
         result: &impl Serialize,
         cost_msats: Option<u64>,
     ) {
-        // What cannot be written as JSON is computed again.
+        // A result that cannot be written as JSON is computed again.
         let Ok(result) = serde_json::to_string(result) else {
             return;
         };
@@ -115,20 +115,20 @@ impl Scope {
         CURRENT.scope(self.clone(), future)
     }
 
-    /// Counts a result that was found in the store, or that was paid for.
+    /// Counts a result that was found in the store or paid for.
     pub fn count(&self, is_found: bool) {
         let Counts { found, paid } = &*self.counts;
         (if is_found { found } else { paid }).fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns the number of results that were found in the store, and of those that were paid for.
+    /// Returns how many results were found in the store and how many were paid for.
     pub fn counted(&self) -> (u64, u64) {
         let Counts { found, paid } = &*self.counts;
         (found.load(Ordering::Relaxed), paid.load(Ordering::Relaxed))
     }
 }
 
-/// Counts a reply in the scope of the row, if there is one, or notes that the store failed.
+/// Counts a reply in the row's scope, if there is one, or records that the store failed.
 #[cfg(feature = "store")]
 pub(super) fn note(reply: &Result<LmReply, LmError>) {
     let note = |scope: &Scope| match reply {
@@ -138,11 +138,11 @@ pub(super) fn note(reply: &Result<LmReply, LmError>) {
         }
         Err(_) => {}
     };
-    // It fails outside of a scope.
+    // This fails outside of a scope.
     let _ = CURRENT.try_with(note);
 }
 
-/// Returns the amounts to reserve from budgets for several requests, without requests whose reply is stored.
+/// Returns the amounts to reserve from budgets for several requests, except those with a stored reply.
 #[cfg(feature = "lm")]
 pub fn quotes<'a, 'r>(
     calls: impl Iterator<Item = (&'a dyn LanguageModel, &'r LmRequest)>,

@@ -25,30 +25,29 @@ pub struct LmReply {
     pub stop_reason: StopReason,
     /// The tokens of the call.
     pub usage: Usage,
-    /// The model that replied, as the provider names it, which may be another one than was requested: an alias such as
+    /// The model that replied, as the provider names it. It may differ from the requested one: an alias such as
     /// `gpt-6-luna` stands for a version. Empty if the provider names none.
     pub model: String,
-    /// The provider's identifier of the software and settings that the model ran with, such as the `system_fingerprint` of
-    /// OpenAI; `None` if the provider sends none.
+    /// The provider's identifier of the software and settings behind the reply, such as OpenAI's `system_fingerprint`,
+    /// if it sends one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
-    /// The cost of the call in msat, including failed attempts; for a reply from the store, what was paid for it. `None` if the
-    /// model has no price.
+    /// The cost of the call in msat, including failed attempts. For a stored reply, it is what was paid originally.
+    /// `None` if the model has no price.
     pub cost_msats: Option<u64>,
-    /// `true` if the call may have cost more than `cost_msats`: an earlier attempt was interrupted,
-    /// and its cost is unknown.
+    /// `true` if the call may have cost more than `cost_msats` because an interrupted attempt has an unknown cost.
     #[serde(default)]
     pub cost_is_lower_bound: bool,
-    /// `true` if the reply came from the store or from an equal concurrent call: this time, nothing was paid for it.
+    /// `true` if the reply came from the store or from an equal concurrent call, so nothing was paid for it this time.
     pub cached: bool,
-    /// The tokens of the text, or of its end, with log probabilities, if the request [asks for them](super::LmRequest::logprobs)
-    /// and the model returns them.
+    /// The tokens of the text, or of its end, with log probabilities, if the request [asks for
+    /// them](super::LmRequest::logprobs) and the model returns them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub logprobs: Vec<TokenLogprobs>,
 }
 
 impl LmReply {
-    /// A complete reply with unknown token usage and unknown cost.
+    /// Creates a complete reply with unknown token usage and unknown cost.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmReply, StopReason};
@@ -101,7 +100,7 @@ impl LmReply {
         /// ```
         pub fn with_model(model: impl Into<String>) => model = model.into();
 
-        /// Sets the provider's identifier of the software and settings that the model ran with.
+        /// Sets the provider's identifier of the software and settings behind the reply.
         ///
         /// ```
         /// use dsrs_metrics::lm::LmReply;
@@ -121,7 +120,7 @@ impl LmReply {
         /// ```
         pub fn with_cost_msats(msats: u64) => cost_msats = Some(msats);
 
-        /// Sets the log probabilities of the tokens: together the tokens are the text, or its end.
+        /// Sets the log probabilities of the tokens, which together form the text or its end.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LmReply, TokenLogprobs};
@@ -138,8 +137,7 @@ impl LmReply {
         self.cost_msats.is_none() || self.cost_is_lower_bound
     }
 
-    /// The same reply where it is not paid for again: from the store or from an equal concurrent
-    /// call.
+    /// Returns the same reply for a caller that does not pay for it: from the store or from an equal concurrent call.
     #[cfg(feature = "store")]
     pub(super) fn into_cached(mut self) -> Self {
         self.cached = true;
@@ -147,11 +145,11 @@ impl LmReply {
     }
 }
 
-/// The most characters of a reported name.
+/// The maximum length of a reported name, in characters.
 const MAX_REPORTED: usize = 200;
 
-/// Returns the name of a model or a fingerprint, as a provider reports it, in one line: with escaped control characters, and
-/// cut off after 200 characters. Such a name is returned unchanged.
+/// Returns a model name or fingerprint from a provider as one line, with control characters escaped, cut off after 200
+/// characters. A name that passed through here is returned unchanged.
 #[doc(hidden)]
 pub fn reported(name: &str) -> Cow<'_, str> {
     let name = name.trim();
@@ -183,7 +181,7 @@ pub fn reported(name: &str) -> Cow<'_, str> {
 pub enum StopReason {
     /// The reply is complete.
     End,
-    /// The maximum number of tokens was reached; the reply is truncated.
+    /// The reply reached the maximum number of tokens and is truncated.
     Length,
     /// The model refused; the string is the refusal message, empty if the provider returns none.
     Refusal(String),
@@ -201,7 +199,7 @@ impl StopReason {
     }
 }
 
-/// Tokens of one call or of several; `None` where the provider does not report a number.
+/// The tokens of one call or several. A number is `None` if the provider does not report it.
 ///
 /// ```
 /// use dsrs_metrics::lm::Usage;
@@ -213,16 +211,16 @@ impl StopReason {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens of the prompt, including tokens from the provider's prompt cache.
+    /// Tokens of the prompt, including those from the provider's prompt cache.
     pub prompt_tokens: Option<u64>,
     /// Tokens of the reply, including hidden reasoning tokens.
     pub completion_tokens: Option<u64>,
-    /// Tokens of the prompt that came from the provider's prompt cache, which have a lower price.
+    /// Tokens of the prompt that came from the provider's prompt cache, at a lower price.
     pub cached_prompt_tokens: Option<u64>,
 }
 
 impl Usage {
-    /// Usage with these numbers of tokens, none of them from a prompt cache.
+    /// Creates usage with these numbers of tokens, none from a prompt cache.
     ///
     /// ```
     /// use dsrs_metrics::lm::Usage;
@@ -238,7 +236,7 @@ impl Usage {
         }
     }
 
-    /// Tokens of prompt and reply together; an unknown number counts as 0.
+    /// Returns the tokens of prompt and reply together, counting an unknown number as 0.
     ///
     /// ```
     /// use dsrs_metrics::lm::Usage;
@@ -253,7 +251,7 @@ impl Usage {
     }
 }
 
-/// Adds the numbers that are known.
+/// Adds the known numbers.
 impl AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
         let add = |a: &mut Option<u64>, b: Option<u64>| {

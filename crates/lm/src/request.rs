@@ -7,8 +7,7 @@ use serde_json::Value;
 
 use super::Logprobs;
 
-/// A request to a language model: the conversation, the format of the reply, the sampling
-/// parameters.
+/// A request to a language model: the conversation, the format of the reply and the sampling parameters.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LmRequest, ReplySchema, Sampling};
@@ -31,25 +30,23 @@ use super::Logprobs;
 pub struct LmRequest {
     /// The conversation so far.
     pub messages: Vec<Message>,
-    /// The JSON schema of the reply; `None` for free text. Shared, since a judge uses one schema
-    /// for all rows.
+    /// The JSON schema of the reply; `None` for free text. Shared because a judge uses one schema for all rows.
     pub schema: Option<Arc<ReplySchema>>,
     /// The sampling parameters.
     pub sampling: Sampling,
-    /// The caller and its version, such as `judge semantic_f1 version 2`. Part of the key of a reply, so
-    /// that a changed judge never reads replies to its earlier version. The
-    /// [`Ledger`](super::Ledger) keeps totals by purpose.
+    /// The caller and its version, such as `judge semantic_f1 version 2`. It is part of a reply's key, so a changed
+    /// judge never reads replies to its earlier version. The [`Ledger`](super::Ledger) keeps totals by purpose.
     pub purpose: String,
-    /// The index, from 0, of this sample among several of the same request. It is not sent to the
-    /// provider, but is part of the key of a reply: five samples are five replies, also from the store.
+    /// The index, from 0, of this sample among several of the same request. It is not sent to the provider but is part
+    /// of the reply's key: five samples are five replies, even from the store.
     pub draw: u32,
-    /// Asks for log probabilities of the reply's tokens. A model without them is an error, or returns none.
+    /// Asks for the log probabilities of the reply's tokens. A model without them fails, or returns none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logprobs: Option<Logprobs>,
 }
 
 impl LmRequest {
-    /// A request without messages; `purpose` names the caller and its version.
+    /// Creates a request without messages; `purpose` names the caller and its version.
     ///
     /// ```
     /// use dsrs_metrics::lm::LmRequest;
@@ -104,7 +101,7 @@ impl LmRequest {
         self.message(Role::User, content)
     }
 
-    /// Appends an assistant message: an earlier reply of the model.
+    /// Appends an assistant message, which is an earlier reply of the model.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmRequest, Role};
@@ -140,7 +137,7 @@ impl LmRequest {
         /// ```
         pub fn with_sampling(sampling: Sampling) => sampling = sampling;
 
-        /// Sets the index of this sample, see [`draw`](Self::draw).
+        /// Sets the index of this sample; see [`draw`](Self::draw).
         ///
         /// ```
         /// use dsrs_metrics::lm::LmRequest;
@@ -151,7 +148,7 @@ impl LmRequest {
         /// ```
         pub fn with_draw(draw: u32) => draw = draw;
 
-        /// Asks for log probabilities of the reply's tokens.
+        /// Asks for the log probabilities of the reply's tokens.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LmRequest, Logprobs};
@@ -176,7 +173,7 @@ impl LmRequest {
 pub struct Message {
     /// The author of the message.
     pub role: Role,
-    /// The text of the message. Shared, since the instructions of a judge are the same for all rows.
+    /// The text of the message. Shared because a judge's instructions are the same for all rows.
     pub content: Arc<str>,
 }
 
@@ -211,14 +208,14 @@ pub enum Role {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReplySchema {
-    /// A short name of letters, digits, `_` and `-`, which some providers require.
+    /// A short name of letters, digits, `_` and `-`. Some providers require it.
     pub name: String,
     /// The JSON schema.
     pub schema: Value,
 }
 
 impl ReplySchema {
-    /// A JSON schema with a name.
+    /// Creates a JSON schema with a name.
     ///
     /// ```
     /// use dsrs_metrics::lm::ReplySchema;
@@ -245,8 +242,7 @@ impl ReplySchema {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
-    /// The temperature: 0 is the most repeatable, and the highest value of most providers is 1 or
-    /// 2.
+    /// The temperature: 0 is the most repeatable; most providers allow up to 1 or 2.
     pub temperature: Option<f64>,
     /// The probability mass of nucleus sampling, in (0, 1].
     pub top_p: Option<f64>,

@@ -12,12 +12,12 @@ use serde_json::Value;
 use super::private::lock;
 use super::{LanguageModel, LmError, LmReply, LmRequest, Usage};
 
-/// A language model for tests. It replies from a list, by a substring of the prompt, or with a
-/// closure, optionally after a latency, and records its requests.
+/// A language model for tests. It replies from a list, by a substring of the prompt, or with a closure, optionally
+/// after a delay, and records its requests.
 ///
-/// A reply may be an error. The first rule that applies is used: [`when`] in the order of the
-/// calls, then [`replies`] one after another, then [`otherwise`]. If none applies, the call fails
-/// with an error. Clones share the list of replies, the number of calls and the recorded requests.
+/// A reply may be an error. The first matching rule wins: [`when`] in the order of the calls to it, then [`replies`]
+/// one after another, then [`otherwise`]. If none matches, the call fails. Clones share the list of replies, the number
+/// of calls and the recorded requests.
 ///
 /// ```
 /// use std::time::Duration;
@@ -66,7 +66,7 @@ pub struct ScriptedLm {
 }
 
 impl ScriptedLm {
-    /// A model named `scripted:lm` without replies.
+    /// Creates a model named `scripted:lm` without replies.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm};
@@ -220,7 +220,7 @@ impl ScriptedLm {
         /// ```
         pub fn cost(msats: u64) => cost_msats = Some(msats);
 
-        /// Sets how many of the last requests are recorded; all of them unless this is called.
+        /// Records only the last `last` requests. By default all are recorded.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};
@@ -239,7 +239,7 @@ impl ScriptedLm {
         pub fn remember(last: usize) => remember = last;
     }
 
-    /// The number of calls.
+    /// Returns the number of calls.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm};
@@ -255,7 +255,7 @@ impl ScriptedLm {
         self.calls.load(Ordering::SeqCst)
     }
 
-    /// The recorded requests, in the order in which the calls began.
+    /// Returns the recorded requests, in the order the calls began.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};
@@ -322,7 +322,7 @@ impl LanguageModel for ScriptedLm {
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         self.record(request);
-        // Chosen before the delay, so that a list is used in the order of the calls.
+        // Chosen before the delay, so a list is used in the order of the calls.
         let answer = self.answer(request);
         if !self.latency.is_zero() {
             tokio::time::sleep(self.latency).await;
@@ -345,7 +345,7 @@ impl LanguageModel for ScriptedLm {
     }
 }
 
-/// The last 80 characters of the last message.
+/// Returns the last 80 characters of the last message.
 fn end_of(request: &LmRequest) -> String {
     let text = request
         .messages
@@ -368,8 +368,8 @@ fn end_of(request: &LmRequest) -> String {
 /// ```
 pub type ScriptedReply = Box<dyn Fn(&LmRequest) -> Result<LmReply, LmError> + Send + Sync>;
 
-/// A reply of a [`ScriptedLm`](super::ScriptedLm): a string, a JSON value (its text), an [`LmReply`], an [`LmError`],
-/// a `Result` of these, or a closure from the request to one of these.
+/// Types that can be a reply of a [`ScriptedLm`](super::ScriptedLm): a string, a JSON value (as text), an [`LmReply`],
+/// an [`LmError`], a `Result` of these, or a closure from the request to one of these.
 ///
 /// `Kind` separates closures from values; the compiler infers it.
 ///
@@ -393,7 +393,7 @@ pub trait IntoReply<Kind = ByValue> {
     fn into_reply(self) -> ScriptedReply;
 }
 
-/// The `Kind` of an [`IntoReply`] that is a value.
+/// The `Kind` of a value.
 ///
 /// ```
 /// use dsrs_metrics::lm::{ByValue, IntoReply, LmError, LmRequest};
@@ -407,7 +407,7 @@ pub trait IntoReply<Kind = ByValue> {
 #[derive(Debug)]
 pub enum ByValue {}
 
-/// The `Kind` of an [`IntoReply`] that is a closure.
+/// The `Kind` of a closure.
 ///
 /// ```
 /// use dsrs_metrics::lm::{ByClosure, IntoReply, LmError, LmRequest};

@@ -1,4 +1,4 @@
-//! `Lm`: the client of a provider with all layers around it.
+//! `Lm`: a provider's client with all layers around it.
 
 use std::sync::Arc;
 
@@ -8,8 +8,7 @@ use super::client::Variables;
 use super::replay::{self, Replay};
 use super::{LanguageModel, Ledger, LmBuilder, LmError, LmReply, LmRequest, Quote, Store};
 
-/// A language model of a provider, with retries, limits, prices and a store. Clones share
-/// everything.
+/// A provider's language model, with retries, limits, prices and a store. Clones share everything.
 ///
 /// ```no_run
 /// use dsrs_metrics::lm::{LanguageModel, Lm, LmError, LmRequest};
@@ -24,8 +23,8 @@ use super::{LanguageModel, Ledger, LmBuilder, LmError, LmReply, LmRequest, Quote
 /// # }
 /// ```
 ///
-/// A model is named `provider:model`. The guide lists the providers; any other OpenAI-compatible
-/// server is `openai:model` with `OPENAI_BASE_URL`.
+/// A model is named `provider:model`. The guide lists the providers; any other OpenAI-compatible server is
+/// `openai:model` with `OPENAI_BASE_URL`.
 ///
 /// | environment variable | meaning |
 /// | --- | --- |
@@ -35,14 +34,14 @@ use super::{LanguageModel, Ledger, LmBuilder, LmError, LmReply, LmRequest, Quote
 /// | `OLLAMA_HOST` | host and port of Ollama |
 /// | `OPENAI_ORG_ID`, `OPENAI_PROJECT_ID` | organization and project |
 /// | `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY` | the proxy |
-/// | `DSRS_REQUESTS_PER_MINUTE`, `DSRS_TOKENS_PER_MINUTE` | the [limits](super::RateLimiter) of an account, shared by all models of the process with the same address and key |
+/// | `DSRS_REQUESTS_PER_MINUTE`, `DSRS_TOKENS_PER_MINUTE` | an account's [limits](super::RateLimiter), shared by all models of the process with the same address and key |
 /// | `DSRS_MAX_REPLY_BYTES` | the [largest response](super::LmBuilder::max_reply_bytes), in bytes |
 /// | `DSRS_STORE` | the folder of the [store](Store) |
 /// | `DSRS_PRICES` | a JSON file of [prices](super::Prices) |
 /// | `DSRS_MSATS_PER_USD` | the number of msat per US dollar |
 ///
-/// The layers, and the order in which a request passes through them, are described in the
-/// [module documentation](super#path-of-a-request).
+/// The [module documentation](super#path-of-a-request) describes the layers and the order in which a request passes
+/// through them.
 #[derive(Debug, Clone)]
 pub struct Lm {
     layers: Arc<dyn LanguageModel>,
@@ -51,7 +50,7 @@ pub struct Lm {
 }
 
 impl Lm {
-    /// The model named `id` (`provider:model`), configured by environment variables.
+    /// Creates the model named `id` (`provider:model`), configured by environment variables.
     ///
     /// ```
     /// use dsrs_metrics::lm::Lm;
@@ -64,13 +63,12 @@ impl Lm {
     /// ```
     ///
     /// # Errors
-    /// [`LmError`], if the provider is unknown, the key is missing, or an environment variable is
-    /// invalid.
+    /// Returns [`LmError`] if the provider is unknown, the key is missing, or an environment variable is invalid.
     pub fn from_id(id: &str) -> Result<Self, LmError> {
         Self::builder(id).build()
     }
 
-    /// The model that `DSRS_LM` names, configured by environment variables.
+    /// Creates the model that `DSRS_LM` names, configured by environment variables.
     ///
     /// ```
     /// use dsrs_metrics::lm::Lm;
@@ -84,13 +82,13 @@ impl Lm {
     /// ```
     ///
     /// # Errors
-    /// [`LmErrorKind::Setting`](super::LmErrorKind::Setting), if `DSRS_LM` is not set;
-    /// otherwise as [`from_id`](Self::from_id).
+    /// Returns [`LmErrorKind::Setting`](super::LmErrorKind::Setting) if `DSRS_LM` is not set, and otherwise fails as
+    /// [`from_id`](Self::from_id) does.
     pub fn from_env() -> Result<Self, LmError> {
         LmBuilder::from_env()?.build()
     }
 
-    /// A builder for the model named `id` (`provider:model`).
+    /// Returns a builder for the model named `id` (`provider:model`).
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, Lm};
@@ -116,7 +114,7 @@ impl Lm {
         }
     }
 
-    /// The totals of its calls.
+    /// Returns the ledger of its calls.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, Lm, LmError, LmRequest};
@@ -134,7 +132,7 @@ impl Lm {
         &self.ledger
     }
 
-    /// Returns the store of its replies; `None` without one.
+    /// Returns the store of its replies, if it has one.
     ///
     /// ```
     /// use dsrs_metrics::lm::Lm;

@@ -1,9 +1,9 @@
-//! The span `chat {model}` of one call of a language model, and `embeddings {model}` of an embedding model.
+//! The span `chat {model}` of a language model call, and `embeddings {model}` of an embedding model call.
 //!
-//! Attributes: the semantic conventions for generative AI (`docs/gen-ai/gen-ai-spans.md` of
-//! `open-telemetry/semantic-conventions-genai`), and ours under `dsrs.`. A span is the child of the span that is current where
-//! the model is called, if there is one, and otherwise a trace of its own: the calls of a run in one trace would exceed what
-//! backends accept.
+//! Its attributes follow the semantic conventions for generative AI (`docs/gen-ai/gen-ai-spans.md` of
+//! `open-telemetry/semantic-conventions-genai`), with ours under `dsrs.`. A span is the child of the current span where
+//! the model is called. Without one, it is its own trace: the calls of a run in one trace would exceed what backends
+//! accept.
 
 use std::time::SystemTime;
 
@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::evaluation_event::variant;
 
-/// The providers whose names differ from the names of the conventions.
+/// The providers whose names differ from those in the conventions.
 const PROVIDERS: [(&str, &str); 5] = [
     ("gemini", "gcp.gemini"),
     ("kimi", "moonshot_ai"),
@@ -28,7 +28,7 @@ const PROVIDERS: [(&str, &str); 5] = [
 /// The purpose of calls of embedding models.
 const EMBEDDINGS: &str = "embeddings";
 
-/// Returns `false` if no call was made, since the reply was stored, or the budget did not cover it.
+/// Returns `false` if no call was made, because the reply was stored or the budget did not cover it.
 pub(crate) fn is_made(call: &ObservedCall<'_>) -> bool {
     let is_refused = matches!(call.result, Some(Err(error)) if error.budget_msats().is_some());
     !is_refused && !call.reply().is_some_and(|reply| reply.cached)
@@ -83,7 +83,7 @@ fn provider_name(provider: &str) -> &str {
         .map_or(provider, |(_, theirs)| theirs)
 }
 
-/// Returns the type and the message of the error of a call, if it failed.
+/// Returns the type and the message of a failed call's error.
 fn error(call: &ObservedCall<'_>) -> Option<(String, Option<String>)> {
     match call.result {
         Some(Ok(_)) => None,

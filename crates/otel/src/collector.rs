@@ -1,5 +1,5 @@
-//! What both exporters of a collector share: an HTTP client that follows no redirect and reads responses up to a limit, and
-//! the counts of what was observed, sent and accepted.
+//! What both exporters share: an HTTP client that follows no redirects and reads responses up to a limit, and the
+//! counts of what was observed, sent and accepted.
 
 use std::error::Error as _;
 use std::io::Read as _;
@@ -27,17 +27,17 @@ use serde_json::{Map, Value, json};
 use crate::delivery::Delivery;
 use crate::endpoint::OtelError;
 
-/// The bytes that are read of a response; one that reports rejected records has a few hundred.
+/// How much of a response is read, in bytes. One that reports rejected records has a few hundred.
 const MAX_RESPONSE_BYTES: usize = 64 << 10;
 
-/// The longest part of a response in an error message, in bytes.
+/// The maximum length of the part of a response in an error message, in bytes.
 const MAX_MESSAGE_BYTES: usize = 200;
 
-/// A collector: when nothing more is sent to it, and what it accepted.
+/// A collector: when to stop sending to it, and what it accepted.
 #[derive(Debug)]
 pub(crate) struct Collector {
     url: String,
-    /// The events or spans of a signal that may wait.
+    /// How many events or spans of a signal may wait.
     max_waiting: u64,
     closes: OnceLock<Instant>,
     error: Mutex<Option<String>>,
@@ -49,7 +49,7 @@ pub(crate) struct Collector {
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     observed: AtomicU64,
-    /// Those whose batch was accepted or refused.
+    /// Events or spans whose batch was accepted or refused.
     settled: AtomicU64,
     delivered: AtomicU64,
 }
@@ -76,7 +76,7 @@ impl Collector {
         }
     }
 
-    /// Counts an event or a span before it enters the queue, which loses it if it is full.
+    /// Counts an event or a span before it enters the queue. A full queue drops it.
     pub(crate) fn observe(&self, counts: &Counts) {
         if counts.waiting() >= self.max_waiting {
             let mut error = self.error.lock().unwrap_or_else(PoisonError::into_inner);
@@ -86,7 +86,7 @@ impl Collector {
         counts.observed.fetch_add(1, Relaxed);
     }
 
-    /// Sets the time after which nothing more is sent. The first one stays.
+    /// Sets the time after which nothing more is sent. Only the first call counts.
     pub(crate) fn close(&self, at: Instant) {
         let _ = self.closes.set(at);
     }
@@ -112,9 +112,9 @@ impl Collector {
     }
 }
 
-/// Returns a client. It blocks, as the threads of the SDK's batch processors require.
+/// Creates a client. It blocks, as the threads of the SDK's batch processors require.
 pub(crate) fn client(timeout: Duration) -> Result<Client, OtelError> {
-    // The caller's thread may belong to an asynchronous runtime, where it must not be built.
+    // The caller's thread may belong to an asynchronous runtime, where a blocking client must not be built.
     let built = thread::spawn(move || {
         let builder = Client::builder().redirect(Policy::none());
         builder.timeout(timeout).build()
@@ -125,12 +125,12 @@ pub(crate) fn client(timeout: Duration) -> Result<Client, OtelError> {
     }
 }
 
-/// The requests of one exporter. The exporters repeat a request if it has no response, or a status that allows that.
+/// The requests of one exporter. An exporter repeats a request that gets no response, or a status that allows it.
 #[derive(Debug)]
 pub(crate) struct Requests {
     pub(crate) client: Client,
     pub(crate) collector: Arc<Collector>,
-    /// The records that the collector rejected of the last batch.
+    /// How many records of the last batch the collector rejected.
     rejected: AtomicU64,
 }
 
@@ -143,7 +143,7 @@ impl Requests {
         })
     }
 
-    /// A response to a request that is not repeated.
+    /// Returns a response that keeps a request from being repeated.
     fn refused(&self, reason: String) -> Response<Bytes> {
         self.collector.note(reason);
         let mut response = Response::default();
@@ -151,13 +151,13 @@ impl Requests {
         response
     }
 
-    /// Reads the response of a success status. Returns the reason if it does not confirm the batch.
+    /// Reads the response to a successful request. Returns the reason if it does not confirm the batch.
     fn confirm(&self, content_type: &str, body: &[u8]) -> Result<(), String> {
         if body.is_empty() || accepts_all(body) {
             return Ok(());
         }
         let is_text = content_type.starts_with("text/") || content_type.contains("json");
-        // The response about spans has the same fields.
+        // The response for spans has the same fields.
         let partial = match ExportLogsServiceResponse::decode(body) {
             Ok(response) if !is_text => response.partial_success.unwrap_or_default(),
             _ => {
@@ -266,7 +266,7 @@ impl ExportSpans for Counted<SpanExporter> {
     }
 }
 
-/// Returns the innermost reason of an error, which is the only one without general words.
+/// Returns the innermost reason of an error; the outer ones are too general.
 fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return "the collector did not reply in time".to_owned();
@@ -277,7 +277,7 @@ fn reason(error: &reqwest::Error) -> String {
         .map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// Returns `true` if a response is JSON, as some collectors send it, and rejects no record.
+/// Returns `true` if a response is JSON, which some collectors send, and rejects no record.
 fn accepts_all(body: &[u8]) -> bool {
     serde_json::from_slice(body).is_ok_and(|body: Map<String, Value>| {
         body.get("partialSuccess")

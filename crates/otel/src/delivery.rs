@@ -1,4 +1,4 @@
-//! How much of what was sent a collector accepted.
+//! How much of what was sent the collector accepted.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use dsrs_metrics_values::messages::escape;
 
 /// The events and spans of [`OtelEvents`](crate::OtelEvents), and how many of them the collector accepted.
 ///
-/// [`Display`](fmt::Display) is a sentence such as
-/// `12 of 500 events were not delivered to http://localhost:4318: connection refused`, or `500 events were delivered to ..`.
+/// [`Display`](fmt::Display) writes a sentence such as `12 of 500 events were not delivered to http://localhost:4318:
+/// connection refused`, or `500 events were delivered to ..`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Delivery {
-    /// The base URL of the collector.
+    /// The collector's base URL.
     pub url: String,
     /// The events of scores.
     pub events: u64,
@@ -21,7 +21,7 @@ pub struct Delivery {
     pub spans: u64,
     /// The spans that the collector accepted.
     pub delivered_spans: u64,
-    /// The last error, if there was one; also of a batch that was delivered later.
+    /// The last error, if any, even if the batch was delivered later.
     pub error: Option<String>,
 }
 

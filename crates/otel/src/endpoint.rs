@@ -1,4 +1,4 @@
-//! The URL of a collector, the variables of the exporters, and their errors.
+//! The collector's URL, the exporters' variables, and their errors.
 
 use std::str::FromStr as _;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use dsrs_metrics_values::messages::escape;
 use http::{HeaderName, HeaderValue};
 use reqwest::Url;
 
-/// The variable of the base URL of the collector.
+/// The variable with the collector's base URL.
 const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 
-/// The variable of the time limit of an export, in milliseconds.
+/// The variable with the time limit of an export, in milliseconds.
 const TIMEOUT: &str = "OTEL_EXPORTER_OTLP_TIMEOUT";
 
 /// The address of a collector on the same machine.
@@ -56,7 +56,7 @@ impl OtelError {
     }
 }
 
-/// Returns the base URL of the collector without a slash at its end: this one, or else that of the environment, or else of this machine.
+/// Returns the collector's base URL without a trailing slash: this one, the one in the environment, or this machine's.
 pub(crate) fn base_url(url: Option<&str>) -> Result<String, OtelError> {
     let url = match url {
         Some(url) => url.to_owned(),
@@ -70,7 +70,7 @@ fn parse(text: &str) -> Result<String, OtelError> {
         OtelError::url(text, &format!("{error}; write it as in {DEFAULT_ENDPOINT}"))
     })?;
     if !url.username().is_empty() || url.password().is_some() {
-        // The name may be a key too. Both fail only for URLs without a host.
+        // The name may be a key too. Both calls fail only for URLs without a host.
         let _ = url.set_password(None);
         let _ = url.set_username("");
         return Err(OtelError::url(
@@ -106,7 +106,7 @@ fn parse(text: &str) -> Result<String, OtelError> {
     Ok(base.to_owned())
 }
 
-/// Returns the time limit of the environment.
+/// Returns the time limit set in the environment.
 pub(crate) fn timeout() -> Result<Duration, OtelError> {
     let Some(found) = variable(TIMEOUT) else {
         return Ok(DEFAULT_TIMEOUT);
@@ -121,7 +121,7 @@ pub(crate) fn timeout() -> Result<Duration, OtelError> {
     }
 }
 
-/// Checks the variables whose invalid values the exporters ignore, for both signals and for one.
+/// Checks the variables whose invalid values the exporters would ignore, for both signals and for one.
 pub(crate) fn check_variables() -> Result<(), OtelError> {
     for signal in ["", "LOGS_", "TRACES_"] {
         let name = format!("OTEL_EXPORTER_OTLP_{signal}COMPRESSION");
@@ -150,7 +150,7 @@ fn invalid(variable: &str, found: &str, expected: &str) -> OtelError {
     OtelError::new(format!("invalid {variable} `{found}`: expected {expected}"))
 }
 
-/// Returns `true` if the exporters send this header, or it is empty, as after a comma at the end.
+/// Returns `true` if the exporters send this header, or if it is empty, as after a trailing comma.
 fn is_header(header: &str) -> bool {
     let Some((name, value)) = header.split_once('=') else {
         return header.is_empty();
@@ -163,7 +163,7 @@ fn is_header(header: &str) -> bool {
         && bytes.all(|byte| (b' '..=b'~').contains(&byte))
 }
 
-/// Returns the value of a variable; an empty one is not set.
+/// Returns the value of a variable. An empty one counts as unset.
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.trim().is_empty())
 }

@@ -1,7 +1,7 @@
-//! The event `gen_ai.evaluation.result` of one metric and one row.
+//! The event `gen_ai.evaluation.result` for one metric and one row.
 //!
-//! Attributes and body: the semantic conventions for generative AI (`docs/gen-ai/gen-ai-events.md` of
-//! `open-telemetry/semantic-conventions-genai`), the attributes that pydantic-evals adds in the same namespace
+//! Its attributes and body follow the semantic conventions for generative AI (`docs/gen-ai/gen-ai-events.md` of
+//! `open-telemetry/semantic-conventions-genai`), with the attributes that pydantic-evals adds in the same namespace
 //! (`pydantic_evals/_otel_emit.py`), and ours under `dsrs.`.
 
 use std::time::SystemTime;
@@ -20,12 +20,12 @@ use crate::run_attributes::Attribute;
 /// The name of the event.
 const NAME: &str = "gen_ai.evaluation.result";
 
-/// Which results have an event, and what an event contains.
+/// Which results are sent as events, and what an event contains.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Detail {
-    /// `true` if explanations and messages of errors are sent.
+    /// `true` to send explanations and error messages.
     pub(crate) texts: bool,
-    /// `true` if results without a score that are not failures have an event.
+    /// `true` to send events for results that have no score but are not failures.
     pub(crate) unscored: bool,
 }
 
@@ -34,12 +34,12 @@ pub(crate) struct EvaluationEvent<'a> {
     pub(crate) row: &'a EvaluatedRow<'a>,
     pub(crate) metric: &'a str,
     pub(crate) score: &'a ResultScore,
-    /// The kind of the metric's error, if it is known.
+    /// The kind of the metric's error, if known.
     pub(crate) error_type: Option<String>,
     pub(crate) detail: Detail,
 }
 
-/// A row, when it was evaluated if that is known, and the span or the response that was evaluated, which its attributes name.
+/// A row, when it was evaluated if that is known, and the evaluated span or response, which its attributes name.
 pub(crate) struct EvaluatedRow<'a> {
     id: &'a str,
     time: Option<SystemTime>,
@@ -48,7 +48,8 @@ pub(crate) struct EvaluatedRow<'a> {
 }
 
 impl<'a> EvaluatedRow<'a> {
-    /// Reads the attributes `trace_id` and `span_id`, in hexadecimal digits, and `response_id`. Invalid ids name no span.
+    /// Reads the attributes `trace_id` and `span_id`, in hexadecimal digits, and `response_id`. Invalid ids are
+    /// ignored.
     pub(crate) fn new(
         id: &'a str,
         time: Option<SystemTime>,
@@ -74,15 +75,17 @@ impl<'a> EvaluatedRow<'a> {
 }
 
 impl EvaluationEvent<'_> {
-    /// Returns `true` if the result has an event. A row that is counted for a score of all rows has no result of its own.
+    /// Returns `true` if the result has an event. A row that only counts towards a score of all rows has no result of
+    /// its own.
     pub(crate) fn is_emitted(&self) -> bool {
         match self.score.outcome {
             ResultOutcome::Scored | ResultOutcome::MetricFailed | ResultOutcome::ProgramFailed => {
                 true
             }
-            ResultOutcome::Gated | ResultOutcome::Skipped | ResultOutcome::Abstained => {
-                self.detail.unscored
-            }
+            ResultOutcome::Gated
+            | ResultOutcome::Skipped
+            | ResultOutcome::Abstained
+            | ResultOutcome::NotNeeded => self.detail.unscored,
             _ => false,
         }
     }
@@ -153,7 +156,7 @@ impl EvaluationEvent<'_> {
         }
     }
 
-    /// The explanation of the score, or the message of the error, if they are sent.
+    /// Returns the score's explanation or the error's message, if they are sent.
     fn explanation(&self) -> Option<&str> {
         self.score.explanation().filter(|_| self.detail.texts)
     }
@@ -167,7 +170,7 @@ impl EvaluationEvent<'_> {
         })
     }
 
-    /// A line for people.
+    /// Returns a line for human readers.
     fn body(&self) -> String {
         let metric = self.metric;
         match (self.score.value, self.label(), self.explanation()) {
@@ -179,7 +182,7 @@ impl EvaluationEvent<'_> {
     }
 }
 
-/// Returns the kind of an error of a metric, such as `timed_out`, or the kind of the model's error that caused it.
+/// Returns the kind of a metric's error, such as `timed_out`, or the kind of the model's error behind it.
 pub(crate) fn error_type(error: &MetricError) -> String {
     let mut source = std::error::Error::source(error);
     while let Some(cause) = source {

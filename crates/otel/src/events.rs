@@ -29,11 +29,13 @@ use crate::endpoint::{OtelError, base_url, check_variables, timeout};
 use crate::evaluation_event::{Detail, EvaluatedRow, EvaluationEvent, error_type};
 use crate::run_attributes::RunAttributes;
 
-/// Sends the results of a run to an OpenTelemetry collector, by OTLP over HTTP: an event `gen_ai.evaluation.result` for each
-/// metric and row, and with [`observe_calls`](Self::observe_calls) a span for each call of a model. Clones are the same.
+/// Sends the results of a run to an OpenTelemetry collector over OTLP/HTTP: an event `gen_ai.evaluation.result` for
+/// each metric and row and, with [`observe_calls`](Self::observe_calls), a span for each model call. Clones share
+/// everything.
 ///
-/// The run never waits for the collector. [`finish`](Self::finish) sends what remains, and counts what was not delivered;
-/// [`send`](Self::send) sends the events of a result file again. The guide page `tracing` lists the attributes.
+/// The run never waits for the collector. [`finish`](Self::finish) sends what remains and counts what was not
+/// delivered; [`send`](Self::send) sends the events of a result file again. The guide page `tracing` lists the
+/// attributes.
 ///
 /// ```
 /// use std::time::Duration;
@@ -59,7 +61,7 @@ use crate::run_attributes::RunAttributes;
 #[derive(Debug, Clone)]
 pub struct OtelEvents(Arc<Inner>);
 
-/// The settings of [`OtelEvents`], which [`OtelEvents::builder`] returns.
+/// A builder of [`OtelEvents`], created by [`OtelEvents::builder`].
 ///
 /// ```
 /// use dsrs_metrics::runs::otel::OtelEvents;
@@ -81,8 +83,8 @@ pub struct OtelEventsBuilder {
 
 impl OtelEventsBuilder {
     setters! {
-        /// Sets the base URL of the collector, without `/v1/logs`. By default it is that in `OTEL_EXPORTER_OTLP_ENDPOINT`, or else
-        /// `http://localhost:4318`. Keys of a collector are in `OTEL_EXPORTER_OTLP_HEADERS`.
+        /// Sets the collector's base URL, without `/v1/logs`. The default is that in `OTEL_EXPORTER_OTLP_ENDPOINT`, or
+        /// `http://localhost:4318`. Put the collector's keys in `OTEL_EXPORTER_OTLP_HEADERS`.
         ///
         /// ```
         /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -90,8 +92,8 @@ impl OtelEventsBuilder {
         /// # drop(builder);
         /// ```
         pub fn endpoint(url: impl Into<String>) => endpoint = Some(url.into());
-        /// Sets the time limit of a request, and of sending what remains at the end of a run. By default it is that in
-        /// `OTEL_EXPORTER_OTLP_TIMEOUT`, in milliseconds, or else 10 seconds.
+        /// Sets the time limit of a request, and of sending what remains at the end of a run. The default is that in
+        /// `OTEL_EXPORTER_OTLP_TIMEOUT`, in milliseconds, or 10 seconds.
         ///
         /// ```
         /// # use std::time::Duration;
@@ -100,8 +102,8 @@ impl OtelEventsBuilder {
         /// # drop(builder);
         /// ```
         pub fn timeout(timeout: Duration) => timeout = Some(timeout);
-        /// Sends texts: explanations of scores, messages of errors, prompts and replies of judges. They may contain the data of
-        /// rows, and are not sent by default.
+        /// Sends texts: explanations of scores, error messages, and prompts and replies of judges. They are not sent by
+        /// default because they may contain row data.
         ///
         /// ```
         /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -109,8 +111,8 @@ impl OtelEventsBuilder {
         /// # drop(builder);
         /// ```
         pub fn texts(texts: bool) => detail.texts = texts;
-        /// Sends an event also where a metric abstained, or a row was gated or skipped: without a value, and with the label
-        /// `abstained`, `gated` or `skipped`.
+        /// Also sends an event if a metric abstained or a row was gated or skipped, with the label `abstained`, `gated`
+        /// or `skipped` instead of a value.
         ///
         /// ```
         /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -118,7 +120,7 @@ impl OtelEventsBuilder {
         /// # drop(builder);
         /// ```
         pub fn unscored(unscored: bool) => detail.unscored = unscored;
-        /// Sets how many events, and how many spans, may wait to be sent; 65,536 and 8,192 by default. What exceeds the number is
+        /// Sets how many events, and how many spans, may wait to be sent; 65,536 and 8,192 by default. Any more are
         /// lost and counted.
         ///
         /// ```
@@ -129,10 +131,10 @@ impl OtelEventsBuilder {
         pub fn queue(records: usize) => queue = Some(records);
     }
 
-    /// Starts the threads that send events and spans. No connection is made before the first event.
+    /// Starts the threads that send events and spans. It connects only when the first event is sent.
     ///
     /// # Errors
-    /// [`OtelError`] if the URL or a variable is invalid, or the thread cannot be started.
+    /// Returns [`OtelError`] if the URL or a variable is invalid, or the thread cannot be started.
     pub fn build(self) -> Result<OtelEvents, OtelError> {
         OtelEvents::start(self)
     }
@@ -145,7 +147,7 @@ struct Inner {
     spans: SdkTracerProvider,
     tracer: SdkTracer,
     collector: Arc<Collector>,
-    /// The events that may wait while a file is sent.
+    /// How many events may wait while a file is sent.
     max_waiting: u64,
     detail: Detail,
     timeout: Duration,
@@ -153,17 +155,17 @@ struct Inner {
     run: Mutex<Arc<RunAttributes>>,
 }
 
-/// The events and the spans that may wait by default.
+/// How many events and spans may wait by default.
 const QUEUES: (usize, usize) = (65_536, 8_192);
 
-/// The records of a batch, and those of a batch with texts: collectors accept 20 MiB by default.
+/// The number of records per batch, without and with texts: collectors accept 20 MiB by default.
 const BATCHES: (usize, usize) = (512, 64);
 
 /// How long an incomplete batch waits for more.
 const LINGER: Duration = Duration::from_millis(200);
 
 impl OtelEvents {
-    /// Returns a builder.
+    /// Creates a builder.
     ///
     /// ```
     /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -246,7 +248,7 @@ impl OtelEvents {
         })))
     }
 
-    /// Sends a span for each call of the models of a ledger, apart from calls that the store or the budget answers.
+    /// Sends a span for each call of a ledger's models, except calls answered by the store or stopped by the budget.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, Ledger, LmRequest, Metered, ScriptedLm};
@@ -266,8 +268,8 @@ impl OtelEvents {
         ledger.observe(Arc::new(self.clone()));
     }
 
-    /// Sends what waits, for the time of [`timeout`](OtelEventsBuilder::timeout) at most, and blocks the thread until then.
-    /// Whatever is observed later is not sent. Dropping the last clone does the same.
+    /// Sends what is waiting, for up to [`timeout`](OtelEventsBuilder::timeout), and blocks the thread until then.
+    /// Anything observed later is not sent. Dropping the last clone does the same.
     ///
     /// ```
     /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -279,7 +281,7 @@ impl OtelEvents {
         self.finish_within(self.0.timeout)
     }
 
-    /// As [`finish`](Self::finish), with another time.
+    /// Does the same as [`finish`](Self::finish) with another time limit.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -291,11 +293,11 @@ impl OtelEvents {
         self.0.finish(time)
     }
 
-    /// Sends the events of a result file, also if the run sent some of them before. Blocks the thread until all are sent, or
-    /// the collector has accepted nothing for the time of [`timeout`](OtelEventsBuilder::timeout).
+    /// Sends the events of a result file, even those that the run already sent. Blocks the thread until all are sent,
+    /// or the collector has accepted nothing for [`timeout`](OtelEventsBuilder::timeout).
     ///
-    /// The events have the attributes of the run's own events. Their time is the end of the run, and `error.type` is
-    /// `metric_failed` or `program_failed`, since a file contains neither the times of rows nor the kinds of errors.
+    /// They have the attributes of the run's own events. A file contains neither the times of rows nor the kinds of
+    /// errors, so their time is the end of the run, and `error.type` is `metric_failed` or `program_failed`.
     ///
     /// ```
     /// use std::time::Duration;
@@ -367,7 +369,7 @@ fn end_of(manifest: &Manifest) -> Option<SystemTime> {
     started.checked_add(Duration::try_from_secs_f64(process.duration_s).ok()?)
 }
 
-/// One run at a time.
+/// Observes one run at a time.
 impl<G, P> Observer<G, P> for OtelEvents {
     fn on_start(&self, run: &RunStart<'_>) {
         let attributes = RunAttributes::new(run.manifest).named(run.metrics);
@@ -398,7 +400,7 @@ impl CallObserver for OtelEvents {
 }
 
 impl Inner {
-    /// Waits until at most this number of events wait. Returns `false` if nothing was sent for the time limit.
+    /// Waits until at most this many events are waiting. Returns `false` if nothing was sent for the time limit.
     fn waits_for_at_most(&self, events: u64) -> bool {
         let counts = &self.collector.events;
         let (mut settled, mut since) = (counts.settled(), Instant::now());
@@ -414,11 +416,11 @@ impl Inner {
         true
     }
 
-    /// Sends what is waiting for this time at most. What is added later is lost.
+    /// Sends what is waiting for up to this time. Anything added later is lost.
     fn finish(&self, time: Duration) -> Delivery {
         let end = Instant::now() + time;
         self.collector.close(end);
-        // Their errors are counted.
+        // Their errors are counted elsewhere.
         let _ = self.logs.shutdown_with_timeout(time);
         let time = end.saturating_duration_since(Instant::now());
         let _ = self.spans.shutdown_with_timeout(time);
@@ -426,14 +428,16 @@ impl Inner {
     }
 }
 
-/// A batch that the collector cannot accept now is sent again until it is accepted, or the last seconds of the run are over.
+/// Returns the policy for a batch that the collector cannot accept now: send it again until it is accepted, or the last
+/// seconds of the run are over.
 fn retries() -> RetryPolicy {
     RetryPolicy::recommended()
         .with_max_retries(usize::MAX)
         .with_max_delay(Duration::from_secs(2))
 }
 
-/// The resource of `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES`; the service is `dsrs-metrics` otherwise.
+/// Returns the resource of `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES`; by default the service is
+/// `dsrs-metrics`.
 fn resource() -> Resource {
     let resource = Resource::builder().build();
     let name = resource.get(&"service.name".into());

@@ -1,9 +1,9 @@
-//! Results and calls of language models as OpenTelemetry events and spans, sent to a collector by OTLP over HTTP.
+//! Results and model calls as OpenTelemetry events and spans, sent to a collector over OTLP/HTTP.
 //!
 //! [`OtelEvents`] is an [`Observer`](dsrs_metrics_run::Observer) of runs and a
-//! [`CallObserver`](dsrs_metrics_lm::CallObserver) of models. `evaluation_event.rs` and `chat_span.rs` have the attributes,
-//! and the batch processors of the OpenTelemetry SDK send them through `collector.rs`. A run never waits for
-//! the collector, and its result does not depend on it; [`Delivery`] counts what the collector accepted.
+//! [`CallObserver`](dsrs_metrics_lm::CallObserver) of models. `evaluation_event.rs` and `chat_span.rs` have the
+//! attributes, and the OpenTelemetry SDK's batch processors send them through `collector.rs`. A run never waits for the
+//! collector, and its result does not depend on it; [`Delivery`] counts what the collector accepted.
 
 #[macro_use]
 extern crate dsrs_metrics_values;

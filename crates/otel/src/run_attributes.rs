@@ -1,4 +1,4 @@
-//! The attributes that all events of a metric in a run have.
+//! The attributes shared by all events of a metric in a run.
 
 use std::collections::HashMap;
 
@@ -50,7 +50,7 @@ impl RunAttributes {
         self.metrics.iter().map(String::as_str)
     }
 
-    /// Returns the attributes of a metric. A metric that the manifest does not have has those of the run.
+    /// Returns the attributes of a metric. A metric missing from the manifest has those of the run.
     pub(crate) fn of(&self, metric: &str) -> impl Iterator<Item = Attribute> {
         let of_metric = self.of_metrics.get(metric).into_iter().flatten();
         self.of_run.iter().chain(of_metric).cloned()

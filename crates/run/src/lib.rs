@@ -23,10 +23,11 @@ pub use crate::evaluate::report::ProgressDisplay;
 #[cfg(feature = "report")]
 pub use crate::evaluate::report::ResultTable;
 pub use crate::evaluate::{
-    BudgetReport, DevsetRows, Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult,
-    Evaluator, FailureSettings, FileSettings, InputNames, JudgedBy, MetricList, MetricSummary,
-    ModelSettings, Observer, ProgramTotals, Repeat, RepeatSummary, RolloutNumber, RowResult,
-    RunStart, Running, Spending, StatisticsSettings, StopSettings, StoreUse, UnknownField,
+    BudgetReport, DecidedGate, DevsetRows, EarlyResult, Ending, Evaluate, EvaluateBuilder,
+    EvaluateError, EvaluationResult, Evaluator, FailureSettings, FileSettings, InputNames,
+    JudgedBy, MetricList, MetricSummary, ModelSettings, Observer, ProgramTotals, Repeat,
+    RepeatSummary, RolloutNumber, RowResult, RunStart, Running, Spending, StatisticsSettings,
+    StopSettings, StoreUse, UnknownField,
 };
 #[doc(hidden)]
 pub use crate::evaluate::{ByList, ByName, DevsetRow, missing_features};

@@ -26,8 +26,8 @@ pub(super) struct TooLarge;
 /// at which the archive was cut off.
 ///
 /// # Errors
-/// Returns [`SandboxError::Io`] if a file cannot be written, or if the archive ends early within a file: then this
-/// machine did not write all of it.
+/// Returns [`SandboxError::Io`] if a file cannot be written, or if the archive ends early within a file, which means
+/// that this machine did not write all of it.
 pub(super) fn unpack(
     archive: &Path,
     to: &Path,

@@ -37,7 +37,7 @@ const SYSTEM_PATHS: [&str; 7] = [
     "/nix/store",
 ];
 
-/// The only host configuration that is mounted: that of the linker, and the time zone.
+/// The only host configuration that is mounted: the linker's, and the time zone.
 const CONFIG_PATHS: [&str; 5] = [
     "/etc/alternatives",
     "/etc/ld.so.cache",

@@ -102,8 +102,8 @@ impl TempSpace {
         }))
     }
 
-    /// Reserves space for an archive of the files and for their copy. A row that needs more than there is waits until
-    /// all of it is free; few programs leave as much as they may.
+    /// Reserves space for an archive of the files and for their copy. A row that needs more space than exists waits
+    /// until all of it is free; few programs leave as much as they may.
     async fn reserve(&self, limits: &Limits) -> Option<SemaphorePermit<'_>> {
         let needed = u32::try_from(limits.file_mb.saturating_mul(2)).unwrap_or(u32::MAX);
         self.free.acquire_many(needed.min(self.total)).await.ok()
@@ -171,7 +171,7 @@ mod temp_space {
         assert_eq!(mib(reserve(8).as_ref()), Some(16));
         assert!(reserve(1000).is_none());
         drop(second);
-        // A row that needs more than there is runs alone.
+        // A row that needs more space than exists runs alone.
         assert_eq!(mib(reserve(1000).as_ref()), Some(40));
     }
 }

@@ -20,8 +20,8 @@ const MISSING: &str = "dsrs-sandbox: missing program: ";
 /// The script of process 1 in the sandbox. When it exits, the kernel kills all other processes. It
 /// looks for required programs before the command runs, so the command cannot forge the answer.
 ///
-/// If the host has a lower limit, that one remains. The option for the number of processes is `-u` or `-p`, depending
-/// on the shell.
+/// A lower limit of the host stays in force. The option for the number of processes is `-u` or `-p`, depending on the
+/// shell.
 pub(super) const INIT: &str = r#"
 ulimit -n 512 2>/dev/null
 limit() {
@@ -83,7 +83,7 @@ pub(super) fn split_archive(stderr: &str) -> (&str, Archived) {
             Archived::Failed("the sandbox ended before `tar`".to_owned()),
         );
     };
-    // There is a message per file, so the last ones say why it ended.
+    // There is one message per file; the last ones say why it ended.
     let mut lines: Vec<&str> = messages.lines().rev().take(3).collect();
     lines.reverse();
     let code = lines

@@ -208,7 +208,7 @@ pub trait SandboxProvider: fmt::Debug + Send + Sync {
 
     /// Returns how this provider accounts and limits the memory of a command, if it does.
     ///
-    /// The default is `None`.
+    /// By default it returns `None`.
     fn accounting(&self) -> Option<Accounting> {
         None
     }
@@ -220,7 +220,7 @@ pub trait SandboxProvider: fmt::Debug + Send + Sync {
     async fn run(&self, job: &Job) -> Result<Report, SandboxError>;
 
     /// Checks, before the first row, that jobs of this kind can run. The job is a row's job without its files. By
-    /// default, this checks nothing.
+    /// default, nothing is checked.
     ///
     /// # Errors
     /// Returns a [`SandboxError`] that says why no row can be scored.

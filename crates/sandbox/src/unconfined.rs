@@ -17,7 +17,7 @@ use super::{Job, Report, SandboxError, SandboxProvider, process_tree, supervise,
 pub struct Unconfined(());
 
 impl Unconfined {
-    /// Returns a provider without isolation, for code that you wrote yourself or have reviewed.
+    /// Creates a provider without isolation, for code that you wrote yourself or have reviewed.
     pub fn run_without_isolation_because_i_trust_the_code() -> Self {
         Self(())
     }

@@ -1,4 +1,4 @@
-//! Maximum matching of two sides whose items come in groups: of calls, or of names.
+//! Maximum matching between two sides whose items come in groups, such as calls or names.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,12 +10,12 @@ pub(crate) struct Groups {
     pub(crate) expected: Vec<usize>,
     /// The expected groups that match each called group.
     matching: Vec<Vec<usize>>,
-    /// Of each expected group the partners of its calls: the called group, and how many of its calls.
+    /// For each expected group, the partners of its calls: the called group, and how many of its calls.
     partners: Vec<BTreeMap<usize, usize>>,
 }
 
 impl Groups {
-    /// Creates groups of these sizes. The closure returns whether a called group matches an expected one.
+    /// Creates groups of these sizes. The closure says whether a called group matches an expected one.
     pub(crate) fn new(
         called: Vec<usize>,
         expected: Vec<usize>,
@@ -36,8 +36,8 @@ impl Groups {
         }
     }
 
-    /// Finds partners for as many calls as possible: maximum flow by shortest augmenting paths (Edmonds and Karp 1972), from
-    /// called groups to expected groups.
+    /// Finds partners for as many calls as possible, by maximum flow with shortest augmenting paths (Edmonds and
+    /// Karp 1972) from called groups to expected groups.
     pub(crate) fn match_all(&mut self) {
         for called in 0..self.called.len() {
             for at in 0..self.matching[called].len() {
@@ -57,10 +57,10 @@ impl Groups {
         *self.partners[expected].entry(called).or_default() += pairs;
     }
 
-    /// Increases the number of pairs along one path, which alternates between groups that match and partners; returns whether there is
+    /// Adds pairs along one path, which alternates between matching groups and partners. Returns `true` if there is
     /// such a path.
     fn augment(&mut self) -> bool {
-        // The called group from which an expected group is reached, and the other way round.
+        // The called group from which each expected group is reached, and vice versa.
         let mut reached_from = vec![None; self.expected.len()];
         let mut given_up_by = vec![None; self.called.len()];
         let mut queue: VecDeque<usize> = (0..self.called.len())
@@ -90,7 +90,7 @@ impl Groups {
 
     /// Adds pairs along the path that ends at an expected group.
     fn shift(&mut self, end: usize, reached_from: &[Option<usize>], given_up_by: &[Option<usize>]) {
-        // Pairs of the path, from its end to its start, each with the group whose partner is given up.
+        // The pairs of the path from its end to its start, each with the group whose partner is given up.
         let (mut path, mut at, mut pairs) = (Vec::new(), end, self.expected[end]);
         while let Some(called) = reached_from[at] {
             path.push((called, at, given_up_by[called]));
@@ -126,7 +126,7 @@ mod tests {
 
     use super::Groups;
 
-    /// The largest number of pairs, by trying every partner of each call.
+    /// Returns the largest number of pairs, by trying every partner of each call.
     fn brute_force(edges: &[Vec<bool>], called: &[usize], free: &mut Vec<usize>) -> usize {
         let Some((first, rest)) = called.split_first() else {
             return 0;

@@ -1,4 +1,4 @@
-//! Files that the score of a metric depends on: tests, graphs, schemas. Their content is part of its key in a store.
+//! Files that a metric's score depends on: tests, graphs, schemas. Their content is part of the score's key in a store.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, FileType};
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use crate::messages::hash;
 
-/// The largest number of entries of a folder.
+/// The maximum number of entries of a folder.
 const MAX_ENTRIES: usize = 100_000;
 
-/// The largest size of all files of a folder together, in bytes.
+/// The maximum total size of a folder's files, in bytes.
 const MAX_BYTES: u64 = 4 << 30;
 
 /// A file that a metric reads, or a folder with everything in it; see `Metric::files`.
@@ -29,8 +29,8 @@ enum Source {
 }
 
 impl MetricFile {
-    /// A file, or a folder with everything in it, which is read when a run begins. `parameter` is the name in
-    /// messages, such as `Sandbox.folder`.
+    /// Creates an entry for a file, or for a folder with everything in it, which is read when a run begins. `parameter`
+    /// is the name used in messages, such as `Sandbox.folder`.
     pub fn new(parameter: impl Into<String>, path: impl Into<PathBuf>) -> Self {
         Self {
             parameter: parameter.into(),
@@ -38,8 +38,8 @@ impl MetricFile {
         }
     }
 
-    /// Creates an entry for a file that the metric has loaded. Runs compare the loaded content, also if the file changes
-    /// later.
+    /// Creates an entry for a file that the metric has loaded. Runs compare the loaded content, even if the file
+    /// changes later.
     pub fn loaded(
         parameter: impl Into<String>,
         name: impl Into<String>,
@@ -73,13 +73,13 @@ impl MetricFile {
     }
 }
 
-/// The contents of files, by parameter and by the name of the file within its folder.
+/// The contents of files, by parameter and by the file's name within its folder.
 pub type Contents = BTreeMap<String, BTreeMap<String, String>>;
 
-/// Returns the contents of files. A file that does not exist is `missing`.
+/// Returns the contents of files. A missing file has the content `missing`.
 ///
 /// # Errors
-/// One line about a file that cannot be read, or a folder that is too large.
+/// Returns one line about a file that cannot be read, or a folder that is too large.
 pub fn contents(files: Vec<MetricFile>) -> Result<Contents, String> {
     let mut all = Contents::new();
     for MetricFile { parameter, source } in files {
@@ -97,7 +97,7 @@ pub fn contents(files: Vec<MetricFile>) -> Result<Contents, String> {
     Ok(all)
 }
 
-/// Numbers equal names: files of different folders.
+/// Numbers equal names, which files in different folders may have.
 pub fn unique<V>(all: &BTreeMap<String, V>, name: String) -> String {
     let numbered = (2_u64..).map(|number| format!("{name}#{number}"));
     let mut names = std::iter::once(name.clone()).chain(numbered);
@@ -130,7 +130,7 @@ fn add_path(path: &Path, all: &mut Vec<(String, String)>) -> Result<(), String> 
     Ok(())
 }
 
-/// Adds the entries of a folder. A symbolic link is not followed: runs compare the path that it points to.
+/// Adds the entries of a folder. Symbolic links are not followed: runs compare the path that a link points to.
 fn add_folder(root: &Path, all: &mut Vec<(String, String)>) -> Result<(), String> {
     let (mut folders, mut left) = (vec![PathBuf::new()], MAX_BYTES);
     while let Some(folder) = folders.pop() {
@@ -158,7 +158,8 @@ fn add_folder(root: &Path, all: &mut Vec<(String, String)>) -> Result<(), String
     Ok(())
 }
 
-/// Returns the string by which runs compare one entry of a folder. `left` is the number of bytes that may be read, plus one.
+/// Returns the string that stands for one entry of a folder when runs are compared. `left` is the number of bytes that
+/// may be read, plus one.
 fn content(path: &Path, kind: FileType, left: &mut u64) -> io::Result<String> {
     if kind.is_dir() {
         return Ok("folder".to_owned());
@@ -200,8 +201,8 @@ fn text(path: &Path) -> String {
 }
 
 /// A parameter that names files. `#[metric]` adds the files of each parameter whose type implements it to
-/// `Metric::files`, so that a changed file changes the key of the score in a store. Implemented for [`PathBuf`], where an
-/// empty path names nothing, and for options and lists.
+/// `Metric::files`, so a changed file changes the score's key in a store. Implemented for [`PathBuf`], where an empty
+/// path names nothing, and for options and lists.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

@@ -1,19 +1,19 @@
-//! Files that the caller names: reading one that must be a regular file, and locking one that is written.
+//! Files named by the caller: reading one that must be a regular file, and locking one to write it.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often, and for how long, a lock is tried again. A program that this process starts has a copy of the lock until it is
-/// loaded.
+/// How often, and for how long, to try a lock again. A program started by this process holds a copy of the lock until
+/// it is loaded.
 const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Opens a file for reading. Opening a pipe could block forever.
+/// Opens a file for reading, but not a pipe, which could block forever.
 ///
 /// # Errors
-/// An error if the file cannot be opened or is a folder, pipe, socket or device.
+/// Returns an error if the file cannot be opened or is a folder, pipe, socket or device.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     require_regular(path)?;
     File::open(path)
@@ -22,17 +22,17 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 /// Reads a regular file.
 ///
 /// # Errors
-/// As [`open_regular`], or an error if the file is not UTF-8.
+/// Fails as [`open_regular`] does, or if the file is not UTF-8.
 pub fn read_regular(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     open_regular(path)?.read_to_string(&mut text)?;
     Ok(text)
 }
 
-/// Checks that a file is a regular one, if it exists.
+/// Checks that a file, if it exists, is a regular one.
 ///
 /// # Errors
-/// An error that says what was found.
+/// Returns an error that says what was found.
 pub fn require_regular(path: &Path) -> io::Result<()> {
     let found = match fs::metadata(path) {
         Ok(found) if found.is_dir() => "a folder",
@@ -43,10 +43,10 @@ pub fn require_regular(path: &Path) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, reason))
 }
 
-/// Locks a file, and tries for a short time if it is locked.
+/// Locks a file, trying again for a short time if it is locked.
 ///
 /// # Errors
-/// As [`File::try_lock`].
+/// Fails as [`File::try_lock`] does.
 pub fn lock(file: &File) -> Result<(), TryLockError> {
     for _ in 1..TRIES {
         match file.try_lock() {
@@ -57,20 +57,21 @@ pub fn lock(file: &File) -> Result<(), TryLockError> {
     file.try_lock()
 }
 
-/// The right to write a file, held until it is dropped. It is a lock on a hidden file beside it. The kernel releases the lock of
-/// a process that dies, so a hidden file that is left behind blocks nobody.
+/// The right to write a file, held until dropped. It is a lock on a hidden file beside it. The kernel releases the lock
+/// if the process dies, so a leftover hidden file blocks nobody.
 #[derive(Debug)]
 pub struct WriteLock {
-    /// Locked until it is closed.
+    /// Locked until closed.
     _file: File,
     path: PathBuf,
 }
 
 impl WriteLock {
-    /// Locks the file of this path, which need not exist.
+    /// Locks the file at this path, which need not exist.
     ///
     /// # Errors
-    /// An error of the kind `ResourceBusy` if another process or thread is writing the file, or the error of the hidden file.
+    /// Returns an error of the kind `ResourceBusy` if another process or thread is writing the file, or the error of
+    /// the hidden file.
     pub fn of(target: &Path) -> io::Result<Self> {
         let mut name = std::ffi::OsString::from(".");
         name.push(target.file_name().ok_or(io::ErrorKind::InvalidFilename)?);
@@ -105,14 +106,14 @@ impl WriteLock {
 
 impl Drop for WriteLock {
     fn drop(&mut self) {
-        // Left behind, it does no harm. Another process cannot have locked it yet.
+        // A leftover does no harm. Another process cannot have locked it yet.
         let _ = fs::remove_file(&self.path);
     }
 }
 
 fn create(path: &Path) -> io::Result<File> {
     let file = File::options().write(true).create_new(true).open(path)?;
-    // Another user who may write the same file can open it, too.
+    // Another user who may write the same file can open it too.
     #[cfg(unix)]
     file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o444))?;
     Ok(file)
@@ -151,7 +152,7 @@ mod tests {
             "another run is writing it; wait until that ends, or write another file"
         );
         drop(WriteLock::of(&folder.join("other.jsonl")).unwrap());
-        // A second writer that is tried again while the first one ends.
+        // A second writer keeps trying while the first one finishes.
         let second = std::thread::scope(|scope| {
             let second = scope.spawn(|| WriteLock::of(&target));
             drop(first);

@@ -1,4 +1,4 @@
-//! Descriptions of value types for users who do not read Rust: in errors about rows and parameters, and in lists of
+//! Descriptions of value types for users who do not read Rust, used in errors about rows and parameters and in lists of
 //! metrics.
 
 use crate::retrieval::{Cutoffs, Relevant, Retrieved};
@@ -11,9 +11,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-/// A type of fields or parameters that has a description for users who do not read Rust.
+/// A type of fields or parameters with a description for users who do not read Rust.
 ///
-/// `#[metric]` uses the description in error messages and in `dsrs-metrics list`. A type without one is shown by its name.
+/// `#[metric]` uses the description in error messages and in `dsrs-metrics list`. A type without one is shown by its
+/// name.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -43,19 +44,19 @@ pub trait ValueType {
 
 /// A description of a type's values.
 ///
-/// Displays the phrase for one value with its article, such as `a list of strings`, and nothing for a type without a
+/// It displays the phrase for one value with its article, such as `a list of strings`, and nothing for a type without a
 /// description.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct TypeHelp {
     phrase: Phrase,
     example: Option<&'static str>,
-    /// Examples of lists of such values, by their length; `None` is any length.
+    /// Examples of lists of such values, by length; `None` is any length.
     lists: &'static [(Option<usize>, &'static str)],
-    /// The kinds of JSON values that the type accepts; `None` accepts all kinds.
+    /// The kinds of JSON values that the type accepts; `None` accepts all.
     kinds: Option<&'static [ValueKind]>,
 }
 
-/// A kind of JSON values that a type is read from; see [`TypeHelp::with_kinds`].
+/// A kind of JSON value that a type is read from; see [`TypeHelp::with_kinds`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ValueKind {
@@ -66,7 +67,7 @@ pub enum ValueKind {
     /// All numbers.
     Number,
     /// Strings.
-    // Not named `String`: with a variant that has the name of a prelude type, rustc writes `std::string::String` in errors.
+    // Not named `String`: for a variant named like a prelude type, rustc writes `std::string::String` in errors.
     Str,
     /// Lists of values of this type.
     ListOf(&'static TypeHelp),
@@ -117,8 +118,8 @@ impl TypeHelp {
         }
     }
 
-    /// Adds the kinds of values that the type is read from, so that a column of another kind is rejected before any row
-    /// is read.
+    /// Adds the kinds of values that the type is read from, so a column of another kind is rejected before any row is
+    /// read.
     ///
     /// ```
     /// use dsrs_metrics::rows::{TypeHelp, ValueKind};
@@ -132,8 +133,8 @@ impl TypeHelp {
         self
     }
 
-    /// Returns `true` if the type is read from values of this kind, as far as it declares kinds. The value itself may still be
-    /// invalid. `null` is of every kind.
+    /// Returns `true` if the type can be read from values of this kind, or declares no kinds. The value itself may
+    /// still be invalid. `null` is of every kind.
     pub fn may_be(&self, value: &Value) -> bool {
         match (self.phrase, self.kinds) {
             (_, Some(kinds)) => value.is_null() || kinds.iter().any(|kind| kind.contains(value)),
@@ -155,7 +156,7 @@ impl TypeHelp {
         self
     }
 
-    /// Adds the phrase for several values, without an article, so that lists of them are described: `whole numbers`.
+    /// Adds the phrase for several values, without an article, to describe lists of them: `whole numbers`.
     pub const fn with_plural(mut self, several: &'static str) -> Self {
         if let Phrase::Of(one, _) = self.phrase {
             self.phrase = Phrase::Of(one, Some(several));
@@ -163,7 +164,7 @@ impl TypeHelp {
         self
     }
 
-    /// Adds an example as it is written on a command line, with quotes if the shell needs them.
+    /// Adds an example as written on a command line, with quotes if the shell needs them.
     pub const fn with_example(mut self, example: &'static str) -> Self {
         self.example = Some(example);
         self
@@ -198,12 +199,12 @@ impl TypeHelp {
         }
     }
 
-    /// Returns the description, or else the type as its author wrote it.
+    /// Returns the description, or the type as its author wrote it.
     #[doc(hidden)]
     pub fn or_type(&self, ty: &str) -> String {
         match ty {
             _ if self.is_some() => self.to_string(),
-            // Not a type but words, in a spec that is written by hand.
+            // Not a type but words, in a hand-written spec.
             ty if ty.contains(' ') && !ty.contains(['<', '&', '(']) => ty.to_owned(),
             ty => format!("`{ty}`"),
         }

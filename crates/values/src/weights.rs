@@ -1,7 +1,7 @@
-//! Weights of the components of a score, validated at run time. The weights of composites are validated in `composite/`,
-//! mostly at compile time.
+//! Weights of a score's components, validated at run time. `composite/` validates the weights of composites, mostly at
+//! compile time.
 
-/// The largest difference of the weights' sum from 1, as in composites.
+/// How far the weights' sum may be from 1, as in composites.
 const TOLERANCE: f64 = 1e-9;
 
 /// The weights of `N` components: each finite and not negative, with a sum of 1.
@@ -19,7 +19,7 @@ const TOLERANCE: f64 = 1e-9;
 pub struct Weights<const N: usize>([f64; N]);
 
 crate::message_errors! {
-    /// Invalid weights: one is negative, infinite or NaN, or they do not sum to 1.
+    /// The error of invalid weights: one is negative, infinite or NaN, or they do not sum to 1.
     pub struct InvalidWeights;
 }
 
@@ -27,7 +27,7 @@ impl<const N: usize> Weights<N> {
     /// Validates the weights.
     ///
     /// # Errors
-    /// [`InvalidWeights`] if one is negative or not finite, or if they do not sum to 1 (within 1e-9).
+    /// Returns [`InvalidWeights`] if one is negative or not finite, or if they do not sum to 1 (within 1e-9).
     pub fn new(weights: [f64; N]) -> Result<Self, InvalidWeights> {
         check(&weights)?;
         Ok(Self(weights))
@@ -67,8 +67,8 @@ pub fn check(weights: &[f64]) -> Result<(), InvalidWeights> {
     Ok(())
 }
 
-/// Returns the weighted mean. It divides by the sum of the weights, added in the same order, so that the mean of
-/// ones is exactly 1 although 0.4 + 0.3 + 0.2 + 0.1 is not 1 in binary floating point.
+/// Returns the weighted mean. It divides by the sum of the weights, added in the same order, so the mean of ones is
+/// exactly 1 although 0.4 + 0.3 + 0.2 + 0.1 is not 1 in binary floating point.
 pub fn mean(weighted: impl Iterator<Item = (f64, f64)>) -> f64 {
     let add = |(sum, total), (weight, value)| (sum + weight * value, total + weight);
     let (sum, total) = weighted.fold((0.0, 0.0), add);

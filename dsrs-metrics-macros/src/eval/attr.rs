@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
-use syn::{Error, Expr, LitInt, LitStr, Token, Type, parenthesized, token};
+use syn::{Error, Expr, LitBool, LitInt, LitStr, Token, Type, parenthesized, token};
 
 use super::gate::Gate;
 use super::metrics::MetricOfEval;
@@ -11,10 +11,16 @@ use crate::shared::attrs::{self, Argument, Attribute, Key, Kind};
 use crate::shared::errors::Errors;
 use crate::shared::list;
 use crate::shared::settings::Settings;
+use crate::shared::tokens::as_written;
 
 /// A key with an optional string.
 pub(super) struct Named {
     pub(super) name: Option<LitStr>,
+}
+
+/// `early`, or `early(alpha = 0.01)`.
+pub(super) struct Early {
+    pub(super) alpha: Option<Expr>,
 }
 
 /// `key(..)`, with its valid items.
@@ -45,6 +51,7 @@ pub(super) struct EvalAttrs {
     pub(super) baseline_rows: Option<Span>,
     pub(super) rescore: Option<Span>,
     pub(super) strict: Option<Span>,
+    pub(super) early: Option<Early>,
     pub(super) store: Option<Span>,
 }
 
@@ -73,12 +80,43 @@ impl EvalAttrs {
 /// Parses `key` or `key = ".."`.
 fn named(argument: &Argument<'_>, into: &mut Option<Named>) -> syn::Result<()> {
     let mut name = None;
+    if argument.input.peek(Token![=]) && argument.input.peek2(LitBool) {
+        return argument.flag(&mut None);
+    }
     if argument.input.peek(Token![=]) {
         argument.value(&mut name)?;
     } else if argument.input.peek(token::Paren) {
         return argument.flag(&mut None);
     }
     *into = Some(Named { name });
+    Ok(())
+}
+
+/// Parses `early` or `early(alpha = 0.01)`.
+fn early(argument: &Argument<'_>, into: &mut Option<Early>) -> syn::Result<()> {
+    let mut alpha = None;
+    if argument.input.peek(token::Paren) {
+        let content;
+        parenthesized!(content in argument.input);
+        let name: Ident = content.call(Ident::parse_any)?;
+        if name != "alpha" {
+            let message = format!("unknown key `{name}` in `early`; write `{EARLY}`");
+            return Err(Error::new_spanned(name, message));
+        }
+        content.parse::<Token![=]>()?;
+        alpha = Some(content.parse()?);
+        content.parse::<Option<Token![,]>>()?;
+        if !content.is_empty() {
+            return Err(content.error(format!("expected one number; write `{EARLY}`")));
+        }
+    } else if argument.input.peek(Token![=]) {
+        let value = list::to_comma(argument.input)?;
+        return Err(Error::new_spanned(
+            value,
+            format!("expected `early(..)`; write `{EARLY}`"),
+        ));
+    }
+    *into = Some(Early { alpha });
     Ok(())
 }
 
@@ -93,7 +131,14 @@ fn items<T>(
     let (key, input) = (argument.key, argument.input);
     if !input.peek(token::Paren) {
         let found = list::to_comma(input)?;
-        let message = format!("expected `{key}(..)`; write `{form}`");
+        let written = as_written(&found);
+        let inside = written
+            .trim_start_matches(['=', ':', '[', ' '])
+            .trim_end_matches(']');
+        let message = match inside.is_empty() || inside.contains('"') {
+            true => format!("expected `{key}(..)`; write `{form}`"),
+            false => format!("expected `{key}(..)`; write `{key}({inside})`"),
+        };
         return Err(match found.is_empty() {
             true => Error::new_spanned(key, message),
             false => Error::new_spanned(found, message),
@@ -162,6 +207,7 @@ macro_rules! key {
 pub(super) const METRICS: &str = "metrics(answer_exact_match, f1)";
 pub(super) const GATE: &str = "gate(f1 >= 0.8)";
 pub(super) const INPUTS: &str = "inputs(question)";
+pub(super) const EARLY: &str = "early(alpha = 0.01)";
 
 impl Attribute for EvalAttrs {
     const NAME: &'static str = "`#[eval]`";
@@ -207,6 +253,9 @@ impl Attribute for EvalAttrs {
         key!(flag "baseline_rows" => baseline_rows),
         key!(flag "rescore" => rescore),
         key!(flag "strict" => strict),
+        Key::new("early", Kind::Other, EARLY, "", |attrs, argument, _| {
+            early(argument, &mut attrs.early)
+        }),
         key!(named "live", "live = \"openai:gpt-6-luna\"" => live),
         key!(flag "store" => store),
         key!(Text "replay", "replay = \"evals/name.replay.jsonl\"", "a string" => replay),

@@ -4,15 +4,18 @@ use std::collections::BTreeSet;
 
 use proc_macro2::Span;
 use syn::spanned::Spanned as _;
-use syn::{Expr, ExprLit, Lit, LitInt};
+use syn::{Expr, ExprLit, Lit, LitInt, ReturnType, Type};
 
-use super::attr::{EvalAttrs, GATE, METRICS, milliseconds};
-use super::gate::{Gate, Kind, Limited};
+use super::attr::{EARLY, Early, EvalAttrs, GATE, METRICS, milliseconds};
+use super::gate::{End, Gate, Kind, Limited};
 use super::params::Params;
 use crate::shared::errors::Errors;
 use crate::shared::function::item::Function;
 use crate::shared::names;
 use crate::shared::tokens::as_written;
+use crate::shared::types::{
+    first_argument, is_plain, last_segment_is, option_of, ungrouped, vec_of,
+};
 use crate::shared::values::{cost_msats, literal};
 
 /// The file extensions of devsets.
@@ -47,6 +50,9 @@ pub(super) fn check(function: &Function, attrs: &EvalAttrs, params: &Params, err
         );
     }
     rows(function, attrs, params, errors);
+    if !matches!(params, Params::None) {
+        check_prediction(function, errors);
+    }
     values(attrs, errors);
     let mut seen = BTreeSet::new();
     for gate in attrs.gates.iter().flat_map(|list| &list.items) {
@@ -57,6 +63,60 @@ pub(super) fn check(function: &Function, attrs: &EvalAttrs, params: &Params, err
             );
         }
         check_gate(gate, attrs, false, errors);
+        if let Some(early) = &attrs.early {
+            check_early(gate, early, errors);
+        }
+    }
+}
+
+/// Checks that a gate can be decided before all rows are evaluated.
+fn check_early(gate: &Gate, early: &Early, errors: &mut Errors) {
+    let reason = match &gate.kind {
+        Kind::Score {
+            end: End::Estimate, ..
+        }
+        | Kind::Limited {
+            what: Limited::Failed,
+            ..
+        } => return,
+        Kind::Score { .. } | Kind::NoWorse { .. } | Kind::Better { .. }
+            if early.alpha.is_some() =>
+        {
+            return;
+        }
+        Kind::Score { .. } | Kind::NoWorse { .. } | Kind::Better { .. } => {
+            format!(
+                "only all rows decide `{}` for certain; write `{EARLY}`, or remove `early`",
+                gate.text
+            )
+        }
+        _ => format!(
+            "`early` cannot decide `{}`, only limits on metrics and on `failed`, `no_worse` and `better`; remove one of them",
+            gate.text
+        ),
+    };
+    errors.at_span(gate.ends.0, reason);
+}
+
+/// Reports a return type that is no prediction. rustc checks the others.
+fn check_prediction(function: &Function, errors: &mut Errors) {
+    const OTHERS: [&str; 4] = ["Value", "Example", "char", "Duration"];
+    let ReturnType::Type(_, ty) = &function.sig.output else {
+        let message = "missing return type; write `-> Prediction` after the parameters";
+        return errors.at(&function.sig.ident, message);
+    };
+    let ty = first_argument(ty, "Result").unwrap_or(ty);
+    let is_other = is_plain(ty)
+        || vec_of(ty).is_some()
+        || option_of(ty).is_some()
+        || OTHERS.iter().any(|name| last_segment_is(ty, name))
+        || matches!(
+            ungrouped(ty),
+            Type::Reference(_) | Type::Tuple(_) | Type::Slice(_) | Type::Array(_)
+        );
+    if is_other {
+        let found = as_written(ty);
+        errors.at(ty, format!("expected a prediction, found `{found}`; return a `Prediction` such as `prediction! {{ \"answer\" => answer }}`, or a struct that derives `Record` and `serde::Serialize`"));
     }
 }
 
@@ -104,6 +164,18 @@ fn rows(function: &Function, attrs: &EvalAttrs, params: &Params, errors: &mut Er
     }
 }
 
+/// Returns the message for a devset that is not in the package, if rustc runs this macro.
+pub(super) fn missing_devset(path: &str) -> Option<String> {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").filter(|_| proc_macro::is_available())?;
+    let tried = std::path::Path::new(&package).join(path);
+    (!tried.exists()).then(|| {
+        format!(
+            "the devset `{path}` does not exist: no file `{}`; create it, or write a path relative to the package",
+            tried.display()
+        )
+    })
+}
+
 fn values(attrs: &EvalAttrs, errors: &mut Errors) {
     for (key, number) in [
         ("repeats", &attrs.repeats),
@@ -112,6 +184,15 @@ fn values(attrs: &EvalAttrs, errors: &mut Errors) {
         if let Some(number) = number {
             whole(key, number, 1, u64::from(u32::MAX), errors);
         }
+    }
+    if let Some(alpha) = attrs.early.as_ref().and_then(|early| early.alpha.as_ref())
+        && let Some(value) = literal(alpha)
+        && !(value > 0.0 && value <= 0.5)
+    {
+        errors.at(
+            alpha,
+            format!("expected an alpha above 0 and at most 0.5, found {value}; write `{EARLY}`"),
+        );
     }
     if let Some(seed) = &attrs.seed {
         whole("seed", seed, 0, u64::MAX, errors);

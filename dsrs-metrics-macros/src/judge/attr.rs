@@ -1,11 +1,12 @@
 //! The settings in `#[judge(..)]`, with spans. `check` validates them; the attributes of fields are
 //! parsed in `field.rs`.
 
-use proc_macro2::{Group, Span, TokenStream};
+use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt as _;
-use syn::parse::{Parse, ParseStream};
-use syn::{Error, Expr, Ident, LitBool, LitInt, LitStr, Path, Token, token};
+use syn::parse::ParseStream;
+use syn::{Error, Expr, Ident, LitBool, LitInt, LitStr, Path, Token};
 
+use super::groups::{PanelAttrs, ScoringAttrs, TurnsAttrs, code, nearly_outside, regroup};
 use super::output_attr::{From, from};
 use crate::shared::attrs::{self, Argument, Attribute, Key, Kind, Read};
 use crate::shared::errors::Errors;
@@ -18,21 +19,12 @@ pub(crate) struct JudgeAttrs {
     pub(crate) metric: Settings,
     pub(crate) score: Option<Expr>,
     pub(crate) reasoning: Option<LitBool>,
-    pub(crate) temperature: Option<Expr>,
-    pub(crate) max_tokens: Option<LitInt>,
     pub(crate) pairwise: Option<Pairwise>,
-    pub(crate) models: Option<Models>,
-    pub(crate) aggregation: Option<Ident>,
-    pub(crate) max_concurrent: Option<LitInt>,
-    pub(crate) quorum: Option<LitInt>,
+    pub(crate) panel: PanelAttrs,
     pub(crate) offline: Option<Path>,
     pub(crate) empty: Option<Expr>,
-    /// The role whose messages are judged one by one.
-    pub(crate) turns: Option<Ident>,
-    pub(crate) window: Option<LitInt>,
-    pub(crate) max_turns: Option<LitInt>,
-    pub(crate) reduce: Option<Ident>,
-    pub(crate) scoring: Option<Scoring>,
+    pub(crate) turns: Option<TurnsAttrs>,
+    pub(crate) scoring: ScoringAttrs,
     /// The inputs and steps that the last call reads.
     pub(crate) from: Option<From>,
     /// The fingerprint of the settings from which a score is computed.
@@ -52,26 +44,6 @@ const CODE: [&str; 9] = [
     "scoring",
 ];
 
-/// `scoring = text`, `scoring = logprobs` or `scoring = draws(20)`.
-pub(crate) struct Scoring {
-    pub(crate) word: Ident,
-    pub(crate) draws: Option<LitInt>,
-}
-
-impl Parse for Scoring {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let word = input.call(Ident::parse_any)?;
-        let draws = match input.peek(token::Paren) {
-            true => Some(input.parse::<Group>()?),
-            false => None,
-        };
-        let draws = draws
-            .map(|group| syn::parse2::<LitInt>(group.stream()))
-            .transpose()?;
-        Ok(Self { word, draws })
-    }
-}
-
 /// `pairwise(first, second)`.
 pub(crate) struct Pairwise {
     pub(crate) span: Span,
@@ -79,7 +51,7 @@ pub(crate) struct Pairwise {
     pub(crate) second: Ident,
 }
 
-/// `models([a, b])` or `models([a; 3])`.
+/// `models = [a, b]` or `models = [a; 3]`.
 pub(crate) struct Models {
     pub(crate) span: Span,
     pub(crate) list: Vec<Expr>,
@@ -105,8 +77,6 @@ impl AsMut<Settings> for JudgeAttrs {
 const PAIRWISE: &str = "expected the names of two inputs; write `pairwise(first, second)` with the names of two `#[input(..)]` fields";
 
 const FROM: &str = "expected the names of the fields that the last call reads, without quotes; write `from(question, statements)`";
-
-const MODELS: &str = "expected a list of models; write `models([\"openai:gpt-6-luna\", \"anthropic:claude-haiku-5-5\"])`, or `models([default; 3])` to call the configured model three times";
 
 /// Declares a key that only judges have.
 const fn own(
@@ -134,44 +104,17 @@ impl Attribute for JudgeAttrs {
             |judge, it, _| it.value(&mut judge.reasoning),
         ),
         own(
-            "temperature",
-            "temperature = 0.0",
-            "a number",
-            |judge, it, _| it.value(&mut judge.temperature),
-        ),
-        own(
-            "max_tokens",
-            "max_tokens = 1024",
-            "a whole number",
-            |judge, it, _| it.value(&mut judge.max_tokens),
-        ),
-        own(
             "pairwise",
             "pairwise(first, second)",
             PAIRWISE,
             |judge, it, _| it.parenthesized(&mut judge.pairwise, |inside| pairwise(it.key, inside)),
         ),
         own(
-            "models",
-            "models([\"openai:gpt-6-luna\"; 3])",
-            MODELS,
-            |judge, it, _| models(judge, it),
+            "panel",
+            "panel(models = [default; 3])",
+            "the models that judge",
+            |judge, it, errors| it.group(&mut judge.panel, errors),
         ),
-        own(
-            "aggregation",
-            "aggregation = median",
-            "`majority`, `median` or `average`",
-            |judge, it, _| it.value(&mut judge.aggregation),
-        ),
-        own(
-            "max_concurrent_judges",
-            "max_concurrent_judges = 2",
-            "a whole number",
-            |judge, it, _| it.value(&mut judge.max_concurrent),
-        ),
-        own("quorum", "quorum = 2", "a whole number", |judge, it, _| {
-            it.value(&mut judge.quorum)
-        }),
         own(
             "offline",
             "offline = path::to::function",
@@ -186,30 +129,20 @@ impl Attribute for JudgeAttrs {
         ),
         own(
             "turns",
-            "turns = assistant",
-            "`assistant` or `user`",
-            |judge, it, _| it.value(&mut judge.turns),
-        ),
-        own("window", "window = 10", "a whole number", |judge, it, _| {
-            it.value(&mut judge.window)
-        }),
-        own(
-            "max_turns",
-            "max_turns = 100",
-            "a whole number",
-            |judge, it, _| it.value(&mut judge.max_turns),
-        ),
-        own(
-            "reduce",
-            "reduce = mean",
-            "`mean`, `min` or `max`",
-            |judge, it, _| it.value(&mut judge.reduce),
+            "turns(of = assistant)",
+            "the turns to judge",
+            |judge, it, errors| {
+                let turns = judge
+                    .turns
+                    .get_or_insert_with(|| TurnsAttrs::at(it.key.span()));
+                it.group(turns, errors)
+            },
         ),
         own(
             "scoring",
-            "scoring = logprobs",
-            "`text`, `logprobs` or `draws(20)`",
-            |judge, it, _| it.value(&mut judge.scoring),
+            "scoring(by = logprobs)",
+            "how answers become a score",
+            |judge, it, errors| it.group(&mut judge.scoring, errors),
         ),
         own(
             "from",
@@ -239,16 +172,38 @@ impl Attribute for JudgeAttrs {
         }
     }
 
-    fn unknown(&mut self, word: &Ident, _: Option<&str>, _: ParseStream<'_>) -> Option<String> {
+    fn unknown(
+        &mut self,
+        word: &Ident,
+        near: Option<&str>,
+        rest: ParseStream<'_>,
+    ) -> Option<String> {
         let name = word.to_string();
         match name.as_str() {
             "tier" => Some("a judge always has the tier `truth`; remove `tier`".to_owned()),
-            "instruction" | "instructions" | "prompt" | "doc" | "desc" => Some(format!(
+            "cot" | "chain_of_thought" | "explain" | "explanation" | "rationale" => Some(format!(
+                "unknown key `{name}` in `#[judge]`; write `reasoning = true` or `reasoning = false`"
+            )),
+            "samples" | "n_samples" | "num_samples" => Some(format!(
+                "unknown key `{name}` in `#[judge]`; write `scoring(by = draws({}))`",
+                number_after(rest, "20")
+            )),
+            "n" | "votes" | "judges" | "num_judges" | "voters" => Some(format!(
+                "unknown key `{name}` in `#[judge]`; write `panel(models = [default; {}])`",
+                number_after(rest, "3")
+            )),
+            "min_score" | "pass_threshold" | "passing_score" => Some(format!(
+                "unknown key `{name}` in `#[judge]`; write `threshold = {}`",
+                number_after(rest, "0.5")
+            )),
+            "instruction" | "instructions" | "prompt" | "system_prompt" | "criteria" | "rubric"
+            | "question" | "task" | "description" | "doc" | "desc" => Some(format!(
                 "unknown key `{name}` in `#[judge]`; write the instruction as the struct's doc comment, `/// ..`"
             )),
-            "model" | "lm" => Some(format!(
-                "unknown key `{name}` in `#[judge]`; write `models([\"openai:gpt-6-luna\"])`, or configure one with `DSRS_LM` or `.with_lm(..)`"
+            "model" | "lm" | "llm" => Some(format!(
+                "unknown key `{name}` in `#[judge]`; write `panel(models = [\"openai:gpt-6-luna\"])`, or configure one with `DSRS_LM` or `.with_lm(..)`"
             )),
+            _ if near.is_none() => nearly_outside(word, rest),
             _ => None,
         }
     }
@@ -260,12 +215,24 @@ impl Attribute for JudgeAttrs {
 
 impl JudgeAttrs {
     pub(crate) fn parse(args: TokenStream, errors: &mut Errors) -> Self {
-        let code = attrs::code::<Self>(args.clone(), &|key| CODE.contains(&key));
+        let args = regroup(args, errors);
+        let code = code(args.clone(), &|key| CODE.contains(&key));
         Self {
             code,
             ..attrs::parse(args, errors)
         }
     }
+}
+
+/// Returns the number after `=`.
+fn number_after(rest: ParseStream<'_>, example: &str) -> String {
+    let ahead = rest.fork();
+    let number = ahead
+        .parse::<Token![=]>()
+        .and_then(|_| ahead.parse::<syn::Lit>());
+    let number = number.map(as_written).ok();
+    let number = number.filter(|number| number.parse::<f64>().is_ok());
+    number.unwrap_or_else(|| example.to_owned())
 }
 
 fn pairwise(key: &Ident, inside: ParseStream<'_>) -> syn::Result<Pairwise> {
@@ -278,21 +245,21 @@ fn pairwise(key: &Ident, inside: ParseStream<'_>) -> syn::Result<Pairwise> {
     })
 }
 
-fn models(judge: &mut JudgeAttrs, argument: &Argument<'_>) -> syn::Result<()> {
+/// Parses `models = [a, b]` or `models = [a; 3]`.
+pub(super) fn models(into: &mut Option<Models>, argument: &Argument<'_>) -> syn::Result<()> {
     let mut list = None;
-    argument.parenthesized(&mut list, Expr::parse)?;
+    let list_only = |input: ParseStream<'_>| match input.parse()? {
+        list @ (Expr::Array(_) | Expr::Repeat(_)) => Ok(list),
+        _ => Err(input.error("")),
+    };
+    argument.value_with(&mut list, list_only)?;
     let span = argument.key.span();
-    judge.models = match list {
-        Some(Expr::Array(array)) => Some(Models {
-            span,
-            list: array.elems.into_iter().collect(),
-            times: None,
-        }),
+    *into = match list {
         Some(Expr::Repeat(repeat)) => {
             let times = syn::parse2::<LitInt>(quote::ToTokens::to_token_stream(&repeat.len));
             let times = times.map_err(|_| {
                 let written = as_written(&repeat.len);
-                Error::new_spanned(&repeat.len, format!("expected an integer literal, found `{written}`; write `models([default; 3])`"))
+                Error::new_spanned(&repeat.len, format!("expected an integer literal, found `{written}`; write `models = [default; 3]`"))
             })?;
             Some(Models {
                 span,
@@ -300,7 +267,12 @@ fn models(judge: &mut JudgeAttrs, argument: &Argument<'_>) -> syn::Result<()> {
                 times: Some(times),
             })
         }
-        other => return Err(Error::new_spanned(other, MODELS)),
+        Some(Expr::Array(array)) => Some(Models {
+            span,
+            list: array.elems.into_iter().collect(),
+            times: None,
+        }),
+        _ => None,
     };
     Ok(())
 }

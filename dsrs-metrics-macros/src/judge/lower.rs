@@ -88,18 +88,18 @@ fn component(struct_name: &str) -> String {
 /// Returns the panel settings in `#[judge(..)]` as written on a command line, each with its index among the panel's
 /// parameters.
 fn panel(judge: &Judge) -> Vec<(usize, String)> {
-    let attrs = &judge.attrs;
+    let panel = &judge.attrs.panel;
     let verdict = judge.has_verdicts();
     let by_kind = || if verdict { "majority" } else { "median" }.to_owned();
-    let aggregation = attrs
+    let aggregation = panel
         .aggregation
         .as_ref()
         .map_or_else(by_kind, ToString::to_string);
     let values = [
-        attrs.models.as_ref().map(models),
+        panel.models.as_ref().map(models),
         Some(aggregation),
-        attrs.max_concurrent.as_ref().map(ToString::to_string),
-        attrs.quorum.as_ref().map(ToString::to_string),
+        panel.max_concurrent.as_ref().map(ToString::to_string),
+        panel.quorum.as_ref().map(ToString::to_string),
     ];
     values
         .into_iter()

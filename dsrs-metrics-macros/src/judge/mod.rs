@@ -6,6 +6,7 @@ mod check;
 mod expand;
 mod fallback;
 mod field;
+mod groups;
 mod known_range;
 mod lower;
 mod model;

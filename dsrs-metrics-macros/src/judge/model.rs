@@ -149,6 +149,7 @@ impl Judge {
         let is_mean = self
             .attrs
             .scoring
+            .by
             .as_ref()
             .is_some_and(|scoring| scoring.word != "text");
         !is_mean && self.score.as_ref().is_some_and(|score| score.is_verdict)

@@ -268,7 +268,7 @@ def test_values_of_every_type_of_json_reach_a_metric():
         (
             lambda: metric("f1").evaluate([], []),
             ours.InputError,
-            "not enough rows: expected at least 1, found 0, and the mean of no rows is undefined; "
+            "expected at least 1 row, found none; "
             "check the source of the rows",
         ),
         (

@@ -354,7 +354,7 @@ fn an_archive_of_something_else_and_a_later_version_are_named() {
         .replace("\"version\":2", "\"version\":3")
         .into_bytes();
     assert_snapshot!(error(&archive(&members)),
-        @"member `header.json`: version 3 of the format; expected at most 2: update dsrs-metrics");
+        @"member `header.json`: expected a format version of at most 2, found 3; update dsrs-metrics");
     let chunked = [
         good(),
         vec![Member::new("samples/q3_epoch_1/sample.json", "{}")],
@@ -477,7 +477,7 @@ fn a_sample_without_the_score_of_others_is_a_failure() {
         let rows = imported(&folder);
         let row: Value = serde_json::from_str(rows.lines().nth(number).unwrap()).unwrap();
         assert_eq!(row["scores"]["s"]["outcome"], "metric_failed");
-        let reason = "metric `s`: no score in the file, which has one for other rows";
+        let reason = "metric `s`: the file has no score for this row, but has one for others";
         assert_eq!(row["scores"]["s"]["error"], reason);
     }
 }

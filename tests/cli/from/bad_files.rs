@@ -167,11 +167,11 @@ fn a_sample_without_the_score_of_others_is_a_failure() {
         ),
         (
             r#""metrics":[],"acc":0.0"#,
-            "no score in the file, which has one for other rows",
+            "the file has no score for this row, but has one for others",
         ),
         (
             r#""acc":"0.0""#,
-            "no score in the file, which has one for other rows",
+            "the file has no score for this row, but has one for others",
         ),
     ] {
         assert_eq!(
@@ -213,7 +213,7 @@ fn a_mistake_in_the_first_line_is_not_another_format() {
         (
             "inspect",
             r#"{"version":3,"eval":{"task":"t","model":"m"}}"#,
-            "version 3 of the format; expected at most 2: update dsrs-metrics",
+            "expected a format version of at most 2, found 3; update dsrs-metrics",
         ),
         (
             "inspect",

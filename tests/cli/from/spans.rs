@@ -303,7 +303,7 @@ fn a_trace_without_messages_has_no_trajectory() {
         (
             unknown,
             "no span has `gen_ai.operation.name` (OpenTelemetry), `traceloop.span.kind` (OpenLLMetry), \
-                   `openinference.span.kind` (OpenInference), `ai.operationId` (Vercel's AI SDK)",
+                   `openinference.span.kind` (OpenInference), `ai.operationId` (Vercel's AI SDK); found `gen_ai.prompt`",
         ),
         (
             silent,
@@ -425,7 +425,10 @@ fn a_score_that_is_not_a_number_is_a_failure() {
             "no value",
             "the score is missing, null or NaN, not a number",
         ),
-        ("", "no score in the file, which has one for other rows"),
+        (
+            "",
+            "the file has no score for this row, but has one for others",
+        ),
     ] {
         let (outcome, error) = scored(value);
         let error = error.as_str().unwrap_or_default().to_owned();

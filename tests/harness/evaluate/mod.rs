@@ -10,6 +10,7 @@ mod concurrency;
 mod corpus;
 mod denominators;
 mod devset_file;
+mod early;
 mod failures;
 mod faults;
 mod files;

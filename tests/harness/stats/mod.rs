@@ -2,4 +2,6 @@
 
 mod few_rows;
 mod parity;
+mod sampled;
+mod sequential;
 mod simulated;

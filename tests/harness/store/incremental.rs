@@ -31,7 +31,7 @@ struct Kind {
 }
 
 /// Is the answer polite?
-#[judge(name = "polite", reasoning = false, temperature = 1.0)]
+#[judge(name = "polite", reasoning = false, scoring(temperature = 1.0))]
 struct Warm {
     #[input(pred)]
     answer: String,

@@ -11,7 +11,7 @@ use serde_json::Value;
 const VECTORS: &[u8] = include_bytes!("../../parity/geval_vectors.jsonl.gz");
 
 /// Grade the text.
-#[judge(score = score, scoring = logprobs, reasoning = false)]
+#[judge(score = score, scoring(by = logprobs), reasoning = false)]
 struct Graded {
     #[input(pred)]
     text: String,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{error_of, pred, scored};
 
 /// Grade the text.
-#[judge(score = grade, scoring = draws(4), reasoning = false, cost = "8 msat")]
+#[judge(score = grade, scoring(by = draws(4)), reasoning = false, cost = "8 msat")]
 pub(super) struct Drawn {
     #[input(pred)]
     text: String,
@@ -81,7 +81,7 @@ async fn a_failed_draw_is_not_left_out() {
 }
 
 /// Say whether the text is polite.
-#[judge(scoring = draws(5), temperature = 0.7, threshold = 0.6)]
+#[judge(scoring(by = draws(5), temperature = 0.7), threshold = 0.6)]
 struct MostlyPolite {
     #[input(pred)]
     text: String,

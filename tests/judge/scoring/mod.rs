@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use self::draws::DrawnJudge;
 
 /// Grade the text from 0 to 9.
-#[judge(score = grade, scoring = logprobs, reasoning = false, cost = "10 msat")]
+#[judge(score = grade, scoring(by = logprobs), reasoning = false, cost = "10 msat")]
 struct Graded {
     #[input(pred)]
     text: String,
@@ -27,7 +27,7 @@ struct Graded {
 }
 
 /// Say whether the text is polite.
-#[judge(scoring = logprobs, threshold = 0.5)]
+#[judge(scoring(by = logprobs), threshold = 0.5)]
 struct Polite {
     #[input(pred)]
     text: String,
@@ -44,7 +44,7 @@ enum Tone {
 }
 
 /// Judge the tone of the text.
-#[judge(score = match tone { Tone::Friendly => 1.0, Tone::Neutral => at_neutral, Tone::Rude => 0.0 }, scoring = logprobs, reasoning = false)]
+#[judge(score = match tone { Tone::Friendly => 1.0, Tone::Neutral => at_neutral, Tone::Rude => 0.0 }, scoring(by = logprobs), reasoning = false)]
 struct ToneScore {
     #[input(pred)]
     text: String,
@@ -316,7 +316,7 @@ async fn each_judge_of_a_panel_is_weighed() {
 }
 
 /// Which text is better?
-#[judge(pairwise(one, two), scoring = logprobs, reasoning = false)]
+#[judge(pairwise(one, two), scoring(by = logprobs), reasoning = false)]
 struct Better {
     #[input(pred)]
     one: String,
@@ -346,7 +346,7 @@ async fn both_orders_of_a_pair_are_weighed() {
 }
 
 /// Judge the last message.
-#[judge(turns = assistant, scoring = logprobs, reasoning = false)]
+#[judge(turns(of = assistant), scoring(by = logprobs), reasoning = false)]
 struct PoliteTurns {
     #[input(pred)]
     conversation: Trajectory,
@@ -396,7 +396,7 @@ enum Quality {
 }
 
 /// Judge the quality.
-#[judge(score = f64::from(u8::from(quality == Quality::Great)), scoring = logprobs)]
+#[judge(score = f64::from(u8::from(quality == Quality::Great)), scoring(by = logprobs))]
 struct QualityScore {
     #[input(pred)]
     text: String,
@@ -422,7 +422,7 @@ async fn values_of_an_enum_that_begin_alike_are_an_error_before_the_first_row() 
 }
 
 /// Grade the text.
-#[judge(score = grade, name = "drawn", reasoning = false, temperature = 1.0, cost = "8 msat")]
+#[judge(score = grade, name = "drawn", reasoning = false, scoring(temperature = 1.0), cost = "8 msat")]
 struct Written {
     #[input(pred)]
     text: String,
@@ -431,7 +431,7 @@ struct Written {
 }
 
 /// Grade the text.
-#[judge(score = grade, name = "drawn", reasoning = false, temperature = 1.0, cost = "8 msat", scoring = logprobs)]
+#[judge(score = grade, name = "drawn", reasoning = false, scoring(temperature = 1.0, by = logprobs), cost = "8 msat")]
 struct Weighed {
     #[input(pred)]
     text: String,

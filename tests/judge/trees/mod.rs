@@ -44,7 +44,7 @@ fn reply(request: &LmRequest, name: &str) -> Result<serde_json::Value, LmError> 
 }
 
 /// Say whether the summary has headings.
-#[judge(cost = "10 msat", models([model("x:has")]))]
+#[judge(cost = "10 msat", panel(models = [model("x:has")]))]
 struct HasHeadings {
     #[input(pred)]
     summary: String,
@@ -62,7 +62,7 @@ enum Order {
 }
 
 /// Say whether the headings are in order.
-#[judge(score = order == Order::Correct, cost = "20 msat", models([model("x:order")]))]
+#[judge(score = order == Order::Correct, cost = "20 msat", panel(models = [model("x:order")]))]
 struct HeadingOrder {
     #[input(pred)]
     summary: String,
@@ -74,8 +74,7 @@ struct HeadingOrder {
 #[judge(
     score = match order { Order::Correct => 1.0, Order::Partly => 0.5, Order::Wrong => 0.0 },
     range = 0.0..=1.0,
-    quorum = 2,
-    models([model("x:a"), model("x:b"), model("x:c")]),
+    panel(quorum = 2, models = [model("x:a"), model("x:b"), model("x:c")]),
 )]
 struct OrderByThree {
     #[input(pred)]
@@ -91,7 +90,7 @@ struct OrderByThree {
     score = match order { Order::Correct => 1.0, Order::Partly => 0.5, Order::Wrong => 0.0 },
     range = 0.0..=1.0,
     pairwise(ours, theirs),
-    models([model("x:first")]),
+    panel(models = [model("x:first")]),
 )]
 struct OrderOfPair {
     #[input(pred = "summary")]

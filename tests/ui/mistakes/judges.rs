@@ -4,7 +4,7 @@
 //= judge/input_with_equals | answered | write `#[input(gold)]`
 //= judge/field_without_a_role | answered | or `#[output]` before it
 //= judge/input_and_output | answered | write two fields
-//= judge/key_model | answered | write `models(["openai:gpt-6-luna"])`
+//= judge/key_model | answered | write `panel(models = ["openai:gpt-6-luna"])`
 //= judge/key_instruction | answered | as the struct's doc comment
 //= judge/key_unknown | answered | did you mean `threshold`?
 //= judge/key_tier | answered | remove `tier`
@@ -108,5 +108,5 @@ fn main() { let _ = PoliteJudge::default().score(&example! {}, &prediction! { "a
 
 //# temperature_as_text | answered | write `temperature = 0.0`
 /// Is it polite?
-#[judge(temperature = "0")]
+#[judge(scoring(temperature = "0"))]
 struct Polite { #[input(pred)] answer: String, #[output] polite: bool }

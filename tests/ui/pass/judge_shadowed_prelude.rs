@@ -34,7 +34,7 @@ type Text = ::std::string::String;
 type Number = ::core::primitive::f64;
 
 /// Compare.
-#[judge(score = share * weight, threshold = 0.5, range = 0.0..=1.0, models([default; 2]), quorum = 1)]
+#[judge(score = share * weight, threshold = 0.5, range = 0.0..=1.0, panel(models = [default; 2], quorum = 1))]
 struct Compare {
     #[input(gold)]
     expected: Text,

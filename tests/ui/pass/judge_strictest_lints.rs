@@ -29,7 +29,7 @@ pub mod judges {
     use dsrs_metrics::prelude::*;
 
     /// Compare a response to the truth.
-    #[judge(score = harmonic_mean(precision, recall), threshold = 0.66, cost = "100 msat", models(["a:b", default]))]
+    #[judge(score = harmonic_mean(precision, recall), threshold = 0.66, cost = "100 msat", panel(models = ["a:b", default]))]
     pub struct Compare {
         #[input(gold, desc = "what is right")]
         truth: String,

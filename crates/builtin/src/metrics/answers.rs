@@ -1,6 +1,6 @@
 //! Metrics that compare an answer with reference answers: exact match, token F1, passages, numbers.
 //!
-//! The file is long because each metric is documented with its rules, its reference and an example; their code is short.
+//! The file is long because each metric has its rules, its reference and an example; their code is short.
 
 use crate::contract::{Requirement, Requires, at_least, within};
 use crate::json::describe::shown;
@@ -13,11 +13,11 @@ use crate::text::{DecimalMark, NoReferences, NumericOptions, PassageAnswers, Pro
 
 pub use crate::contract::rows::field_types::{StrOrList, StrOrNumber};
 
-/// Exact match with any of the reference answers after normalization; dspy's `answer_exact_match`.
+/// Passes if the answer equals any of the reference answers after normalization; dspy's `answer_exact_match`.
 ///
-/// With `frac` below 1 a token F1 of at least `frac` counts as a match. With the `dspy` profile the
-/// verdict is dspy's, bit for bit. That profile removes articles and punctuation, so `"A"` equals
-/// an empty answer. The profiles `folded` and `folded_symbols` keep what dspy removes.
+/// With `frac` below 1, a token F1 of at least `frac` counts as a match. With the `dspy` profile the verdict is dspy's,
+/// bit for bit. That profile removes articles and punctuation, so `"A"` equals an empty answer. The profiles `folded`
+/// and `folded_symbols` keep what dspy removes.
 ///
 /// ```
 /// use dsrs_metrics::metrics::AnswerExactMatch;
@@ -34,7 +34,7 @@ pub use crate::contract::rows::field_types::{StrOrList, StrOrNumber};
 pub fn answer_exact_match(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
-    /// Lowest token F1 that counts as a match; 1 means exact match.
+    /// The lowest token F1 that counts as a match; 1 means exact match.
     #[param(default = 1.0)]
     frac: f64,
     /// How strings are normalized: `dspy`, `folded` or `folded_symbols`.
@@ -81,8 +81,8 @@ pub fn answer_passage_match(
 
 /// Alias of `answer_exact_match` with `frac = 1`. It is dspy's `EM`.
 ///
-/// The alias has no parameter `frac`, and its scores have the name `em` in summaries and result files. In all other
-/// respects both metrics are the same.
+/// The alias has no parameter `frac`, and summaries and result files name its scores `em`. Otherwise both metrics are
+/// the same.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Em;
@@ -137,7 +137,7 @@ pub fn f1(
 
 /// The best `HotPotQA` F1 over the reference answers; dspy's `HotPotF1`.
 ///
-/// As `f1`, except that the score is 0 if either side is yes, no or noanswer and the sides differ.
+/// Scores as `f1` does, except that the score is 0 if either side is yes, no or noanswer and the sides differ.
 ///
 /// ```
 /// use dsrs_metrics::metrics::HotpotF1;
@@ -160,8 +160,7 @@ pub fn hotpot_f1(
     profile.hotpot_f1(prediction, &answer)
 }
 
-/// The best token precision over the reference answers: the share of the prediction's tokens that
-/// are in the reference.
+/// The best token precision over the reference answers: the share of the prediction's tokens found in the reference.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Precision;
@@ -187,8 +186,7 @@ pub fn precision(
     profile.precision(prediction, &answer)
 }
 
-/// The best token recall over the reference answers: the share of the reference's tokens that are
-/// in the prediction.
+/// The best token recall over the reference answers: the share of the reference's tokens found in the prediction.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Recall;
@@ -213,12 +211,12 @@ pub fn recall(
     profile.recall(prediction, &answer)
 }
 
-/// Passes if the last number of the prediction is the last number of the gold answer.
+/// Passes if the last number of the prediction equals the last number of the gold answer.
 ///
-/// Thousands separators, currency signs, units and LaTeX are understood: 1,300 equals $1300.00 and
-/// `1{,}300`, and 5 is not part of 25. With both tolerances at 0 the comparison is exact on decimals of any length; see
-/// [`last_number`](crate::text::last_number) for the definition of a number. A prediction without a
-/// number fails. A gold answer without a number is an error.
+/// It understands thousands separators, currency signs, units and LaTeX: 1,300 equals $1300.00 and `1{,}300`, and 5 is
+/// not part of 25. With both tolerances at 0, decimals of any length are compared exactly; see
+/// [`last_number`](crate::text::last_number) for the definition of a number. A prediction without a number fails. A
+/// gold answer without a number is an error.
 ///
 /// ```
 /// use dsrs_metrics::metrics::NumericMatch;
@@ -235,10 +233,10 @@ pub fn recall(
 pub fn numeric_match(
     #[gold] answer: StrOrNumber<'_>,
     #[pred("answer")] prediction: StrOrNumber<'_>,
-    /// Largest accepted difference, in units of the number.
+    /// The largest accepted difference, in units of the number.
     #[param(default = 0.0)]
     abs_tolerance: f64,
-    /// Largest accepted difference as a share of the gold number: 0.01 is one percent.
+    /// The largest accepted difference as a share of the gold number: 0.01 is one percent.
     #[param(default = 0.0)]
     rel_tolerance: f64,
     /// The decimal mark: `point` (1,234.5) or `comma` (1.234,5).
@@ -290,7 +288,7 @@ fn exact_match(answers: StrOrList<'_>, prediction: &str, profile: Profile, score
         .get(closest)
         .map(|answer| profile.normalize(answer))
         .unwrap_or_default();
-    // Strings that differ at once differ visibly.
+    // Strings that differ from the start differ visibly.
     let is_similar = closest
         .chars()
         .next()
@@ -329,7 +327,7 @@ fn explain_answer_exact_match(
     )
 }
 
-/// Returns the words of the prediction compared with the words of the best reference.
+/// Compares the words of the prediction with those of the best reference.
 fn explain_compared(
     answers: &StrOrList<'_>,
     prediction: &str,
@@ -417,7 +415,7 @@ fn explain_numeric_match(
     }
 }
 
-/// Returns a number of any length, or its first digits.
+/// Returns a number, or its first digits if it is long.
 fn shortened(number: &str) -> String {
     match number.char_indices().nth(40) {
         Some((end, _)) => format!("{}…", &number[..end]),

@@ -10,9 +10,8 @@ use crate::contract::{
 
 /// The weighted mean of named parts.
 ///
-/// As the score of a row, each part is a score of its own. The details list the weight, value and
-/// reason of every part. The feedback lists the reasons why parts are below 1. A multi-objective
-/// optimizer receives each part with its own reason.
+/// As a row's score, each part is a score of its own. The details list every part's weight, value and reason, and the
+/// feedback lists why parts are below 1. A multi-objective optimizer receives each part with its own reason.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Breakdown;
@@ -46,9 +45,9 @@ struct BreakdownPart {
 }
 
 impl Breakdown {
-    /// Adds a part with its weight, its value, and the reason for the value, if there is one.
+    /// Adds a part with its weight, its value, and the reason for the value, if any.
     ///
-    /// The score of a row is not finite, and so fails the row, if the weights sum to zero.
+    /// If the weights sum to zero, the score is not finite, and the row fails.
     pub fn with_part(
         mut self,
         name: impl Into<Cow<'static, str>>,
@@ -65,7 +64,7 @@ impl Breakdown {
         self
     }
 
-    /// Adds a part that is 1, or 0 if there is a reason for a failure.
+    /// Adds a part that is 1, or 0 if there is a reason for failure.
     pub fn with_check(
         self,
         name: impl Into<Cow<'static, str>>,
@@ -76,7 +75,7 @@ impl Breakdown {
         self.with_part(name, weight, value, failure)
     }
 
-    /// Creates a breakdown of parts that pass or fail, each with the reason for a failure.
+    /// Creates a breakdown of parts that pass or fail, each with the reason if it fails.
     pub(super) fn of_checks<const N: usize>(
         weights: Weights<N>,
         checks: [(&'static str, Option<String>); N],
@@ -109,7 +108,7 @@ impl Breakdown {
         self.parts.iter().map(|part| (&*part.name, part.value))
     }
 
-    /// Returns the reasons why parts are below 1, if there are any.
+    /// Returns the reasons why parts are below 1, if any are.
     pub fn feedback(&self) -> Option<String> {
         let reasons: Vec<&str> = self
             .parts

@@ -1,11 +1,11 @@
 //! Metrics over all rows: accuracy, F1, agreement, rank correlation, calibration.
 //!
-//! A row has no score of its own. It contributes to one score of all rows, which does not depend on their order or on how
-//! they are divided; see [`CorpusState`](dsrs_metrics_core::CorpusState). A score that the rows do not determine is reported as not
-//! defined, never as 0 or NaN: a correlation where all values are equal, for example.
+//! A row has no score of its own. It contributes to one score of all rows, which does not depend on their order or on
+//! how they are divided; see [`CorpusState`](dsrs_metrics_core::CorpusState). A score that the rows do not determine,
+//! such as a correlation of equal values, is reported as not defined, never as 0 or NaN.
 //!
-//! Rows that fail are not included: the headline shows how many rows the score is over, and how many failed. A prediction
-//! without a label counts as the empty label, so it is wrong; one without a number fails.
+//! Rows that fail are not included: the headline shows how many rows the score covers, and how many failed. A missing
+//! label counts as the empty label, so it is wrong; a missing number fails the row.
 //!
 //! The scores are defined as in scikit-learn 1.9 and the package `krippendorff` 0.9. In scikit-learn, an undefined
 //! Matthews correlation is 0.
@@ -17,7 +17,7 @@ use crate::{ParamGroup, metric};
 pub use crate::contract::rows::field_types::{Label, Truth};
 pub use crate::contract::score::corpus::LabelScore;
 
-/// The parameters of all metrics of a gold and a predicted label.
+/// The parameters of all metrics that compare a gold and a predicted label.
 #[derive(Debug, Clone, ParamGroup)]
 pub struct LabelComparison {
     /// `true` if labels that differ in case only are different.
@@ -34,7 +34,7 @@ impl LabelComparison {
         }
     }
 
-    /// Returns the labels as they are compared.
+    /// Returns the labels in the form in which they are compared.
     fn folded(&self, labels: &[String]) -> Vec<String> {
         let folded = |label: &String| match self.case_sensitive {
             true => label.trim().to_owned(),
@@ -75,7 +75,7 @@ pub fn accuracy(
 
 /// The mean F1 of the labels, each with the same weight, over all rows.
 ///
-/// Without `labels`, those that are a gold or a predicted label. Not defined if no row has one of `labels`.
+/// By default it covers every label that is a gold or a predicted one. Not defined if no row has one of `labels`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::MacroF1;
@@ -98,7 +98,7 @@ pub fn macro_f1(
     #[gold] answer: Label<'_>,
     #[pred("answer", missing)] prediction: Label<'_>,
     #[param(flatten)] comparison: &LabelComparison,
-    /// The labels whose F1 counts; all labels without any.
+    /// The labels whose F1 counts; all if empty.
     #[param(default)]
     labels: &[String],
 ) -> LabelScore {
@@ -111,7 +111,7 @@ pub fn macro_f1(
 
 /// The F1 of all labels together, over all rows.
 ///
-/// With all labels it is the accuracy. With `labels` it leaves the others out, such as the label for "none".
+/// With all labels it equals the accuracy. Set `labels` to leave others out, such as the label for "none".
 ///
 /// ```
 /// use dsrs_metrics::metrics::MicroF1;
@@ -134,7 +134,7 @@ pub fn micro_f1(
     #[gold] answer: Label<'_>,
     #[pred("answer", missing)] prediction: Label<'_>,
     #[param(flatten)] comparison: &LabelComparison,
-    /// The labels whose F1 counts; all labels without any.
+    /// The labels whose F1 counts; all if empty.
     #[param(default)]
     labels: &[String],
 ) -> LabelScore {
@@ -147,7 +147,7 @@ pub fn micro_f1(
 
 /// The mean share of right rows by gold label, over all rows.
 ///
-/// Each gold label has the same weight, however many rows it has.
+/// Each gold label has the same weight, no matter how many rows it has.
 ///
 /// ```
 /// use dsrs_metrics::metrics::BalancedAccuracy;
@@ -176,7 +176,7 @@ pub fn balanced_accuracy(
 
 /// The Matthews correlation of gold and predicted labels, over all rows.
 ///
-/// For two or more labels. Not defined if all gold or all predicted labels are equal.
+/// It works for two or more labels. Not defined if all gold or all predicted labels are equal.
 ///
 /// ```
 /// use dsrs_metrics::metrics::MatthewsCorrelation;
@@ -238,7 +238,7 @@ pub fn cohen_kappa(
 
 /// Krippendorff's alpha of gold and predicted labels as two coders, over all rows.
 ///
-/// Not defined if all labels are equal. With `ordinal` and `interval`, labels are numbers.
+/// Not defined if all labels are equal. With `ordinal` and `interval`, labels must be numbers.
 ///
 /// ```
 /// use dsrs_metrics::metrics::KrippendorffAlpha;
@@ -261,7 +261,7 @@ pub fn krippendorff_alpha(
     #[gold] answer: Label<'_>,
     #[pred("answer", missing)] prediction: Label<'_>,
     #[param(flatten)] comparison: &LabelComparison,
-    /// The difference of two labels: `nominal`, `ordinal` or `interval`.
+    /// The difference between two labels: `nominal`, `ordinal` or `interval`.
     #[param(default = AlphaLevel::Nominal)]
     level: AlphaLevel,
 ) -> LabelScore {
@@ -270,7 +270,7 @@ pub fn krippendorff_alpha(
 
 /// Spearman's rank correlation of gold and predicted numbers, over all rows.
 ///
-/// Ties have the mean of their ranks. Not defined if all numbers of one side are equal. Takes 16 bytes a row.
+/// Ties get the mean of their ranks. Not defined if all numbers of one side are equal. Uses 16 bytes per row.
 ///
 /// ```
 /// use dsrs_metrics::metrics::SpearmanCorrelation;
@@ -301,8 +301,9 @@ pub fn spearman_correlation(#[gold] answer: f64, #[pred("answer")] prediction: f
 
 /// The area under the ROC curve: how well a predicted number separates true from false, over all rows.
 ///
-/// The probability that a true row has a higher number than a false one; 0.5 is chance. `gold.answer` is true or false, 1
-/// or 0, and `pred.probability` any number. Not defined if all rows are true, or all false. Takes 8 bytes a row.
+/// It is the probability that a true row has a higher number than a false one; 0.5 is chance. `gold.answer` is true or
+/// false, 1 or 0, and `pred.probability` is any number. Not defined if all rows are true, or all false. Uses 8 bytes
+/// per row.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Auroc;
@@ -329,14 +330,14 @@ pub fn auroc(#[gold] answer: Truth, #[pred] probability: f64) -> ClassScores {
 /// Checks a probability.
 ///
 /// # Errors
-/// It is outside [0, 1].
+/// Fails if it is outside of [0, 1].
 fn checked(probability: f64) -> Result<f64, String> {
     within("pred.probability", probability, [0.0, 1.0]).map(|()| probability)
 }
 
 /// The Brier score: the mean squared error of predicted probabilities, over all rows; 0 is best.
 ///
-/// `gold.answer` is true or false, 1 or 0, and `pred.probability` the probability of true, in [0, 1].
+/// `gold.answer` is true or false, 1 or 0, and `pred.probability` is the probability of true, in [0, 1].
 ///
 /// ```
 /// use dsrs_metrics::metrics::BrierScore;
@@ -361,9 +362,9 @@ pub fn brier_score(#[gold] answer: Truth, #[pred] probability: f64) -> Result<Br
 
 /// The expected calibration error of predicted probabilities, over all rows; 0 is best.
 ///
-/// Rows are divided by their probability into bins of equal width; the score is the mean difference between the mean
-/// probability of a bin and the share of its rows that are true (Guo et al. 2017). `gold.answer` is true or false, 1 or 0:
-/// for the confidence of an answer, whether the answer is right. `pred.probability` is in [0, 1].
+/// Rows are divided by probability into bins of equal width. The score is the mean difference between a bin's mean
+/// probability and the share of its rows that are true (Guo et al. 2017). `gold.answer` is true or false, 1 or 0; for
+/// the confidence of an answer, it says whether the answer is right. `pred.probability` is in [0, 1].
 ///
 /// ```
 /// use dsrs_metrics::metrics::ExpectedCalibrationError;

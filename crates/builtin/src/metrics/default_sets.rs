@@ -1,4 +1,4 @@
-//! The default metrics of each tier, as `ScorerBuilder` adds them.
+//! The default metrics of each tier, added by `ScorerBuilder`.
 
 use std::sync::Arc;
 

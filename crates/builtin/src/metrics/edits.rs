@@ -9,7 +9,7 @@ use crate::metrics::explained::{Words, best, counted, first_difference, joined};
 use crate::metrics::input_limits::{are_short, bounded_pairs, without_common_ends};
 use crate::text::{EditCounts, EditDistance, NoReferences, NormalForm, split};
 
-/// Returns the rate of a row, with the counts for the rate of the corpus.
+/// Returns a row's rate, with the counts for the rate of the corpus.
 fn rate(counts: Option<EditCounts>) -> Result<WithCorpus<f64>, String> {
     let counts = counts
         .ok_or(NoReferences)
@@ -67,12 +67,11 @@ fn characters_bounded(prediction: &str, references: &[Cow<'_, str>]) -> Result<(
 
 /// Word error rate: substituted, missing and added words per word of the reference; 0 is best.
 ///
-/// The rate exceeds 1 if more words are added than the reference has. If both sides are empty it is
-/// 0; if only the reference is empty it is the number of words in the prediction, as in `jiwer`
-/// 4.0. The score of the corpus is the sum of edits over the sum of lengths. Unlike in `jiwer`, any
-/// white space separates words, also a single tab or line break, strings are compared in NFC, and
-/// of several references the one with the lowest rate counts. Punctuation and case count. A row in
-/// which more than 4,000 million pairs of words may differ, such as 64,000 × 64,000, is an error.
+/// The rate exceeds 1 if more words are added than the reference has. If both sides are empty it is 0; if only the
+/// reference is empty it is the number of words in the prediction, as in `jiwer` 4.0. The corpus score is the sum of
+/// edits over the sum of lengths. Unlike in `jiwer`, any white space separates words, even a single tab or line break,
+/// strings are compared in NFC, and the best of several references counts. Punctuation and case count. A row in which
+/// more than 4,000 million pairs of words may differ, such as 64,000 × 64,000, is an error.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Wer;
@@ -107,9 +106,9 @@ pub fn wer(
 /// Character error rate: substituted, missing and added characters per character of the reference;
 /// 0 is best.
 ///
-/// As `wer`, over code points. White space inside the string counts, at its ends it does not. Use
-/// it for scripts without spaces. A row in which more than 4,000 million pairs of characters may
-/// differ, after the common prefix and suffix, is an error.
+/// It is computed like `wer`, over code points. White space counts inside the string but not at its ends. Use it for
+/// scripts without spaces. A row in which more than 4,000 million pairs of characters may differ, after the common
+/// prefix and suffix, is an error.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Cer;
@@ -142,9 +141,8 @@ pub fn cer(
 
 /// The similarity of two strings in [0, 1]: one minus the edits relative to the length.
 ///
-/// `rapidfuzz`'s `normalized_similarity` of code points, with the best of the references. The
-/// similarity of two empty strings is 1. Unlike in `rapidfuzz`, strings are compared in NFC. The
-/// size limit is the same as in `cer`.
+/// This is `rapidfuzz`'s `normalized_similarity` of code points, with the best of the references. Two empty strings
+/// have a similarity of 1. Unlike in `rapidfuzz`, strings are compared in NFC. The size limit is that of `cer`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::EditSimilarity;
@@ -181,7 +179,7 @@ pub fn edit_similarity(
         .ok_or_else(|| NoReferences.to_string())
 }
 
-/// Returns the number of edits, from the rate of a row and the length of its reference.
+/// Returns the number of edits, given a row's rate and the length of its reference.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,

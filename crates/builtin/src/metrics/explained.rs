@@ -1,13 +1,13 @@
-//! Explanations of built-in metrics. This file has the shared parts: quoted values, lists, first differences.
+//! The shared parts of built-in metrics' explanations: quoted values, lists, first differences.
 //!
-//! Values come from rows of any size, so each is shortened, and each list has at most [`MAX_ITEMS`] items.
+//! Rows may be of any size, so each value is shortened, and each list has at most [`MAX_ITEMS`] items.
 
 use std::collections::HashMap;
 
 use crate::messages::escape::quoted;
 use crate::stats::decimals::decimals;
 
-/// The largest number of items of a list in an explanation.
+/// The maximum number of list items in an explanation.
 pub(super) const MAX_ITEMS: usize = 10;
 
 /// Quotes the items of a list: `"a", "b" and 3 more`.
@@ -86,7 +86,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Returns the F1 of the words in common.
+    /// Returns the F1 of the common words.
     #[expect(
         clippy::cast_precision_loss,
         reason = "counts of words stay far below 2^53"
@@ -96,7 +96,7 @@ impl<'a> Words<'a> {
         2.0 * (self.expected - self.missing.len()) as f64 / both as f64
     }
 
-    /// Returns the counts, and the words that are missing or extra.
+    /// Returns the counts, and the missing or extra words.
     pub(super) fn describe(&self) -> String {
         let Self {
             expected,
@@ -114,7 +114,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Returns the words of one list that the other one lacks, in order.
+/// Returns the words of one list that the other lacks, in order.
 fn without<'a, T: AsRef<str>>(words: &'a [T], others: &'a [T]) -> Vec<&'a str> {
     let mut left: HashMap<&str, usize> = HashMap::new();
     for word in others {
@@ -130,7 +130,7 @@ fn without<'a, T: AsRef<str>>(words: &'a [T], others: &'a [T]) -> Vec<&'a str> {
     words.iter().map(T::as_ref).filter(is_missing).collect()
 }
 
-/// Returns the first difference of two strings, with the following characters of both; empty if they are equal.
+/// Returns the first difference between two strings, with the characters that follow in both; empty if they are equal.
 pub(super) fn first_difference(expected: &str, found: &str) -> String {
     if expected == found {
         return String::new();
@@ -158,7 +158,7 @@ pub(super) fn first_difference(expected: &str, found: &str) -> String {
     )
 }
 
-/// Returns the index of the reference with the best score. One reference is not scored.
+/// Returns the index of the reference with the best score. A single reference is not scored.
 pub(super) fn best<T>(references: &[T], score: impl Fn(&T) -> f64) -> usize {
     if references.len() < 2 {
         return 0;

@@ -1,5 +1,4 @@
-//! Reads the field that a metric's configuration names, for metrics that cannot use
-//! `#[pred(named_by = ..)]`.
+//! Reads a field named by a metric's configuration, for metrics that cannot use `#[pred(named_by = ..)]`.
 
 use std::borrow::Cow;
 
@@ -9,7 +8,7 @@ use crate::contract::rows::by_name;
 use crate::contract::{FieldError, Fields, Side, Unscored};
 use crate::json::depth::{self, TooDeep};
 
-/// Returns the field's value, which must not be nested too deep to be written.
+/// Returns the field's value, unless it is nested too deep to be written.
 pub(super) fn value<'r>(row: &'r Fields, side: Side, field: &str) -> Result<&'r Value, Unscored> {
     let missing = || {
         let present = row.keys().map(str::to_owned).collect();

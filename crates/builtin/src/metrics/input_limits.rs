@@ -1,13 +1,13 @@
-//! Input size limits for quadratic comparisons: a row that would take minutes fails instead.
-//! Comparisons in linear time need no limit.
+//! Size limits for quadratic comparisons: a row that would take minutes fails instead. Linear comparisons need no
+//! limit.
 
 use serde_json::Value;
 
-/// The largest number of pairs of characters or words for an edit distance or a longest common
-/// subsequence; it takes seconds.
+/// The maximum number of pairs of characters or words for an edit distance or a longest common subsequence, which then
+/// takes seconds.
 const MAX_PAIRS: u64 = 4_000_000_000;
 
-/// The largest number of pairs of items that are compared one by one.
+/// The maximum number of pairs of items that are compared one by one.
 const MAX_COMPARISONS: u64 = 16_000_000;
 
 /// Fails if two sides have too many characters or words to compare.
@@ -20,7 +20,7 @@ pub(super) fn bounded_pairs(
     bounded(what, ours, theirs, MAX_PAIRS, instead)
 }
 
-/// Returns `true` if strings of these byte lengths are within the limit without counting characters or words.
+/// Returns `true` if strings of these byte lengths are within the limit, without counting characters or words.
 pub(super) fn are_short(ours: usize, theirs: usize) -> bool {
     (ours as u64).saturating_mul(theirs as u64) <= MAX_PAIRS
 }
@@ -44,8 +44,7 @@ fn bounded(what: &str, ours: usize, theirs: usize, most: u64, instead: &str) -> 
     ))
 }
 
-/// Returns the lengths of two lists without their common prefix and suffix, which an edit distance
-/// skips.
+/// Returns the lengths of two lists without their common prefix and suffix, which an edit distance skips.
 pub(super) fn without_common_ends<T: PartialEq>(ours: &[T], theirs: &[T]) -> (usize, usize) {
     let start = ours.iter().zip(theirs).take_while(|(a, b)| a == b).count();
     let (ours, theirs) = (&ours[start..], &theirs[start..]);
@@ -58,8 +57,8 @@ pub(super) fn without_common_ends<T: PartialEq>(ours: &[T], theirs: &[T]) -> (us
     (ours.len() - end, theirs.len() - end)
 }
 
-/// Fails if comparing lists in any order would take too long. Each level of lists is visited twice:
-/// to find the pairs, and to compare them.
+/// Fails if comparing unordered lists would take too long. Each level of lists is visited twice: to find the pairs, and
+/// to compare them.
 pub(super) fn bounded_pairing(pred: &Value, gold: &Value) -> Result<(), String> {
     let ((ours, levels), (theirs, other_levels)) = (size(pred), size(gold));
     let levels = levels.min(other_levels);
@@ -73,7 +72,7 @@ pub(super) fn bounded_pairing(pred: &Value, gold: &Value) -> Result<(), String> 
     ))
 }
 
-/// Returns the number of values, and the depth of nested lists.
+/// Returns the number of values and the depth of nested lists.
 fn size(value: &Value) -> (usize, u32) {
     let (below, own): (Vec<(usize, u32)>, u32) = match value {
         Value::Array(items) => (items.iter().map(size).collect(), 1),

@@ -1,4 +1,4 @@
-//! The language of a metric's configuration: a language, its name, or none.
+//! A language in a metric's configuration: a language, its name, or none.
 
 use serde::de::value::{Error as UnknownName, StrDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -6,10 +6,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::contract::{TypeHelp, ValueType};
 use crate::syntax::Language;
 
-/// A [`Language`], the name of one, or none, as [`Syntax`](crate::metrics::Syntax) and [`Diff`](crate::metrics::Diff) are
-/// configured with.
+/// A [`Language`], the name of one, or none, for configuring [`Syntax`](crate::metrics::Syntax) and
+/// [`Diff`](crate::metrics::Diff).
 ///
-/// An unknown name is an error before the first row, which lists the names.
+/// An unknown name is an error before the first row, and the message lists the names.
 ///
 /// ```
 /// use dsrs_metrics::metrics::LanguageSetting;
@@ -40,7 +40,7 @@ impl LanguageSetting {
     /// Returns the language, if one is set.
     ///
     /// # Errors
-    /// The name is not a supported language.
+    /// Fails if the name is not a supported language.
     pub fn language(&self) -> Result<Option<Language>, String> {
         match &self.0 {
             Setting::None => Ok(None),
@@ -68,7 +68,7 @@ impl<T: Into<Self>> From<Option<T>> for LanguageSetting {
     }
 }
 
-/// An unknown name is an error here, since it is known where it was written.
+/// An unknown name already fails here, where it was written.
 impl<'de> Deserialize<'de> for LanguageSetting {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Option::<Language>::deserialize(from).map(Self::from)

@@ -1,5 +1,5 @@
-//! Metrics that search an output for reference answers, strings or patterns, under the names that
-//! users of `inspect_ai` and `promptfoo` know.
+//! Metrics that search an output for reference answers, strings or patterns, under their names in `inspect_ai` and
+//! `promptfoo`.
 //!
 //! | there | here |
 //! | --- | --- |
@@ -14,32 +14,30 @@
 //! | `promptfoo`: `is-json`, `regex` | `is_json`, `regex` |
 //! | `promptfoo`: `not-..` | `#[metric(invert(..))]` |
 //!
-//! `includes`, `matches`, `pattern` and `choice` compare with the reference answers of a row,
-//! `gold.answer`. `one_of`, `contains_all` and `contains_any` search for the parameter `values`, and
-//! without it for the strings of `gold.answer`. Strings are compared in a Unicode normal form (NFC)
-//! and, unless `case_sensitive` is set, after case folding. An empty reference answer is in every
-//! output, so it is an error of the data set, or of the configuration.
+//! `includes`, `matches`, `pattern` and `choice` compare with the reference answers of a row, `gold.answer`. `one_of`,
+//! `contains_all` and `contains_any` search for the strings of the parameter `values`, or for those of `gold.answer`
+//! without it. Strings are compared in a Unicode normal form (NFC) and, unless `case_sensitive` is set, after case
+//! folding. An empty reference answer is in every output, so it is an error.
 //!
-//! Related metrics: `keyword` scores the share of the required keywords and rejects forbidden ones,
-//! `format` also checks for required JSON fields, `numeric_match` compares the last numbers within
-//! tolerances.
+//! Related metrics: `keyword` scores the share of required keywords and rejects forbidden ones, `format` also checks
+//! for required JSON fields, and `numeric_match` compares the last numbers within tolerances.
 //!
 //! # Differences from `inspect_ai`
 //!
-//! - `matches` compares whole words and numbers: "5" is not at the end of "25". `whole_words = false`
-//!   compares characters, as there.
+//! - `matches` compares whole words and numbers: "5" is not at the end of "25". Set `whole_words = false` to compare
+//!   characters instead.
 //! - Only punctuation of sentences, quotations, brackets and Markdown is ignored
-//!   ([`trim_punctuation`](crate::text::trim_punctuation)): "C" is not "C++", and "5" is not "-5". A
-//!   reference of punctuation alone is compared as it is; there it matches every output.
-//! - Numbers are compared exactly, not to 5 significant digits, and read as in `numeric_match`: 1/2 is
-//!   0.5, and 60% is 60.
+//!   ([`trim_punctuation`](crate::text::trim_punctuation)): "C" is not "C++", and "5" is not "-5". A reference of
+//!   punctuation alone is compared as is; in `inspect_ai` it matches every output.
+//! - Numbers are compared exactly, not to 5 significant digits, and read as in `numeric_match`: 1/2 is 0.5, and 60%
+//!   is 60.
 //! - Canonically equivalent strings are equal: composed and decomposed "é".
 //! - `choice` also reads outputs without `ANSWER:`, such as "B" or "(B) Paris", and answers that are the
 //!   text of a choice, by the rules of [`selected_choices`].
-//! - `pattern` and `regex` have no look-around and no backreferences, since these take more than linear
-//!   time. `pattern` ignores white space around groups, and what participates in the match.
+//! - `pattern` and `regex` have no look-around and no backreferences, because these take more than linear time.
+//!   `pattern` ignores white space around groups, and groups that take no part in the match.
 //!
-//! The file is long because each metric is documented with its rules, its reference and an example; their code is short.
+//! The file is long because each metric has its rules, its reference and an example; their code is short.
 
 use crate::contract::{Check, Unscored};
 use crate::json::describe::shown;
@@ -51,10 +49,10 @@ use crate::syntax::RegexPattern;
 use crate::text::{Location, MatchOptions, Searchable, selected_choices};
 use crate::{ParamGroup, metric};
 
-/// Checks the strings of a row, or of a configuration, that an output is searched for.
+/// Checks the strings of a row or a configuration to search an output for.
 ///
 /// # Errors
-/// The list is empty, or contains an empty string.
+/// Fails if the list is empty or contains an empty string.
 fn searched<T: AsRef<str>>(strings: &[T], of: &str) -> Result<(), String> {
     match strings
         .iter()
@@ -112,9 +110,9 @@ pub fn includes(
 /// Passes if the output begins with, ends with, contains or is one of the reference answers.
 ///
 /// inspect's `match`. White space and punctuation around both are ignored; see
-/// [`trim_punctuation`](crate::text::trim_punctuation). With `numeric`, a reference answer that is a
-/// number is compared with the first number of the output (`location = begin`), the last (`end`), each
-/// (`any`), or the number that the output consists of (`exact`); `numeric_match` has tolerances.
+/// [`trim_punctuation`](crate::text::trim_punctuation). With `numeric`, a reference answer that is a number is compared
+/// with the first number of the output (`location = begin`), the last (`end`), each (`any`), or the number that makes
+/// up the whole output (`exact`); `numeric_match` has tolerances.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Matches;
@@ -163,10 +161,10 @@ pub fn matches(
         .any(|answer| options.matches(prediction, answer)))
 }
 
-/// Returns the strings to search for: the configured strings, or the strings of the gold row if none are configured.
+/// Returns the configured strings to search for, or the strings of the gold row if none are configured.
 ///
 /// # Errors
-/// The list is empty, or contains an empty string.
+/// Fails if the list is empty or contains an empty string.
 pub(in crate::metrics) fn values_or<'a>(
     values: &'a [String],
     answer: &'a StrOrList<'_>,
@@ -187,9 +185,9 @@ fn valid(values: &[String]) -> Result<(), String> {
     }
 }
 
-/// Passes if the output is one of the accepted strings, apart from white space around it.
+/// Passes if the output is one of the accepted strings, apart from surrounding white space.
 ///
-/// For labels of a closed set. promptfoo's `equals` with one string. `answer_exact_match` and `em` also
+/// Use it for labels of a closed set. It is promptfoo's `equals` with one string. `answer_exact_match` and `em` also
 /// ignore articles and punctuation.
 ///
 /// ```
@@ -217,7 +215,7 @@ fn valid(values: &[String]) -> Result<(), String> {
 pub fn one_of(
     #[gold(default)] answer: StrOrList<'_>,
     #[pred(named_by = field)] text: &str,
-    /// The accepted strings; if the list is empty, the strings of `gold.answer`.
+    /// The accepted strings; if empty, the strings of `gold.answer`.
     #[param(default)]
     values: &[String],
     /// `true` if the comparison is case-sensitive.
@@ -233,7 +231,7 @@ pub fn one_of(
         .any(|value| text.equals(value.trim())))
 }
 
-/// How the output is searched for strings.
+/// How to search the output for strings.
 #[derive(Debug, Clone, ParamGroup)]
 pub struct StringSearch {
     /// `true` if the comparison is case-sensitive.
@@ -252,8 +250,8 @@ impl StringSearch {
 
 /// Passes if the output contains all of the strings.
 ///
-/// promptfoo's `contains-all` (with `case_sensitive`) and `icontains-all`. `keyword` scores the share of
-/// them, and rejects forbidden ones.
+/// promptfoo's `contains-all` (with `case_sensitive`) and `icontains-all`. `keyword` scores the share of strings found,
+/// and rejects forbidden ones.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ContainsAll;
@@ -272,7 +270,7 @@ impl StringSearch {
 pub fn contains_all(
     #[gold(default)] answer: StrOrList<'_>,
     #[pred(named_by = field)] text: &str,
-    /// The strings that the output must contain; if the list is empty, the strings of `gold.answer`.
+    /// The strings that the output must contain; if empty, the strings of `gold.answer`.
     #[param(default)]
     values: &[String],
     #[param(flatten)] search: &StringSearch,
@@ -315,7 +313,7 @@ pub fn contains_all(
 pub fn contains_any(
     #[gold(default)] answer: StrOrList<'_>,
     #[pred(named_by = field)] text: &str,
-    /// The output must contain at least one of these strings; if the list is empty, one of the strings of `gold.answer`.
+    /// The output must contain at least one of these strings; if empty, one of the strings of `gold.answer`.
     #[param(default)]
     values: &[String],
     #[param(flatten)] search: &StringSearch,
@@ -331,8 +329,8 @@ pub fn contains_any(
 
 /// Passes if the output is valid JSON.
 ///
-/// promptfoo's `is-json` without a schema; the same as `format` with `require_valid_json`, which also
-/// checks for required fields. A value that is not a string is JSON already.
+/// promptfoo's `is-json` without a schema; the same as `format` with `require_valid_json`, which also checks for
+/// required fields. A value that is not a string already is JSON.
 ///
 /// ```
 /// use dsrs_metrics::metrics::IsJson;
@@ -362,11 +360,10 @@ requires_valid! {
 
 /// Passes if a regular expression extracts a reference answer from the output.
 ///
-/// inspect's `pattern`. The first match counts. One of the capture groups must be a reference answer, or
-/// with `match_all` each of them; the whole match if the expression has no groups. Groups that are not
-/// part of the match do not count. Expressions of the crate `regex` take linear time and have no
-/// look-around; `(?s).*ANSWER: (\w)` finds the last of several. An invalid one is an error before the
-/// first row; the rows themselves have no expressions.
+/// inspect's `pattern`. The first match counts. One of its capture groups must be a reference answer, or all of them
+/// with `match_all`; without groups, it is the whole match. Groups that take no part in the match do not count.
+/// Expressions of the crate `regex` take linear time and have no look-around; `(?s).*ANSWER: (\w)` finds the last of
+/// several. An invalid one is an error before the first row; rows cannot contain expressions.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Pattern;
@@ -411,9 +408,9 @@ pub fn pattern(
 
 /// Passes if a regular expression matches anywhere in the output.
 ///
-/// promptfoo's `regex`. `^` and `$` are the begin and end of the whole output, `(?i)` ignores case.
-/// Expressions of the crate `regex` take linear time and have no look-around. An invalid one is an error
-/// before the first row; the rows themselves have no expressions.
+/// promptfoo's `regex`. `^` and `$` match the beginning and end of the whole output, and `(?i)` ignores case.
+/// Expressions of the crate `regex` take linear time and have no look-around. An invalid one is an error before the
+/// first row; rows cannot contain expressions.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Regex;
@@ -449,10 +446,10 @@ requires_valid! {
 
 /// Passes if the output selects the right choices of a multiple-choice question, and no others.
 ///
-/// inspect's `choice`. Choices have the letters A, B and so on, or numbers. The output is read as
-/// described at [`choice_labels`](crate::text::choice_labels): the last `ANSWER: B`, or "B", "(B) Paris",
-/// "A and C". `gold.answer` has the letters (`"B"`, `"A,C"`, `["A", "C"]`). With the strings in
-/// `gold.choices`, answers may also be the text of a choice, as described at
+/// inspect's `choice`. Choices have the letters A, B and so on, or numbers. The output is read as described at
+/// [`choice_labels`](crate::text::choice_labels): the last `ANSWER: B`, or "B", "(B) Paris", "A and C". `gold.answer`
+/// has the letters (`"B"`, `"A,C"`, `["A", "C"]`). With the strings in `gold.choices`, answers may also be the text of
+/// a choice, as described at
 /// [`selected_choices`]: with the choices 3, 1, 4 and 2, "3" is choice A.
 /// Letters beyond the last one are errors in `gold.answer` and wrong in the output.
 ///
@@ -478,10 +475,10 @@ pub fn choice(
     Ok(selected_choices(prediction, choices) == expected)
 }
 
-/// The labels of the right choices, sorted.
+/// Returns the labels of the right choices, sorted.
 ///
 /// # Errors
-/// A gold answer that is not a choice.
+/// Fails for a gold answer that is not a choice.
 pub(in crate::metrics) fn expected_labels(
     answer: &StrOrList<'_>,
     choices: &[String],

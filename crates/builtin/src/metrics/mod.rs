@@ -1,10 +1,9 @@
 //! The built-in metrics, under the names of the reference documents.
 //!
-//! Each is a `#[metric]` function over the pure functions of [`text`](crate::text),
-//! [`retrieval`](crate::retrieval) and [`structured`](dsrs_metrics_values::json::structured), and has a struct of the same
-//! name. They read `gold.answer` and `pred.answer` unless their documentation names other
-//! fields; rows with other names are mapped (`--map` on the command line). Metrics that can read any
-//! field also have a parameter `field`.
+//! Each is a `#[metric]` function over the pure functions of [`text`](crate::text), [`retrieval`](crate::retrieval) and
+//! [`structured`](dsrs_metrics_values::json::structured), with a struct of the same name. They read `gold.answer` and
+//! `pred.answer` unless their documentation names other fields; use `--map` on the command line for rows with other
+//! names. Metrics that can read any field also have a parameter `field`.
 //!
 //! The metrics of the library.
 #![allow(
@@ -12,7 +11,7 @@
     reason = "a metric function takes its parameters by value, and so does the function that explains its score"
 )]
 
-/// Implements `Requires` for metrics whose parameters are checked before the first row. The error of a check is the reason.
+/// Implements `Requires` for metrics that check their parameters before the first row. A failed check is the reason.
 macro_rules! requires_valid {
     ($($metric:ident: |$this:ident| $check:expr;)*) => {$(
         impl $crate::contract::declared::requirements::Requires for $metric {
@@ -58,7 +57,7 @@ pub use breakdown::Breakdown;
 pub use language::LanguageSetting;
 pub use registry::{CreateError, Registry, RegistryError};
 
-/// The setters of parameters that several metrics share, without their names. They are in the prelude.
+/// The setters of parameters that several metrics share, imported without their names. They are in the prelude.
 #[doc(hidden)]
 pub mod setters {
     pub use super::corpus::LabelComparisonSetters as _;
@@ -68,7 +67,7 @@ pub mod setters {
     pub use super::sandbox::CommandSettingsSetters as _;
 }
 
-// By name, so that rustc names the feature if it is not enabled.
+// By name, so rustc names the feature if it is not enabled.
 #[cfg(feature = "sparql")]
 #[doc(hidden)]
 pub use self::rag::{HeritageRag, HeritageRagStrict};

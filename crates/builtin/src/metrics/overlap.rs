@@ -1,6 +1,4 @@
 //! Metrics of n-grams and word sequences shared with references: BLEU, chrF, ROUGE.
-//!
-//! The file is long because each metric is documented with its rules, its reference and an example; their code is short.
 
 use crate::contract::{CorpusCounts, Scores, WithCorpus, valid_beta, within};
 use crate::messages::escape::quoted;
@@ -15,12 +13,11 @@ use crate::{ParamGroup, metric};
 
 /// Sentence BLEU with any number of references, in [0, 1]; corpus BLEU beside the mean.
 ///
-/// Papineni et al. 2002 as computed by sacrebleu 2.6, divided by 100: a row with `effective_order`,
-/// the corpus without it. n-grams are clipped by the reference that has most of them. The length is
-/// compared with the nearest reference. The score is 0 if the prediction, the reference or both are
-/// empty. Unlike in sacrebleu, strings are compared in NFC; `form=as_is` compares code points. For
-/// Chinese and Japanese use `tokens=zh` or `char`, since for `13a` a string without spaces is one
-/// word.
+/// Papineni et al. 2002 as computed by sacrebleu 2.6, divided by 100: a row with `effective_order`, the corpus without
+/// it. n-grams are clipped by the reference with the most of them, and the length is compared with the nearest
+/// reference. The score is 0 if the prediction, the reference or both are empty. Unlike in sacrebleu, strings are
+/// compared in NFC; `form=as_is` compares code points. For Chinese and Japanese use `tokens=zh` or `char`, because for
+/// `13a` a string without spaces is one word.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Bleu;
@@ -76,11 +73,10 @@ requires_valid! {
 
 /// chrF of a row with the best of its references, in [0, 1]; corpus chrF beside the mean.
 ///
-/// Popović 2015 as computed by sacrebleu 2.6, divided by 100: character n-grams without white
-/// space, precision and recall averaged over the lengths that both sides reach, and an F score that
-/// weighs recall `beta` times. With `word_order=2` it is chrF++ (Popović 2017). It needs no words
-/// and suits any script. The score is 0 if the prediction, the reference or both are empty. Unlike
-/// in sacrebleu, strings are compared in NFC.
+/// Popović 2015 as computed by sacrebleu 2.6, divided by 100: character n-grams without white space, precision and
+/// recall averaged over the lengths that both sides reach, and an F score that weighs recall `beta` times. With
+/// `word_order=2` it is chrF++ (Popović 2017). It needs no words and suits any script. The score is 0 if the
+/// prediction, the reference or both are empty. Unlike in sacrebleu, strings are compared in NFC.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Chrf;
@@ -147,7 +143,7 @@ fn validate_chrf(chrf: &Chrf) -> Result<(), String> {
     valid_beta(chrf.beta)
 }
 
-/// The largest number of word pairs (prediction times references) that ROUGE-Lsum compares.
+/// The maximum number of word pairs (prediction times references) that ROUGE-Lsum compares.
 const MAX_PAIRS_BY_LINE: usize = 100_000_000;
 
 /// Fails if the strings have too many words for this ROUGE. ROUGE-N takes linear time.
@@ -175,7 +171,7 @@ fn words_bounded(
     }
 }
 
-/// Scores one row as F1, precision and recall. A reference that has text but no word is an error.
+/// Scores one row as F1, precision and recall. A reference with text but no words is an error.
 fn rouge(
     rouge: Rouge,
     prediction: &str,
@@ -216,7 +212,7 @@ pub struct RougeWords {
     /// The definition of a word: `ascii`, as in `rouge-score`, or `unicode`, for all scripts.
     #[param(default = RougeTokens::Ascii)]
     pub tokens: RougeTokens,
-    /// `true` if words are reduced to their English stems, so that "cats" equals "cat".
+    /// `true` if words are reduced to their English stems, so "cats" equals "cat".
     #[param(default = false)]
     pub use_stemmer: bool,
 }
@@ -230,7 +226,7 @@ impl RougeWords {
     }
 }
 
-/// Declares the metric of one ROUGE.
+/// Declares the metric for one kind of ROUGE.
 macro_rules! rouge_metric {
     ($(#[$($attribute:tt)*])* fn $name:ident = $rouge:expr;) => {
         $(#[$($attribute)*])*
@@ -247,11 +243,10 @@ macro_rules! rouge_metric {
 rouge_metric! {
     /// ROUGE-1: words shared with the best of the references, as F1, precision and recall.
     ///
-    /// Lin 2004 as computed by `rouge-score` 0.1.2, optionally with its stemmer (`use_stemmer`, for
-    /// English). With several references, the one with the best F1 counts. The score of the corpus
-    /// is the mean. The score is 0 if the prediction, the reference or both are empty. Unlike
-    /// there, a reference without any word (in another script under `tokens=ascii`) is an error
-    /// instead of 0.
+    /// Lin 2004 as computed by `rouge-score` 0.1.2, optionally with its stemmer (`use_stemmer`, for English). The
+    /// reference with the best F1 counts. The corpus score is the mean. The score is 0 if the prediction, the reference
+    /// or both are empty. Unlike in `rouge-score`, a reference without any word (in another script under
+    /// `tokens=ascii`) is an error instead of 0.
     ///
     /// ```
     /// use dsrs_metrics::metrics::Rouge1;
@@ -273,7 +268,7 @@ rouge_metric! {
     /// ROUGE-2: pairs of neighbouring words shared with the best of the references, as F1,
     /// precision and recall.
     ///
-    /// As `rouge_1`, for pairs. A string of one word has no pairs and scores 0.
+    /// Computed like `rouge_1`, for pairs. A string of one word has no pairs and scores 0.
     ///
     /// ```
     /// use dsrs_metrics::metrics::Rouge2;
@@ -295,9 +290,8 @@ rouge_metric! {
     /// ROUGE-L: the longest common subsequence of words with the best of the references, as F1,
     /// precision and recall.
     ///
-    /// As `rouge_1`. The subsequence is computed over the whole string; `rouge_lsum` compares line by
-    /// line. A row with more than 4,000 million pairs of words, such as 64,000 × 64,000, is an
-    /// error.
+    /// Computed like `rouge_1`. The subsequence spans the whole string; `rouge_lsum` compares line by line. A row with
+    /// more than 4,000 million pairs of words, such as 64,000 × 64,000, is an error.
     ///
     /// ```
     /// use dsrs_metrics::metrics::RougeL;
@@ -315,12 +309,12 @@ rouge_metric! {
 }
 
 rouge_metric! {
-    /// ROUGE-L line by line: the words of each line of the reference that are in a longest common
-    /// subsequence with any line of the prediction, as F1, precision and recall.
+    /// ROUGE-L line by line: the words of each reference line that are in a longest common subsequence with any line of
+    /// the prediction, as F1, precision and recall.
     ///
-    /// As `rouge_1`. Called `rougeLsum` by `rouge-score`, for summaries with a sentence per line. A
-    /// string of one line scores as in `rouge_l`. A row with more than 100 million pairs of words,
-    /// such as 10,001 × 10,001, is an error.
+    /// Computed like `rouge_1`, and called `rougeLsum` in `rouge-score`. Use it for summaries with one sentence per
+    /// line. A string of one line scores as in `rouge_l`. A row with more than 100 million pairs of words, such as
+    /// 10,001 × 10,001, is an error.
     ///
     /// ```
     /// use dsrs_metrics::metrics::{RougeL, RougeLsum};
@@ -376,7 +370,7 @@ fn explain_chrf(counts: &[u64], char_order: usize) -> Option<String> {
     ]))
 }
 
-/// Explains every ROUGE by the words that both sides share.
+/// Explains any ROUGE by the words that both sides share.
 fn explain_rouge(
     answer: StrOrList<'_>,
     prediction: &str,

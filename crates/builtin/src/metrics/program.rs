@@ -1,12 +1,12 @@
-//! Metrics of the run of a program: its latency, its tokens, its cost. They measure the program and not its answer.
+//! Metrics of a program's run: latency, tokens and cost. They measure the program, not its answer.
 
 use crate::contract::{ProgramRun, ProgramUsage};
 use dsrs_metrics::metric;
 
 /// The duration of the program's run in seconds, in [0, inf); lower is better.
 ///
-/// With a program, it is the latency that the program returned in a `ProgramOutput`, or else the latency that `Evaluate`
-/// measured. For finished predictions, it is the field `latency_s`.
+/// For a program, it is the latency that it returned in a `ProgramOutput`, or the one that `Evaluate` measured. For
+/// finished predictions, it is the field `latency_s`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Latency;
@@ -34,8 +34,8 @@ pub fn latency(run: Option<&ProgramRun>, #[pred] latency_s: Option<f64>) -> Resu
 
 /// The tokens of the program's prompts and replies together, in [0, inf); lower is better.
 ///
-/// With a program, the tokens are read from the usage that the program returned in a `ProgramOutput`. For finished
-/// predictions, they are the sum of the fields `input_tokens` and `output_tokens`; one of both fields may be missing.
+/// For a program, the tokens come from the usage that it returned in a `ProgramOutput`. For finished predictions, they
+/// are the sum of the fields `input_tokens` and `output_tokens`; one of them may be missing.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Tokens;
@@ -64,8 +64,8 @@ pub fn tokens(
 
 /// The cost of the program's run in millisatoshis, in [0, inf); lower is better.
 ///
-/// With a program, it is the cost in the usage that it returned in a `ProgramOutput`. For finished predictions, it is the
-/// field `cost_msats`. The cost of metrics is not included.
+/// For a program, it is the cost in the usage that it returned in a `ProgramOutput`. For finished predictions, it is
+/// the field `cost_msats`. The cost of metrics is not included.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Cost;
@@ -88,7 +88,7 @@ pub fn cost(run: Option<&ProgramRun>, #[pred] cost_msats: Option<u64>) -> Result
     }
 }
 
-/// Returns the usage that the program returned, or the usage in the row if the program returned none.
+/// Returns the usage that the program returned, or the usage in the row.
 fn usage(
     run: Option<&ProgramRun>,
     input_tokens: Option<u64>,
@@ -104,7 +104,7 @@ fn usage(
     run.and_then(|run| run.usage).or_else(of_row)
 }
 
-// Far fewer than 2^52 tokens or msat.
+// There are far fewer than 2^52 tokens or msat.
 fn number(count: u64) -> f64 {
     count as f64
 }

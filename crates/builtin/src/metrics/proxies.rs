@@ -1,14 +1,11 @@
-//! Cheap checks that need no gold answer: format, keywords, length and syntax. They are free and
-//! take microseconds.
+//! Cheap checks that need no gold answer: format, keywords, length and syntax. They are free and take microseconds.
 //!
-//! Each reads one field of the prediction, which the parameter `field` names (`answer` by default);
-//! `field = "*"` is the whole prediction as JSON. A value other than a string is converted to JSON,
-//! `null` to the empty string; a value nested deeper than 128 levels is an error. The spec of a
-//! configured metric names the field that it reads. Rows that derive `Record` are supported too,
-//! but whether they have the field is checked only at run time, since the parameter may name any
-//! field.
+//! Each reads the prediction's field named by the parameter `field` (`answer` by default); `field = "*"` reads the
+//! whole prediction as JSON. A value other than a string is converted to JSON, and `null` to the empty string; a value
+//! nested deeper than 128 levels is an error. A configured metric's spec names the field that it reads. Rows that
+//! derive `Record` work too, but because the parameter may name any field, missing ones are found only at run time.
 //!
-//! The file is long because each metric is documented with its rules, its reference and an example; their code is short.
+//! The file is long because each metric has its rules, its reference and an example; their code is short.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -282,7 +279,7 @@ requires_valid! {
     ));
 }
 
-/// The minimum and maximum in each unit. Without any, the minimum is one character.
+/// Returns the minimum and maximum in each unit. If none is set, the minimum is one character.
 fn bounds(
     chars: [Option<u64>; 2],
     words: [Option<u64>; 2],
@@ -320,7 +317,7 @@ impl Bounds {
         self.min.is_some() || self.max.is_some()
     }
 
-    /// The score in [0, 1] and the feedback.
+    /// Returns the score in [0, 1] and the feedback.
     // Lengths of strings are exact in a float.
     fn score(&self, text: &str) -> (f64, String) {
         let unit = self.unit;

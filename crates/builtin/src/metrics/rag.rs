@@ -3,7 +3,7 @@
 //!
 //! They implement the metrics of the heritage document.
 //!
-//! The file is long because each metric is documented with its rules, its reference and an example; their code is short.
+//! The file is long because each metric has its rules, its reference and an example; their code is short.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -19,13 +19,13 @@ use crate::metrics::sparql::SparqlSyntaxValid;
 use crate::retrieval::{Relevant, Retrieved, average_precision};
 use crate::text::{EditDistance, EntityCounts, NormalForm};
 
-/// Returns the form in which labels are compared: NFC, lower case, without white space at the ends.
+/// Returns a label in the form in which it is compared: NFC, lower case, without surrounding white space.
 fn label(text: &str) -> String {
     let lower = NormalForm::Nfc.apply(text.trim()).to_lowercase();
     NormalForm::Nfc.apply(&lower).into_owned()
 }
 
-/// Passes if the predicted intent is the expected one, ignoring case and white space at the ends.
+/// Passes if the predicted intent is the expected one, ignoring case and surrounding white space.
 ///
 /// ```
 /// use dsrs_metrics::metrics::IntentAccuracy;
@@ -43,7 +43,7 @@ pub fn intent_accuracy(#[gold] expected_intent: &str, #[pred(missing)] intent: &
     label(expected_intent) == label(intent)
 }
 
-/// The document's pairs of intents that are easily confused.
+/// Returns the document's pairs of intents that are easily confused.
 fn related_intents() -> Vec<(String, String)> {
     [
         ("statistical", "exploration"),
@@ -56,8 +56,8 @@ fn related_intents() -> Vec<(String, String)> {
 
 /// Intent accuracy with partial credit for related intents.
 ///
-/// 1 for the same intent, `credit` for a pair of `related` in either order, 0 otherwise. Intents
-/// are compared as in `intent_accuracy`.
+/// The score is 1 for the same intent, `credit` for a pair of `related` in either order, and 0 otherwise. Intents are
+/// compared as in `intent_accuracy`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::IntentAccuracyWithFallback;
@@ -106,15 +106,13 @@ requires_valid! {
 
 /// F1 of the predicted entities, matched one to one with similar expected entities.
 ///
-/// `2 found / (expected + predicted)`, where `found` is the size of a maximum matching of entities
-/// whose similarity is at least `similarity`. This differs from the heritage document, which
-/// searches each expected entity separately, so that one prediction can count for several. The
-/// similarity is `rapidfuzz.fuzz.ratio / 100` of the names in lower case, in NFC, without white
-/// space at their ends. The score is 1 if both lists are empty, 0 if one is. A string is a list
-/// separated by commas, and repetitions count once, as in the document; `distinct = false` compares lists, in which
-/// each repetition counts. The score of the corpus is the same formula over the sums of all rows
-/// (micro F1). A row with more than 16 million pairs of entities, such as 4,001 × 4,001, or more
-/// than 4,000 million pairs of their characters, is an error.
+/// The score is `2 found / (expected + predicted)`, where `found` is the size of a maximum matching of entities whose
+/// similarity is at least `similarity`. The heritage document instead searches for each expected entity separately, so
+/// one prediction can count several times. The similarity is `rapidfuzz.fuzz.ratio / 100` of the names in lower case
+/// and NFC, without surrounding white space. The score is 1 if both lists are empty, and 0 if one is. A string is a
+/// list separated by commas, and repetitions count once, as in the document; `distinct = false` counts each repetition.
+/// The corpus score is the same formula over the sums of all rows (micro F1). A row with more than 16 million pairs of
+/// entities, such as 4,001 × 4,001, or more than 4,000 million pairs of their characters, is an error.
 ///
 /// ```
 /// use dsrs_metrics::metrics::EntityF1;
@@ -132,10 +130,10 @@ requires_valid! {
 pub fn entity_f1(
     #[gold] expected_entities: StrOrList<'_>,
     #[pred(missing)] entities: StrOrList<'_>,
-    /// The lowest similarity, in [0, 1], of names of the same entity; 1 accepts equal names only.
+    /// The lowest similarity, in [0, 1], at which names are the same entity; 1 accepts only equal names.
     #[param(default = 0.8)]
     similarity: f64,
-    /// `true` if repetitions of an entity within a list count once, as in the document, or each.
+    /// `true` if repetitions of an entity within a list count once, as in the document; otherwise each counts.
     #[param(default = true)]
     distinct: bool,
 ) -> Result<WithCorpus<f64>, String> {
@@ -175,8 +173,8 @@ pub(in crate::metrics) fn listed<'a>(entities: &'a StrOrList<'_>) -> Vec<&'a str
 
 /// Passes if the entity's type is exactly the expected one.
 ///
-/// A missing type is replaced by `missing`, which is `institution` in the document. If `missing` is
-/// empty, a row without a type is an error. A prediction without a type is counted.
+/// `missing` replaces a missing type; it is `institution` in the document. If `missing` is empty, a row without a type
+/// is an error. A prediction without a type is counted.
 ///
 /// ```
 /// use dsrs_metrics::metrics::EntityTypeAccuracy;
@@ -219,9 +217,10 @@ pub fn entity_type_accuracy(
 
 /// Share of the retrieved contexts that are relevant, by id.
 ///
-/// Both fields are lists of ids, strings or numbers; repetitions of an id count once. 0 if nothing was retrieved. Abstains from a row
-/// without relevant contexts. `IDBasedContextPrecision` of ragas, where a row without retrieved contexts is NaN, and one without
-/// relevant contexts 0. `precision_at_k` counts ranks.
+/// Both fields are lists of ids, strings or numbers; repetitions of an id count once. The score is 0 if nothing was
+/// retrieved, and the metric abstains from a row without relevant contexts. This is `IDBasedContextPrecision` of ragas,
+/// where a row without retrieved contexts is NaN and one without relevant contexts 0. `precision_at_k` counts ranks
+/// instead.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ContextPrecisionById;
@@ -245,7 +244,8 @@ pub fn context_precision_by_id(
 
 /// Share of the relevant contexts that were retrieved, by id.
 ///
-/// Fields as in `context_precision_by_id`. Abstains from a row without relevant contexts. `IDBasedContextRecall` of ragas.
+/// The fields are those of `context_precision_by_id`. Abstains from a row without relevant contexts. This is
+/// `IDBasedContextRecall` of ragas.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ContextRecallById;
@@ -266,7 +266,7 @@ pub fn context_recall_by_id(
     Some(share_of(found, relevant.relevant()))
 }
 
-/// Returns the numbers of retrieved contexts that are relevant, and of all; `None` without relevant contexts.
+/// Returns how many retrieved contexts are relevant, and how many there are; `None` without relevant contexts.
 fn found(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> Option<(usize, usize)> {
     let distinct: HashSet<&str> = retrieved.iter().collect();
     let found = distinct
@@ -278,10 +278,11 @@ fn found(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> Option<(usize, u
 
 /// Average precision of the retrieved contexts. A retrieved context is relevant if it resembles a reference context.
 ///
-/// The mean of the precisions at the ranks of the relevant contexts, 0 without relevant contexts. A context resembles a
-/// string of `gold.context` if their similarity is at least `similarity`: one minus the Levenshtein distance relative to the longer text, in NFC. Abstains
-/// from a row without reference contexts. `NonLLMContextPrecisionWithReference` of ragas, which adds 1e-10 to the denominator.
-/// Fails if the contexts have more than 4,000 million pairs of characters.
+/// The mean of the precisions at the ranks of the relevant contexts; 0 without any. A context resembles a string of
+/// `gold.context` if their similarity is at least `similarity`: one minus the Levenshtein distance relative to the
+/// longer text, in NFC. Abstains from a row without reference contexts. This is `NonLLMContextPrecisionWithReference`
+/// of ragas, which adds 1e-10 to the denominator. Fails if the contexts have more than 4,000 million pairs of
+/// characters.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ContextPrecisionByDistance;
@@ -301,7 +302,7 @@ fn found(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> Option<(usize, u
 pub fn context_precision_by_distance(
     #[gold("context")] reference: StrOrList<'_>,
     #[pred("context", missing)] retrieved: StrOrList<'_>,
-    /// The lowest similarity, in [0, 1], of strings that are the same context.
+    /// The lowest similarity, in [0, 1], at which strings are the same context.
     #[param(default = 0.5)]
     similarity: f64,
 ) -> Result<Option<f64>, String> {
@@ -313,8 +314,8 @@ pub fn context_precision_by_distance(
 
 /// Share of the reference contexts that a retrieved context resembles.
 ///
-/// Fields and similarity as in `context_precision_by_distance`; 0 if nothing was retrieved. `NonLLMContextRecall` of ragas, where a
-/// similarity of exactly 0.5 counts for precision, but not for recall.
+/// Fields and similarity are those of `context_precision_by_distance`; the score is 0 if nothing was retrieved. This is
+/// `NonLLMContextRecall` of ragas, where a similarity of exactly 0.5 counts for precision but not for recall.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ContextRecallByDistance;
@@ -337,7 +338,7 @@ pub fn context_precision_by_distance(
 pub fn context_recall_by_distance(
     #[gold("context")] reference: StrOrList<'_>,
     #[pred("context", missing)] retrieved: StrOrList<'_>,
-    /// The lowest similarity, in [0, 1], of strings that are the same context.
+    /// The lowest similarity, in [0, 1], at which strings are the same context.
     #[param(default = 0.5)]
     similarity: f64,
 ) -> Result<Option<f64>, String> {
@@ -360,7 +361,7 @@ pub(in crate::metrics) fn texts<'a>(texts: &'a StrOrList<'_>) -> Vec<Cow<'a, str
         .collect()
 }
 
-/// Returns for each text whether one of the others resembles it.
+/// Returns, for each text, whether one of the others resembles it.
 pub(in crate::metrics) fn resembling<'a>(
     texts: &'a [Cow<'a, str>],
     others: &'a [Cow<'a, str>],
@@ -555,7 +556,7 @@ fn explain_entity_f1(
     ])
 }
 
-/// Relevant contexts that were retrieved, and those that were not, by id.
+/// Names the relevant contexts that were retrieved, and those that were not, by id.
 fn explain_by_id(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> String {
     let distinct: HashSet<&str> = retrieved.iter().collect();
     let ids = relevant.ids();
@@ -572,7 +573,7 @@ fn explain_by_id(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> String {
     ])
 }
 
-/// The number of contexts that resemble one of the others, and the contexts that do not.
+/// Returns how many contexts resemble one of the others, and the contexts that do not.
 fn by_distance(
     [contexts, others]: [&StrOrList<'_>; 2],
     similarity: f64,
@@ -587,7 +588,7 @@ fn by_distance(
     ])
 }
 
-/// Returns the strings that do not resemble any of the others.
+/// Returns the strings that resemble none of the others.
 fn unlike<'a>(
     texts: &'a [Cow<'a, str>],
     others: &'a [Cow<'a, str>],

@@ -1,7 +1,7 @@
 //! Metrics of ranked retrieval over rows: `gold.relevant` and `pred.retrieved`.
 //!
-//! A row without relevant documents cannot rank them well or badly, so all of these metrics abstain
-//! from it. `trec_eval` scores it 0.
+//! A row without relevant documents cannot rank them well or badly, so these metrics abstain from it. `trec_eval`
+//! scores it 0.
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
@@ -12,7 +12,7 @@ use crate::metric;
 use crate::metrics::explained::{MAX_ITEMS, counted, joined, labelled, more};
 use crate::retrieval::{Cutoffs, Gain, Ranking, Relevant, Retrieved};
 
-/// Returns a score at each rank, the first as the headline. `None` without relevant documents.
+/// Returns the score at each rank; the first is the headline. `None` without relevant documents.
 fn at_each(
     retrieved: &Retrieved<'_>,
     relevant: &Relevant<'_>,
@@ -29,7 +29,7 @@ fn at_each(
     }))
 }
 
-/// Declares a metric of the first k ranks. All of them have the same fields and the parameter `k`.
+/// Declares a metric of the first k ranks. All have the same fields and the parameter `k`.
 macro_rules! metric_at_k {
     ($(#[$($attribute:tt)*])* fn $name:ident = $score:expr;) => {
         $(#[$($attribute)*])*
@@ -49,9 +49,9 @@ macro_rules! metric_at_k {
 metric_at_k! {
     /// Share of the first k retrieved documents that are relevant; `P_k` of `trec_eval`.
     ///
-    /// `relevant` is a list of ids or a map from id to grade, `retrieved` a ranked list of ids or a
-    /// map from id to score. Ranks beyond the end of the list count as not relevant, and so do
-    /// repetitions of an id. Abstains from a row without relevant documents.
+    /// `relevant` is a list of ids or a map from id to grade, `retrieved` a ranked list of ids or a map from id to
+    /// score. Ranks beyond the end of the list and repetitions of an id count as not relevant. Abstains from a row
+    /// without relevant documents.
     ///
     /// ```
     /// use dsrs_metrics::metrics::PrecisionAtK;
@@ -73,7 +73,7 @@ metric_at_k! {
     /// Share of the relevant documents that are among the first k retrieved; `recall_k` of
     /// `trec_eval`.
     ///
-    /// Fields as in `precision_at_k`. Abstains from a row without relevant documents.
+    /// The fields are those of `precision_at_k`. Abstains from a row without relevant documents.
     ///
     /// ```
     /// use dsrs_metrics::metrics::RecallAtK;
@@ -93,7 +93,7 @@ metric_at_k! {
     /// 1 if a relevant document is among the first k retrieved, otherwise 0: hit rate, top-k accuracy,
     /// `success_k` of `trec_eval`.
     ///
-    /// Fields as in `precision_at_k`. Abstains from a row without relevant documents.
+    /// The fields are those of `precision_at_k`. Abstains from a row without relevant documents.
     ///
     /// ```
     /// use dsrs_metrics::metrics::HitRate;
@@ -111,7 +111,7 @@ metric_at_k! {
 
 /// One over the rank of the first relevant document, 0 if there is none. Its mean over rows is MRR.
 ///
-/// Fields as in `precision_at_k`. Abstains from a row without relevant documents.
+/// The fields are those of `precision_at_k`. Abstains from a row without relevant documents.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ReciprocalRank;
@@ -130,7 +130,7 @@ metric_at_k! {
 pub fn reciprocal_rank(
     #[gold] relevant: Relevant<'_>,
     #[pred(missing)] retrieved: Retrieved<'_>,
-    /// The last rank that counts; the whole list by default.
+    /// The last rank that counts; all by default.
     #[param]
     depth: Option<NonZeroUsize>,
 ) -> Option<f64> {
@@ -141,9 +141,8 @@ pub fn reciprocal_rank(
 /// Average precision: the sum of the precisions at the rank of each relevant document, divided by the
 /// number of relevant documents. Its mean over rows is MAP.
 ///
-/// `map` and `map_cut_k` of `trec_eval`: documents that were not retrieved count 0. Fields as in
-/// `precision_at_k`. All grades above 0 count the same. Abstains from a row without relevant
-/// documents.
+/// This is `map` and `map_cut_k` of `trec_eval`: documents that were not retrieved count 0. The fields are those of
+/// `precision_at_k`. All grades above 0 count the same. Abstains from a row without relevant documents.
 ///
 /// ```
 /// use dsrs_metrics::metrics::AveragePrecision;
@@ -162,7 +161,7 @@ pub fn reciprocal_rank(
 pub fn average_precision(
     #[gold] relevant: Relevant<'_>,
     #[pred(missing)] retrieved: Retrieved<'_>,
-    /// The last rank that counts; the whole list by default.
+    /// The last rank that counts; all by default.
     #[param]
     depth: Option<NonZeroUsize>,
 ) -> Option<f64> {

@@ -1,4 +1,4 @@
-//! Similarity of meaning, by the vectors of an embedding model.
+//! Similarity of meaning, measured by an embedding model.
 
 use crate::contract::{MetricScore, Unscored};
 use crate::judge::embed;
@@ -8,15 +8,15 @@ use crate::metric;
 use crate::metrics::answers::StrOrList;
 use crate::metrics::explained::number;
 
-/// Cosine of the embeddings of the answer and the reference answer: how similar the two are in meaning.
+/// The cosine of the embeddings of the answer and the reference answer: how similar the two are in meaning.
 ///
-/// The best of several reference answers counts. The score is the cosine itself, in [-1, 1]: about 1 for strings of the same
-/// meaning, about 0 for unrelated ones. It is not scaled, and a negative cosine is a negative score. A string without
-/// characters other than white space has no meaning to compare: it scores 1 against another such string, 0 against any
-/// other one, and no model is called. ragas has it as `SemanticSimilarity`, promptfoo as `similar`.
+/// The best of several reference answers counts. The score is the cosine itself, in [-1, 1]: about 1 for strings of the
+/// same meaning, about 0 for unrelated ones. It is not scaled, and a negative cosine is a negative score. A blank
+/// string has no meaning to compare: it scores 1 against another blank string and 0 against any other, without calling
+/// a model. It is called `SemanticSimilarity` in ragas and `similar` in promptfoo.
 ///
-/// **A proxy, never a truth.** Vectors are similar if strings have the same subject, also if they contradict each other.
-/// Measured with the static vectors of `wordllama` 0.4.0 and with MiniLM-L6-v2 (int8):
+/// **A proxy, never a truth.** Vectors are similar if strings have the same subject, even if they contradict each
+/// other. Measured with the static vectors of `wordllama` 0.4.0 and with MiniLM-L6-v2 (int8):
 ///
 /// | strings | wordllama | MiniLM |
 /// | --- | --- | --- |
@@ -26,12 +26,12 @@ use crate::metrics::explained::number;
 /// | "The invoice was refunded." / "The invoice was **not** refunded." | 0.972 | 0.927 |
 /// | "It costs **40** euros." / "It costs **45** euros." | 0.962 | 0.893 |
 ///
-/// The metric has no default threshold, since 0.9 passes a negation and fails a paraphrase. The command `agree` shows how well a
-/// threshold agrees with labels of your rows; `numeric_match` compares the numbers, and a judge such as
+/// The metric has no default threshold, because 0.9 passes a negation and fails a paraphrase. The command `agree` shows
+/// how well a threshold agrees with labels of your rows; `numeric_match` compares the numbers, and a judge such as
 /// `semantic_equivalence` the meaning.
 ///
-/// The model is set by `--embed`, by `DSRS_EMBED` or by `embedder`; a run without one is an error before the first row.
-/// Its name is part of the metric's identity: scores of two models are not comparable.
+/// Set the model with `--embed`, `DSRS_EMBED` or `embedder`; a run without one is an error before the first row. Its
+/// name is part of the metric's identity, because scores of two models are not comparable.
 ///
 /// ```
 /// use dsrs_metrics::lm::ScriptedEmbedder;

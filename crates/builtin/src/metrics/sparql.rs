@@ -8,15 +8,14 @@ use crate::contract::{Check, Unscored, at_least};
 use crate::metric;
 use crate::sparql::{QueryLimits, SparqlStore, check_query};
 
-/// Passes if the predicted query is valid SPARQL, by a parser.
+/// Passes if a parser accepts the predicted query as valid SPARQL.
 ///
-/// A pass or a failure; the feedback has the line and column of the syntax error. Reads
-/// `pred.sparql_query`; a row without it, or with an empty one, fails, as in the heritage document.
-/// The document checks the text instead (it contains `SELECT` and `WHERE`, braces match, no `???`),
-/// which rejects `ASK`, `CONSTRUCT` and a `SELECT` without the optional `WHERE`, and accepts much
-/// that no endpoint accepts. An update (`INSERT`, `DELETE`, `LOAD` ..) is not a query and fails.
-/// See [`check_query`] for the grammar. A query over the limits of 65,536 bytes or 100 nested
-/// brackets is not parsed, and its row has no score.
+/// The result is pass or fail; the feedback has the line and column of the syntax error. Reads `pred.sparql_query`; a
+/// row without it, or with an empty one, fails, as in the heritage document. The document checks the text instead (it
+/// contains `SELECT` and `WHERE`, braces match, no `???`), which rejects `ASK`, `CONSTRUCT` and a `SELECT` without the
+/// optional `WHERE`, and accepts much that no endpoint does. An update (`INSERT`, `DELETE`, `LOAD` ..) is not a query
+/// and fails. See [`check_query`] for the grammar. A query over the limits of 65,536 bytes or 100 nested brackets is
+/// not parsed, and its row has no score.
 ///
 /// ```
 /// use dsrs_metrics::metrics::SparqlSyntaxValid;
@@ -37,7 +36,7 @@ pub fn sparql_syntax_valid(#[pred(missing)] sparql_query: &str) -> Result<Check,
     }
 }
 
-/// An error that the query caused fails the row; after any other error the row has no score.
+/// Fails the row for an error that the query caused; after any other error the row has no score.
 fn fail_or_unscored(error: &dyn Display, is_query_error: bool) -> Result<Check, Unscored> {
     match is_query_error {
         true => Ok(Check::fail(error.to_string())),
@@ -47,18 +46,15 @@ fn fail_or_unscored(error: &dyn Display, is_query_error: bool) -> Result<Check, 
 
 /// Passes if the predicted query runs without error.
 ///
-/// A pass or a failure; the feedback has the error. Reads `pred.sparql_query`; a row without it, or
-/// with an empty one, fails, as in the heritage document. `data` is an RDF file, which an embedded
-/// Oxigraph loads once for all rows and metrics, or the URL of an endpoint; see [`SparqlStore`]. A
-/// query fails if it is invalid, is an update, uses `SERVICE`, exceeds a limit (`timeout_secs`, 50
-/// million processed terms, 256 MiB of stored terms, strings of 64 KiB) or causes an evaluation
-/// error. It cannot write or access the network. A `SELECT` with more than `max_results` solutions is read up to
-/// there and passes. Four queries run at a time: another one waits until one of them has ended, and
-/// that time does not count.
+/// The result is pass or fail; the feedback has the error. Reads `pred.sparql_query`; a row without it, or with an
+/// empty one, fails, as in the heritage document. `data` is an RDF file, which an embedded Oxigraph loads once for all
+/// rows and metrics, or the URL of an endpoint; see [`SparqlStore`]. A query fails if it is invalid, is an update, uses
+/// `SERVICE`, exceeds a limit (`timeout_secs`, 50 million processed terms, 256 MiB of stored terms, strings of 64 KiB)
+/// or causes an evaluation error. It cannot write or access the network. A `SELECT` with more than `max_results`
+/// solutions is read up to there and passes. Four queries run at a time; the others wait, and that time does not count.
 ///
-/// With an endpoint, the statuses 400 and 422 mean an invalid query. After any other failure
-/// (unreachable, timeout, 5xx, an invalid response) the row has no score; in the document it scores
-/// 0.
+/// With an endpoint, the statuses 400 and 422 mean an invalid query. After any other failure (unreachable, timeout,
+/// 5xx, an invalid response) the row has no score; in the document it scores 0.
 ///
 /// ```
 /// use dsrs_metrics::metrics::SparqlExecutes;
@@ -104,10 +100,10 @@ pub async fn sparql_executes(
 
 /// Passes if the predicted query returns at least one result.
 ///
-/// A pass or a failure. A `SELECT` passes with at least one solution, so a `COUNT` that returns 0
-/// passes; a `CONSTRUCT` or `DESCRIBE` with at least one triple. An `ASK` passes whenever it runs,
-/// since `false` is a result too (the code of the heritage document finds no bindings there and
-/// returns 0). Everything else is as for [`sparql_executes`](sparql_executes()).
+/// The result is pass or fail. A `SELECT` passes with at least one solution, so a `COUNT` that returns 0 passes; a
+/// `CONSTRUCT` or `DESCRIBE` passes with at least one triple. An `ASK` passes if it runs, because `false` is a result
+/// too (the code of the heritage document finds no bindings there and returns 0). Everything else is as in
+/// [`sparql_executes`](sparql_executes()).
 ///
 /// ```
 /// use dsrs_metrics::metrics::SparqlReturnsResults;

@@ -25,16 +25,14 @@ fn parsed(value: &Value) -> serde_json::Result<Cow<'_, Value>> {
     }
 }
 
-/// Share of the fields of a JSON value that are right, in [0, 1], with precision, recall and the
-/// share of each field.
+/// The share of a JSON value's fields that are right, in [0, 1], with precision, recall and the share of each field.
 ///
-/// Each side is a JSON value, or a string that contains one. Fields are the leaves, at any depth.
-/// The headline is `correct / (expected + extra)`: missing, wrong and unexpected fields lower it.
-/// The other scores are named by the field's path, `/address/city`, or `/items/*/price` over all
-/// items of a list. `null` and `{}` are equal to a missing field, 1 is equal to 1.0, and "1" to
-/// neither. A prediction that is not valid JSON has no correct field and one unexpected field. Gold
-/// that is not valid JSON is an error. If nothing is expected and nothing predicted the score is 1.
-/// The score of the corpus is the same share over the sums of all rows.
+/// Each side is a JSON value, or a string that contains one. Fields are the leaves, at any depth. The headline is
+/// `correct / (expected + extra)`: missing, wrong and unexpected fields lower it. The other scores are named by the
+/// field's path, such as `/address/city`, or `/items/*/price` over all items of a list. `null` and `{}` equal a missing
+/// field; 1 equals 1.0, but not "1". A prediction that is not valid JSON has no correct field and one unexpected field.
+/// Gold that is not valid JSON is an error. If nothing is expected and nothing predicted, the score is 1. The corpus
+/// score is the same share over the sums of all rows.
 ///
 /// ```
 /// use dsrs_metrics::metrics::JsonFieldAccuracy;
@@ -57,17 +55,16 @@ pub fn json_field_accuracy(
     /// The fields to compare, as JSON pointers like `["/name","/address/city"]`; all if empty.
     #[param(default = &[])]
     fields: &[String],
-    /// Largest accepted difference of two numbers.
+    /// The largest accepted difference between two numbers.
     #[param(default = 0.0)]
     abs_tolerance: f64,
-    /// Largest accepted difference as a share of the gold number: 0.01 is one percent.
+    /// The largest accepted difference as a share of the gold number: 0.01 is one percent.
     #[param(default = 0.0)]
     rel_tolerance: f64,
-    /// `true` if case and white space at the ends of strings are ignored.
+    /// `true` to ignore case and surrounding white space in strings.
     #[param(default = false)]
     ignore_case: bool,
-    /// The order of items in a list: `ordered` or `unordered`, for a few thousand
-    /// values.
+    /// Whether the order of list items matters: `ordered`, or `unordered` for a few thousand values.
     #[param(default = ListOrder::Ordered)]
     lists: ListOrder,
 ) -> Result<WithCorpus<Scores>, String> {
@@ -105,7 +102,8 @@ pub(super) struct Compared<'a> {
 /// Compares the fields of both sides.
 ///
 /// # Errors
-/// A path that is not a pointer; gold that is not JSON; values that are nested too deep or take too long to compare.
+/// Fails for a path that is not a pointer, gold that is not JSON, or values that are nested too deep or take too long
+/// to compare.
 pub(super) fn compared<'a>(
     answer: &'a Value,
     prediction: &'a Value,
@@ -167,7 +165,7 @@ impl Requires for JsonFieldAccuracy {
     }
 }
 
-/// A path without a leading slash would name a field that no value has, and be right in every row.
+/// Checks a pointer. A path without a leading slash would name a field that no value has, and be right in every row.
 fn pointer(field: &str) -> Result<(), String> {
     match field.is_empty() || field.starts_with('/') {
         true => Ok(()),
@@ -219,7 +217,7 @@ fn usize(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }
 
-/// Returns a path, with the values of both sides if it is not the path of several values.
+/// Returns a path, with the values of both sides unless it stands for several values.
 fn difference(gold: &Value, pred: &Value, path: &str) -> String {
     let name = escape::name(if path.is_empty() { "/" } else { path });
     match (gold.pointer(path), pred.pointer(path)) {

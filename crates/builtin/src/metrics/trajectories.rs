@@ -1,13 +1,12 @@
-//! Metrics of the trajectories of agents: `gold.trajectory` and `pred.trajectory`, in any form that
-//! [`Trajectory`] reads.
+//! Metrics of agents' trajectories: `gold.trajectory` and `pred.trajectory`, in any form that [`Trajectory`] reads.
 //!
-//! Where their references differ from them, on 5,000 pairs of trajectories:
+//! How they differ from their references, measured on 5,000 pairs of trajectories:
 //!
 //! | quirk of the reference that is not copied | here |
 //! | --- | --- |
-//! | all but pydantic-evals: arguments are compared as Python values, so that `True` equals 1 and 1.0 | `true` equals neither; 1 equals 1.0 |
+//! | all but pydantic-evals: arguments are compared as Python values, where `True` equals 1 and 1.0 | `true` equals neither; 1 equals 1.0 |
 //! | agentevals: a greedy matching can miss that all calls have a partner | `trajectory_match`: a maximum matching |
-//! | agentevals: in `strict`, the calls of one message may be in any order | in the same order, so that a strict match is an ordered one |
+//! | agentevals: in `strict`, the calls of one message may be in any order | in the same order, so a strict match is an ordered one |
 //! | agentevals: `subset` and `unordered` compare the arguments of the expected call as if it were the call | the call with the expected call, in each mode |
 //! | deepeval: a greedy assignment can miss a better one | `tool_correctness`: a best assignment |
 //! | deepeval: a call that is equal to an assigned one is not assigned | each call is assigned once |
@@ -16,9 +15,10 @@
 //! | ragas: the F1 is 0 if no call is expected and none is made | 1 |
 //! | pydantic-evals: calls that failed are left out by default | `trajectory_f1`: they count |
 //!
-//! `ToolCallAccuracy` of ragas has no counterpart: it is 0 unless all names match, and compares arguments as strings. `tool_correctness` with `order=in_order` and `arguments=true` has credit for each expected call.
+//! `ToolCallAccuracy` of ragas has no counterpart: it is 0 unless all names match, and compares arguments as strings.
+//! `tool_correctness` with `order=in_order` and `arguments=true` gives credit for each expected call.
 //!
-//! The file is long because each metric is documented with its rules, its reference and an example; their code is short.
+//! The file is long because each metric has its rules, its reference and an example; their code is short.
 
 use std::num::NonZeroUsize;
 
@@ -36,20 +36,21 @@ use crate::trajectory::{
 
 /// Passes if the agent's tool calls match the expected ones, by one of five modes.
 ///
-/// - `strict`: as many messages, of the same roles, and in each the same calls in the same order;
-/// - `ordered`: the same calls in the same order, however they are distributed over messages;
+/// - `strict`: as many messages, of the same roles, each with the same calls in the same order;
+/// - `ordered`: the same calls in the same order, no matter how they are spread over messages;
 /// - `unordered`: the same calls in any order;
 /// - `subset`: each call is expected;
 /// - `superset`: each expected call was made.
 ///
-/// A call matches an expected one if the tool is the same and the arguments match by the rule of `args`: `exact`, `ignore`, `subset`
-/// (each argument is expected), `superset` (each expected argument is there), a list of paths whose values are equal, or an object from
-/// tool to rule, where `*` is the rule for the others. In code, a rule may be a function. The mode `subset` does not
-/// reverse the rules. Arguments are compared as JSON: 1 equals 1.0, and `true` is not 1. Texts and results do not count.
+/// A call matches an expected one if the tool is the same and the arguments match by the rule of `args`: `exact`,
+/// `ignore`, `subset` (each argument is expected), `superset` (each expected argument is there), a list of paths whose
+/// values are equal, or an object from tool to rule, where `*` is the rule for the others. In code, a rule may be a
+/// function. The mode `subset` does not reverse the rules. Arguments are compared as JSON: 1 equals 1.0, and `true` is
+/// not 1. Texts and results do not count.
 ///
-/// In the last three modes each call is the partner of at most one expected call, and as many as possible have a partner: a maximum
-/// matching. The modes and rules are those of [agentevals](https://github.com/langchain-ai/agentevals) (`ordered` is not in it), whose
-/// greedy matching can miss a match; the other differences are listed at the module.
+/// In the last three modes, each call is paired with at most one expected call, and as many as possible are paired: a
+/// maximum matching. The modes and rules are those of [agentevals](https://github.com/langchain-ai/agentevals)
+/// (`ordered` is not in it), whose greedy matching can miss a match; the module lists the other differences.
 ///
 /// ```
 /// use dsrs_metrics::metrics::TrajectoryMatch;
@@ -91,11 +92,12 @@ pub fn trajectory_match(
 
 /// F1 of the tool calls, by name and arguments, in any order; in [0, 1], with precision and recall.
 ///
-/// With the number of calls in common, each counted as often as it is on both sides: precision = common / called, recall = common /
-/// expected, F1 = 2 common / (called + expected). Without any call on both sides all three are 1. Arguments are compared as JSON.
+/// With the number of calls in common, each counted as often as it occurs on both sides: precision = common / called,
+/// recall = common / expected, F1 = 2 common / (called + expected). If neither side has calls, all three are 1.
+/// Arguments are compared as JSON.
 ///
-/// The definition is `ToolCallF1` of [ragas](https://github.com/vibrantlabsai/ragas) over multisets: ragas compares sets, so that
-/// repeated calls do not count, rounds to four digits, and scores 0 if there are no calls.
+/// The definition is `ToolCallF1` of [ragas](https://github.com/vibrantlabsai/ragas) over multisets. ragas compares
+/// sets, where repeated calls do not count, rounds to four digits, and scores 0 if there are no calls.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ToolCallF1;
@@ -126,10 +128,10 @@ pub fn tool_call_f1(
 
 /// F1 of the names of the called tools, in [0, 1], with precision and recall.
 ///
-/// F1 = 2 common / (called + expected). In the order `in_order`, the calls in common are a longest common subsequence; in `any`, the overlap
-/// of multisets; `exact` is 1 for the same names in the same order and 0 otherwise. Without any call on both sides the score is 1. The
-/// definition is `TrajectoryMatch` of [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/), which leaves out calls that
-/// failed.
+/// F1 = 2 common / (called + expected). With `in_order`, the calls in common are a longest common subsequence, and with
+/// `any`, the overlap of multisets; `exact` is 1 for the same names in the same order and 0 otherwise. If neither side
+/// has calls, the score is 1. The definition is `TrajectoryMatch` of
+/// [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/), which leaves out calls that failed.
 ///
 /// ```
 /// use dsrs_metrics::metrics::TrajectoryF1;
@@ -157,16 +159,17 @@ pub fn trajectory_f1(
     ordered_counts(trajectory, expected, order).map(scores)
 }
 
-/// How well each expected call was made, in [0, 1]; calls beyond the expected ones cost nothing.
+/// How well each expected call was made, in [0, 1]; extra calls cost nothing.
 ///
-/// Each expected call is assigned at most one call of the same tool, such that the sum of their weights is largest, and the score is the
-/// sum divided by the number of expected calls. The weight of a pair is 1; with `arguments`, it is the share of the arguments that
-/// are equal, over the keys of both, where objects are compared key by key; with `outputs`, it is 0 if the results differ. In the order
-/// `in_order`, the assigned calls are in the order of the expected ones (a heaviest common subsequence); `exact` is 1 if all calls are equal
-/// in the same order, and otherwise 0. Without expected calls the score is 1 if the trajectory has no calls, and 0 if it has some.
+/// Each expected call is assigned at most one call of the same tool so that the sum of the weights is largest. The
+/// score is that sum divided by the number of expected calls. The weight of a pair is 1. With `arguments`, it is the
+/// share of equal arguments over the keys of both, comparing objects key by key; with `outputs`, it is 0 if the results
+/// differ. With `in_order`, the assigned calls are in the order of the expected ones (a heaviest common subsequence);
+/// `exact` is 1 if all calls are equal in the same order, and otherwise 0. Without expected calls the score is 1 if the
+/// trajectory has no calls, and otherwise 0.
 ///
-/// The definition is `ToolCorrectnessMetric` of [deepeval](https://github.com/confident-ai/deepeval) without its judge of available
-/// tools. deepeval assigns greedily, and a call that is equal to an assigned one is not assigned.
+/// The definition is `ToolCorrectnessMetric` of [deepeval](https://github.com/confident-ai/deepeval) without its judge
+/// of available tools. deepeval assigns greedily, and does not assign a call that is equal to an assigned one.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ToolCorrectness;
@@ -192,10 +195,10 @@ pub fn tool_correctness(
     /// The order of the calls: `any`, `in_order` or `exact`.
     #[param(default = CallOrder::Any)]
     order: CallOrder,
-    /// `true` if arguments are compared.
+    /// `true` to compare arguments.
     #[param(default = false)]
     arguments: bool,
-    /// `true` if results are compared.
+    /// `true` to compare results.
     #[param(default = false)]
     outputs: bool,
 ) -> Result<f64, TooManyCalls> {
@@ -236,11 +239,12 @@ fn ordered_counts(
 
 /// Passes if the agent made no loop: no call more than `max_same` times, and no cycle of several calls more than `max_cycles` times in a row.
 ///
-/// Calls are the same if tool and arguments are, compared as JSON. A cycle has 2 to 100 calls that follow each other in the same order,
-/// which is found even where many equal calls are allowed. The tools of `allowed`, such as one that waits, do not count. The limits are those of
-/// `AgentLoopDetectionMetric` of [deepeval](https://github.com/confident-ai/deepeval), which counts the third equal call as a loop. It
-/// compares arguments as Python's strings (1 is "1"), knows no cycles of calls, and mixes a score of 0, 0.5 or 1 with scores of strings and
-/// of nested agents.
+/// Calls are the same if tool and arguments are, compared as JSON. A cycle has 2 to 100 calls that follow each other in
+/// the same order; it is found even if many equal calls are allowed. The tools of `allowed`, such as one that waits, do
+/// not count. The limits are those of `AgentLoopDetectionMetric` of
+/// [deepeval](https://github.com/confident-ai/deepeval), which counts the third equal call as a loop. deepeval compares
+/// arguments as Python's strings (1 is "1"), knows no cycles of calls, and mixes a score of 0, 0.5 or 1 with scores of
+/// strings and of nested agents.
 ///
 /// ```
 /// use dsrs_metrics::metrics::NoLoops;
@@ -283,9 +287,10 @@ fn counted_calls<'t>(trajectory: &'t Trajectory, allowed: &[String]) -> ToolCall
     trajectory.tool_calls().iter().filter(is_counted).collect()
 }
 
-/// Passes if the agent took at most `max` steps: messages of the agent, or calls of a trace or a list.
+/// Passes if the agent took at most `max` steps: the agent's messages, or the calls of a trace or a list.
 ///
-/// As `MaxModelRequests` of [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/), and `steps_within` of mira.
+/// Equivalent to `MaxModelRequests` of [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/), and
+/// `steps_within` of mira.
 ///
 /// ```
 /// use dsrs_metrics::metrics::WithinSteps;
@@ -308,9 +313,9 @@ pub fn within_steps(
     trajectory.steps() as u64 <= max
 }
 
-/// Passes if the agent made at most `max` tool calls, failed ones included.
+/// Passes if the agent made at most `max` tool calls, including failed ones.
 ///
-/// As `MaxToolCalls` of [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/).
+/// Equivalent to `MaxToolCalls` of [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/).
 ///
 /// ```
 /// use dsrs_metrics::metrics::WithinToolCalls;
@@ -332,10 +337,10 @@ pub fn within_tool_calls(
     trajectory.tool_calls().len() as u64 <= max
 }
 
-/// Passes if the agent's model used at most `max` tokens, of prompts and replies together.
+/// Passes if the agent's model used at most `max` tokens, prompts and replies together.
 ///
-/// The tokens are those of [`Trajectory::tokens`]: `final_metrics` of ATIF, or the sum of `usage` or `metrics` over the messages. A
-/// trajectory without them fails the row. The metric `tokens` reads the usage of the program's run instead.
+/// The tokens are those of [`Trajectory::tokens`]: `final_metrics` of ATIF, or the sum of `usage` or `metrics` over the
+/// messages. A trajectory without them fails the row. The metric `tokens` reads the usage of the program's run instead.
 ///
 /// ```
 /// use dsrs_metrics::metrics::WithinTokens;
@@ -374,7 +379,7 @@ fn spent(trajectory: &Trajectory, count: Option<u64>, noun: &str, max: u64) -> O
     explain_with_malformed_args(trajectory, spent)
 }
 
-/// The largest length of an explanation in bytes.
+/// The maximum length of an explanation in bytes.
 const MAX_BYTES: usize = 2000;
 
 fn bounded(mut text: String) -> String {
@@ -382,7 +387,7 @@ fn bounded(mut text: String) -> String {
     text
 }
 
-/// Adds to an explanation the calls whose arguments the model wrote wrongly.
+/// Adds the calls with malformed arguments to an explanation.
 fn explain_with_malformed_args(called: &Trajectory, explanation: Option<String>) -> Option<String> {
     let malformed: Vec<String> = called.malformed_args().collect();
     let shown = more(
@@ -448,7 +453,7 @@ fn written(call: &ToolCall) -> String {
         Value::Object(args) if args.is_empty() => String::new(),
         args => {
             let mut args = args.clone();
-            // Otherwise their order depends on how the library was built.
+            // Otherwise the order would depend on how the library was built.
             args.sort_all_objects();
             args.to_string()
         }

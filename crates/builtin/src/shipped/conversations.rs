@@ -27,7 +27,7 @@ pub struct Fulfilment {
 #[judge(
     name = "knowledge_retention",
     struct = KnowledgeRetention,
-    turns = assistant,
+    turns(of = assistant),
     cost = "100 msat",
     missing = 0.0
 )]
@@ -42,7 +42,7 @@ pub struct RetentionOfKnowledge {
 #[judge(
     name = "role_adherence",
     struct = RoleAdherence,
-    turns = assistant,
+    turns(of = assistant),
     cost = "100 msat",
     missing = 0.0
 )]
@@ -60,8 +60,7 @@ pub struct AdherenceToRole {
 #[judge(
     name = "turn_relevancy",
     struct = TurnRelevancy,
-    turns = assistant,
-    window = 10,
+    turns(of = assistant, window = 10),
     cost = "100 msat",
     missing = 0.0
 )]
@@ -77,7 +76,7 @@ pub struct RelevancyOfTurn {
 #[judge(
     name = "conversational_faithfulness",
     struct = ConversationalFaithfulness,
-    turns = assistant,
+    turns(of = assistant),
     score = share(verdicts, |it| it.supported),
     range = 0.0..=1.0,
     cost = "200 msat",
@@ -147,7 +146,7 @@ pub enum TopicScore {
     /// The harmonic mean of both.
     #[default]
     F1,
-    /// The share of all topics that are answered if they are allowed, and refused if they are not.
+    /// The share of all topics that are answered if allowed and refused if not.
     Accuracy,
 }
 

@@ -1,5 +1,5 @@
-//! DSPy's `CompleteAndGrounded`: two judges with separate inputs, so that a response is not judged grounded
-//! because it agrees with the ground truth.
+//! DSPy's `CompleteAndGrounded`: two judges with separate inputs, so a response is not judged grounded because it
+//! agrees with the ground truth.
 
 use super::lexical;
 use crate::contract::{References, Requirement, Requires, TextOrList};
@@ -68,7 +68,7 @@ pub async fn complete_and_grounded(
     #[gold("response")] ground_truth: References,
     #[pred("response")] system_response: String,
     #[pred("context")] retrieved_context: TextOrList,
-    /// The models that judge, and how their answers are aggregated.
+    /// The models that judge, and how to aggregate their answers.
     #[param(default)]
     panel: judge::Panel,
 ) -> Judged<f64> {
@@ -125,10 +125,10 @@ impl CompleteAndGrounded {
         /// Sets the model.
         pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
-        /// Scores by the offline stand-ins of both judges, instead of a model. Every result is labelled as offline.
+        /// Uses the offline stand-ins of both judges instead of a model. Every result is labelled as offline.
         pub fn offline() in panel.offline;
 
-        /// Sets the smallest score that is a pass.
+        /// Sets the smallest passing score.
         pub fn with_threshold(threshold: f64) in panel.threshold;
 
         /// Replaces each score with 1 (pass) or 0 (fail).
@@ -145,12 +145,12 @@ impl CompleteAndGroundedBuilder {
         self.change(|panel| panel.with_lm(lm))
     }
 
-    /// Scores by the offline stand-ins of both judges, instead of a model. Every result is labelled as offline.
+    /// Uses the offline stand-ins of both judges instead of a model. Every result is labelled as offline.
     pub fn offline(self) -> Self {
         self.change(judge::Panel::offline)
     }
 
-    /// Sets the smallest score that is a pass.
+    /// Sets the smallest passing score.
     pub fn threshold(self, threshold: f64) -> Self {
         self.change(|panel| panel.threshold(threshold))
     }

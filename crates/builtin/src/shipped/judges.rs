@@ -70,7 +70,7 @@ pub struct DecompositionalRecallPrecision {
     precision: f64,
 }
 
-/// `#[judge]` generates as many panel parameters as [`PANEL`] has. The judge has no other parameters.
+/// `#[judge]` generates as many panel parameters as [`PANEL`] has. This judge has no others.
 const _: () = assert!(AnswerRelevance::SPEC.params.len() == PANEL.len());
 
 /// Judge if an answer is relevant to the question: does it directly address what the question asks? Do not consider

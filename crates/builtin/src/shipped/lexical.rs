@@ -1,5 +1,5 @@
-//! The offline stand-in of the shipped judges: token overlap, counted as in DSPy's `F1`. It does not compare
-//! meaning, so it answers only where it is asked for, and every verdict is labelled `judge: offline-lexical`.
+//! The offline stand-in of the shipped judges: token overlap, counted as in DSPy's `F1`. It does not compare meaning,
+//! so it answers only if asked to, and every verdict is labelled `judge: offline-lexical`.
 //!
 //! Each function receives the inputs in the order of its signature.
 
@@ -30,7 +30,7 @@ fn best_f1(texts: &[String], references: &[String]) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// Returns the reference with the largest F1 with the response, the first of equal ones.
+/// Returns the reference with the largest F1 with the response; the first if several have it.
 fn closest(inputs: &[Option<&str>], references: usize, response: &str) -> String {
     let mut best: Option<(f64, String)> = None;
     for reference in texts(inputs, references) {
@@ -76,7 +76,7 @@ pub fn recall_and_precision(inputs: &[Option<&str>]) -> Map<String, Value> {
     )
 }
 
-/// Returns the largest fraction of a ground truth's tokens that are in the response.
+/// Returns the largest fraction of a ground truth's tokens found in the response.
 fn recall(inputs: &[Option<&str>]) -> f64 {
     let response = text(inputs, 2);
     let shares = texts(inputs, 1)
@@ -85,7 +85,7 @@ fn recall(inputs: &[Option<&str>]) -> f64 {
     shares.fold(0.0, f64::max)
 }
 
-/// Returns the fraction of the ground truth's tokens that are in the response.
+/// Returns the fraction of the ground truth's tokens found in the response.
 pub fn completeness(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = recall(inputs);
     let words = format!(
@@ -103,7 +103,7 @@ pub fn completeness(inputs: &[Option<&str>]) -> Map<String, Value> {
     )
 }
 
-/// Returns the fraction of the response's tokens that are in the context.
+/// Returns the fraction of the response's tokens found in the context.
 pub fn groundedness(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = precision_score(text(inputs, 2), text(inputs, 1));
     let words = format!(

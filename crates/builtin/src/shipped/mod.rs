@@ -1,8 +1,7 @@
-//! The judges of the library, defined with `#[judge]` like any other. With `.offline()` or
-//! `--offline` they score by token overlap ([`lexical`]) instead of a model, and every result is labelled as offline.
+//! The library's judges, defined with `#[judge]` like any other. With `.offline()` or `--offline` they score by token
+//! overlap ([`lexical`]) instead of a model, and every result is labelled as offline.
 //!
-//! A gold response or answer that a judge compares with is a string, or a list of acceptable strings
-//! ([`References`]), as for string metrics.
+//! A gold response or answer is a string or a list of acceptable strings ([`References`]), as for string metrics.
 //!
 //! | judge | reads | returns |
 //! | --- | --- | --- |
@@ -15,9 +14,9 @@
 //! | [`PairwisePreference`] | `gold.question`, `gold.response`, `pred.response` | whether the prediction is the better answer; it passes if preferred in one order and not worse in the other |
 //! | [`SemanticEquivalence`] | `gold.answer`, `pred.answer` | whether both have the same meaning |
 //!
-//! The guide compares the fields of each judge with the fields of the original judge. A prediction without a
-//! field that a judge reads scores 0 without a call, and so does an empty answer or context under the judges of the
-//! heritage document, [`AnswerRelevance`] and [`AnswerGroundedness`].
+//! The guide compares each judge's fields with those of the original judge. A prediction that lacks a field scores 0
+//! without a call, and so does an empty answer or context under the judges of the heritage document,
+//! [`AnswerRelevance`] and [`AnswerGroundedness`].
 //!
 //! [`Diff`](crate::metrics::Diff) uses [`SemanticEquivalence`] at the strictness `semantic`.
 

@@ -1,4 +1,4 @@
-//! A program that plays the user of an assistant, turn by turn. The model that writes the messages is asked as a judge is.
+//! A program that plays an assistant's user, turn by turn. The model that writes the messages is asked like a judge.
 //! `simulation.rs` has one conversation.
 
 use std::error::Error;
@@ -20,12 +20,13 @@ use dsrs_metrics::{judge, judge_output};
 
 mod simulation;
 
-/// A simulated user: a program that lets a language model talk to an assistant until the goal of the user is reached, the user
-/// gives up, or a limit of turns. It is evaluated like any other program; its prediction is the conversation.
+/// A simulated user: a program that lets a language model talk to an assistant until the user's goal is reached, the
+/// user gives up, or a limit of turns is hit. You evaluate it like any other program; its prediction is the
+/// conversation.
 ///
-/// The model sees the goal, the persona and the conversation, and no other field of the row. What the assistant wrote is between
-/// fences in its prompt, as the inputs of a judge are. The assistant, a [`Module`](crate::contract::Module) or an async function,
-/// gets the conversation so far as `messages`, and the other inputs of the row; it gets neither goal nor persona.
+/// The model sees the goal, the persona and the conversation, but no other field of the row. What the assistant wrote
+/// is fenced in its prompt, like the inputs of a judge. The assistant, a [`Module`](crate::contract::Module) or an
+/// async function, gets the conversation so far as `messages`, and the row's other inputs except goal and persona.
 ///
 /// | field of the prediction | value |
 /// | --- | --- |
@@ -33,9 +34,9 @@ mod simulation;
 /// | `turns` | the number of replies of the assistant |
 /// | `stop_reason` | `goal_reached`, `gave_up`, `max_turns`, or `stopped` by [`stop_when`](Self::stop_when) |
 ///
-/// The last message of a user who reached the goal or gave up is in the conversation; the assistant does not reply to it. Trace and
-/// usage are those of the calls of both; the cost is unknown if the assistant returns no usage. The model's calls have the purpose
-/// `judge simulated_user version 1`.
+/// The last message of a user who reached the goal or gave up is in the conversation; the assistant does not reply to
+/// it. Trace and usage cover the calls of both; the cost is unknown if the assistant returns no usage. The model's
+/// calls have the purpose `judge simulated_user version 1`.
 ///
 /// ```
 /// use dsrs_metrics::Evaluate;
@@ -57,7 +58,7 @@ mod simulation;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
-/// // Without `with_lm` the model is the one of the scope, or the one that `DSRS_LM` names.
+/// // Without `with_lm` the model is that of the scope, or the one named by `DSRS_LM`.
 /// let says = |state: &str, message: &str| json!({ "reasoning": "", "state": state, "message": message });
 /// let user = ScriptedLm::new().replies([
 ///     says("continue", "A room in Rome, please."),
@@ -94,8 +95,8 @@ type Assistant =
 type StopRule = dyn Fn(&Trajectory) -> bool + Send + Sync;
 
 impl SimulatedUser {
-    /// Returns a user of this assistant, with at most 10 turns, the goal in the input `goal` and no persona. The reply of the assistant
-    /// is the field `reply` of its prediction.
+    /// Creates a user of this assistant, with at most 10 turns, the goal in the input `goal` and no persona. The
+    /// assistant's reply is the field `reply` of its prediction.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -129,7 +130,7 @@ impl SimulatedUser {
     }
 
     setters! {
-        /// Sets the name of the input with the goal of the user, a string.
+        /// Sets the name of the input with the user's goal, a string.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::{Module, SimulatedUser}};
@@ -146,7 +147,8 @@ impl SimulatedUser {
         /// ```
         pub fn goal_field(name: impl Into<String>) => goal_field = name.into();
 
-        /// Sets the name of the input with the persona: who the user is and how the user writes, a string. A row may lack it.
+        /// Sets the name of the input with the persona: who the user is and how the user writes, a string. A row may
+        /// lack it.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};
@@ -156,7 +158,7 @@ impl SimulatedUser {
         /// ```
         pub fn persona_field(name: impl Into<String>) => persona_field = Some(name.into());
 
-        /// Sets the field of the assistant's prediction that has the reply, a string.
+        /// Sets the field of the assistant's prediction with the reply, a string.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};
@@ -166,8 +168,8 @@ impl SimulatedUser {
         /// ```
         pub fn reply_field(name: impl Into<String>) => reply_field = name.into();
 
-        /// Sets the most replies of the assistant; 0 counts as 1. After the last one the user is asked once more whether the goal
-        /// is reached: the conversation ends by `max_turns` only if the user would go on.
+        /// Sets the maximum number of replies of the assistant; 0 counts as 1. After the last one the user is asked
+        /// once more whether the goal is reached, so the conversation ends by `max_turns` only if the user would go on.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};
@@ -191,8 +193,8 @@ impl SimulatedUser {
     }
 
     setters! {
-        /// Sets the model that plays the user: a name, or a model. Without it the model is the one of the scope
-        /// ([`Models`](crate::contract::judge::Models)), or the one that `DSRS_LM` names, as for judges.
+        /// Sets the model that plays the user: a name, or a model. Without it, as for judges, the model is that of the
+        /// scope ([`Models`](crate::contract::judge::Models)), or the one named by `DSRS_LM`.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};
@@ -300,7 +302,7 @@ impl TryFrom<String> for UserMessage {
     }
 }
 
-/// The answer of the model, without its reasoning.
+/// The model's answer, without its reasoning.
 #[derive(Debug, Deserialize)]
 pub(super) struct UserTurn {
     pub(super) state: UserState,

@@ -12,13 +12,13 @@ use crate::contract::{
 use crate::json::describe::found;
 use crate::messages::escape;
 
-/// The field of the assistant's inputs that has the conversation so far.
+/// The assistant's input field with the conversation so far.
 const MESSAGES: &str = "messages";
 
 /// A conversation that has not ended.
 pub(super) struct Simulation<'a> {
     program: &'a SimulatedUser,
-    /// The goal, and the persona if there is one.
+    /// The goal and the persona, if there is one.
     of_user: Example,
     /// The other inputs of the row.
     of_row: Example,
@@ -121,7 +121,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Asks the model of the user for its next message.
+    /// Asks the user's model for its next message.
     async fn next_message(&mut self) -> Result<UserTurn, SimulationError> {
         let turn = self.turns + 1;
         let mut inputs = self.of_user.clone();
@@ -189,7 +189,7 @@ impl<'a> Simulation<'a> {
         Ok(reply)
     }
 
-    /// Adds the trace and the usage of a call. Without a usage the cost of the run is unknown.
+    /// Adds the trace and usage of a call. Without usage, the cost of the run is unknown.
     fn count(&mut self, output: ProgramOutput) {
         self.trace
             .extend(output.trace.into_iter().flat_map(|trace| trace.steps));
@@ -197,7 +197,7 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// Returns an input that is a string with text, or else what was found in its place, if anything was.
+/// Returns an input that is a non-blank string, or else what was found instead, if anything.
 fn string_of(inputs: &Example, name: &str) -> Result<String, Option<String>> {
     match inputs.get(name) {
         Some(Value::String(text)) if !text.trim().is_empty() => Ok(text.clone()),

@@ -84,7 +84,8 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         .check()?;
     check_unique(&args.metrics)?;
     let file = InputFile::open(args.from, Epochs::Repeats, &args.results, false)?;
-    let mut results = results::read(file.named(), &args.metrics, &args.label)?;
+    let results = results::read(file.named(), &args.metrics, &args.label);
+    let mut results = results.map_err(|error| args.from.advise(error, [&args.results]))?;
     args.from
         .check_has_scores(&args.results, results.known.len())?;
     if let (true, Err(reason)) = (args.require_identity, &results.manifest) {

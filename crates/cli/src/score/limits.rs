@@ -36,10 +36,18 @@ pub(crate) fn violations(
 ) -> Vec<String> {
     let gates = gates(registry, result, args).into_iter();
     let mut lines: Vec<String> = gates.filter_map(|gate| gate.violation).collect();
+    lines.extend(failed_gates(result));
     lines.extend(all_failed(result, args));
     lines.extend(models.beyond_budget(result, args));
     lines.extend(lost_judges(result, args));
     lines
+}
+
+/// Returns a line for each gate of `--stop-when` that failed.
+fn failed_gates(result: &EvaluationResult) -> impl Iterator<Item = String> {
+    let gates = result.early.iter().flat_map(|early| &early.gates);
+    let failed = gates.filter(|gate| gate.passed == Some(false));
+    failed.map(|gate| format!("--stop-when \"{}\": the gate failed", gate.gate))
 }
 
 /// A limit from `--fail-under`, and the line that reports its violation.

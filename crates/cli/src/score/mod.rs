@@ -4,13 +4,14 @@
 //! and `embedder.rs` the embedding model. `rows.rs` opens the files, and `result_files.rs` checks those that are
 //! results of another run. `report.rs` prints the result, with warnings from `reported_models.rs`, and `limits.rs`
 //! checks its limits. `estimate.rs` prints `--estimate` instead of running. `ci_files.rs` writes the files for CI
-//! systems, with the rows from `not_passed.rs`. The harness in `evaluate/` does the scoring.
+//! systems, with the rows from `not_passed.rs`. `own.rs` prints the scores that another program wrote. The harness in `evaluate/` does the scoring.
 
 mod ci_files;
 #[cfg(feature = "lm")]
 mod estimate;
 mod limits;
 mod models;
+mod own;
 mod plan;
 mod report;
 
@@ -47,17 +48,21 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     files.check_read_once()?;
     let metrics = configure(registry, args)?;
     files.check_metrics(&metrics)?;
-    let files = args.data.iter();
-    let files = files
-        .map(|file| InputFile::open(args.from, Epochs::Rows, file, args.options.quiet))
-        .collect::<Result<Vec<_>>>()?;
+    if metrics.is_empty() {
+        return own::run(args);
+    }
+    let files = InputFile::open_all(args.from, Epochs::Rows, &args.data, args.options.quiet)?;
     let inputs: Vec<NamedFile<'_>> = files.iter().map(InputFile::named).collect();
     #[cfg(feature = "lm")]
     if args.options.lm.estimate {
         return estimate::run(metrics, args, &inputs);
     }
     args.options.warn(report::unknown_identities(args)?);
-    score(registry, args, &inputs, metrics)
+    let scored = score(registry, args, &inputs, metrics);
+    match args.mappings.is_empty() {
+        true => scored.map_err(|error| args.from.advise(error, &args.data)),
+        false => scored,
+    }
 }
 
 /// Scores the rows, and reports the result.
@@ -150,6 +155,11 @@ fn evaluator(builder: Builder, ci_files: &[CiFile<'_>], args: &ScoreArguments) -
     }
     if let Some(samples) = args.bootstrap {
         builder = builder.statistics(|statistics| statistics.bootstrap(samples).seed(args.seed));
+    }
+    if !args.stop_when.is_empty() {
+        builder = builder
+            .stop(|stop| stop.when_decided(&args.stop_when, args.alpha))
+            .statistics(|statistics| statistics.seed(args.seed));
     }
     if let Some(label) = &args.label {
         builder = builder.label(label);

@@ -32,7 +32,7 @@ impl SparqlStore {
     /// evaluations run at a time; others wait, and waiting time does not count.
     ///
     /// # Errors
-    /// Returns a [`SparqlError`].
+    /// Returns a [`SparqlError`] if the query is invalid, fails or exceeds a limit.
     ///
     /// ```
     /// use std::time::Duration;

@@ -12,7 +12,7 @@ use dsrs_metrics_values::messages::escape;
 /// The maximum length of a query, in bytes. The parser's time grows with the length.
 pub const MAX_BYTES: usize = 65_536;
 
-/// Far more than a query within the limits takes.
+/// The time limit of parsing, far more than a query within the limits takes.
 const PARSE_TIME: Duration = Duration::from_secs(60);
 
 /// The maximum nesting depth of brackets and negations.

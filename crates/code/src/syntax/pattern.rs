@@ -16,8 +16,8 @@ const MAX_PATTERN_SIZE: u64 = 100_000;
 /// The maximum size of a compiled pattern, in bytes. The real limit is the size of the pattern itself.
 const MAX_COMPILED_BYTES: usize = 16 << 20;
 
-/// The maximum number of steps of one match: the bytes of the string times the positions of the pattern. So many steps
-/// take seconds if no faster method applies.
+/// The maximum number of steps of one match: the bytes of the string times the positions of the pattern. Unless a
+/// faster method applies, that many steps take seconds.
 const MAX_STEPS: u64 = 1_000_000_000;
 
 /// A regular expression that is compiled once and matched in linear time.
@@ -78,8 +78,8 @@ impl RegexPattern {
         Ok(self.usable(text, case_sensitive)?.is_match(text))
     }
 
-    /// Returns the capture groups of the first match, or the whole match if the pattern has no
-    /// groups. A group that is not part of the match is `None`.
+    /// Returns the capture groups of the first match, or the whole match if the pattern has no groups. A group that
+    /// takes no part in the match is `None`.
     ///
     /// # Errors
     /// Returns an error if the pattern is invalid, or if the string is too long for it.

@@ -64,8 +64,8 @@ pub fn pattern_size(pattern: &str) -> Option<PatternSize> {
     })
 }
 
-/// Like [`pattern_size`], for a JSON Schema pattern, which may have look-around and backreferences. What cannot be
-/// parsed is bounded by its length and its counted repetitions.
+/// Does the same as [`pattern_size`] for a JSON Schema pattern, which may have look-around and backreferences. What
+/// cannot be parsed is bounded by its length and its counted repetitions.
 pub fn schema_pattern_size(pattern: &str) -> PatternSize {
     let mut plain = pattern.to_owned();
     for group in ["(?=", "(?!", "(?<=", "(?<!", "(?>"] {

@@ -7,8 +7,8 @@ use super::shape::Shape;
 use crate::metric::Metric;
 use crate::rows::dynamic::{Example, Prediction};
 
-/// A component, or a combination of several. A component that is used twice is evaluated once per row if both uses
-/// are clones of one value.
+/// A component, or a combination of several. A component used twice is evaluated once per row if both uses are clones
+/// of one value.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -85,7 +85,7 @@ pub fn weighted<G, P>(
     ))
 }
 
-/// Returns a composite that passes if every component passes, by its verdict or the bound set by
+/// Returns a composite that passes if every component passes, by its own verdict or by the bound of
 /// [`Expression::at_least`].
 ///
 /// ```
@@ -106,7 +106,7 @@ pub fn all<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expressio
     Expression(Shape::All(shapes(parts)))
 }
 
-/// Returns a composite that passes if any component passes, by its verdict or the bound set by
+/// Returns a composite that passes if any component passes, by its own verdict or by the bound of
 /// [`Expression::at_least`].
 ///
 /// ```
@@ -167,8 +167,8 @@ pub fn max<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expressio
     Expression(Shape::Max(shapes(parts)))
 }
 
-/// Returns the mean of the truths if the mean of the proxies is at least `at_least`. Otherwise the row is
-/// gated: it has no score, the truths are not evaluated, and it ranks below every row that passed.
+/// Returns the mean of the truths if the mean of the proxies is at least `at_least`. Otherwise the row is gated: it has
+/// no score, the truths are not evaluated, and it ranks below every row that passed.
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, component, gate};
@@ -199,7 +199,7 @@ pub fn gate<G, P>(
     })
 }
 
-/// Mirrors the component's value in its range, so that a lower-is-better component can be combined with others.
+/// Mirrors the component's value in its range, to combine a lower-is-better component with others.
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, component, invert};
@@ -218,7 +218,7 @@ pub fn invert<G, P>(part: Expression<G, P>) -> Expression<G, P> {
 }
 
 impl<G, P> Expression<G, P> {
-    /// Sets the smallest value that is a pass, instead of the component's own threshold.
+    /// Sets the smallest value that passes, instead of the component's own threshold.
     ///
     /// ```
     /// use dsrs_metrics::composite::{Composite, all, component};

@@ -1,7 +1,7 @@
-//! Composites: several metrics combined into one, validated before the first row is scored.
+//! Composites: several metrics combined into one and validated before the first row is scored.
 //!
-//! An [`Expression`] is checked against the components' specs (`legality/`, `row_types.rs`) and becomes a [`Composite`], which is a
-//! [`Metric`]. Evaluation of a row is in `eval/`.
+//! An [`Expression`] is checked against the components' specs (`legality/`, `row_types.rs`) and becomes a
+//! [`Composite`], which is a [`Metric`]. `eval/` evaluates it on a row.
 
 mod eval;
 mod expression;
@@ -34,7 +34,7 @@ use crate::rows::dynamic::{Example, Prediction};
 use crate::score::{MetricScore, Result};
 use crate::spec::{FieldSpec, MetricSpec, MetricTier, Side};
 
-/// Items that the expansion of `#[metric]` on a struct uses. They are not part of the public API.
+/// Items that `#[metric]` on a struct expands to. They are not part of the public API.
 #[doc(hidden)]
 pub mod compiled {
     pub use super::legality::derived::{Derived, dearest, total_cost};
@@ -42,11 +42,19 @@ pub mod compiled {
     pub use super::legality::rules::*;
     pub use super::plan::Plan;
     pub use super::shape::{Leaf, Named, Reads, Shape};
-    pub use crate::sentence::check;
+    use crate::sentence::Sentence;
+
+    /// Fails the evaluation of a constant with the message of a broken rule, unless a component has a mistake of its own.
+    #[track_caller]
+    pub const fn check(has_stub: bool, broken: Option<Sentence>) {
+        if !has_stub {
+            crate::sentence::check(broken);
+        }
+    }
     pub use crate::spec::combined_code;
 }
 
-/// Several metrics combined into one at run time: from a configuration file, or in a sweep over weights.
+/// Several metrics combined into one at run time, such as from a configuration file or in a sweep over weights.
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, gate, component, weighted};
@@ -73,13 +81,13 @@ pub struct Composite<G = Example, P = Prediction> {
     /// The fields that the components read, without duplicates.
     gold: Vec<FieldSpec<'static>>,
     pred: Vec<FieldSpec<'static>>,
-    /// The expression as text, to compare it with the expression of another run.
+    /// The expression as text, to compare it with that of another run.
     expression: String,
     plan: Plan,
     leaves: Vec<Arc<dyn Metric<G, P>>>,
 }
 
-/// The builder of a [`Composite`].
+/// A builder of a [`Composite`].
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, component, max};
@@ -99,7 +107,7 @@ pub struct CompositeBuilder<G = Example, P = Prediction> {
     on_missing: OnMissing,
 }
 
-/// A composite that makes no sense.
+/// The error of an invalid composite.
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, component};
@@ -118,7 +126,7 @@ pub struct CompositeError {
 dsrs_metrics_values::debug_as_display!(CompositeError);
 
 impl Composite {
-    /// Starts a composite over dynamic rows with its name and expression.
+    /// Creates a builder for a composite over dynamic rows from a name and an expression.
     ///
     /// ```
     /// use dsrs_metrics::composite::{Composite, component};
@@ -137,7 +145,7 @@ impl Composite {
 }
 
 impl<G: Sync, P: Sync> Composite<G, P> {
-    /// Starts a composite over rows of any type with its name and expression.
+    /// Creates a builder for a composite over rows of any type from a name and an expression.
     ///
     /// ```
     /// use dsrs_metrics::composite::{Composite, component, min};
@@ -183,7 +191,7 @@ impl<G: Sync, P: Sync> Composite<G, P> {
     }
 }
 
-/// Returns the fields of one side, in the same way as `union` for a composite that is checked at compile time.
+/// Returns the fields of one side, as `union` does for a composite checked at compile time.
 fn fields(specs: &[MetricSpec<'_>], side: Side) -> Vec<FieldSpec<'static>> {
     let mut fields: Vec<FieldSpec<'static>> = Vec::new();
     let all = specs.iter().flat_map(MetricSpec::get_input_spec);
@@ -204,7 +212,7 @@ fn fields(specs: &[MetricSpec<'_>], side: Side) -> Vec<FieldSpec<'static>> {
 
 impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
     setters! {
-        /// Sets the smallest value of the composite that is a pass.
+        /// Sets the smallest value of the composite that passes.
         ///
         /// ```
         /// use dsrs_metrics::composite::{Composite, component, weighted};
@@ -218,7 +226,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         /// ```
         pub fn threshold(threshold: f64) => declared.threshold = Some(threshold);
 
-        /// Declares the tier. It is derived by default, and must not be below a component's.
+        /// Declares the tier. By default it is derived; it must not be below that of any component.
         ///
         /// ```
         /// use dsrs_metrics::composite::{Composite, component};
@@ -253,7 +261,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         /// ```
         pub fn budget_msats(budget: u64) => declared.budget_msats = Some(budget);
 
-        /// Sets the effect of a component without a score.
+        /// Sets what a component without a score means for the composite.
         ///
         /// ```
         /// use dsrs_metrics::composite::{Composite, OnMissing, component, weighted};
@@ -306,7 +314,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
     /// ```
     ///
     /// # Errors
-    /// [`CompositeError`] for the first rule that is violated.
+    /// Returns a [`CompositeError`] for the first broken rule.
     pub fn build(self) -> Result<Composite<G, P>, CompositeError> {
         let composite = self.name.clone();
         self.checked()
@@ -320,7 +328,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         let mut leaves = check::Leaves::new(self.on_missing);
         let (node, derived) = check::resolve(self.expression.0, &mut leaves)?;
         let leaves = leaves.all;
-        // The cost of a judge depends on its panel.
+        // A judge's cost depends on its panel.
         let specs = leaves
             .iter()
             .map(|leaf| leaf.spec().with_cost_msats(leaf.cost_estimate()));

@@ -1,5 +1,5 @@
-//! A checked expression over numbered components, for rows of any type. Composites of the builder and of `#[metric]`
-//! share it.
+//! A checked expression over numbered components, for rows of any type. Composites built at run time and those of
+//! `#[metric]` share it.
 
 use super::eval::{Node, Run};
 use super::legality::check::{Leaves, resolve};
@@ -12,23 +12,23 @@ use crate::metric::{Answer, Metric, MetricCall};
 use crate::score::error::MetricError;
 use crate::spec::MetricSpec;
 
-/// The computation of a composite's score from the scores of its components.
+/// How a composite's score follows from the scores of its components.
 #[derive(Debug)]
 pub struct Plan {
     node: Result<Node, String>,
-    /// The settings of a declared composite with a decision tree, to compare it with one of another run.
+    /// The settings of a declared composite with a decision tree, to compare it with that of another run.
     settings: Vec<(&'static str, String)>,
     names: &'static [&'static str],
     on_missing: OnMissing,
     /// The keys of the components, by number.
     keys: Vec<Option<Key>>,
-    /// The keys that occur more than once in the expression, nested composites included.
+    /// The keys that occur more than once in the expression, including nested composites.
     sharing: Option<Sharing>,
 }
 
 impl Plan {
-    /// Creates the plan of a composite that was checked at compile time. `all` are the keys of the components and of their
-    /// components, `specs` the specs of the components as they are configured.
+    /// Creates the plan of a composite checked at compile time. `all` has the keys of the components and of their
+    /// components, and `specs` the components' specs as configured.
     pub fn declared(
         expression: Shape<Named>,
         on_missing: OnMissing,
@@ -38,7 +38,7 @@ impl Plan {
     ) -> Self {
         let settings = expression.settings(on_missing);
         let mut leaves = Leaves::new(on_missing);
-        // The compiler has checked all rules. If one is violated nevertheless, every row reports it.
+        // The compiler has checked all rules. If one is broken nevertheless, every row reports it.
         let node = resolve(expression, &mut leaves).map(|(node, _)| node);
         let own_setting = leaves.all.iter().find_map(|leaf| own_setting(leaf, specs));
         let node = own_setting.map_or(node, Err);
@@ -80,7 +80,7 @@ impl Plan {
         ));
     }
 
-    /// Returns the key of a declared composite with a decision tree, whose parameters are the paths with their scores.
+    /// Returns the key of a declared composite with a decision tree. Its parameters are the paths and their scores.
     pub fn key_of<M: 'static>(&'static self) -> Key {
         Key::of_tree::<M>(&self.settings)
     }
@@ -89,7 +89,7 @@ impl Plan {
         self.names
     }
 
-    /// Evaluates the composite on one row. Components that have to be awaited are awaited concurrently.
+    /// Evaluates the composite on one row. Asynchronous components run concurrently.
     pub fn answer<'a, G: Sync, P: Sync>(
         &'a self,
         leaves: &[&'a dyn Metric<G, P>],
@@ -117,7 +117,7 @@ impl Plan {
     }
 }
 
-/// Returns the error of a component with a threshold or strictness of its own, which the compiler did not see.
+/// Returns an error if a component has its own threshold or strictness, which the compiler did not see.
 fn own_setting(leaf: &Named, specs: &[MetricSpec<'_>]) -> Option<String> {
     let (declared, own) = (leaf.spec, specs.get(leaf.index)?);
     let setting = match (
@@ -134,7 +134,7 @@ fn own_setting(leaf: &Named, specs: &[MetricSpec<'_>]) -> Option<String> {
     ))
 }
 
-/// Evaluates a composite that uses a metric in several places, outside of a run: it has to memoize by itself.
+/// Evaluates a composite that uses a metric in several places outside of a run, where it must memoize for itself.
 #[cold]
 fn memoized<'a, G: Sync, P: Sync>(
     run: Run<'a>,
@@ -212,7 +212,7 @@ mod tests {
         }
     }
 
-    /// A tree has no parameters but those of its declaration.
+    /// A tree's only parameters are those of its declaration.
     #[test]
     fn a_tree_has_the_key_of_its_type() {
         let tone = key::<Tone>("", OnMissing::Fail);

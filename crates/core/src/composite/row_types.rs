@@ -1,18 +1,18 @@
-//! The row types of a composite's components, which must be compatible with each other. rustc checks them in a function
-//! that the macro emits.
+//! The row types of a composite's components, which must be compatible. rustc checks them in a function that the macro
+//! emits.
 
 use std::marker::PhantomData;
 
 use crate::declared::{AnyRow, Declared, GoldRows, PredRows};
 use crate::metric::Metric;
 
-/// Combines the row types of several components: the first one that is not [`AnyRow`].
+/// Combines the row types of several components into the first one that is not [`AnyRow`].
 pub trait First<Other> {
     /// The combined row type.
     type Rows;
 }
 
-/// A component's row type that is compatible with the row type of the components before it.
+/// A component's row type that is compatible with that of the components before it.
 #[diagnostic::on_unimplemented(
     message = "the components are over different rows: `{Self}` here, `{Before}` before",
     label = "over other rows than the components before it",
@@ -42,7 +42,7 @@ impl<T> SameRows<Self> for PredRows<T> {}
 #[diagnostic::do_not_recommend]
 impl<T> SameRows<AnyRow> for PredRows<T> {}
 
-/// The row types of a component, or the combined row types of a composite's components.
+/// The row types of a component, or the combined ones of a composite's components.
 #[derive(Debug)]
 pub struct Rows<G, P>(PhantomData<(G, P)>);
 
@@ -54,7 +54,7 @@ impl Rows<AnyRow, AnyRow> {
 }
 
 impl<G, P> Rows<G, P> {
-    /// Combines these row types with the row types of another component.
+    /// Combines these row types with those of another component.
     pub fn and<G2, P2>(&self, _: &Rows<G2, P2>) -> Rows<G::Rows, P::Rows>
     where
         G: First<G2>,
@@ -65,7 +65,7 @@ impl<G, P> Rows<G, P> {
         Rows(PhantomData)
     }
 
-    /// Requires that a component which reads fields of any row type finds them in these rows.
+    /// Requires that a component that reads fields of any row type finds them in these rows.
     pub fn suit<M, G2, P2>(&self, _: &Rows<G2, P2>, _: MaybeMetric<M>)
     where
         Self: ScoredBy<M, G2, P2>,
@@ -110,7 +110,7 @@ impl<M> FallbackMetric for &MaybeMetric<M> {
     }
 }
 
-/// Row types, as far as they are known where a composite is declared, that the component `M` can score.
+/// Row types that the component `M` can score, if they are known where a composite is declared.
 pub trait ScoredBy<M, G2, P2> {}
 
 impl<M, G: Sync, P: Sync> ScoredBy<M, AnyRow, AnyRow> for Rows<GoldRows<G>, PredRows<P>> where

@@ -1,5 +1,5 @@
 //! An expression over components of any kind, before validation: metrics at run time
-//! ([`Expression`](super::Expression)), or the components that `#[metric]` names.
+//! ([`Expression`](super::Expression)), or components that `#[metric]` names.
 
 use std::sync::Arc;
 
@@ -11,11 +11,10 @@ use crate::metric::Metric;
 use crate::score::Scored;
 use crate::spec::MetricSpec;
 
-/// The effect of a metric that fails, abstains or panics on the score that it is a component of.
-/// A missing component never counts as a pass.
+/// What a composite does about a component that fails, abstains or panics. A missing component never counts as a pass.
 ///
-/// It applies to the rollouts of a row as well: if one has no score, the row has none
-/// ([`Fail`](Self::Fail)), or the rollout is omitted and counted ([`Skip`](Self::Skip)).
+/// It also applies to the rollouts of a row. If one has no score, the row has none ([`Fail`](Self::Fail)), or the
+/// rollout is omitted and counted ([`Skip`](Self::Skip)).
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, OnMissing, component, weighted};
@@ -55,10 +54,10 @@ pub enum OnMissing {
 pub struct IsMissing;
 
 impl OnMissing {
-    /// Returns the replacement of a missing value whose worst value is given; `None` omits it.
+    /// Returns what replaces a missing value, given its worst value; `None` omits it.
     ///
     /// # Errors
-    /// If the whole that the value is a component of has no value either.
+    /// Returns [`IsMissing`] if the whole has no value either.
     #[inline]
     #[doc(hidden)]
     pub fn replacement<T>(self, worst: T) -> Result<Option<T>, IsMissing> {
@@ -87,22 +86,22 @@ pub enum Shape<L> {
     Max(Vec<Self>),
     /// The mean of the truths if the mean of the proxies reaches a bound.
     Gate {
-        /// The components that are evaluated first.
+        /// The components to evaluate first.
         proxies: Vec<Self>,
         /// The bound.
         at_least: f64,
-        /// The components that are evaluated if the proxies pass.
+        /// The components to evaluate if the proxies pass.
         truths: Vec<Self>,
     },
     /// The component's value mirrored in its range.
     Invert(Box<Self>),
-    /// The component with the smallest value that is a pass.
+    /// The component with its smallest passing value.
     AtLeast(Box<Self>, f64),
-    /// A node of a decision tree: a component, and a branch for each of its answers.
+    /// A node of a decision tree: a component and a branch for each of its answers.
     Decision {
         /// The component.
         node: L,
-        /// How its answer is read.
+        /// How to read its answer.
         reads: Reads,
         /// The branches, each with the answers that lead to it.
         branches: Vec<(&'static [&'static str], Self)>,
@@ -111,7 +110,7 @@ pub enum Shape<L> {
     Number(f64),
 }
 
-/// How a node of a decision tree reads the answer of its component.
+/// How a decision tree reads a component's answer.
 #[derive(Debug, Clone, Copy)]
 pub enum Reads {
     /// The component returns a `bool`, and the answers are `yes` and `no`.
@@ -120,7 +119,7 @@ pub enum Reads {
     Enum {
         /// All answers, as the source code names them.
         answers: &'static [&'static str],
-        /// Returns the answer of a row.
+        /// Returns the answer on a row.
         read: fn(&Scored) -> Result<&'static str, String>,
     },
 }
@@ -143,13 +142,13 @@ impl Reads {
     }
 }
 
-/// A component, as far as the rules need it.
+/// What the rules need to know about a component.
 pub trait Leaf {
     /// Returns the metric's name.
     fn name(&self) -> &str;
     /// Returns the metric's spec.
     fn spec(&self) -> MetricSpec<'_>;
-    /// Returns `true` if both are the same component, which is evaluated once per row.
+    /// Returns `true` if both are the same component, evaluated once per row.
     fn is(&self, other: &Self) -> bool;
 }
 
@@ -172,7 +171,7 @@ impl<G: Sync, P: Sync> Leaf for Arc<dyn Metric<G, P>> {
 pub struct Named {
     /// Its number among the composite's components, in the order of the expression.
     pub index: usize,
-    /// The suffix of its name in results: its configuration.
+    /// The suffix of its name in results, which is its configuration.
     pub configured: &'static str,
     /// Its spec.
     pub spec: &'static MetricSpec<'static>,
@@ -193,7 +192,7 @@ impl Leaf for Named {
 }
 
 impl<L: Leaf> Shape<L> {
-    /// Returns the name in messages: the metric's, or the combination's.
+    /// Returns the name used in messages: the metric's, or the combination's.
     pub(super) fn name(&self) -> String {
         match self {
             Self::Leaf(leaf) => leaf.name().to_owned(),
@@ -210,7 +209,7 @@ impl<L: Leaf> Shape<L> {
         }
     }
 
-    /// Returns the whole expression with the settings of its components, to compare it with the expression of another run.
+    /// Returns the whole expression with its components' settings, to compare it with that of another run.
     pub(super) fn shown(&self, on_missing: OnMissing) -> String {
         match on_missing {
             OnMissing::Fail => self.expression(),
@@ -265,7 +264,7 @@ impl<L: Leaf> Shape<L> {
         }
     }
 
-    /// Returns the component if this is one, with or without bounds.
+    /// Returns the component, if this is one, with or without bounds.
     pub(super) fn component(&self) -> Option<&L> {
         match self {
             Self::Leaf(leaf) => Some(leaf),
@@ -276,8 +275,8 @@ impl<L: Leaf> Shape<L> {
 }
 
 impl Shape<Named> {
-    /// Returns the paths of a decision tree with what they lead to, or the whole expression of a composite that has trees among
-    /// its components.
+    /// Returns the paths of a decision tree and what they lead to, or the whole expression if a composite has trees
+    /// among its components.
     pub(super) fn settings(&self, on_missing: OnMissing) -> Vec<(&'static str, String)> {
         if !matches!(self, Self::Decision { .. }) {
             return vec![("expression", self.shown(on_missing))];

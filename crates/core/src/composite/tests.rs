@@ -1,4 +1,4 @@
-//! Composites of closures, and what `Metric` returns of a composite.
+//! Composites of closures, and what their `Metric` methods return.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -37,7 +37,7 @@ fn value(expression: Expression) -> f64 {
     scored(&built(expression)).score.value
 }
 
-/// Returns 0.5 or an error, and counts its calls. Evaluates rows whose prediction has the field of its name.
+/// Returns 0.5 or an error, and counts its calls. Scores only rows whose prediction has the field of its name.
 struct Counting {
     name: &'static str,
     tier: MetricTier,
@@ -81,7 +81,7 @@ impl Metric for Counting {
         self.name
     }
 
-    /// It declares that it is not awaited, which may be wrong.
+    /// Declares that it is synchronous, which may be wrong.
     fn spec(&self) -> MetricSpec<'_> {
         MetricSpec::new(self.name)
             .with_range(0.0, 1.0)
@@ -112,7 +112,7 @@ impl Metric for Counting {
     }
 }
 
-/// The smaller one of two metrics with equal keys, and the number of their calls.
+/// Returns the smaller of two metrics with equal keys, and the number of their calls.
 fn counting(is_awaited: bool) -> (Composite, Arc<AtomicU32>) {
     let calls = Arc::default();
     let part = |name| {
@@ -125,7 +125,7 @@ fn counting(is_awaited: bool) -> (Composite, Arc<AtomicU32>) {
     (built(min(["a", "b"].map(part))), calls)
 }
 
-/// The error of a judge whose calls are estimated.
+/// Returns the error of a judge whose calls are estimated.
 fn estimated() -> MetricError {
     MetricError::of_model("judge", LmErrorKind::Estimated.into())
 }
@@ -371,7 +371,7 @@ fn a_score_has_the_results_of_components_that_are_numbers_only_if_its_explanatio
 const NODE: MetricSpec<'static> = MetricSpec::new("short").with_kind(ScoreKind::Bool);
 const BRANCH: MetricSpec<'static> = MetricSpec::new("branch").with_range(0.0, 1.0);
 
-/// Returns which branches of a tree, `yes` and `no`, are called, and its path if there is a score.
+/// Returns which branches of a tree, `yes` and `no`, are called, and its path if it has a score.
 fn tree(node: &dyn Metric, is_explained: bool) -> ([bool; 2], Option<String>) {
     let named = |index, spec| Named {
         index,
@@ -459,7 +459,7 @@ fn a_metric_in_several_places_is_called_once_for_a_row_of_a_run_and_once_outside
     assert_eq!(calls.load(Ordering::Relaxed), 1);
 }
 
-/// A run has a memo that lives as long as the future.
+/// A run's memo lives as long as the future.
 #[test]
 fn a_component_that_is_awaited_and_does_not_declare_it_is_an_error_outside_of_a_run_only() {
     let (both, _) = counting(true);

@@ -1,6 +1,6 @@
-//! Compile-time declarations of the types that `#[metric]` generates, from which the compiler checks
-//! composites: the spec as a `const`, whether the metric has a verdict, whether it is asynchronous, which
-//! row types it reads, and how it is built. Its requirements are in `requirements.rs`.
+//! Compile-time declarations of the types that `#[metric]` generates, from which the compiler checks composites: the
+//! spec as a `const`, whether the metric has a verdict, whether it is asynchronous, which row types it reads, and how
+//! it is built. Requirements are in `requirements.rs`.
 
 pub mod requirements;
 
@@ -12,7 +12,7 @@ use crate::dedup::Key;
 use crate::files::MetricFile;
 use crate::spec::MetricSpec;
 
-/// A metric whose declaration is known at compile time. `#[metric]` implements it.
+/// A metric declared at compile time. `#[metric]` implements it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a metric that the compiler knows",
     label = "not a metric, or one written by hand",
@@ -25,16 +25,17 @@ pub trait Declared: Sized {
     type OverGold;
     /// [`AnyRow`] or [`PredRows`].
     type OverPred;
-    /// The builder, before the parameters without a default are set.
+    /// The builder before the required parameters are set.
     type Start;
 
-    /// The spec that all values of the type have by default.
+    /// The default spec of the type's values.
     const SPEC: MetricSpec<'static>;
 
     /// Returns the metric's builder.
     fn start() -> Self::Start;
 
-    /// Returns the spec of this value, which may be configured to read other fields; see [`Metric::spec`](crate::Metric::spec).
+    /// Returns this value's spec, which may be configured to read other fields; see
+    /// [`Metric::spec`](crate::Metric::spec).
     fn spec(&self) -> MetricSpec<'static> {
         Self::SPEC
     }
@@ -44,12 +45,12 @@ pub trait Declared: Sized {
         None
     }
 
-    /// Adds the keys of the metric and of all its components.
+    /// Adds the keys of the metric and all its components.
     fn keys(&self, all: &mut Vec<Key>) {
         all.extend(self.key());
     }
 
-    /// Returns the metric, if it implements [`Requires`].
+    /// Returns the metric if it implements [`Requires`].
     fn requires(&self) -> Option<&dyn Requires> {
         None
     }
@@ -73,7 +74,7 @@ pub trait Declared: Sized {
         self.max_cost_of(Declared::spec(self).cost_msats)
     }
 
-    /// Returns the largest expected cost of one call of this value, if `declared_msats` is the declared cost.
+    /// Returns the largest expected cost of one call of this value, given the declared cost.
     fn max_cost_of(&self, declared_msats: u64) -> u64 {
         self.requires()
             .map_or(declared_msats, |requires| requires.max_cost(declared_msats))
@@ -123,7 +124,7 @@ impl<M: Declared> Declaration for M {
     }
 }
 
-/// The builder of a metric without parameters.
+/// A builder for a metric without parameters.
 #[derive(Debug)]
 pub struct WithoutParameters<M>(pub fn() -> M);
 
@@ -141,9 +142,9 @@ impl<M> WithoutParameters<M> {
     }
 }
 
-/// [`Declared`] as a bound that rustc accepts in a `where` clause even if it is trivially false, so that the
-/// error is reported only where the metric is named. `N` is the metric's position in the composite, so that a
-/// metric used in two positions can have its associated types bound in each.
+/// [`Declared`] as a bound that rustc accepts in a `where` clause even if it is trivially false, so the error appears
+/// only where the metric is named. `N` is the metric's position in the composite; a metric in two positions can have
+/// its associated types bound in each.
 #[doc(hidden)]
 pub trait DeclaredIn<'a, const N: usize> {
     type Verdict;

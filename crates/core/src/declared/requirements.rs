@@ -1,4 +1,4 @@
-//! The requirements of a metric before it can score a row, and their preflight check.
+//! What a metric needs before it can score a row, and the preflight check.
 
 use std::fmt;
 use std::pin::Pin;
@@ -9,8 +9,8 @@ use futures_util::future::{join, join_all};
 use crate::files::MetricFile;
 use crate::lm::{EmbeddingModel, LanguageModel, LmError, LmErrorKind, logprobs_probe};
 
-/// A language model or an embedding model that a metric calls, another check before the first row, or the reason why it
-/// cannot score any row; see [`Metric::requirements`](crate::Metric::requirements).
+/// A requirement of a metric: a language model or an embedding model that it calls, a check before the first row, or
+/// the reason why it cannot score any row; see [`Metric::requirements`](crate::Metric::requirements).
 ///
 /// ```
 /// use dsrs_metrics::{metrics::F1, prelude::*};
@@ -24,9 +24,9 @@ use crate::lm::{EmbeddingModel, LanguageModel, LmError, LmErrorKind, logprobs_pr
 pub struct Requirement {
     metric: String,
     need: Need,
-    /// The hash of the prompt of a judge, without the inputs of a row.
+    /// The hash of a judge's prompt, without the inputs of a row.
     prompt: Option<Arc<str>>,
-    /// `true` if the model has to return log probabilities.
+    /// `true` if the model must return log probabilities.
     needs_logprobs: bool,
 }
 
@@ -36,9 +36,9 @@ enum Need {
     Embedder(Arc<dyn EmbeddingModel>),
     Check(Arc<Check>),
     Missing(String),
-    /// As `Missing`: a judge without a model.
+    /// Like `Missing`, for a judge without a model.
     MissingModel(String),
-    /// The offline stand-in of a judge instead of a model.
+    /// A judge's offline stand-in instead of a model.
     Offline,
 }
 
@@ -83,7 +83,7 @@ impl Requirement {
         Self::new(metric, Need::Embedder(model))
     }
 
-    /// Returns the embedding model that the metric calls, if it calls one.
+    /// Returns the embedding model that the metric calls, if any.
     ///
     /// ```
     /// # use dsrs_metrics::contract::Requirement;
@@ -96,7 +96,7 @@ impl Requirement {
         }
     }
 
-    /// Sets the hash of the prompt with which the metric calls the model, without the inputs of a row.
+    /// Sets the hash of the prompt that the metric sends to the model, without the inputs of a row.
     pub(crate) fn with_prompt(self, hash: &Arc<str>) -> Self {
         Self {
             prompt: Some(Arc::clone(hash)),
@@ -116,7 +116,7 @@ impl Requirement {
         self.prompt.as_deref()
     }
 
-    /// Returns the language model that the metric calls, if it calls one.
+    /// Returns the language model that the metric calls, if any.
     ///
     /// ```
     /// # use dsrs_metrics::contract::Requirement;
@@ -189,12 +189,12 @@ impl Requirement {
         Self::new(metric, Need::Missing(reason.to_string()))
     }
 
-    /// As [`missing`](Self::missing), for a judge without a language model.
+    /// Does the same as [`missing`](Self::missing) for a judge without a language model.
     pub(crate) fn missing_model(metric: impl Into<String>, reason: impl fmt::Display) -> Self {
         Self::new(metric, Need::MissingModel(reason.to_string()))
     }
 
-    /// Creates the requirement of a judge that scores by its offline stand-in.
+    /// Creates the requirement of a judge that uses its offline stand-in.
     pub(crate) fn offline(metric: impl Into<String>) -> Self {
         Self::new(metric, Need::Offline)
     }
@@ -210,7 +210,7 @@ impl Requirement {
         matches!(self.need, Need::MissingModel(_))
     }
 
-    /// Returns `true` if the metric is a judge that was asked to score by its offline stand-in instead of a model.
+    /// Returns `true` if the metric is a judge that was told to use its offline stand-in.
     ///
     /// ```
     /// use dsrs_metrics::{judge::shipped::SemanticEquivalence, prelude::*};
@@ -224,7 +224,7 @@ impl Requirement {
         matches!(self.need, Need::Offline)
     }
 
-    /// Returns why the metric cannot score any row, if it cannot.
+    /// Returns the reason why the metric cannot score any row, if there is one.
     ///
     /// ```
     /// use dsrs_metrics::contract::Requirement;
@@ -239,7 +239,7 @@ impl Requirement {
         }
     }
 
-    /// Converts the error of an invalid configuration to a requirement. Returns `None` if the configuration is valid.
+    /// Creates a requirement from the error of an invalid configuration; `None` if the configuration is valid.
     #[doc(hidden)]
     pub fn unless(
         metric: impl Into<String>,
@@ -279,14 +279,14 @@ impl fmt::Debug for Requirement {
     }
 }
 
-/// A metric that cannot score any row, and one line with the setting to change.
+/// The error that a metric cannot score any row, with one line on the setting to change.
 #[derive(Debug, Clone)]
 pub struct NotReady {
     pub metric: String,
     pub reason: String,
 }
 
-/// Returns the first metric that cannot score any row, as far as that is known without a call.
+/// Returns the first metric that is known, without any calls, to be unable to score a row.
 pub fn check(requirements: &[Requirement]) -> Result<(), NotReady> {
     let missing = requirements
         .iter()
@@ -297,7 +297,7 @@ pub fn check(requirements: &[Requirement]) -> Result<(), NotReady> {
     }
 }
 
-/// Calls each model once, all concurrently, then runs the checks, and returns the first that fails.
+/// Calls each model once, all concurrently, then runs the checks, and returns the first failure.
 pub async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
     check(&requirements)?;
     let (mut models, mut embedders) = (Vec::new(), Vec::new());
@@ -319,7 +319,7 @@ pub async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
     for ((requirement, lm), probed) in models.iter().zip(of_models) {
         match probed {
             Err(error) if !is_temporary(&error) => return requirement.not_ready(error.to_string()),
-            // A model that needs no call, such as a scripted one, is asked with the first row.
+            // A model that needs no call, such as a scripted one, is first asked with the first row.
             Ok(Some(_)) => called.push(lm),
             _ => {}
         }
@@ -352,8 +352,7 @@ pub async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
 
 /// Checks that a model returns log probabilities.
 async fn probe_logprobs(lm: &dyn LanguageModel) -> Result<(), String> {
-    const INSTEAD: &str =
-        "use a model that returns log probabilities, or write `scoring = text` in `#[judge(..)]`";
+    const INSTEAD: &str = "use a model that returns log probabilities, or write `scoring(by = text)` in `#[judge(..)]`";
     match lm.complete(&logprobs_probe()).await {
         Ok(reply) if reply.logprobs.is_empty() => Err(format!(
             "{}: the reply has no log probabilities; {INSTEAD}",
@@ -364,8 +363,8 @@ async fn probe_logprobs(lm: &dyn LanguageModel) -> Result<(), String> {
     }
 }
 
-/// Returns `true` if the provider is reachable but busy or failing, in which case no setting would help and rows are retried. Nothing is
-/// known from a call that was only estimated.
+/// Returns `true` if the provider is reachable but busy or failing, so no setting would help and rows are retried. A
+/// call that was only estimated says nothing.
 fn is_temporary(error: &LmError) -> bool {
     match error.kind() {
         LmErrorKind::RateLimited { .. }
@@ -377,19 +376,18 @@ fn is_temporary(error: &LmError) -> bool {
     }
 }
 
-/// A metric with requirements in addition to the requirements that the macros derive. `#[metric]` finds the implementation.
+/// A metric with requirements beyond those the macros derive. `#[metric]` finds the implementation.
 #[doc(hidden)]
 pub trait Requires {
     /// Adds the requirements of the metric.
     fn requirements(&self, all: &mut Vec<Requirement>);
 
-    /// Adds the files that the metric reads, apart from the files that the types of its parameters name.
+    /// Adds the files that the metric reads, apart from those named by the types of its parameters.
     fn files(&self, all: &mut Vec<MetricFile>) {
         let _ = all;
     }
 
-    /// Returns the largest expected cost of one call, if `declared_msats` is the cost in the spec. The cost of a
-    /// judge depends on its panel.
+    /// Returns the largest expected cost of one call, given the declared cost. A judge's cost depends on its panel.
     fn max_cost(&self, declared_msats: u64) -> u64 {
         declared_msats
     }

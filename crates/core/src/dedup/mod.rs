@@ -1,4 +1,4 @@
-//! Deduplication: a metric that is used in several places of one run is evaluated once per row.
+//! Deduplication: a metric used in several places of one run is evaluated once per row.
 
 use std::any::{Any, TypeId, type_name};
 use std::fmt;
@@ -9,17 +9,17 @@ use tokio::sync::OnceCell;
 use crate::score::{Result, RowAnswer};
 use crate::spec::instance_settings::InstanceSettings;
 
-/// The identity of a metric. Two metrics with equal keys return the same answer to the same call.
+/// The identity of a metric. Metrics with equal keys return the same answer to the same call.
 #[derive(Clone)]
 pub struct Key(Kind);
 
 #[derive(Clone)]
 enum Kind {
-    /// A type whose parameters are the same for all its values.
+    /// A type whose values all have the same parameters.
     Type(TypeId, &'static str, Settings),
     /// A copy of the metric, compared by its parameters' own equality.
     Configured(Arc<dyn Erased>),
-    /// One value that is used in several places, by its address. The caller keeps the value alive.
+    /// One value used in several places, by its address. The caller keeps the value alive.
     Shared(usize),
     /// A metric with settings of its own.
     Instance(Arc<Key>, InstanceSettings),
@@ -46,7 +46,7 @@ impl Key {
         Self(Kind::Instance(Arc::new(metric), settings))
     }
 
-    /// Returns the parameters of the metric as `TYPE.NAME` with their values, as far as these can be shown.
+    /// Returns the parameters of the metric as `TYPE.NAME` with their values, where they can be shown.
     pub(crate) fn parameters(&self) -> Vec<(String, String)> {
         match &self.0 {
             Kind::Configured(metric) => metric.parameters(),
@@ -98,10 +98,10 @@ impl fmt::Debug for Key {
 /// A metric whose parameters can be compared.
 #[doc(hidden)]
 pub trait Configured: Send + Sync + 'static {
-    /// Returns `true` if all parameters are equal. A parameter whose type does not implement [`PartialEq`] is never equal.
+    /// Returns `true` if all parameters are equal. A parameter whose type does not implement [`PartialEq`] never is.
     fn has_same_parameters(&self, other: &Self) -> bool;
 
-    /// Returns the name and the value of each parameter. `None` for a type that implements neither `Serialize` nor
+    /// Returns the name and value of each parameter. The value is `None` if its type implements neither `Serialize` nor
     /// `Debug`.
     fn parameters(&self) -> Vec<(&'static str, Option<String>)>;
 
@@ -111,7 +111,7 @@ pub trait Configured: Send + Sync + 'static {
     }
 }
 
-/// The name of a parameter with the type of its metric, without the path of the type.
+/// Returns a parameter's name prefixed with its metric's type, without the type's path.
 fn named(metric: &str, name: &str) -> String {
     let metric = metric.rsplit("::").next().unwrap_or_default();
     format!("{metric}.{name}")
@@ -145,7 +145,7 @@ impl<M: Configured> Erased for M {
     }
 }
 
-/// The keys that occur more than once among the metrics of a run and their components.
+/// The keys that occur more than once among a run's metrics and their components.
 #[derive(Debug, Clone)]
 pub struct Sharing(Arc<[Key]>);
 
@@ -182,7 +182,7 @@ pub struct Memo {
 }
 
 impl Memo {
-    /// Returns the place of the answer of a metric to a call, if the memo has one.
+    /// Returns the slot for a metric's answer to a call, if the memo has one.
     pub(crate) fn cell(&self, key: &Key, of: Address) -> Option<&OnceCell<Result<RowAnswer>>> {
         let position = self.shared.iter().position(|shared| shared == key)?;
         (self.of == of).then(|| &self.answers[position])

@@ -1,5 +1,5 @@
-//! How the answers of models become the score of a row: from one answer or several, of one judge or a panel, of each turn of a
-//! conversation. The computation with log probabilities is in `scoring.rs`.
+//! How models' answers become the score of a row: one answer or several, from one judge or a panel, for each turn of a
+//! conversation. `scoring.rs` computes scores from log probabilities.
 
 use std::cell::Cell;
 
@@ -10,7 +10,7 @@ use crate::lm::Logprobs;
 use crate::spec::ScoreRange;
 use crate::trajectory::{Message, Role, Trajectory};
 
-/// How the answers of several judges are aggregated.
+/// How to aggregate the answers of several judges.
 ///
 /// ```
 /// use dsrs_metrics::judge::{Aggregation, shipped::SemanticF1};
@@ -39,7 +39,7 @@ use crate::trajectory::{Message, Role, Trajectory};
 #[non_exhaustive]
 pub enum Aggregation {
     /// For verdicts, the majority of the judges that returned one; a tie is an error. For grades, the most frequent
-    /// grade, and the median of several such grades. The default for verdicts.
+    /// grade, or the median of several equally frequent ones. The default for verdicts.
     Majority,
     /// The median. The default for grades.
     Median,
@@ -73,10 +73,9 @@ pub(super) fn majority(votes: &[f64]) -> Option<f64> {
     (yes != no).then(|| f64::from(u8::from(yes > no)))
 }
 
-/// Returns the agreement of the judges, in [0, 1]: the mean closeness of their values to the aggregate, where
-/// closeness is 1 minus the distance as a fraction of the range. For votes it is the fraction of judges that
-/// voted with the majority. Without a range the distance is compared with the aggregate itself: closeness is
-/// `|value| / (|value| + distance)`.
+/// Returns the agreement of the judges, in [0, 1]: the mean closeness of their values to the aggregate, where closeness
+/// is 1 minus the distance as a fraction of the range. For votes it is the fraction of judges in the majority. Without
+/// a range, closeness is `|value| / (|value| + distance)`.
 pub(super) fn agreement(values: &[f64], aggregated: f64, range: Option<ScoreRange>) -> f64 {
     let closeness = |value: &f64| {
         let distance = (value - aggregated).abs();
@@ -90,7 +89,7 @@ pub(super) fn agreement(values: &[f64], aggregated: f64, range: Option<ScoreRang
 }
 
 fn mean(values: &[f64]) -> f64 {
-    // Far fewer than 2^52 judges.
+    // There are far fewer than 2^52 judges.
     let count = values.len() as f64;
     values.iter().sum::<f64>() / count
 }
@@ -117,20 +116,20 @@ fn most_frequent(values: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// How the answer of a model becomes a score.
+/// How to turn a model's answer into a score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum Scoring {
-    /// The score of the answer as it is written.
+    /// The score of the answer as written.
     Text,
-    /// The mean of the scores of all values of this output, weighted by their probabilities.
+    /// The mean score over all values of this output, weighted by their probabilities.
     Logprobs(&'static str),
-    /// The mean of the scores of so many answers.
+    /// The mean score of this many answers.
     Draws(u32),
 }
 
 impl Scoring {
-    /// Returns what a request asks for, if the score is computed from probabilities.
+    /// Returns the log probabilities to request, if the score is computed from them.
     pub(super) fn logprobs(self) -> Option<Logprobs> {
         match self {
             Self::Logprobs(output) => Some(Logprobs::of(output)),
@@ -153,20 +152,20 @@ impl Scoring {
 pub struct Turns {
     /// The author of the judged messages.
     pub role: Role,
-    /// The most messages before a turn that are shown; all by default.
+    /// The maximum number of earlier messages shown with a turn; all by default.
     pub window: Option<usize>,
-    /// The most turns of a row.
+    /// The maximum number of turns per row.
     pub max: usize,
     pub reduction: Reduction,
-    /// `true` if the score of a turn is a `bool`.
+    /// `true` if a turn's score is a `bool`.
     pub is_verdict: bool,
 }
 
-/// A conversation in the inputs of a judge, and the inputs with another conversation in its place.
+/// A conversation among a judge's inputs, and a function that replaces it.
 #[doc(hidden)]
 pub type Conversation<'i, I> = (&'i Trajectory, fn(&I, Trajectory) -> I);
 
-/// How the scores of the turns become the score of the row.
+/// How to combine the scores of the turns into that of the row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum Reduction {
@@ -178,7 +177,7 @@ pub enum Reduction {
 impl Reduction {
     pub(super) fn of(self, values: &[f64]) -> f64 {
         match self {
-            // Far fewer than 2^52 turns.
+            // There are far fewer than 2^52 turns.
             Self::Mean => values.iter().sum::<f64>() / values.len() as f64,
             Self::Min => values.iter().copied().fold(f64::INFINITY, f64::min),
             Self::Max => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
@@ -187,7 +186,8 @@ impl Reduction {
 }
 
 impl Turns {
-    /// Returns the positions of the messages that are turns. A message without text, which only calls tools, is not a turn.
+    /// Returns the positions of the messages that are turns. A message without text, which only calls tools, is not
+    /// one.
     pub(super) fn of(&self, conversation: &Trajectory) -> Vec<usize> {
         let is_turn =
             |message: &Message| message.role == self.role && !message.text.trim().is_empty();
@@ -198,7 +198,7 @@ impl Turns {
             .collect()
     }
 
-    /// Returns the turn at a position, at the end of the messages before it.
+    /// Returns the turn at a position, together with the messages before it.
     pub(super) fn window(&self, conversation: &Trajectory, position: usize) -> Trajectory {
         let start = self
             .window
@@ -207,7 +207,7 @@ impl Turns {
     }
 }
 
-/// The first subexpression of a score that overflowed, as in the source.
+/// The first subexpression of a score that overflowed, as written in the source.
 #[derive(Debug, Default)]
 #[doc(hidden)]
 pub struct Overflow(pub(super) Cell<Option<&'static str>>);
@@ -218,8 +218,8 @@ impl Overflow {
     }
 }
 
-/// Checked integer arithmetic of `score = ..`: an overflow, such as `grade - 1` of a grade 0, is recorded, where plain
-/// arithmetic would panic in debug builds and wrap in release builds.
+/// Checked integer arithmetic for `score = ..`. It records an overflow, such as `grade - 1` for a grade of 0, where
+/// plain arithmetic would panic in debug builds and wrap in release builds.
 #[doc(hidden)]
 pub trait CheckedInteger: Sized {
     /// Adds, recording an overflow.
@@ -250,7 +250,7 @@ macro_rules! checked_integer {
 }
 checked_integer!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 
-/// The types that `score = ..` may have, besides `bool`.
+/// The types that `score = ..` may have besides `bool`.
 ///
 /// ```
 /// use dsrs_metrics::lm::ScriptedLm;
@@ -339,8 +339,8 @@ pub fn rescale<S: Into<f64>>(grade: impl Into<f64>, scale: std::ops::RangeInclus
     (grade.into() - worst) / (best - worst)
 }
 
-/// Returns the share of the items for which `is_counted` holds, in [0, 1]; NaN without items, for which a judge declares what the
-/// row is: `#[output(each = statements, empty = ..)]`.
+/// Returns the share of items that `is_counted` accepts, in [0, 1]. It is NaN without items; a judge declares what such
+/// a row means with `#[output(each = statements, empty = ..)]`.
 ///
 /// ```
 /// use dsrs_metrics::judge::share;

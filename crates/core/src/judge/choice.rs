@@ -1,4 +1,4 @@
-//! The choice of a judge whose only output is an enum: what a decision tree branches on.
+//! The choice of a judge whose only output is an enum, on which a decision tree branches.
 
 use serde::Deserialize as _;
 use serde::de::DeserializeOwned;
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::score::{JUDGES, Scored};
 
-/// An enum whose variants have no data, as a judge answers with. `#[judge_output]` implements it.
+/// An enum of a judge's possible answers, whose variants have no data. `#[judge_output]` implements it.
 ///
 /// ```
 /// use dsrs_metrics::judge::Choice as _;
@@ -34,8 +34,8 @@ pub trait Choice: DeserializeOwned + Copy + Eq {
     fn name(self) -> &'static str;
 }
 
-/// A judge with one output besides `reasoning` and `feedback`, of a type of yours. `#[judge]` implements it. If the type is a
-/// [`Choice`], the judge can be a node of a decision tree with a branch for each answer.
+/// A judge with one output of your own type besides `reasoning` and `feedback`. `#[judge]` implements it. If the type
+/// is a [`Choice`], the judge can be a node of a decision tree with a branch for each answer.
 ///
 /// ```
 /// use dsrs_metrics::judge::{Answers, Choice};
@@ -76,11 +76,11 @@ pub trait Answers {
 
 const NO_ANSWER: &str = "it was scored without an answer, and the tree branches on the answer";
 
-/// Returns the name of the answer of a judge on a row: of a panel, the answer of more than half of the judges that answered. A judge whose
-/// answers in both orders of a pair differ votes for neither.
+/// Returns a judge's answer on a row. For a panel, it is the answer of more than half of the judges that answered. A
+/// judge whose answers in both orders of a pair differ votes for neither.
 ///
 /// # Errors
-/// No answer has a majority, or the row was scored without a call.
+/// Fails if no answer has a majority, or the row was scored without a call.
 #[doc(hidden)]
 pub fn answer_of<J: Answers<Answer: Choice>>(scored: &Scored) -> Result<&'static str, String> {
     let metadata = scored.metadata().ok_or(NO_ANSWER)?;
@@ -100,7 +100,7 @@ pub fn answer_of<J: Answers<Answer: Choice>>(scored: &Scored) -> Result<&'static
                 .collect::<Option<_>>()
                 .ok_or(NO_ANSWER)?
         }
-        // The answer of the offline stand-in.
+        // The offline stand-in's answer.
         None => {
             let answer = metadata
                 .get("answer")
@@ -112,7 +112,7 @@ pub fn answer_of<J: Answers<Answer: Choice>>(scored: &Scored) -> Result<&'static
     majority(&votes).map(Choice::name)
 }
 
-/// Returns the answer of more than half of the judges. Each judge has one answer, or one in each order of a pair.
+/// Returns the answer of more than half of the judges. Each judge has one answer, or one for each order of a pair.
 fn majority<A: Choice>(judges: &[Vec<A>]) -> Result<A, String> {
     let mut counts: Vec<(A, usize)> = Vec::new();
     for answers in judges {
@@ -155,7 +155,7 @@ fn majority<A: Choice>(judges: &[Vec<A>]) -> Result<A, String> {
     }
 }
 
-/// The type itself. Named in this way, it may be less visible than the impl that names it.
+/// The type itself. Under this name it may be less visible than the impl that names it.
 #[doc(hidden)]
 pub trait Itself {
     type Itself;

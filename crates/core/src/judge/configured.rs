@@ -1,4 +1,4 @@
-//! The parameters of a panel on the command line. The panel itself is in `panel.rs`.
+//! The command-line parameters of a panel. `panel.rs` has the panel itself.
 
 use std::any::type_name;
 use std::marker::PhantomData;
@@ -16,7 +16,7 @@ use crate::metric::params::{Configures, ParamError, Params, read_param};
 use crate::spec::{MetricSpec, ParamSpec, ScoreKind};
 use crate::value_type::TypeHelp;
 
-/// Returns the spec of a parameter with a default, whose type is described by `ty` only.
+/// Returns the spec of a parameter with a default whose type only `ty` describes.
 pub const fn param(
     name: &'static str,
     ty: &'static str,
@@ -33,7 +33,7 @@ pub const fn param(
     }
 }
 
-/// The parameters of a panel, as on the command line.
+/// The parameters of a panel on the command line.
 pub const PANEL: [ParamSpec<'static>; 4] = [
     param(
         "models",
@@ -61,7 +61,7 @@ pub const PANEL: [ParamSpec<'static>; 4] = [
     ),
 ];
 
-/// Returns the parameters of a panel with the defaults that a judge sets.
+/// Returns the parameters of a panel with a judge's defaults.
 pub const fn panel_params(defaults: [Option<&'static str>; 4]) -> [ParamSpec<'static>; 4] {
     let mut params = PANEL;
     let mut index = 0;
@@ -87,7 +87,7 @@ impl<J> Configures<J> for JudgeBuilder<J> {
     }
 }
 
-/// The panel of a judge of type `J`, for the key of the judge.
+/// The panel of a judge of type `J`, used in the judge's key.
 struct PanelOf<J>(Panel, PhantomData<fn() -> J>);
 
 impl<J> Clone for PanelOf<J> {
@@ -115,7 +115,7 @@ pub fn panel_key<J: Judge + 'static>(judge: &J) -> Key {
     Key::of(&PanelOf::<J>(judge.panel().clone(), PhantomData))
 }
 
-/// Returns the default of a panel's parameter where it depends on the metric, as the aggregation does.
+/// Returns the default of a panel's parameter that depends on the metric, such as the aggregation.
 pub fn panel_default(index: usize, spec: &MetricSpec<'_>) -> Option<String> {
     let param = &PANEL[index];
     let declared = spec
@@ -131,8 +131,8 @@ pub fn panel_default(index: usize, spec: &MetricSpec<'_>) -> Option<String> {
     depends.then(|| aggregation.to_owned())
 }
 
-/// Returns the settings of a panel on which a verdict depends. Its models, and its own threshold, strictness and cost, are in
-/// the requirements and in the spec of the judge.
+/// Returns the panel settings that a verdict depends on. Models, threshold, strictness and cost are in the judge's
+/// requirements and spec instead.
 pub fn shown_panel(panel: &Panel) -> Vec<(&'static str, Option<String>)> {
     panel.shown()
 }
@@ -140,7 +140,7 @@ pub fn shown_panel(panel: &Panel) -> Vec<(&'static str, Option<String>)> {
 /// Returns the panel that the parameters describe.
 ///
 /// # Errors
-/// [`ParamError::WrongType`].
+/// Returns [`ParamError::WrongType`] for a value of the wrong type.
 pub fn read_panel(params: &Params, spec: &MetricSpec<'static>) -> Result<Panel, ParamError> {
     let [models, aggregation, limit, quorum] = &PANEL;
     let mut panel = Panel::new();
@@ -173,7 +173,7 @@ fn read<T: serde::de::DeserializeOwned>(
         .transpose()
 }
 
-/// Returns a number of judges; `None` if it is not set, or set to the default.
+/// Returns a number of judges; `None` if it is unset or the default.
 fn judges(
     params: &Params,
     spec: &MetricSpec<'static>,
@@ -197,7 +197,7 @@ impl<'de> Deserialize<'de> for Judges {
     }
 }
 
-/// Names of models, as a JSON list or separated by commas.
+/// Model names, as a JSON list or separated by commas.
 struct Models(Vec<JudgeModel>);
 
 #[derive(Deserialize)]

@@ -7,7 +7,7 @@ use super::reply::{JudgeOutput, Reply};
 use super::signature::Signature;
 use super::untrusted::Content;
 
-/// A judge: its inputs, its outputs, and the score of an answer. Implemented by `#[judge]`.
+/// A judge: its inputs, its outputs, and the score of an answer. `#[judge]` implements it.
 ///
 /// ```
 /// use dsrs_metrics::judge::{Judge, Panel, shipped::SemanticEquivalence};
@@ -17,7 +17,7 @@ use super::untrusted::Content;
 /// assert_eq!(SemanticEquivalence::signature().inputs().collect::<Vec<_>>(), ["expected", "actual"]);
 /// ```
 pub trait Judge: Send + Sync {
-    /// The inputs, from a row.
+    /// The inputs, read from a row.
     type Input: Send + Sync;
     /// The outputs.
     type Output: JudgeOutput;
@@ -28,24 +28,25 @@ pub trait Judge: Send + Sync {
     /// Returns the panel.
     fn panel(&self) -> &Panel;
 
-    /// Returns the inputs for the prompt.
+    /// Returns the inputs as shown in the prompt.
     fn shown(&self, input: &Self::Input) -> Vec<Content>;
 
-    /// Returns the configuration for the prompt.
+    /// Returns the configuration as shown in the prompt.
     fn configured(&self) -> Vec<(&'static str, Content)> {
         Vec::new()
     }
 
-    /// Checks the parameters, before the first row and before each call.
+    /// Checks the parameters before the first row and before each call.
     ///
     /// # Errors
-    /// What is wrong, and what to write.
+    /// Returns what is wrong and what to write instead.
     #[doc(hidden)]
     fn check_params(&self) -> Result<(), String> {
         Ok(())
     }
 
-    /// Reads the output of a step from its reply; `false` if it is missing or invalid, in which case the reply records why.
+    /// Reads the output of a step from its reply. Returns `false` if it is missing or invalid; the reply then records
+    /// why.
     #[doc(hidden)]
     fn reads_step(&self, step: usize, reply: &mut Reply<'_>) -> bool {
         let _ = (step, reply);
@@ -63,12 +64,12 @@ pub trait Judge: Send + Sync {
     fn score_output(&self, output: Self::Output, overflow: &Overflow) -> f64;
 }
 
-/// A judge whose parameters are checked.
+/// A judge that checks its parameters.
 #[doc(hidden)]
 pub trait ChecksParams {
-    /// As [`Judge::check_params`], which calls it.
+    /// Checks the parameters; [`Judge::check_params`] calls this.
     ///
     /// # Errors
-    /// What is wrong, and what to write.
+    /// Returns what is wrong and what to write instead.
     fn check(&self) -> Result<(), String>;
 }

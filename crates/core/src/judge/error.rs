@@ -6,7 +6,7 @@ use std::fmt;
 use crate::lm::LmError;
 use crate::messages::escape;
 
-/// Why a judge has no verdict. No such error depends on the quality of the judged answer, so none becomes a
+/// Why a judge has no verdict. None of these errors depends on the quality of the judged answer, so none becomes a
 /// score.
 ///
 /// ```
@@ -39,11 +39,11 @@ dsrs_metrics_values::debug_as_display!(JudgeError);
 
 #[derive(Clone, PartialEq)]
 enum Kind {
-    /// No language model is configured, and the offline stand-in was not requested.
+    /// No language model is configured, and nobody asked for the offline stand-in.
     NoModel,
     /// The call of a model failed.
     Model(LmError),
-    /// Fewer judges of the panel returned a verdict than required, for the first error.
+    /// Too few judges of the panel returned a verdict. This is the first error.
     NoQuorum(Box<JudgeError>),
     /// There is nothing to judge, so the judge abstains.
     NoItems,
@@ -138,17 +138,17 @@ impl JudgeError {
         matches!(self.kind, Kind::NoModel)
     }
 
-    /// Returns `true` if there is nothing to judge, so that the judge abstains.
+    /// Returns `true` if there is nothing to judge, so the judge abstains.
     pub(super) fn is_no_items(&self) -> bool {
         matches!(self.kind, Kind::NoItems)
     }
 
-    /// Returns `true` if the call of the model was only estimated, so that there is no reply to judge by.
+    /// Returns `true` if the call was only estimated, so there is no reply.
     pub(super) fn is_estimated(&self) -> bool {
         matches!(&self.kind, Kind::Model(error) if error.is_estimated())
     }
 
-    /// The error of a turn, with its message. The error of a model stays as it is.
+    /// Adds the turn to the message. An error of a model stays unchanged.
     pub(super) fn in_turn(self, message: usize) -> Self {
         match self.kind {
             Kind::Model(_) => self,
@@ -156,7 +156,7 @@ impl JudgeError {
         }
     }
 
-    /// Returns the budget that does not cover the call, if that is the reason.
+    /// Returns the budget if it does not cover the call.
     pub(super) fn budget_msats(&self) -> Option<u64> {
         match &self.kind {
             Kind::Model(error) => error.budget_msats(),

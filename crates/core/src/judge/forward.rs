@@ -1,5 +1,5 @@
-//! A judge as a program: from its inputs to its outputs, so that it can itself be evaluated and tuned. `#[judge]` emits the
-//! impl of [`Module`](crate::Module), which calls [`forward`].
+//! Runs a judge as a program from its inputs to its outputs, so it can be evaluated and tuned itself. `#[judge]` emits
+//! the [`Module`](crate::Module) impl, which calls [`forward`].
 
 use std::error::Error;
 
@@ -22,7 +22,7 @@ use crate::spec::{MetricSpec, ScoreKind};
 /// Reads one input of a judge from an example.
 ///
 /// # Errors
-/// If it is missing or has another type.
+/// Fails if it is missing or has another type.
 pub fn read_input<T>(inputs: &Example, name: &'static str) -> Result<Untrusted<T>, JudgeError>
 where
     T: for<'read> FieldType<'read>,
@@ -45,10 +45,10 @@ where
     input.map(Untrusted::new)
 }
 
-/// As [`read_input`], with a default if the example has no such field.
+/// Does the same as [`read_input`], with a default for a missing field.
 ///
 /// # Errors
-/// If it has another type.
+/// Fails if it has another type.
 pub fn read_input_or<T>(
     inputs: &Example,
     name: &'static str,
@@ -66,7 +66,7 @@ where
 /// Judges one example and returns the outputs, with the usage of the calls and a trace of them.
 ///
 /// # Errors
-/// An invalid setting, a missing input, or no verdict.
+/// Fails for an invalid setting, a missing input, or a missing verdict.
 pub fn forward<'a, J: Judge<Input: 'a>>(
     judge: &'a J,
     inputs: Example,
@@ -107,7 +107,7 @@ async fn judged<J: Judge>(
         .with_usage(usage))
 }
 
-/// Returns the calls before the last one, as far as they were made.
+/// Returns the calls before the last one that were made.
 fn steps(signature: &Signature, name: &str, inputs: &Example, all: &Prediction) -> Vec<TraceStep> {
     let step = |step: &Step| {
         let value = all.get(step.name())?.clone();
@@ -125,7 +125,7 @@ fn steps(signature: &Signature, name: &str, inputs: &Example, all: &Prediction) 
     signature.steps.iter().filter_map(step).collect()
 }
 
-/// Returns the outputs of the judge whose score is the nearest to the panel's score, and the panel's score.
+/// Returns the panel's score, and the outputs of the judge whose score is nearest to it.
 fn prediction<J: Judge>(judgement: Judgement, kind: ScoreKind) -> Prediction {
     let Judgement {
         value,
@@ -157,7 +157,7 @@ fn answer(metadata: &mut Map<String, Value>, value: f64) -> Map<String, Value> {
     });
     let answer = match nearest {
         Some(judge) => judge["answers"].get_mut(0).map(Value::take),
-        // The offline judge is not one of a panel.
+        // The offline stand-in is not part of a panel.
         None => metadata.remove("answer"),
     };
     match answer {

@@ -6,7 +6,7 @@ use super::output_spec::OutputSpec;
 use crate::json::numbers::inexact_number;
 use crate::json::unique_keys::UniqueKeys;
 
-/// The flaws of a reply, which are sent to the model for the repair.
+/// The flaws of a reply. They are sent to the model for the repair.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Flaw {
     pub(super) text: String,
@@ -14,12 +14,12 @@ pub(super) struct Flaw {
     pub(super) is_cut: bool,
 }
 
-/// The largest reply that is parsed, in bytes. A reply of a judge has some KiB, and JSON may need more than twenty times
-/// its own size in memory.
+/// The largest reply that is parsed, in bytes. A judge's reply takes a few KiB, and JSON may need more than twenty
+/// times its size in memory.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Returns the JSON object of a reply: the whole text, or its only code block. An object within prose is rejected,
-/// since it may be quoted from the data, or quoted to contradict it.
+/// Returns the JSON object of a reply: the whole text, or its only code block. An object within prose is rejected
+/// because it may be quoted from the data, or quoted to contradict it.
 pub(super) fn object(text: &str) -> Result<Map<String, Value>, Flaw> {
     let inside = object_text(text)?;
     let read =
@@ -59,8 +59,8 @@ pub(super) fn object_text(text: &str) -> Result<&str, Flaw> {
     }
 }
 
-/// Returns the text after the `<think>` block of open models. A block that quotes its own end tag leaves more than
-/// one object, which is rejected.
+/// Returns the text after the `<think>` block of open models. If a block quotes its own end tag, several objects remain
+/// and the reply is rejected.
 fn after_thoughts(text: &str) -> &str {
     let thoughts = text
         .strip_prefix("<think>")
@@ -68,7 +68,7 @@ fn after_thoughts(text: &str) -> &str {
     thoughts.map_or(text, |(_, reply)| reply.trim_start())
 }
 
-/// Returns the text between the first and the last Markdown fence; the rest, if there is only one.
+/// Returns the text between the first and the last Markdown fence, or after the first if there is only one.
 fn code_block(text: &str) -> Result<&str, &'static str> {
     let Some(after) = text.strip_prefix("```") else {
         return Err(match text.contains('{') {
@@ -85,12 +85,12 @@ fn code_block(text: &str) -> Result<&str, &'static str> {
     Ok(unnamed.trim())
 }
 
-/// Formats an error in one line of at most 160 characters, since it may quote the reply, and the reply the row.
+/// Formats an error in one line of at most 160 characters, because it may quote the reply, and the reply the row.
 pub(super) fn in_short(error: &serde_json::Error) -> String {
     in_brief(&error.to_string(), 160)
 }
 
-/// Returns the beginning of a string, in one line.
+/// Returns the beginning of a string as one line.
 pub(super) fn in_brief(text: &str, length: usize) -> String {
     let line: String = text
         .chars()
@@ -106,11 +106,11 @@ pub(super) fn in_brief(text: &str, length: usize) -> String {
 #[derive(Debug)]
 pub(super) struct Fields {
     pub(super) values: Map<String, Value>,
-    /// The number of keys of the reply, at any depth, that no output has.
+    /// The number of keys of the reply, at any depth, that belong to no output.
     pub(super) ignored_keys: usize,
 }
 
-/// Returns the fields without the keys that no output has, whose names are added to `ignored`.
+/// Returns the fields without keys that belong to no output; the names of those are added to `ignored`.
 pub(super) fn without_ignored<'s>(
     mut values: Map<String, Value>,
     output: impl Fn(&str) -> Option<&'s OutputSpec>,
@@ -132,8 +132,8 @@ pub(super) fn without_ignored<'s>(
     }
 }
 
-/// Removes the keys that `schema` does not have from a value, at any depth, and adds their names to `ignored`. References of the
-/// schema are to definitions of `root`.
+/// Removes keys that are not in `schema` from a value, at any depth, and adds their names to `ignored`. References in
+/// the schema point to definitions in `root`.
 pub(super) fn remove_ignored(
     value: &mut Value,
     schema: &Value,
@@ -175,7 +175,7 @@ pub(super) fn remove_ignored(
     }
 }
 
-/// Returns the definition that a schema refers to, or the schema.
+/// Follows a reference to its definition; any other schema is returned as is.
 fn referred<'s>(schema: &'s Value, root: &'s Value) -> &'s Value {
     let reference = schema["$ref"]
         .as_str()
@@ -185,7 +185,7 @@ fn referred<'s>(schema: &'s Value, root: &'s Value) -> &'s Value {
         .unwrap_or(schema)
 }
 
-/// Adds the schemas that describe an object: the schema, the one that it refers to, and those of the alternative that the object is.
+/// Adds the schemas that describe an object: this one, the one it refers to, and that of the matching alternative.
 fn add_schemas<'s>(
     schema: &'s Value,
     root: &'s Value,
@@ -206,7 +206,8 @@ fn add_schemas<'s>(
     }
 }
 
-/// Returns `true` if an object may be of this alternative: it has the tag of the alternative, or else all of its required keys.
+/// Returns `true` if an object may be of this alternative: it has the alternative's tag, or all its required keys if
+/// there is no tag.
 fn fits(alternative: &Value, object: &Map<String, Value>) -> bool {
     if alternative["type"] != "object" {
         return false;

@@ -28,8 +28,8 @@ impl<K> Judged<K> {
         }
     }
 
-    /// Combines the scores of two judges; fails if either fails, with an error about the budget if there is one. It abstains if
-    /// one abstains and the other one does not fail. The confidence is the smaller of the two.
+    /// Combines the scores of two judges. It fails if either fails, preferring an error about the budget, and abstains
+    /// if one abstains and the other does not fail. The confidence is the smaller of the two.
     #[doc(hidden)]
     pub fn with(
         self,
@@ -88,12 +88,12 @@ pub(super) struct Judgement {
     pub(super) details: Option<String>,
     pub(super) feedback: Option<String>,
     pub(super) metadata: Map<String, Value>,
-    /// The judges of the panel without a verdict, if there are any.
+    /// The judges of the panel without a verdict, if any.
     pub(super) lost: Option<LostJudges>,
 }
 
 impl Judgement {
-    /// A judgement without words, of which the judge is sure.
+    /// Creates a judgement with full confidence and no explanation.
     pub(super) fn new(value: f64) -> Self {
         Self {
             value,
@@ -110,7 +110,7 @@ impl Judgement {
 pub trait Kind {
     /// The kind of the score: a bool or a number.
     const KIND: ScoreKind;
-    /// Says if the score itself is a verdict.
+    /// States whether the score itself is a verdict.
     type Verdict;
 }
 

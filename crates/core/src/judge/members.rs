@@ -1,5 +1,5 @@
-//! The verdicts of the judges of a panel, and how they are combined: position bias, the quorum, the aggregated score with its
-//! confidence, and the metadata.
+//! Combines the verdicts of a panel's judges: position bias, quorum, the aggregated score with its confidence, and the
+//! metadata.
 
 use serde_json::{Map, Value, json};
 
@@ -12,29 +12,29 @@ use super::signature::Signature;
 use crate::score::{FAILED, JUDGES, LostJudges, ReplyCounts};
 use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
 
-/// The confidence of a pairwise judge with position bias, whose preferences in both orders contradict each other.
+/// The confidence of a pairwise judge whose preferences in both orders contradict each other (position bias).
 const POSITION_BIAS_CONFIDENCE: f64 = 0.5;
 
-/// The result of one judge of the panel, from one order of the row or from both.
+/// The result of one judge of the panel, for one order of the row or both.
 pub(super) struct Member {
     pub(super) id: String,
     pub(super) replied_by: ReplyCounts,
-    /// The keys of its replies that no output has.
+    /// The number of keys of its replies that belong to no output.
     pub(super) ignored_keys: usize,
     pub(super) verdict: Result<Opinion, JudgeError>,
 }
 
-/// The verdict of one judge, without the order of a pair.
+/// The verdict of one judge, independent of the order of a pair.
 pub(super) struct Opinion {
     value: f64,
     confidence: f64,
     answers: Vec<Map<String, Value>>,
-    /// Of each order, the probabilities of the values of an output, if the score is computed from them.
+    /// For each order, the probabilities of an output's values, if the score is computed from them.
     probabilities: Vec<Map<String, Value>>,
 }
 
-/// Returns the opinion of one judge, from the verdicts on a row, one for each draw, or from those on both orders of a pair. The
-/// score of several draws is their mean. Orders that contradict each other (position bias) count as a tie.
+/// Returns one judge's opinion from its verdicts on a row, one per draw, or on both orders of a pair. The score of
+/// several draws is their mean. Orders that contradict each other (position bias) count as a tie.
 pub(super) fn opinion(verdicts: Vec<Verdict>, draws: usize, spec: &MetricSpec<'_>) -> Opinion {
     let values: Vec<f64> = verdicts.iter().map(|verdict| verdict.value).collect();
     let probabilities = verdicts
@@ -42,7 +42,7 @@ pub(super) fn opinion(verdicts: Vec<Verdict>, draws: usize, spec: &MetricSpec<'_
         .filter_map(|verdict| Some(verdict.weights.as_ref()?.by_text()));
     let probabilities = probabilities.collect();
     let answers = verdicts.into_iter().map(|verdict| verdict.answer).collect();
-    // At most 100 draws.
+    // There are at most 100 draws.
     let of_order = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let values: Vec<f64> = values.chunks(draws).map(of_order).collect();
     let [straight, swapped] = values[..] else {
@@ -77,7 +77,7 @@ pub(super) fn opinion(verdicts: Vec<Verdict>, draws: usize, spec: &MetricSpec<'_
     }
 }
 
-/// Returns the judgement of a panel, or the error of one that has no quorum.
+/// Returns the judgement of a panel, or an error without a quorum.
 pub(super) fn combine(
     panel: &Panel,
     signature: &Signature,
@@ -93,7 +93,7 @@ pub(super) fn combine(
             .iter()
             .filter_map(|member| member.verdict.as_ref().err())
     };
-    // Without the judges that the budget does not cover, another panel would judge this row than the others.
+    // Without the judges that the budget does not cover, this row would be judged by another panel than the rest.
     let is_final = |error: &&JudgeError| error.budget_msats().is_some() || error.is_estimated();
     if let Some(error) = errors().find(is_final) {
         return Err(error.clone());
@@ -125,7 +125,7 @@ pub(super) fn combine(
         .iter()
         .map(|(_, opinion)| opinion.confidence)
         .collect();
-    // Far fewer than 2^52 judges.
+    // There are far fewer than 2^52 judges.
     let (sure, share) = (
         own.iter().sum::<f64>() / own.len() as f64,
         answered.len() as f64 / members.len() as f64,
@@ -145,7 +145,7 @@ pub(super) fn combine(
     })
 }
 
-/// Returns a string output of the judges: for several judges, one line each with its model.
+/// Returns the judges' string output; several judges get one line each, with the model.
 fn text_output(answered: &[(&str, &Opinion)], output: &str) -> Option<String> {
     let all: Vec<(&str, f64, &str)> = answered
         .iter()
@@ -169,7 +169,7 @@ fn text_output(answered: &[(&str, &Opinion)], output: &str) -> Option<String> {
     }
 }
 
-/// Returns the reasoning of the judges, and what they answered about each item of a list.
+/// Returns the judges' reasoning and their answers about each item of a list.
 fn details(signature: &Signature, answered: &[(&str, &Opinion)]) -> Option<String> {
     let reasoning = text_output(answered, "reasoning").filter(|reasoning| !reasoning.is_empty());
     let mut lines: Vec<String> = reasoning.into_iter().collect();
@@ -187,7 +187,7 @@ fn details(signature: &Signature, answered: &[(&str, &Opinion)]) -> Option<Strin
     (!lines.is_empty() || text_output(answered, "reasoning").is_some()).then(|| lines.join("\n"))
 }
 
-/// Iterates over a line for each order: `probabilities of grade: 8 0.62, 7 0.31`, the most probable value first.
+/// Iterates over one line per order, the most probable value first: `probabilities of grade: 8 0.62, 7 0.31`.
 fn probabilities<'a>(
     signature: &'a Signature,
     opinion: &'a Opinion,
@@ -212,8 +212,8 @@ fn probabilities<'a>(
     })
 }
 
-/// Iterates over a line for each item of the outputs with items: `2. "Paris is large." (supported: false)`, with the name of the
-/// list if there are several, and `contexts 2 (useful: false)` for an item of the row.
+/// Iterates over one line per item of the outputs: `2. "Paris is large." (supported: false)`, with the list's name if
+/// there are several, and `contexts 2 (useful: false)` for an item of the row.
 fn items<'a>(
     signature: &'a Signature,
     answer: &'a Map<String, Value>,
@@ -241,7 +241,7 @@ fn items<'a>(
     lists.flatten()
 }
 
-/// Returns the fields of an item by name, since the order of a map depends on the features of `serde_json`.
+/// Returns the fields of an item sorted by name, because the order of a map depends on the features of `serde_json`.
 fn fields(item: &Value) -> String {
     let Value::Object(fields) = item else {
         return item.to_string();

@@ -1,10 +1,10 @@
-//! Judges: metrics that a language model evaluates. The question ([`Signature`]), how row content is put into
-//! the prompt ([`Untrusted`]), how a reply is parsed, and how the verdicts of several judges are aggregated
-//! ([`Panel`]).
+//! Judges: metrics that a language model evaluates. This module has the question ([`Signature`]), the prompt around row
+//! content ([`Untrusted`]), the parser of replies, and the aggregation of several judges' verdicts ([`Panel`]).
 //!
-//! `steps.rs` declares the calls before the last one, and `pipeline.rs` makes all calls to one model. `token_weights.rs` reads the
-//! probabilities of an answer's values. `trace.rs` shows a program's steps within a limit, `demos.rs` has demonstrations.
-//! `builder.rs` builds a judge without parameters, `forward.rs` runs one as a program.
+//! `steps.rs` declares the calls before the last one, and `pipeline.rs` makes all calls to one model.
+//! `token_weights.rs` reads the probabilities of an answer's values. `trace.rs` shows a program's steps within a limit,
+//! and `demos.rs` has demonstrations. `builder.rs` builds a judge without parameters, and `forward.rs` runs one as a
+//! program.
 //!
 //! Language models are in [`lm`](crate::lm); the judges of the library are in `dsrs_metrics::judge::shipped`.
 //!

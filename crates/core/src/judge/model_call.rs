@@ -1,4 +1,4 @@
-//! One question to one model: the request, the reply, at most one repair, and the cost.
+//! One question to one model: the request, the reply, up to one repair, and the cost.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -32,11 +32,11 @@ pub(super) struct Verdict {
     pub(super) value: f64,
     /// All fields of the answer.
     pub(super) answer: Map<String, Value>,
-    /// The probabilities of the values of an output, if the score is computed from them.
+    /// The probabilities of an output's values, if the score is computed from them.
     pub(super) weights: Option<Weights>,
 }
 
-/// Returns the request of a call of a judge, without the parameters that the model does not support.
+/// Returns the request for a judge's call, without parameters that the model does not support.
 pub(super) fn request(
     (judge, call): (&Signature, &Signature),
     lm: &dyn LanguageModel,
@@ -50,7 +50,7 @@ pub(super) fn request(
     request_with(call, prompt, sampling).with_draw(draw)
 }
 
-/// Returns the hash of everything that a request contains, apart from the inputs of a row.
+/// Returns the hash of everything in a request except the inputs of a row.
 pub(super) fn hash_without_inputs(signature: &Signature, prompt: Prompt) -> String {
     let prompt = Prompt {
         user: "".into(),
@@ -75,25 +75,25 @@ fn request_with(signature: &Signature, prompt: Prompt, sampling: Sampling) -> Lm
         .with_sampling(sampling)
 }
 
-/// One question to one model about a row, or about one order of a pair, with its cost and its calls so far.
+/// One question to one model about a row, or one order of a pair, with its cost and calls so far.
 pub(super) struct Question {
     pub(super) lm: Arc<dyn LanguageModel>,
     /// The next request.
     pub(super) request: LmRequest,
-    /// The inputs of the row and the values of its steps, from which the prompts of later calls are made.
+    /// The row's inputs and the values of its steps, used in the prompts of later calls.
     pub(super) contents: Vec<Content>,
     pub(super) draw: u32,
-    /// The declared cost of one call, for calls of unknown cost.
+    /// The declared cost of one call, used if its cost is unknown.
     pub(super) declared_msats: u64,
-    /// The cost of all calls in millisatoshis, where a call of unknown cost counts with the declared cost.
+    /// The cost of all calls in millisatoshis. A call of unknown cost counts with the declared cost.
     pub(super) msats: u64,
     pub(super) calls: u32,
     pub(super) usage: Usage,
-    /// The models that replied, also from the store.
+    /// The models that replied, including from the store.
     pub(super) replied_by: ReplyCounts,
-    /// The parameters that the model does not support, and that were omitted.
+    /// The unsupported parameters that were omitted.
     pub(super) omitted: UnsupportedParams,
-    /// The keys of the replies that no output has.
+    /// The number of keys in the replies that belong to no output.
     pub(super) ignored_keys: usize,
 }
 
@@ -131,7 +131,7 @@ impl Question {
             .await?
     }
 
-    /// Makes the call of a step, and returns its value.
+    /// Makes the call of a step and returns its value.
     pub(super) async fn step<J: Judge>(
         &mut self,
         judge: &J,
@@ -148,8 +148,8 @@ impl Question {
         Ok(values.remove(step.name()).unwrap_or_default())
     }
 
-    /// Makes a call, and once more with a repair message if `read` finds a flaw in the reply. `read` also returns the number of ignored
-    /// keys.
+    /// Makes a call, and another with a repair message if `read` finds a flaw in the reply. `read` also returns the
+    /// number of ignored keys.
     async fn answer<T>(
         &mut self,
         read: impl Fn(&LmReply) -> Result<(T, usize), Flaw>,
@@ -174,7 +174,7 @@ impl Question {
         }
     }
 
-    /// Makes one call, and repeats it without a sampling parameter that the model does not support.
+    /// Makes one call, and repeats it without a sampling parameter that the model rejects.
     async fn call(&mut self) -> Result<LmReply, JudgeError> {
         loop {
             let error = match self.once().await {
@@ -191,7 +191,7 @@ impl Question {
         }
     }
 
-    /// Makes one call, and counts its cost and tokens in any case.
+    /// Makes one call, and counts its cost and tokens even if it fails.
     async fn once(&mut self) -> Result<LmReply, JudgeError> {
         let reply = recording::complete(&*self.lm, &self.request).await;
         self.count(&reply);
@@ -230,8 +230,8 @@ impl Question {
     }
 }
 
-/// Returns the verdict with the number of ignored keys, or a flaw that a repair can fix. An error in the score's expression is not a
-/// flaw, since another reply would not help.
+/// Returns the verdict with the number of ignored keys, or a flaw that a repair can fix. An error in the score's
+/// expression is not a flaw: another reply would not help.
 fn read<J: Judge>(
     judge: &J,
     lm: &dyn LanguageModel,
@@ -268,7 +268,7 @@ fn read<J: Judge>(
     ))
 }
 
-/// Returns the mean of the scores of an answer with each value of the weighed output, by the probabilities of these values.
+/// Returns the mean score of an answer over the values of the weighed output, weighted by their probabilities.
 fn weighed<'r, J: Judge>(
     judge: &J,
     lm: &dyn LanguageModel,
@@ -278,7 +278,7 @@ fn weighed<'r, J: Judge>(
 ) -> Result<(f64, Weights), JudgeError> {
     let none = |reason: String| {
         JudgeError::new(format!(
-            "{}: {reason}; use a model that returns log probabilities, or write `scoring = text` in `#[judge(..)]`",
+            "{}: {reason}; use a model that returns log probabilities, or write `scoring(by = text)` in `#[judge(..)]`",
             lm.id()
         ))
     };
@@ -295,7 +295,7 @@ fn weighed<'r, J: Judge>(
     Ok((mean, weights))
 }
 
-/// Returns the score of an answer of `lm`.
+/// Returns the score of an answer from `lm`.
 pub(super) fn score<J: Judge>(judge: &J, output: J::Output, lm: &str) -> Result<f64, JudgeError> {
     let overflow = Overflow::default();
     let value = panic::catch(false, || judge.score_output(output, &overflow));
@@ -312,7 +312,7 @@ pub(super) fn score<J: Judge>(judge: &J, output: J::Output, lm: &str) -> Result<
     })
 }
 
-/// Validates the score of each judge separately, since an aggregate could hide one out of range.
+/// Validates each judge's score separately, because an aggregate could hide one out of range.
 pub(super) fn validated(
     lm: &dyn LanguageModel,
     verdict: Verdict,
@@ -332,11 +332,11 @@ pub(super) fn validated(
     }
 }
 
-/// The bytes that a repair quotes of a reply. A reply of a judge has some KiB; a longer one is paid for again with
-/// every byte that is sent back.
+/// How many bytes of a reply a repair quotes. A judge's reply takes a few KiB, and every byte sent back is paid for
+/// again.
 const MAX_QUOTED_BYTES: usize = 8 << 10;
 
-/// Returns a reply as the repair quotes it: whole, or its beginning and its end.
+/// Quotes a reply for the repair: whole, or its beginning and end.
 fn quoted(reply: String) -> String {
     if reply.len() <= MAX_QUOTED_BYTES {
         return reply;
@@ -351,7 +351,7 @@ fn quoted(reply: String) -> String {
     format!("{start}\n[.. {} bytes left out ..]\n{end}", tail - head)
 }
 
-/// The bytes of the flaws that a repair names. A reply may have a flaw for each key of a long object.
+/// How many bytes of flaws a repair names. A reply may have a flaw for each key of a long object.
 const MAX_FLAW_BYTES: usize = 4 << 10;
 
 fn repair(flaw: &Flaw) -> String {
@@ -362,7 +362,7 @@ fn repair(flaw: &Flaw) -> String {
     )
 }
 
-/// Returns the error for a second reply that is not a verdict.
+/// Returns the error for a second reply without a verdict.
 fn unreadable(lm: &dyn LanguageModel, reply: &LmReply, flaw: &Flaw) -> JudgeError {
     let beginning = beginning(&reply.text);
     if flaw.is_cut {
@@ -374,7 +374,7 @@ fn unreadable(lm: &dyn LanguageModel, reply: &LmReply, flaw: &Flaw) -> JudgeErro
     JudgeError::unreadable(lm.id(), &flaw.text, &beginning)
 }
 
-/// Returns `true` if a reply without an answer is a refusal, for models that do not flag refusals.
+/// Returns `true` if a reply without an answer is a refusal. Some models do not flag refusals.
 fn is_refusal(text: &str) -> bool {
     const OPENINGS: [&str; 9] = [
         "i'm sorry",
@@ -400,7 +400,7 @@ fn beginning(text: &str) -> String {
     }
 }
 
-/// A parameter that a judge can omit.
+/// A parameter that a judge can do without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Parameter {
     Seed,
@@ -408,7 +408,7 @@ pub(super) enum Parameter {
 }
 
 impl Parameter {
-    /// Returns the parameter that the model rejected, if a judge can omit it.
+    /// Returns the parameter that the model rejected, if a judge can do without it.
     pub(super) fn unsupported(error: &LmError) -> Option<Self> {
         match error.kind() {
             LmErrorKind::ParameterUnsupported { parameter, .. } => match parameter.as_str() {
@@ -420,7 +420,7 @@ impl Parameter {
         }
     }
 
-    /// Returns the name in the provider's API.
+    /// Returns its name in the provider's API.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Seed => "seed",
@@ -428,7 +428,7 @@ impl Parameter {
         }
     }
 
-    /// Removes the parameter; returns whether it was set.
+    /// Removes the parameter, and returns `true` if it was set.
     pub(super) fn remove_from(self, sampling: &mut Sampling) -> bool {
         match self {
             Self::Seed => sampling.seed.take().is_some(),
@@ -439,7 +439,7 @@ impl Parameter {
 
 pub(super) type UnsupportedParams = BTreeSet<Parameter>;
 
-/// By model and endpoint, since the supported parameters do not depend on the judge.
+/// Keyed by model and endpoint, because the supported parameters do not depend on the judge.
 type Known = RwLock<HashMap<(String, Option<String>), UnsupportedParams>>;
 
 fn known() -> &'static Known {
@@ -454,7 +454,7 @@ fn key(lm: &dyn LanguageModel) -> (String, Option<String>) {
 /// Returns the parameters that the model is known not to support.
 pub(super) fn known_for(lm: &dyn LanguageModel) -> UnsupportedParams {
     let known = known().read().unwrap_or_else(PoisonError::into_inner);
-    // Usually the map is empty.
+    // The map is usually empty.
     if known.is_empty() {
         return UnsupportedParams::new();
     }

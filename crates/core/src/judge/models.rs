@@ -1,5 +1,4 @@
-//! The models of judges: set on the judge, or configured in the scope or the environment. Panels of several
-//! models are in `panel.rs`.
+//! The models of judges: set on the judge, or configured in the scope or the environment. Panels are in `panel.rs`.
 
 #[cfg(feature = "lm")]
 use std::collections::HashMap;
@@ -19,7 +18,7 @@ use crate::lm::{Lm, LmBuilder, LmErrorKind, LmReply, LmRequest, ProviderEmbedder
 use crate::metric::settings::Settings;
 use crate::score::OFFLINE_JUDGE;
 
-/// Returns the name of the model, `default` for the configured one.
+/// Returns the model's name, or `default` for the configured one.
 pub(super) fn shown(model: &JudgeModel) -> String {
     match model {
         JudgeModel::Configured => "default".to_owned(),
@@ -29,8 +28,8 @@ pub(super) fn shown(model: &JudgeModel) -> String {
     }
 }
 
-/// The models of a scope: the model of judges that name none, and how a named model is connected. Part of
-/// [`Settings`], so that it applies to every judge that runs within the scope.
+/// The models of a scope: the default for judges that name none, and how to connect to a named model. It is part of
+/// [`Settings`], so it applies to every judge that runs within the scope.
 ///
 /// ```
 /// use dsrs_metrics::contract::Settings;
@@ -54,12 +53,12 @@ pub struct Models {
 
 type Connect = dyn Fn(&str) -> Result<Arc<dyn LanguageModel>, LmError> + Send + Sync;
 
-/// Connects to the embedding model of a name.
+/// Connects to the embedding model with a given name.
 #[cfg(feature = "lm")]
 type ConnectEmbedder = dyn Fn(&str) -> Result<Arc<dyn EmbeddingModel>, LmError> + Send + Sync;
 
 impl Models {
-    /// Returns models with `lm` as the default of judges that name no model.
+    /// Uses `lm` for judges that name no model.
     ///
     /// ```
     /// use dsrs_metrics::contract::Settings;
@@ -84,9 +83,9 @@ impl Models {
         }
     }
 
-    /// Returns a setting with which judges that name no model score by their offline stand-in, even if `DSRS_LM` is set; their
-    /// results are marked. A judge without a stand-in or with the name of a model is an error before the first row. A judge
-    /// with a model passed as a value calls this model.
+    /// Makes judges that name no model use their offline stand-in, even if `DSRS_LM` is set; their results are marked.
+    /// A judge without a stand-in, or one that names a model, is an error before the first row. A judge with a model
+    /// passed as a value calls that model.
     ///
     /// ```
     /// use dsrs_metrics::contract::Settings;
@@ -110,8 +109,8 @@ impl Models {
         }
     }
 
-    /// Sets the function that connects to a model by its name, as `provider:model`. It is called for each row, so it
-    /// should cache its connections.
+    /// Sets the function that connects to a model by its name, as `provider:model`. It is called for each row, so cache
+    /// the connections.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -144,7 +143,7 @@ impl Models {
         self
     }
 
-    /// Sets the embedding model of metrics that name none. Default: the one that `DSRS_EMBED` names.
+    /// Sets the embedding model of metrics that name none. Default: the one named by `DSRS_EMBED`.
     ///
     /// ```
     /// use dsrs_metrics::contract::Settings;
@@ -166,10 +165,9 @@ impl Models {
         }
     }
 
-    /// Returns the model that `DSRS_LM` names as the default, and connects to any other by its name, with the API
-    /// keys and endpoints of the environment; see [`Lm`](crate::lm::Lm). All are counted in one
-    /// [ledger](Self::ledger), and models of one account share its rate limits. Judges use these models by default,
-    /// unless their scope has its own.
+    /// Uses the model named by `DSRS_LM` as the default, and connects to any other by its name, with the API keys and
+    /// endpoints of the environment; see [`Lm`](crate::lm::Lm). One [ledger](Self::ledger) counts them all, and models
+    /// of one account share its rate limits. Judges use these models unless their scope has its own.
     ///
     /// ```
     /// use dsrs_metrics::judge::Models;
@@ -182,7 +180,7 @@ impl Models {
     /// ```
     ///
     /// # Errors
-    /// [`LmError`] if `DSRS_LM` does not name a model.
+    /// Returns [`LmError`] if `DSRS_LM` does not name a model.
     #[cfg(feature = "lm")]
     pub fn from_env() -> Result<Self, LmError> {
         let id = Self::chosen();
@@ -201,8 +199,7 @@ impl Models {
         Some(id.trim().to_owned()).filter(|id| !id.is_empty())
     }
 
-    /// Returns models that are built on first use, each once and all with the same settings; `id` is the model of
-    /// judges that name none.
+    /// Builds each model on first use, once, with the same settings. `id` names the model of judges that name none.
     #[cfg(feature = "lm")]
     #[doc(hidden)]
     pub fn built_by(
@@ -225,7 +222,7 @@ impl Models {
         }
     }
 
-    /// Returns the ledger of all calls, if these are the models of the environment; a model passed as a value has its
+    /// Returns the ledger of all calls, if these are the models of the environment. A model passed as a value has its
     /// own.
     ///
     /// ```
@@ -238,7 +235,7 @@ impl Models {
         self.ledger.as_ref()
     }
 
-    /// Returns the models of the scope, or else the models of the environment.
+    /// Returns the models of the scope, or those of the environment.
     pub(super) fn of_scope() -> Result<Option<Arc<Self>>, LmError> {
         if let Some(models) = Settings::get::<Self>() {
             return Ok(Some(models));
@@ -270,7 +267,7 @@ impl Models {
         of_scope.or_else(of_environment)
     }
 
-    /// Returns the embedding model of this name.
+    /// Returns the embedding model with this name.
     pub(super) fn embedding_model(id: &str) -> Result<Arc<dyn EmbeddingModel>, LmError> {
         if let Some(folder) = id.strip_prefix("static:") {
             return static_embedder(folder);
@@ -309,8 +306,8 @@ impl Models {
     }
 }
 
-/// Makes a function that builds the value of each name once. A model that is built where calls are replayed may have neither
-/// key nor store, so other tests do not share it.
+/// Returns a function that builds the value for each name once. A model built during a replay may have neither key nor
+/// store, so other tests do not share it.
 #[cfg(feature = "lm")]
 fn once_each<T: Clone>(
     build: impl Fn(&str) -> Result<T, LmError>,
@@ -345,7 +342,7 @@ struct WithoutKey {
 
 #[cfg(feature = "lm")]
 impl WithoutKey {
-    /// Returns any other error.
+    /// Creates the model; any other error is returned.
     fn new(error: LmError) -> Result<Self, LmError> {
         match (error.kind(), error.model()) {
             (LmErrorKind::MissingApiKey { .. }, Some(id)) => Ok(Self {
@@ -379,8 +376,8 @@ impl fmt::Debug for Models {
 
 /// Returns the vectors of several strings. Equal strings are embedded once.
 ///
-/// A judge or metric that compares several strings calls it once for all of them. Without a model of its own, `embedder` is the
-/// model of the scope ([`Models::with_embedder`]), or else the one that `DSRS_EMBED` names.
+/// If your judge or metric compares several strings, call this once for all of them. Without a model of its own,
+/// `embedder` is the model of the scope ([`Models::with_embedder`]), or the one named by `DSRS_EMBED`.
 ///
 /// ```
 /// use dsrs_metrics::judge;
@@ -399,8 +396,9 @@ impl fmt::Debug for Models {
 /// ```
 ///
 /// # Errors
-/// [`LmErrorKind::Setting`](crate::lm::LmErrorKind::Setting), if no model is configured; otherwise the error of the call, or
-/// [`LmErrorKind::InvalidReply`](crate::lm::LmErrorKind::InvalidReply), if the model returns fewer or more vectors than strings.
+/// Returns [`LmErrorKind::Setting`](crate::lm::LmErrorKind::Setting) if no model is configured, the error of a failed
+/// call, or [`LmErrorKind::InvalidReply`](crate::lm::LmErrorKind::InvalidReply) if the number of vectors differs from
+/// that of the strings.
 pub async fn embed(embedder: &Embedder, texts: &[&str]) -> Result<Embeddings, LmError> {
     let mut distinct: Vec<&str> = Vec::with_capacity(texts.len());
     let mut positions = Vec::with_capacity(texts.len());
@@ -431,7 +429,8 @@ pub async fn embed(embedder: &Embedder, texts: &[&str]) -> Result<Embeddings, Lm
 /// ```
 ///
 /// # Errors
-/// [`LmErrorKind::Setting`](crate::lm::LmErrorKind::Setting), if no model is configured; otherwise the error of connecting to the model.
+/// Returns [`LmErrorKind::Setting`](crate::lm::LmErrorKind::Setting) if no model is configured, or the error of
+/// connecting to the model.
 pub fn embedding_model(embedder: &Embedder) -> Result<Arc<dyn EmbeddingModel>, LmError> {
     match embedder {
         Embedder::Value(model) => Ok(Arc::clone(model)),
@@ -444,8 +443,8 @@ pub fn embedding_model(embedder: &Embedder) -> Result<Arc<dyn EmbeddingModel>, L
     }
 }
 
-/// Returns what a metric with this embedding model needs before its first row: the model, which a run probes once, or the reason why
-/// it cannot score any row.
+/// Returns what a metric with this embedding model needs before its first row: the model, which a run probes once, or
+/// the reason why it cannot score any row.
 ///
 /// ```
 /// use dsrs_metrics::judge;

@@ -24,11 +24,11 @@ pub struct OutputSpec {
     pub(super) schema: Value,
     pub(super) range: Option<ScoreRange>,
     pub(super) labels: &'static [&'static str],
-    /// The list that the output has an item for each item of.
+    /// The list for whose items the output has one item each.
     pub(super) each: Option<Each>,
-    /// The list whose items the items of this output name by number, in their field of the same name.
+    /// The list whose items this output's items name by number, in the field with the list's name.
     pub(super) cites: Option<&'static str>,
-    /// The most items of a list.
+    /// The maximum number of items of a list.
     pub(super) max_items: Option<usize>,
 }
 
@@ -57,15 +57,15 @@ impl OutputSpec {
         #[doc(hidden)]
         pub fn labelled(labels: &'static [&'static str]) => labels = labels;
 
-        /// Sets the list that the output has an item for each item of.
+        /// Sets the list for whose items the output has one item each.
         #[doc(hidden)]
         pub fn each(each: Each) => each = Some(each);
 
-        /// Sets the list whose items the items of this output name by number.
+        /// Sets the list whose items this output's items name by number.
         #[doc(hidden)]
         pub fn cites(list: &'static str) => cites = Some(list);
 
-        /// Sets the most items of a list.
+        /// Sets the maximum number of items of a list.
         #[doc(hidden)]
         pub fn max_items(items: usize) => max_items = Some(items);
     }
@@ -138,7 +138,7 @@ impl OutputSpec {
     }
 }
 
-/// Adapts a schema to providers: they require `additionalProperties: false`, and reject formats of numbers.
+/// Adapts a schema to providers, which require `additionalProperties: false` and reject number formats.
 pub(super) fn closed(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
@@ -176,8 +176,9 @@ impl fmt::Debug for Offline {
     }
 }
 
-/// Functions that can replace a judge's model with `.offline()` or `--offline`: from the inputs as strings, in the order of
-/// the signature, to the outputs by name. `None` is an input that the row does not have; `reasoning` may be omitted.
+/// Functions that can replace a judge's model under `.offline()` or `--offline`. They take the inputs as strings in the
+/// order of the signature (`None` for an input that the row lacks), and return the outputs by name; `reasoning` may be
+/// omitted.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

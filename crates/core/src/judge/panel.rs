@@ -17,64 +17,64 @@ use crate::score::error::MetricError;
 use crate::spec::MetricSpec;
 use crate::spec::instance_settings::InstanceSettings;
 
-/// The calls for one question at most: the question, and one repair.
+/// The maximum number of calls for one question: the question and one repair.
 const CALLS_PER_QUESTION: u64 = 2;
 
-/// The panel of a judge: settings that override the settings of `#[judge]`.
+/// The panel of a judge: settings that override those of `#[judge]`.
 ///
 /// On the command line each setting is a parameter of the judge: `--param NAME.models=openai:gpt-6-luna,default`,
-/// `--param NAME.aggregation=median`, and so on. A metric of yours that calls judges itself has these parameters too
-/// if it takes `#[param(default)] panel: dsrs_metrics::judge::Panel`.
+/// `--param NAME.aggregation=median`, and so on. A metric of yours that calls judges has these parameters too if it
+/// takes `#[param(default)] panel: dsrs_metrics::judge::Panel`.
 ///
-/// Two panels are equal if they return the same answer: the concurrency is not compared, and models passed as values
+/// Two panels are equal if they return the same answer. The concurrency is not compared, and models passed as values
 /// are equal if they are the same value.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Panel {
     lm: Option<JudgeModel>,
     pub(super) settings: PanelSettings,
-    /// Threshold, strictness and cost of the judge.
+    /// The judge's threshold, strictness and cost.
     instance: InstanceSettings,
-    /// Instruction, demonstrations and context of the judge.
+    /// The judge's instruction, demonstrations and context.
     prompt: Option<Arc<PromptSettings>>,
 }
 
 impl Panel {
-    /// Returns a panel that overrides nothing.
+    /// Creates a panel that overrides nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
     setters! {
-        /// Sets the model to use wherever the judge names none.
+        /// Sets the model to use where the judge names none.
         pub fn with_lm(lm: impl IntoModel) => lm = Some(lm.into_model());
 
-        /// Scores by the offline stand-in of the judge wherever the judge names no model, even if one is configured. Every
-        /// result is marked. The last call of this method and of [`with_lm`](Self::with_lm) applies.
+        /// Uses the judge's offline stand-in where it names no model, even if one is configured. Every result is
+        /// marked. The later call of this method and [`with_lm`](Self::with_lm) wins.
         pub fn offline() => lm = Some(JudgeModel::Offline);
 
-        /// Sets the models, which are all called; one that is listed twice is called twice.
+        /// Sets the models. All are called, and one listed twice is called twice.
         pub fn models(models: impl IntoIterator<Item = impl IntoModel>)
             => settings.models = models.into_iter().map(IntoModel::into_model).collect();
 
-        /// Sets how the judges' answers are aggregated.
+        /// Sets how to aggregate the judges' answers.
         pub fn aggregation(aggregation: Aggregation) => settings.aggregation = Some(aggregation);
 
-        /// Sets how many judges are called concurrently per row; the default is all of them.
+        /// Sets how many judges are called concurrently per row. By default all are.
         pub fn max_concurrent_judges(limit: usize) => settings.max_concurrent_judges = Some(limit);
 
-        /// Sets how many judges must return a verdict for a score; the default is more than half of them. A row that fewer
-        /// than all of them judged is counted in the headline, and on the command line the exit code is 1 unless a quorum is
+        /// Sets how many judges must return a verdict for a score. By default more than half must. The headline counts
+        /// rows that only some of the judges judged, and on the command line the exit code is then 1 unless a quorum is
         /// set. A judge that the budget does not cover is never left out: the row is skipped.
         pub fn quorum(quorum: usize) => settings.quorum = Some(quorum);
 
-        /// Sets the judge's threshold: the smallest (or, if lower is better, the largest) value that is a pass.
+        /// Sets the judge's threshold: the smallest passing value, or the largest if lower is better.
         pub fn threshold(threshold: f64) => instance.threshold = Some(threshold);
 
         /// Replaces each score of the judge with 1 (pass) or 0 (fail). The judge must have a threshold.
         pub fn strict() => instance.strict = Some(true);
 
-        /// Sets the largest expected cost of one verdict of one model, in millisatoshis. The cost of a call without a
-        /// known price is this one.
+        /// Sets the largest expected cost of one verdict of one model, in millisatoshis. It also counts as the cost of
+        /// a call whose price is unknown.
         pub fn cost_msats(cost_msats: u64) => instance.cost_msats = Some(cost_msats);
     }
 
@@ -84,15 +84,15 @@ impl Panel {
         self.prompted(|prompt| prompt.instruction = instruction)
     }
 
-    /// Sets the demonstrations: examples with the inputs of the judge and its outputs, under the names of the
-    /// signature's fields. An output `reasoning` that the judge adds itself may be left out.
+    /// Sets the demonstrations: examples with the judge's inputs and outputs, under the names of the signature's
+    /// fields. You can leave out an output `reasoning` that the judge adds itself.
     pub fn demos(self, demos: impl IntoIterator<Item = Example>) -> Self {
         let demos = demos.into_iter().collect();
         self.prompted(|prompt| prompt.demos = demos)
     }
 
-    /// Sets extra context, which follows the instruction. Like the instruction it is trusted: text of others belongs into an
-    /// input.
+    /// Sets extra context, which follows the instruction. Like the instruction it is trusted, so put text from others
+    /// into an input instead.
     pub fn context(self, context: impl Into<String>) -> Self {
         let context = Some(context.into());
         self.prompted(|prompt| prompt.context = context)
@@ -103,12 +103,12 @@ impl Panel {
         self
     }
 
-    /// Returns instruction, demonstrations and context, if any is set.
+    /// Returns the instruction, demonstrations and context, if any is set.
     pub(super) fn prompt(&self) -> Option<&PromptSettings> {
         self.prompt.as_deref()
     }
 
-    /// Returns the instruction of the judge: its own, or the instruction of its signature.
+    /// Returns the judge's instruction: the panel's own, or that of the signature.
     pub fn instruction_of<'a>(&'a self, signature: &'a Signature) -> &'a str {
         let own = self
             .prompt()
@@ -116,7 +116,7 @@ impl Panel {
         own.unwrap_or(&signature.instruction)
     }
 
-    /// Returns the panel for one of two judges that share its cost and are combined into one score: `index` is 0 or 1.
+    /// Returns the panel for one of two judges that share its cost and form one score. `index` is 0 or 1.
     #[doc(hidden)]
     pub fn of_half(mut self, index: u64) -> Self {
         let cost_msats = self
@@ -133,10 +133,10 @@ impl Panel {
         self
     }
 
-    /// Returns the spec of the judge with its own threshold, strictness and cost.
+    /// Returns the judge's spec with its own threshold, strictness and cost.
     ///
     /// # Errors
-    /// A threshold or strictness that the judge does not support.
+    /// Fails for a threshold or strictness that the judge does not support.
     #[doc(hidden)]
     pub fn spec<'a>(&self, declared: &MetricSpec<'a>) -> Result<MetricSpec<'a>, MetricError> {
         self.instance
@@ -144,7 +144,7 @@ impl Panel {
             .map_err(|error| MetricError::failed(declared.name, error))
     }
 
-    /// As [`spec`](Self::spec), but without invalid settings.
+    /// Does the same as [`spec`](Self::spec), but ignores invalid settings.
     #[doc(hidden)]
     pub fn shown_spec<'a>(&self, declared: MetricSpec<'a>) -> MetricSpec<'a> {
         self.instance.shown(declared)
@@ -156,7 +156,7 @@ impl Panel {
         Requirement::unless(declared.name, self.instance.apply(*declared).map(|_| ()))
     }
 
-    /// Returns the settings on which a verdict depends, as a user writes them; see `shown_panel`.
+    /// Returns the settings that a verdict depends on, as a user writes them; see `shown_panel`.
     pub(super) fn shown(&self) -> Vec<(&'static str, Option<String>)> {
         let PanelSettings {
             models,
@@ -193,7 +193,7 @@ impl Panel {
         self.models_of(signature).len()
     }
 
-    /// Returns the models of the panel, at least one.
+    /// Returns the models of the panel. There is at least one.
     fn models_of<'a>(&'a self, signature: &'a Signature) -> &'a [JudgeModel] {
         let own = [&self.settings.models, &signature.panel.models];
         let set = own.into_iter().find(|models| !models.is_empty());
@@ -221,19 +221,19 @@ impl Panel {
         limit.unwrap_or(usize::MAX).clamp(1, 1024)
     }
 
-    /// Returns how many judges must return a verdict; the default is more than half.
+    /// Returns how many judges must return a verdict. By default more than half must.
     pub(super) fn quorum_of(&self, signature: &Signature) -> usize {
         let quorum = self.settings.quorum.or(signature.panel.quorum);
         quorum.unwrap_or_else(|| self.num_judges(signature) / 2 + 1)
     }
 
-    /// Returns `true` if a quorum is set, so that a judge without a verdict is allowed.
+    /// Returns `true` if a quorum is set, so some judges may fail to return a verdict.
     pub(super) fn has_quorum(&self, signature: &Signature) -> bool {
         self.settings.quorum.or(signature.panel.quorum).is_some()
     }
 
-    /// Returns the largest expected cost of a row, in millisatoshis, if one verdict of one model costs
-    /// `verdict_msats`: each model of the panel is called, and once more if its reply has to be repaired.
+    /// Returns the largest expected cost of a row in millisatoshis, if one verdict of one model costs `verdict_msats`.
+    /// Each model of the panel is called, and once more if its reply needs a repair.
     #[doc(hidden)]
     pub fn max_cost(&self, signature: &Signature, verdict_msats: u64) -> u64 {
         let judges = self.num_judges(signature) as u64;
@@ -269,7 +269,7 @@ impl Panel {
     /// Returns the models in order, or the offline stand-in if it was requested.
     ///
     /// # Errors
-    /// No model is configured where the judge names none, or a model cannot be connected to.
+    /// Fails if no model is configured where the judge names none, or a model cannot be connected to.
     pub(super) fn resolve<'s>(&self, signature: &'s Signature) -> Result<Judges<'s>, JudgeError> {
         let or_own = |model: &'_ JudgeModel| match (model, &self.lm) {
             (JudgeModel::Configured, Some(lm)) => lm.clone(),
@@ -318,7 +318,7 @@ pub(super) enum Judges<'s> {
 
 const MIXED: &str = "expected models, or offline for all judges of the panel, found both; remove the named models, or do not ask for offline";
 
-/// Returns one model of a panel, with the models of the scope; `None` for the offline stand-in.
+/// Connects one model of a panel, using the models of the scope; `None` is the offline stand-in.
 fn connect(
     model: &JudgeModel,
     scope: Option<&Models>,
@@ -337,8 +337,8 @@ fn connect(
     }
 }
 
-/// Builds a judge without parameters: `PoliteJudge::builder()`. The builder of a judge with parameters has the same
-/// setters.
+/// Builds a judge without parameters: `PoliteJudge::builder()`. A judge with parameters has the same setters on its own
+/// builder.
 ///
 /// ```
 /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -364,7 +364,7 @@ impl<J> JudgeBuilder<J> {
     }
 
     setters! {
-        /// Sets the models that judge, and the aggregation of their scores.
+        /// Sets the models that judge and the aggregation of their scores.
         ///
         /// ```
         /// use dsrs_metrics::judge::{Panel, shipped::SemanticF1};
@@ -378,7 +378,7 @@ impl<J> JudgeBuilder<J> {
     }
 
     setters! {
-        /// Sets the model for every judge of the panel that names none.
+        /// Sets the model of every judge of the panel that names none.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -397,7 +397,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
-        /// Scores by the offline stand-in of the judge, if it has one, instead of a model. Every result is marked.
+        /// Uses the judge's offline stand-in, if it has one, instead of a model. Every result is marked.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -414,7 +414,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn offline() in panel.offline;
 
-        /// Sets the models of the panel. Their scores are aggregated.
+        /// Sets the models of the panel, whose scores are aggregated.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -457,7 +457,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn aggregation(aggregation: Aggregation) in panel.aggregation;
 
-        /// Sets the number of judges that run concurrently, at least one.
+        /// Sets how many judges run concurrently; at least one does.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -468,7 +468,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn max_concurrent_judges(limit: usize) in panel.max_concurrent_judges;
 
-        /// Sets the number of judges that must return a score.
+        /// Sets how many judges must return a score.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -488,7 +488,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn quorum(quorum: usize) in panel.quorum;
 
-        /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
+        /// Sets the smallest passing value, or the largest if lower is better.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticF1;
@@ -537,7 +537,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn cost_msats(cost_msats: u64) in panel.cost_msats;
 
-        /// Sets the instruction, instead of the doc comment of the signature.
+        /// Sets the instruction, instead of the signature's doc comment.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -547,7 +547,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn instruction(instruction: impl Into<String>) in panel.instruction;
 
-        /// Sets the demonstrations: examples with the judge's inputs and outputs, by the names of its fields.
+        /// Sets the demonstrations: examples with the judge's inputs and outputs, by field name.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;

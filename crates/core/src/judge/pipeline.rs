@@ -1,4 +1,4 @@
-//! Makes the calls of a judge to one model: the steps, and then the last one.
+//! Makes a judge's calls to one model: the steps, then the last call.
 
 use super::contract::Judge;
 use super::error::JudgeError;
@@ -36,11 +36,11 @@ pub(super) fn step_prompt<J: Judge>(judge: &J, step: &Step, contents: &[Content]
 }
 
 impl Question {
-    /// Makes all calls, each once more with a repair message if the reply is not an answer.
+    /// Makes all calls, repeating each once with a repair message if the reply is not an answer.
     pub(super) async fn verdict<J: Judge>(&mut self, judge: &J) -> Result<Verdict, JudgeError> {
         match J::signature().has_steps_or_lists() {
             false => self.last(judge, None).await,
-            // Boxed, so that a judge of one call takes less memory.
+            // Boxed, so a judge with one call takes less memory.
             true => Box::pin(self.after_steps(judge)).await,
         }
     }

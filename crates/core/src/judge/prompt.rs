@@ -1,5 +1,5 @@
-//! The prompt: the judge's instruction in the system message, the row in the user message, each input between
-//! fences that it cannot close. The instruction is in `signature.rs`.
+//! The prompt: the judge's instruction in the system message and the row in the user message, each input between fences
+//! that it cannot close. `signature.rs` has the instruction.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use super::untrusted::{Content, Shown, Untrusted};
 use crate::messages::hash::hexadecimal;
 use crate::rows::dynamic::{Example, Trace};
 
-/// Distinguishes this hash from others over the same bytes. It need not be secret: a fence code that occurs in
-/// the content is not used.
+/// Distinguishes this hash from others over the same bytes. It need not be secret, because a fence code that occurs in
+/// the content is never used.
 const KEY: &[u8] = b"dsrs-metrics judge mark 1";
 
 /// A judge's question about one row, as messages.
@@ -46,7 +46,7 @@ const KEY: &[u8] = b"dsrs-metrics judge mark 1";
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
-    /// The instruction, the input fields and the output fields; the same for every row, which share it.
+    /// The instruction, the input fields and the output fields. All rows share it.
     pub system: Arc<str>,
     /// The demonstrations, which precede the row.
     pub demos: Vec<Demo>,
@@ -114,7 +114,7 @@ pub struct Fenced<'a> {
 }
 
 impl Prompt {
-    /// Returns the prompt for `inputs`, in the signature's order; `configured` are values set by the judge's owner,
+    /// Returns the prompt for `inputs`, in the signature's order. `configured` has values set by the judge's owner,
     /// which are trusted.
     pub(super) fn new(
         signature: &Signature,
@@ -130,7 +130,7 @@ impl Prompt {
         }
     }
 
-    /// Parses the inputs of a user message: the fence code is on the first line, and only a line that contains it
+    /// Parses the inputs of a user message. The fence code is on the first line, and only a line that contains it
     /// starts or ends an input. Returns `None` if the message has another format.
     ///
     /// ```
@@ -224,7 +224,7 @@ fn item(name: &str, format: &str, desc: &str) -> String {
     format!("\n- `{name}`{format}{desc}")
 }
 
-/// Returns the user message: the inputs between fences.
+/// Returns the user message, with the inputs between fences.
 pub(super) fn user(signature: &Signature, inputs: &[Content]) -> String {
     let read = || signature.read(inputs);
     let code = fence_code(
@@ -246,8 +246,8 @@ pub(super) fn user(signature: &Signature, inputs: &[Content]) -> String {
     text
 }
 
-/// Returns 64 bits of a hash over the content of the row, so that equal rows have equal prompts (and hit the
-/// cache); the next hash if the content contains the code in any disguise.
+/// Returns 64 bits of a hash over the content of the row, so equal rows have equal prompts (and hit the cache). If the
+/// content contains the code in any disguise, it returns the next hash.
 fn fence_code(purpose: &str, inputs: &[&Content]) -> String {
     let folded: Vec<String> = inputs
         .iter()
@@ -268,14 +268,14 @@ fn fence_code(purpose: &str, inputs: &[&Content]) -> String {
     unused(candidates, &folded)
 }
 
-/// Returns the first code that no input contains.
+/// Returns the first code that occurs in no input.
 fn unused(mut codes: impl Iterator<Item = String>, folded: &[String]) -> String {
     let is_free = |code: &String| !folded.iter().any(|text| text.contains(code.as_str()));
     codes.find(is_free).unwrap_or_default()
 }
 
-/// Returns the ASCII letters and digits of a string after compatibility normalization, so that a code disguised
-/// with invisible characters, full-width digits or spaces is found.
+/// Returns the ASCII letters and digits of a string after compatibility normalization, to find a code disguised with
+/// invisible characters, full-width digits or spaces.
 fn folded(text: &str) -> String {
     if text.is_ascii() {
         return text
@@ -288,13 +288,13 @@ fn folded(text: &str) -> String {
     plain.map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// The reasoning of a demonstration that has none. DSPy writes the same.
+/// The reasoning of a demonstration without one, as in DSPy.
 const NO_REASONING: &str = "Not supplied for this particular example.";
 
 /// Returns the demonstrations of a judge as messages.
 ///
 /// # Errors
-/// If a field of one is unknown, if it has no input, or if its outputs are not a valid answer.
+/// Fails if a demonstration has an unknown field, no input, or outputs that are not a valid answer.
 pub(super) fn demos<J: Judge>(judge: &J) -> Result<Vec<Demo>, JudgeError> {
     let demos = judge
         .panel()
@@ -331,7 +331,7 @@ fn message<J: Judge>(demo: &Example) -> Result<Demo, String> {
             known.join("`, `")
         ));
     }
-    // In the order of the signature: a model that reasons writes its reasoning first.
+    // In the signature's order, because a model that reasons writes its reasoning first.
     let mut answer: IndexMap<&str, Value> = IndexMap::new();
     for name in outputs() {
         let default = (name == "reasoning").then(|| Value::from(NO_REASONING));
@@ -371,7 +371,7 @@ fn message<J: Judge>(demo: &Example) -> Result<Demo, String> {
     })
 }
 
-/// Returns an input of a demonstration as in the prompt of a row.
+/// Returns an input of a demonstration as it appears in a row's prompt.
 fn content(signature: &Signature, name: &str, value: Option<&Value>) -> Result<Content, String> {
     let value = value.cloned().unwrap_or_default();
     if signature.is_list(name) {

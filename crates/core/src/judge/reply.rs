@@ -1,5 +1,5 @@
-//! Parses a reply into a judge's answer: reads each output of the JSON object, which `json_object.rs` finds, and validates it against
-//! its range and labels. The repair is in `model_call.rs`.
+//! Parses a reply into a judge's answer: reads each output of the JSON object that `json_object.rs` finds, and
+//! validates it against its range and labels. `model_call.rs` makes the repair.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -15,7 +15,7 @@ use super::steps::{Earlier, cited, without_numbers};
 use crate::json::describe::found;
 use crate::spec::ScoreRange;
 
-/// The outputs of a judge; implemented by `#[judge]`.
+/// The outputs of a judge. `#[judge]` implements it.
 ///
 /// ```
 /// use dsrs_metrics::judge::{JudgeOutput, Reply};
@@ -28,14 +28,14 @@ use crate::spec::ScoreRange;
 ///
 /// impl JudgeOutput for PoliteOutput {
 ///     fn read(reply: &mut Reply<'_>) -> Option<Self> {
-///         // Both are read before `?`, so that a repair lists all errors.
+///         // Both are read before `?`, so a repair lists all errors.
 ///         let (polite, reason) = (reply.take("polite"), reply.take("reason"));
 ///         Some(Self { polite: polite?, reason: reason? })
 ///     }
 /// }
 /// ```
 pub trait JudgeOutput: Sized + Send {
-    /// Reads every output; `None` if one is missing or invalid, in which case the reply records why.
+    /// Reads every output; `None` if one is missing or invalid, and the reply records why.
     fn read(reply: &mut Reply<'_>) -> Option<Self>;
 }
 
@@ -53,7 +53,7 @@ pub trait JudgeOutput: Sized + Send {
 /// let lm = Arc::new(ScriptedLm::new().replies(replies));
 /// let judge = SemanticEquivalence::builder().with_lm(lm.clone()).build();
 /// judge.evaluate(&example! { "answer" => "5" }, &prediction! { "answer" => "five" }).await?;
-/// // The second request has the first reply, and what is wrong with it.
+/// // The second request has the first reply and what is wrong with it.
 /// let repair = &lm.requests()[1].messages[3].content;
 /// assert!(repair.starts_with("Your previous reply is not a valid answer: `reasoning` is missing; "));
 /// # Ok(())
@@ -63,12 +63,12 @@ pub trait JudgeOutput: Sized + Send {
 pub struct Reply<'a> {
     signature: &'a Signature,
     fields: Map<String, Value>,
-    /// What earlier steps returned, which their checks have read.
+    /// What earlier steps returned. Their checks have read it.
     earlier: Option<&'a Earlier>,
-    /// Fields whose flaw is known.
+    /// Fields with a known flaw.
     flawed: Vec<&'static str>,
     flaws: Vec<String>,
-    /// Keys that no output has.
+    /// Keys that belong to no output.
     ignored: Vec<String>,
 }
 
@@ -76,7 +76,7 @@ impl<'a> Reply<'a> {
     /// Finds the JSON object in the text of a reply.
     ///
     /// # Errors
-    /// A description of what is wrong with the text.
+    /// Returns a description of what is wrong with the text.
     pub(super) fn find(signature: &'a Signature, text: &str) -> Result<Self, Flaw> {
         object(text).map(|fields| Self::of(signature, fields))
     }
@@ -94,7 +94,7 @@ impl<'a> Reply<'a> {
         }
     }
 
-    /// Adds what earlier steps returned, and checks the lists of the reply against theirs.
+    /// Adds what earlier steps returned, and checks this reply's lists against theirs.
     pub(super) fn after(mut self, earlier: &'a Earlier) -> Self {
         for output in &self.signature.outputs {
             let Some(value) = self.fields.get(output.name) else {
@@ -151,7 +151,7 @@ impl<'a> Reply<'a> {
         self.end(output.map(|output| (output, fields)))
     }
 
-    /// Returns the fields without the keys that no output has.
+    /// Returns the fields without keys that belong to no output.
     fn fields(&mut self) -> Fields {
         let signature = self.signature;
         let of_call = |name: &str| signature.outputs.iter().find(|output| output.name == name);
@@ -163,7 +163,7 @@ impl<'a> Reply<'a> {
         without_ignored(self.fields.clone(), output, &mut self.ignored)
     }
 
-    /// Returns the value of an output without the keys that its schema does not have.
+    /// Returns an output's value without keys that its schema lacks.
     fn known(&self, name: &str, value: &Value) -> Value {
         let mut known = value.clone();
         if let Some(OutputSpec { schema, .. }) = self.signature.output_spec(name) {
@@ -177,7 +177,7 @@ impl<'a> Reply<'a> {
         if let Some(read) = read.filter(|_| self.flaws.is_empty()) {
             return Ok(read);
         }
-        // Sorted, since the order of a map's keys depends on the features of `serde_json`.
+        // Sorted, because the order of a map's keys depends on the features of `serde_json`.
         self.ignored.sort();
         let ignored: Vec<String> = self
             .ignored
@@ -242,7 +242,7 @@ impl<'a> Reply<'a> {
         None
     }
 
-    /// Converts 5.0 to an integer: it is one for JSON Schema, and so for models, but not for serde.
+    /// Converts 5.0 to an integer. JSON Schema, and so models, consider it one, but serde does not.
     fn as_integer(&self, name: &str, value: Value) -> Value {
         let spec = self.signature.output_spec(name);
         let is_integer = spec.is_some_and(|spec| spec.schema["type"] == "integer");
@@ -276,7 +276,7 @@ impl<'a> Reply<'a> {
     }
 }
 
-/// Types of a judge's outputs: all that implement `serde::Deserialize` and `JsonSchema`.
+/// Types of a judge's outputs: everything that implements `serde::Deserialize` and `JsonSchema`.
 ///
 /// ```
 /// use dsrs_metrics::judge::Answer;
@@ -337,7 +337,7 @@ impl<T: DeserializeOwned + JsonSchema> Answer for T {
         if let Some(violation) = reply.violation(name, &value) {
             return reply.flaw(violation);
         }
-        // As it is first, since the type may read more names than its schema has.
+        // As it was at first, because the type may read more names than its schema has.
         let known = || reply.known(name, &value);
         match T::deserialize(&value).or_else(|_| T::deserialize(known())) {
             Ok(answer) => Some(answer),
@@ -350,8 +350,8 @@ impl<T: DeserializeOwned + JsonSchema> Answer for T {
     }
 }
 
-/// An output type, as the expansion of a judge names it. Since there are two impls, rustc does not select one of them for a
-/// type that is not an [`Answer`]: it reports that, and nothing else that the type lacks.
+/// An output type, as the expansion of a judge names it. There are two impls, so rustc selects neither for a type that
+/// is not an [`Answer`]: it reports that, and nothing else that the type lacks.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an output of a judge",
     label = "not an output type",
@@ -359,7 +359,7 @@ impl<T: DeserializeOwned + JsonSchema> Answer for T {
 )]
 #[doc(hidden)]
 pub trait OutputType<Kind>: Sized {
-    /// The type itself, which rustc knows only if the type is an output.
+    /// The type itself, known to rustc only if it is an output.
     type Itself;
 
     /// Returns a reference to the value as [`Itself`](Self::Itself).
@@ -371,10 +371,10 @@ pub trait OutputType<Kind>: Sized {
     /// Returns the value as its type.
     fn from_itself(value: Self::Itself) -> Self;
 
-    /// As [`Answer::schema`].
+    /// Does the same as [`Answer::schema`].
     fn schema() -> Value;
 
-    /// As [`Answer::take`].
+    /// Does the same as [`Answer::take`].
     fn take(reply: &mut Reply<'_>, name: &str) -> Option<Self>;
 }
 

@@ -1,4 +1,4 @@
-//! Judges whose score is computed from their answers by other calls.
+//! Judges whose score is computed from their answers by further calls.
 
 use serde_json::{Map, Value, json};
 
@@ -20,7 +20,7 @@ pub struct Rescored {
     pub details: String,
 }
 
-/// Judges one row, and scores the answer of each judge of the panel by `score`, instead of the score that the judge declares.
+/// Judges one row, and scores each judge's answer with `score` instead of the declared score.
 #[doc(hidden)]
 pub async fn rescored<J, F>(
     judge: &J,
@@ -46,7 +46,7 @@ where
     Judged::new(result, cost_msats)
 }
 
-/// Counts the calls that score the longest answer of each judge.
+/// Counts the calls that score each judge's longest possible answer.
 #[cfg(feature = "lm")]
 async fn estimate_scores<J: Judge, F: Future>(judge: &J, score: impl Fn(Map<String, Value>) -> F) {
     let longest = crate::lm::estimate::longest_reply(J::signature().max_tokens);

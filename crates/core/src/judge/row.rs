@@ -33,8 +33,8 @@ use crate::score::return_types::MetricReturn as _;
 use crate::score::{OFFLINE_JUDGE, ReplyCounts};
 use crate::spec::{MetricSpec, ScoreKind};
 
-/// Returns the answer of a judge to one call. `spec` is the spec of the call, `absent` has the fields that the prediction
-/// lacks. The type of the future is erased here, since the compiler would otherwise prove for each judge that the whole
+/// Returns a judge's answer to one call. `spec` is the spec of the call, and `absent` has the fields that the
+/// prediction lacks. The future's type is erased here; otherwise the compiler would prove for each judge that the whole
 /// future is `Send`.
 #[doc(hidden)]
 pub fn judged<'a, J, K>(
@@ -59,14 +59,14 @@ pub async fn row<J: Judge + Declared, K: Kind>(judge: &J, input: &J::Input) -> J
     let spec = || judge.panel().shown_spec(const { <J as Declared>::SPEC });
     let (result, cost_msats) = match &J::signature().turns {
         None => judgement(judge, input, spec).await,
-        // Boxed, so that a judge of rows takes less memory.
+        // Boxed, so a judge of rows takes less memory.
         Some(turns) => Box::pin(super::turns::judgement(judge, input, turns, spec)).await,
     };
     Judged::new(result, cost_msats)
 }
 
-/// Returns the judgement of one row, and its cost in millisatoshis. `spec` returns the spec of the judge where it is read: a
-/// future has space for what it keeps while it waits, and many rows wait at once.
+/// Returns the judgement of one row and its cost in millisatoshis. `spec` is a function because a future reserves space
+/// for what it keeps while it waits, and many rows wait at once.
 pub(super) async fn judgement<J: Judge>(
     judge: &J,
     input: &J::Input,
@@ -82,7 +82,7 @@ pub(super) async fn judgement<J: Judge>(
     }
 }
 
-/// Returns the questions to the models, or the judgement that needs no model.
+/// Returns the questions to the models, or a judgement that needs no model.
 fn prepared<J: Judge>(
     judge: &J,
     input: &J::Input,
@@ -128,7 +128,7 @@ fn of_empty_input(signature: &Signature, contents: &[Content]) -> Option<Judgeme
     })
 }
 
-/// Requires the models of the panel, unless the offline stand-in was requested.
+/// Requires the models of the panel, unless the offline stand-in was chosen.
 impl<J: Judge + Declared> Requires for J {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         let (signature, spec) = (J::signature(), <J as Declared>::SPEC);
@@ -173,7 +173,7 @@ fn offline<J: Judge>(
         .map(|content| content.text.as_deref())
         .collect();
     let mut answer = answer.answer(&texts);
-    // One function may serve several judges, and returns no reasoning.
+    // One function may serve several judges, and it returns no reasoning.
     answer.retain(|name, _| signature.output_spec(name).is_some());
     if signature.output_spec("reasoning").is_some() {
         answer.entry("reasoning").or_insert_with(|| json!(""));
@@ -202,8 +202,8 @@ fn offline<J: Judge>(
     })
 }
 
-/// Returns the questions about a row, by model: each model of the panel is asked about the row, or about both orders of a pair,
-/// once for each draw.
+/// Returns the questions about a row, by model. Each model of the panel is asked about the row, or about both orders of
+/// a pair, once per draw.
 fn questions<J: Judge>(
     judge: &J,
     lms: &[Arc<dyn LanguageModel>],
@@ -248,7 +248,7 @@ async fn ask<J: Judge>(
     judge: &J,
     questions: &mut [Question],
 ) -> Result<Vec<Result<Verdict, JudgeError>>, LmError> {
-    // One question needs no list of futures.
+    // A single question needs no list of futures.
     if let [question] = questions {
         return Ok(vec![question.verdict(judge).await]);
     }
@@ -258,14 +258,14 @@ async fn ask<J: Judge>(
     let calls = futures_util::stream::iter(calls.collect::<Vec<_>>())
         .buffered(judge.panel().limit(J::signature()))
         .collect();
-    // Boxed, so that one question takes less memory.
+    // Boxed, so a single question takes less memory.
     #[cfg(feature = "lm")]
     return Box::pin(panel_reservation::run(quotes, calls)).await;
     #[cfg(not(feature = "lm"))]
     Ok(Box::pin(calls).await)
 }
 
-/// Returns the judgement, and its cost in millisatoshis.
+/// Returns the judgement and its cost in millisatoshis.
 fn combined<J: Judge>(
     judge: &J,
     questions: &[Question],
@@ -284,7 +284,7 @@ fn combined<J: Judge>(
         questions
             .iter()
             .for_each(|question| replied_by.add_all(&question.replied_by));
-        // All draws and both orders, also if the first one has no verdict.
+        // All draws and both orders, even if the first one has no verdict.
         let verdicts: Vec<_> = verdicts.by_ref().take(of_judge).collect();
         let verdicts = verdicts
             .into_iter()
@@ -346,7 +346,7 @@ fn orders(signature: &Signature, mut contents: Vec<Content>) -> Vec<Vec<Content>
     vec![straight, contents]
 }
 
-/// Returns the hash of the prompts of all calls, where `last` is the hash of the last one.
+/// Returns the hash of the prompts of all calls. `last` is the hash of the last one.
 fn hash_of_calls<J: Judge>(judge: &J, last: String) -> String {
     let hashes = J::signature()
         .steps
@@ -362,7 +362,7 @@ fn hash_of_calls<J: Judge>(judge: &J, last: String) -> String {
     }
 }
 
-/// Returns the first draw of a judge: the number of draws of earlier judges with the same model, which is different in each
+/// Returns the first draw of a judge: the number of draws of earlier judges with the same model. It differs in each
 /// repeat of the row.
 fn first_draw(lms: &[Arc<dyn LanguageModel>], index: usize, draws: u32) -> u32 {
     let same = |lm: &&Arc<dyn LanguageModel>| {
@@ -373,5 +373,5 @@ fn first_draw(lms: &[Arc<dyn LanguageModel>], index: usize, draws: u32) -> u32 {
     of_repeat.saturating_add(earlier).saturating_mul(draws)
 }
 
-/// More judges than a panel has.
+/// More judges than any panel has.
 const MAX_JUDGES: u32 = 1 << 10;

@@ -1,5 +1,5 @@
-//! How the score of a judge follows from replies: from one answer, several of them, or the log probabilities of the tokens of
-//! an answer.
+//! Computes a judge's score from replies: from one answer, from several, or from the log probabilities of an answer's
+//! tokens.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use super::output_spec::OutputSpec;
 use super::signature::Signature;
 use crate::lm::{LmReply, TokenLogprob, TokenLogprobs};
 
-/// The most values of an output: a model returns at most so many alternatives of a token.
+/// The maximum number of values of an output, because a model returns at most this many alternatives of a token.
 const MAX_VALUES: usize = 20;
 
 /// Checks that the first token of the weighed output decides its value.
@@ -24,7 +24,7 @@ pub(super) fn check(signature: &Signature) -> Result<(), JudgeError> {
     let invalid = |message: String| Err(JudgeError::new(message));
     let Some(values) = signature.output_spec(output).and_then(values) else {
         return invalid(format!(
-            "`scoring = logprobs` needs an output with at most {MAX_VALUES} values, and `{output}` has more; make it a `bool`, an integer with `range = 0..=9`, a string with `labels`, or an enum without fields"
+            "`scoring(by = logprobs)` needs an output with at most {MAX_VALUES} values, and `{output}` has more; make it a `bool`, an integer with `range = 0..=9`, a string with `labels`, or an enum without fields"
         ));
     };
     let values: Vec<String> = values.iter().map(shown).collect();
@@ -35,7 +35,7 @@ pub(super) fn check(signature: &Signature) -> Result<(), JudgeError> {
             .find(|earlier| first(earlier) == first(value));
         if let Some(same) = same {
             return invalid(format!(
-                "`scoring = logprobs` needs values of `{output}` that begin differently, since the first token decides: `{same}` and `{value}` begin alike; rename one"
+                "`scoring(by = logprobs)` needs values of `{output}` that begin differently, since the first token decides: `{same}` and `{value}` begin alike; rename one"
             ));
         }
     }
@@ -55,7 +55,7 @@ pub(super) fn values(output: &OutputSpec) -> Option<Vec<Value>> {
         (_, labels @ [_, ..]) => labels.iter().map(|label| json!(label)).collect(),
         (Some(range), _) if output.schema["type"] == "integer" => {
             let span = range.max.floor() - range.min.ceil();
-            // Few integers, so that the conversion is exact.
+            // Few integers, so the conversion is exact.
             (span < MAX_VALUES as f64)
                 .then(|| (range.min.ceil() as i64..=range.max.floor() as i64).map(|n| json!(n)))?
                 .collect()
@@ -84,19 +84,19 @@ fn of_schema(schema: &Value) -> Option<Vec<Value>> {
     Some(values?.into_iter().flatten().collect())
 }
 
-/// The least sum of the probabilities of an output's values. The rest are other strings, and tokens beyond the alternatives that a
-/// model returns.
+/// The smallest accepted sum of the probabilities of an output's values. The rest goes to other strings, and to tokens
+/// beyond the alternatives that a model returns.
 const LEAST_COVERED: f64 = 0.5;
 
-/// The largest sum of the probabilities of one token's alternatives, which exceeds 1 by rounding.
+/// The largest accepted sum of the probabilities of a token's alternatives. Rounding can take it above 1.
 const MAX_SUM: f64 = 1.01;
 
-/// The values of an output with their probabilities, all above 0; together they may have less than 1.
+/// The values of an output with their probabilities, all above 0. Their sum may be below 1.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Weights(pub(super) Vec<(Value, f64)>);
 
 impl Weights {
-    /// Returns the mean of the scores of the values, weighted by their probabilities: `sum(p * score) / sum(p)`.
+    /// Returns the mean score of the values, weighted by their probabilities: `sum(p * score) / sum(p)`.
     pub(super) fn mean<E>(&self, score: impl Fn(&Value) -> Result<f64, E>) -> Result<f64, E> {
         let (mut sum, mut total) = (0.0, 0.0);
         for (value, probability) in &self.0 {
@@ -106,7 +106,7 @@ impl Weights {
         Ok(sum / total)
     }
 
-    /// Returns the probabilities, by the values as strings.
+    /// Returns the probabilities, keyed by the values as strings.
     pub(super) fn by_text(&self) -> Map<String, Value> {
         self.0
             .iter()
@@ -118,7 +118,7 @@ impl Weights {
 /// Returns the probabilities of the values of an output.
 ///
 /// # Errors
-/// Why the reply has none.
+/// Returns why the reply has none.
 pub(super) fn weights(output: &OutputSpec, reply: &LmReply) -> Result<Weights, String> {
     if reply.logprobs.is_empty() {
         return Err("the reply has no log probabilities".to_owned());
@@ -141,10 +141,10 @@ pub(super) fn weights(output: &OutputSpec, reply: &LmReply) -> Result<Weights, S
     Ok(Weights(weighed.collect()))
 }
 
-/// The tokens from the one on in which the value begins, and the bytes of that one before the value.
+/// The tokens from the one in which the value begins, and the bytes before the value in that token.
 type AtValue<'r> = (&'r [TokenLogprobs], usize);
 
-/// Finds the value of a field in the tokens of a reply, which end as its text does.
+/// Finds the value of a field in the tokens of a reply, which end where its text ends.
 fn at_value<'r>(name: &str, reply: &'r LmReply) -> Result<AtValue<'r>, String> {
     let from_end = bytes_from_value(name, &reply.text);
     let from_end = from_end.ok_or_else(|| format!("`{name}` is not in the text of the reply"))?;
@@ -165,12 +165,12 @@ fn at_value<'r>(name: &str, reply: &'r LmReply) -> Result<AtValue<'r>, String> {
     Ok((&reply.logprobs[before.len()..], start - skipped))
 }
 
-/// Returns the number of bytes from the start of the value of a field to the end of the text, without white space there.
+/// Returns the number of bytes from the start of a field's value to the end of the text, without trailing white space.
 fn bytes_from_value(name: &str, text: &str) -> Option<usize> {
     let object = object_text(text).ok()?;
     let fields: HashMap<String, &RawValue> = serde_json::from_str(object).ok()?;
     let value = fields.get(name)?.get();
-    // The value is a part of the text.
+    // The value is part of the text.
     let at = (value.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
     text.trim_end().len().checked_sub(at)
 }
@@ -194,7 +194,7 @@ fn decide(
         let sum: f64 = alternatives()
             .map(|alternative| alternative.logprob.exp())
             .sum();
-        // Also if one is not a number.
+        // NaN if one is not a number.
         if sum.is_nan() || sum > MAX_SUM {
             return Err(format!(
                 "expected log probabilities whose probabilities have a sum of at most 1, found {sum:.2}"
@@ -227,7 +227,7 @@ fn decide(
     Ok(())
 }
 
-/// Returns the part of a token that belongs to the value. Between the name of a field and its value there may be white space.
+/// Returns the part of a token that belongs to the value. White space may separate a field's name from its value.
 fn without_lead<'t>(token: &'t str, lead: &str, is_first: bool) -> Option<&'t str> {
     match token.strip_prefix(lead) {
         Some(rest) if is_first => Some(rest.trim_start()),
@@ -245,7 +245,7 @@ fn fits(text: &str, value: &str) -> bool {
     let Some(rest) = text.strip_prefix(value) else {
         return false;
     };
-    // `5.0` is an integer for JSON schema, and `5.` may go on as `5.5`.
+    // `5.0` is an integer in JSON Schema, and `5.` may go on as `5.5`.
     let fraction = rest
         .strip_prefix('.')
         .filter(|fraction| fraction.starts_with('0'));

@@ -1,5 +1,5 @@
-//! The signature of a judge, independent of any row: instruction, inputs, outputs, and the settings of its panel and its
-//! prompt. `#[judge]` generates it; a panel overrides the settings. The prompt is built in `prompt.rs`.
+//! The signature of a judge, independent of any row: instruction, inputs, outputs, and the settings of its panel and
+//! prompt. `#[judge]` generates it, a panel overrides the settings, and `prompt.rs` builds the prompt.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,7 +13,8 @@ use crate::lm::{JudgeModel, ReplySchema, Sampling};
 use crate::rows::dynamic::Example;
 use crate::spec::MetricSpec;
 
-/// The seed of a first draw: with it and temperature 0, equal questions get equal answers where a provider supports that.
+/// The seed of a first draw. With it and temperature 0, equal questions get equal answers from providers that support
+/// it.
 const SEED: u64 = 42;
 
 /// The question of a judge: instruction, inputs and outputs.
@@ -40,19 +41,19 @@ pub struct Signature {
     pub(super) pairwise: Option<(usize, usize)>,
     pub(super) panel: PanelSettings,
     pub(super) offline: Option<Offline>,
-    /// The score of a row without a call if one of these inputs is empty.
+    /// The score of a row, without a call, if one of these inputs is empty.
     pub(super) empty: Option<(f64, &'static [usize])>,
     /// The calls before the last one.
     pub(super) steps: Vec<Step>,
-    /// The inputs and steps that the last call reads, by their places; `None` if it reads all.
+    /// The inputs and steps that the last call reads, by position; `None` if it reads all.
     pub(super) last_from: Option<&'static [usize]>,
-    /// The turns that are judged one by one.
+    /// The turns to judge one by one.
     pub(super) turns: Option<Turns>,
     pub(super) name: String,
     reply: OnceLock<Arc<ReplySchema>>,
 }
 
-/// The settings of a panel. `#[judge]` sets them for a judge, and a [`Panel`] overrides them.
+/// The settings of a panel. `#[judge]` sets them, and a [`Panel`] overrides them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PanelSettings {
     pub(super) models: Vec<JudgeModel>,
@@ -74,18 +75,18 @@ impl PartialEq for PanelSettings {
     }
 }
 
-/// Instruction, demonstrations and context of one judge; `None` and an empty list select the ones of the signature.
+/// A judge's instruction, demonstrations and context. `None` and an empty list select those of the signature.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct PromptSettings {
     pub(super) instruction: Option<String>,
     pub(super) demos: Vec<Example>,
     pub(super) context: Option<String>,
-    /// `true` if the judge is one of two that are combined into one score.
+    /// `true` if the judge is one of two that form one score.
     pub(super) is_half: bool,
 }
 
 impl PromptSettings {
-    /// Returns the settings for a step: the extra context, but neither the instruction nor the demonstrations of the last call.
+    /// Returns the settings for a step: the extra context, but not the instruction and demonstrations of the last call.
     pub(super) fn of_step(&self) -> Self {
         Self {
             context: self.context.clone(),
@@ -93,7 +94,7 @@ impl PromptSettings {
         }
     }
 
-    /// Validates all but the demonstrations, which `demos.rs` does.
+    /// Validates everything except the demonstrations, which `demos.rs` checks.
     pub(super) fn check(&self) -> Result<(), JudgeError> {
         let is_empty =
             |text: &Option<String>| text.as_deref().is_some_and(|it| it.trim().is_empty());
@@ -117,7 +118,7 @@ impl PromptSettings {
 }
 
 impl Signature {
-    /// Returns a signature without inputs and outputs.
+    /// Creates a signature without inputs and outputs.
     #[doc(hidden)]
     pub fn new(spec: &MetricSpec<'_>, instruction: &str) -> Self {
         Self {
@@ -141,13 +142,13 @@ impl Signature {
         }
     }
 
-    /// Returns the number of questions to each judge about a row: one for each draw, and for each order of a pair.
+    /// Returns the number of questions to each judge about a row: one per draw and per order of a pair.
     pub(super) fn questions(&self) -> u64 {
         u64::from(self.scoring.draws()) * if self.pairwise.is_some() { 2 } else { 1 }
     }
 
-    /// Returns the declared cost of one call, in millisatoshis. `cost` in `#[judge]` is the cost of one verdict of one model,
-    /// in both orders of a pair; calls without a cost of their own share what is left of it.
+    /// Returns the declared cost of one call, in millisatoshis. `cost` in `#[judge]` is the cost of one verdict of one
+    /// model, in both orders of a pair. Calls without their own cost share what is left of it.
     pub(super) fn cost_of_question(&self, spec: &MetricSpec<'_>) -> u64 {
         let own = self.steps.iter().filter_map(|step| step.cost_msats);
         let (declared, count) = own.fold((0_u64, 0), |(sum, count), cost| {
@@ -231,13 +232,13 @@ impl Signature {
         schema
     }
 
-    /// Returns the schema of requests, which is built once.
+    /// Returns the schema of requests. It is built once.
     pub(super) fn reply_schema(&self) -> Arc<ReplySchema> {
         let schema = || Arc::new(ReplySchema::new(self.name.clone(), self.schema()));
         Arc::clone(self.reply.get_or_init(schema))
     }
 
-    /// Returns the sampling parameters; each draw has its own seed, since equal requests get equal replies.
+    /// Returns the sampling parameters. Each draw has its own seed, because equal requests get equal replies.
     pub(super) fn sampling_of(&self, draw: u32) -> Sampling {
         Sampling {
             temperature: Some(self.temperature),
@@ -247,7 +248,7 @@ impl Signature {
         }
     }
 
-    /// Returns an output, also of a step.
+    /// Returns an output, including those of steps.
     pub(super) fn output_spec(&self, name: &str) -> Option<&OutputSpec> {
         let of_steps = self.steps.iter().flat_map(|step| &step.call.outputs);
         self.outputs
@@ -257,7 +258,7 @@ impl Signature {
     }
 }
 
-/// Adds the definitions of one output. A definition whose name another output uses for a different type is renamed,
+/// Adds the definitions of one output. If another output uses a definition's name for a different type, it is renamed,
 /// here and wherever `schema` refers to it.
 fn add_definitions(
     definitions: &mut Map<String, Value>,
@@ -308,7 +309,7 @@ fn rename_references(schema: &mut Value, renamed: &[(String, String)]) {
     }
 }
 
-/// The builder methods called by `#[judge]`.
+/// The builder methods that `#[judge]` calls.
 #[doc(hidden)]
 impl Signature {
     pub fn input(mut self, name: &'static str, desc: &'static str) -> Self {
@@ -354,7 +355,7 @@ impl Signature {
     }
 }
 
-/// A trait that no type implements. It is the bound of methods that a judge's metric has and its signature does not have.
+/// A trait that no type implements. It bounds methods that a judge's metric has but its signature does not.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is the signature of a judge, not its metric",
     label = "this is the signature",

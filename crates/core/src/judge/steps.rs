@@ -1,4 +1,4 @@
-//! A step of a judge: a call before the last one, which reads inputs and earlier steps. `pipeline.rs` makes the calls.
+//! The steps of a judge: calls before the last one, which read inputs and earlier steps. `pipeline.rs` makes the calls.
 
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ use crate::messages::escape;
 pub(super) struct Step {
     /// Its instruction, its inputs and its output.
     pub(super) call: Signature,
-    /// The inputs and steps that it reads, by their places among the inputs of the last call.
+    /// The inputs and steps that it reads, by position among the inputs of the last call.
     pub(super) from: &'static [usize],
     /// The declared cost of the call, in millisatoshis.
     pub(super) cost_msats: Option<u64>,
@@ -33,12 +33,12 @@ impl Step {
 }
 
 impl Signature {
-    /// Returns `true` if there are several calls, or outputs with an item for each item of a list.
+    /// Returns `true` if there are several calls, or an output has one item for each item of a list.
     pub(super) fn has_steps_or_lists(&self) -> bool {
         !self.steps.is_empty() || self.outputs.iter().any(|output| output.each.is_some())
     }
 
-    /// Returns `true` if an output has an item for each item of this input or step, or the step is a list.
+    /// Returns `true` if an output has one item for each item of this input or step, or the step is a list.
     pub(super) fn is_list(&self, name: &str) -> bool {
         let of_steps = self.steps.iter().flat_map(|step| &step.call.outputs);
         let mut outputs = self.outputs.iter().chain(of_steps);
@@ -49,7 +49,7 @@ impl Signature {
         })
     }
 
-    /// Returns the names and descriptions of the inputs that the call reads, with the value that `values` has at the place of each.
+    /// Returns the names and descriptions of the inputs that the call reads, each with its value from `values`.
     pub(super) fn read<'a, T>(
         &'a self,
         values: &'a [T],
@@ -60,7 +60,7 @@ impl Signature {
             .map(|(_, input)| input)
     }
 
-    /// Checks that the declared costs of the steps are a part of the cost of a verdict.
+    /// Checks that the declared costs of the steps do not exceed the cost of a verdict.
     pub(super) fn check_costs(&self, cost_msats: u64) -> Result<(), JudgeError> {
         let costs = self.steps.iter().filter_map(|step| step.cost_msats);
         let sum = costs.fold(0, u64::saturating_add);
@@ -72,8 +72,8 @@ impl Signature {
         )))
     }
 
-    /// Adds a call before the last one: `call` has its instruction and its output, `from` the inputs and steps that it reads, by
-    /// their places among the inputs and the steps so far.
+    /// Adds a call before the last one. `call` has its instruction and output, and `from` the inputs and steps that it
+    /// reads, by position among the inputs and the steps so far.
     #[doc(hidden)]
     pub fn step(mut self, mut call: Self, from: &'static [usize], cost_msats: Option<u64>) -> Self {
         if let Some(OutputSpec { name, desc, .. }) = call.outputs.first() {
@@ -94,7 +94,7 @@ impl Signature {
     }
 }
 
-/// The list that an output has an item for each item of, and what a row is where the list is empty.
+/// The list for whose items an output has one item each, and what an empty list means.
 #[derive(Debug, Clone, Copy)]
 #[doc(hidden)]
 pub struct Each {
@@ -102,7 +102,7 @@ pub struct Each {
     pub empty: Empty,
 }
 
-/// What a row is where a list has no item.
+/// What a row is worth if a list has no items.
 #[derive(Debug, Clone, Copy)]
 #[doc(hidden)]
 pub enum Empty {
@@ -112,17 +112,17 @@ pub enum Empty {
     Abstain,
 }
 
-/// What the inputs of a row and the steps so far are.
+/// The inputs of a row and the results of the steps so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Earlier {
     /// The values of the steps, by name.
     pub(super) values: Map<String, Value>,
-    /// The numbers of items, by the names of inputs and steps.
+    /// The number of items, by the name of the input or step.
     items: Vec<(&'static str, usize)>,
 }
 
 impl Earlier {
-    /// Returns the state after the inputs of a row.
+    /// Returns the state after a row's inputs.
     pub(super) fn new(signature: &Signature, contents: &[Content]) -> Self {
         let items = signature
             .inputs
@@ -149,27 +149,27 @@ impl Earlier {
             .map_or(0, |(_, items)| *items)
     }
 
-    /// Returns the list without items that a call has an output for.
+    /// Returns the first empty list that a call has an output for.
     pub(super) fn empty(&self, call: &Signature) -> Option<Each> {
         let mut lists = call.outputs.iter().filter_map(|output| output.each);
         lists.find(|each| self.items_of(each.list) == 0)
     }
 }
 
-/// The field of an item for its number.
+/// The field with an item's number.
 const NUMBER: &str = "item";
 
-/// The field of an item that is no object.
+/// The field with an item that is not an object.
 const VALUE: &str = "value";
 
-/// Returns `true` if items of this schema have their number among their own fields.
+/// Returns `true` if items of this schema hold their number among their own fields.
 fn is_object(schema: &Value) -> bool {
     schema["properties"]
         .as_object()
         .is_some_and(|fields| !fields.contains_key(NUMBER))
 }
 
-/// Adds the number to the items of the schema of a list.
+/// Adds the number to the item schema of a list.
 pub(super) fn number_items(schema: &mut Value) {
     let items = schema["items"].take();
     let number = json!({ "type": "integer" });
@@ -190,11 +190,11 @@ pub(super) fn number_items(schema: &mut Value) {
     };
 }
 
-/// Returns the items of a reply without their numbers; `schema` is the schema of the list. Adds the keys beside the value of an item
-/// to `ignored`.
+/// Returns the items of a reply without their numbers. `schema` is the schema of the list. Extra keys next to an item's
+/// value are added to `ignored`.
 ///
 /// # Errors
-/// What is wrong, for the model.
+/// Returns what is wrong, for the model.
 pub(super) fn without_numbers(
     (name, list): (&str, &str),
     count: usize,
@@ -243,10 +243,10 @@ pub(super) fn without_numbers(
     items.collect()
 }
 
-/// Returns the items of a reply if their field `list` has numbers of the items of the list only.
+/// Returns the items of a reply if their field `list` only has numbers of items of the list.
 ///
 /// # Errors
-/// What is wrong, for the model.
+/// Returns what is wrong, for the model.
 pub(super) fn cited(
     name: &str,
     (list, count): (&str, usize),
@@ -271,7 +271,7 @@ pub(super) fn cited(
     Ok(items)
 }
 
-/// Adds the numbers to the items of an answer, as a model replies with them.
+/// Adds the numbers to the items of an answer, as in a model's reply.
 pub(super) fn with_numbers(schema: &Value, value: Value) -> Value {
     let Value::Array(items) = value else {
         return value;

@@ -1,4 +1,4 @@
-//! Judges of turns: a conversation is judged reply by reply, and the verdicts of its turns are one score.
+//! Judges of turns: a conversation is judged reply by reply, and its turns' verdicts form one score.
 
 use futures_util::StreamExt as _;
 use serde_json::{Map, Value};
@@ -11,10 +11,10 @@ use super::row;
 use super::signature::Signature;
 use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
 
-/// The turns of one row that are judged at once.
+/// The number of turns of one row that are judged concurrently.
 const CONCURRENT: usize = 8;
 
-/// Returns the spec of one question: of a turn, if the judge scores turns.
+/// Returns the spec of one question: that of a turn, if the judge scores turns.
 pub(super) fn spec_of_question(
     signature: &Signature,
     spec: MetricSpec<'static>,
@@ -31,7 +31,7 @@ pub(super) fn spec_of_question(
     }
 }
 
-/// Returns the judgement of a conversation, and its cost in millisatoshis.
+/// Returns the judgement of a conversation and its cost in millisatoshis.
 pub(super) async fn judgement<J: Judge>(
     judge: &J,
     input: &J::Input,
@@ -46,7 +46,7 @@ pub(super) async fn judgement<J: Judge>(
         return (Err(too_many_turns(turns.max)), 0);
     }
     let spec = &|| spec_of_question(J::signature(), spec());
-    // Only the turns in progress have a copy of the messages before them.
+    // Only the turns in progress hold a copy of the messages before them.
     let judged = positions.into_iter().map(|position| async move {
         let input = with(input, turns.window(conversation, position));
         let (result, cost_msats) = row::judgement(judge, &input, spec).await;
@@ -66,7 +66,8 @@ fn too_many_turns(max: usize) -> JudgeError {
     ))
 }
 
-/// Combines the judgements of the turns. A turn that abstains does not count; any other turn without a verdict fails the row.
+/// Combines the judgements of the turns. A turn that abstains does not count; any other turn without a verdict fails
+/// the row.
 fn reduced(
     judged: Vec<(usize, Result<Judgement, JudgeError>, u64)>,
     turns: &Turns,

@@ -1,6 +1,7 @@
 //! Untrusted row content: data to judge, never part of a judge's instruction.
 //!
-//! The file is long because every kind of content is shown within one limit: values, lists, traces, conversations and calls.
+//! The file is long because every kind of content is shown within one limit: values, lists, traces, conversations and
+//! calls.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -11,8 +12,8 @@ use serde_json::Value;
 use crate::rows::dynamic::{Trace, TraceStep};
 use crate::trajectory::{Message, Role, Subagent, SubagentTrajectory, Trajectory};
 
-/// A value from a row. It does not implement [`Display`](fmt::Display), so that it cannot be interpolated into a
-/// prompt; it is included only inside a fence ([`Prompt`](super::Prompt)).
+/// A value from a row. It does not implement [`Display`](fmt::Display), so it cannot be interpolated into a prompt; it
+/// appears only inside a fence ([`Prompt`](super::Prompt)).
 ///
 /// ```
 /// use dsrs_metrics::judge::Untrusted;
@@ -81,14 +82,14 @@ impl From<&str> for Untrusted<String> {
     }
 }
 
-/// Hides the value, so that `{:?}` cannot put it into a prompt either.
+/// Hides the value, so `{:?}` cannot put it into a prompt either.
 impl<T> fmt::Debug for Untrusted<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Untrusted(..)")
     }
 }
 
-/// Implemented for no type; it exists for the compiler error on interpolation into a prompt.
+/// No type satisfies this impl; it exists for the compiler error on interpolation into a prompt.
 impl<T: Trusted> fmt::Display for Untrusted<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self, f)
@@ -103,7 +104,7 @@ impl<T: Trusted> fmt::Display for Untrusted<T> {
 )]
 trait Trusted {}
 
-/// The form of a value in a prompt: a string as it is, anything else as JSON.
+/// The form of a value in a prompt: a string as is, anything else as JSON.
 ///
 /// ```
 /// use dsrs_metrics::judge::{Judge, shipped::LlmJudge};
@@ -115,7 +116,7 @@ trait Trusted {}
 #[derive(Clone, PartialEq)]
 pub struct Content {
     pub(super) text: Option<String>,
-    /// `true` if the value is there, and has nothing but white space.
+    /// `true` if the value exists but has only white space.
     pub(super) is_blank: bool,
     /// The number of items of a list.
     pub(super) items: usize,
@@ -137,8 +138,8 @@ impl Content {
         }
     }
 
-    /// Returns a list with a line for each item: its number, and the item as JSON, so that no item can look like another one.
-    /// Any other value is as it is in a prompt.
+    /// Shows a list with one line per item: its number and the item as JSON, so no item can look like another one. Any
+    /// other value is shown as usual.
     pub(super) fn numbered(value: Value) -> Self {
         let Value::Array(items) = &value else {
             return Self::of(value);
@@ -175,7 +176,7 @@ impl fmt::Debug for Content {
     }
 }
 
-/// Types of a judge's inputs: all that implement `serde::Serialize`.
+/// Types of a judge's inputs: everything that implements `serde::Serialize`.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -218,8 +219,8 @@ pub trait Shown {
 #[diagnostic::do_not_recommend]
 impl<T: Serialize> Shown for T {
     fn shown(value: &Untrusted<Self>) -> Content {
-        // A value that cannot be written as JSON (a map whose keys are not strings) must not look absent, so the
-        // prompt contains the error.
+        // A value that cannot be written as JSON (a map whose keys are not strings) must not look absent, so the prompt
+        // contains the error.
         match serde_json::to_value(&value.0) {
             Ok(value) => Content::of(value),
             Err(error) => Content {
@@ -231,15 +232,15 @@ impl<T: Serialize> Shown for T {
     }
 }
 
-/// Returns the form of a list that an output has an item for each item of.
+/// Returns the form of a list for whose items an output has one item each.
 #[doc(hidden)]
 pub fn shown_items<T: Serialize>(value: &Untrusted<T>) -> Content {
     serde_json::to_value(&value.0).map_or_else(|_| T::shown(value), Content::numbered)
 }
 
-/// The largest number of bytes of a trace in a prompt: about 8,000 tokens. Of a longer trace, the prompt has the first
-/// 4 KiB of the inputs and outputs of each step, and of the steps the first and the last ones; a line in their place
-/// states how many steps and bytes are left out.
+/// The maximum size of a trace in a prompt, in bytes: about 8,000 tokens. A longer trace is shortened to the first 4
+/// KiB of the inputs and outputs of each step, and to the first and last steps; a line between them states how many
+/// steps and bytes are left out.
 ///
 /// ```
 /// use dsrs_metrics::judge::MAX_TRACE_BYTES;
@@ -248,16 +249,16 @@ pub fn shown_items<T: Serialize>(value: &Untrusted<T>) -> Content {
 /// ```
 pub const MAX_TRACE_BYTES: usize = 32 << 10;
 
-/// The bytes of the inputs, and of the outputs, of one step of a trace that is shortened.
+/// The bytes kept from the inputs, and from the outputs, of each step of a shortened trace.
 const MAX_ROW_BYTES: usize = 4 << 10;
 
-/// The bytes of a predictor's name in a trace that is shortened.
+/// The bytes kept from a predictor's name in a shortened trace.
 const MAX_NAME_BYTES: usize = 200;
 
-/// The bytes of the first steps, and of the last steps, of a trace that is shortened. The rest is for the line between.
+/// The bytes of the first steps, and of the last steps, of a shortened trace. The rest is for the line between them.
 const HALF_BYTES: usize = (MAX_TRACE_BYTES - 128) / 2;
 
-/// An input that is a `T`, or an optional one.
+/// An input that is a `T` or an optional one.
 #[doc(hidden)]
 pub trait MaybeInput<T> {
     fn input(&self) -> Option<&T>;
@@ -275,8 +276,8 @@ impl<T> MaybeInput<T> for Option<T> {
     }
 }
 
-/// Returns the form of a trace in a prompt. Strings are JSON, so that no value contains a line break and none can look
-/// like another step.
+/// Returns the form of a trace in a prompt. Strings are JSON, so no value contains a line break and none can look like
+/// another step.
 #[doc(hidden)]
 pub fn shown_trace<T: MaybeInput<Trace>>(trace: &Untrusted<T>) -> Content {
     let trace = trace.get().input();
@@ -293,8 +294,8 @@ pub fn shown_trace<T: MaybeInput<Trace>>(trace: &Untrusted<T>) -> Content {
     }
 }
 
-/// Returns the parts that `write` adds to a text within the limit of a trace. `write` gets the number of a part and a
-/// limit of bytes for each of its values, and returns how many bytes it left out.
+/// Returns the parts that `write` adds to a text, within the limit of a trace. `write` gets the number of a part and a
+/// byte limit for each of its values, and returns how many bytes it left out.
 pub(super) fn limited(total: usize, write: impl Fn(&mut String, usize, usize) -> usize) -> String {
     let mut whole = String::new();
     for index in 0..total {
@@ -306,7 +307,7 @@ pub(super) fn limited(total: usize, write: impl Fn(&mut String, usize, usize) ->
     whole
 }
 
-/// Returns the text with shortened values, and without the steps in the middle that exceed the limit.
+/// Returns the text with shortened values and without the middle steps that exceed the limit.
 fn shortened(total: usize, write: impl Fn(&mut String, usize, usize) -> usize) -> String {
     let (mut head, mut is_head) = (String::new(), true);
     let (mut tail, mut tail_bytes) = (VecDeque::new(), 0);
@@ -338,7 +339,7 @@ fn shortened(total: usize, write: impl Fn(&mut String, usize, usize) -> usize) -
     head
 }
 
-/// Writes one step and returns how many bytes of its rows and its name are left out.
+/// Writes one step, and returns how many bytes of its rows and its name are left out.
 fn write_step(
     text: &mut String,
     (index, total): (usize, usize),
@@ -350,7 +351,7 @@ fn write_step(
         inputs,
         outputs,
     } = step;
-    // A trace that is not shortened has no limit for a name either.
+    // Without shortening, a name has no limit either.
     let name_bytes = if row_bytes == usize::MAX {
         usize::MAX
     } else {
@@ -366,7 +367,7 @@ fn write_step(
     cut
 }
 
-/// Adds a value as JSON of at most this number of bytes, and returns how many bytes are left out.
+/// Adds a value as JSON, cut at `limit` bytes, and returns how many bytes are left out.
 fn push_json(text: &mut String, value: &impl serde::Serialize, limit: usize) -> usize {
     let json = serde_json::to_string(value)
         .unwrap_or_else(|error| format!("(not representable as JSON: {error})"));
@@ -380,8 +381,8 @@ fn push_json(text: &mut String, value: &impl serde::Serialize, limit: usize) -> 
     rest.len()
 }
 
-/// Returns the form of a conversation in a prompt. Strings are JSON, so that no value contains a line break and none can look
-/// like another message.
+/// Returns the form of a conversation in a prompt. Strings are JSON, so no value contains a line break and none can
+/// look like another message.
 #[doc(hidden)]
 pub fn shown_conversation<T: MaybeInput<Trajectory>>(conversation: &Untrusted<T>) -> Content {
     let conversation = conversation.get().input();
@@ -403,7 +404,7 @@ pub fn shown_conversation<T: MaybeInput<Trajectory>>(conversation: &Untrusted<T>
     }
 }
 
-/// Returns the tool calls of a trajectory as a numbered list, for an output with an item for each call.
+/// Returns the tool calls of a trajectory as a numbered list, for an output with one item per call.
 #[doc(hidden)]
 pub fn shown_calls<T: MaybeInput<Trajectory>>(trajectory: &Untrusted<T>) -> Content {
     let calls = trajectory.get().input().map(Trajectory::tool_calls);
@@ -424,8 +425,8 @@ pub fn shown_calls<T: MaybeInput<Trajectory>>(trajectory: &Untrusted<T>) -> Cont
     }
 }
 
-/// Writes one message and returns how many bytes of its values are left out. The result of a call is in the message of the tool,
-/// unless the format has it in the call.
+/// Writes one message, and returns how many bytes of its values are left out. A call's result is in the tool's message,
+/// unless the format keeps it in the call.
 fn write_message(text: &mut String, index: usize, message: &Message, limit: usize) -> usize {
     text.push_str(&format!(
         "message {}, {}: ",
@@ -452,7 +453,7 @@ fn write_message(text: &mut String, index: usize, message: &Message, limit: usiz
     cut
 }
 
-/// Writes that the trajectory of a subagent is not shown, and returns how many bytes of its values are left out.
+/// Writes that a subagent's trajectory is not shown, and returns how many bytes of its values are left out.
 fn write_subagent(text: &mut String, subagent: &Subagent, limit: usize) -> usize {
     text.push_str("subagent");
     let mut cut = 0;
@@ -519,7 +520,7 @@ mod tests {
         assert_eq!(shown([]), "");
     }
 
-    /// A step of exactly this many bytes.
+    /// Returns a step of exactly this many bytes.
     fn step_of(bytes: usize) -> TraceStep {
         let rest = shown([step("p", "")]).len();
         step("p", &"x".repeat(bytes - rest))

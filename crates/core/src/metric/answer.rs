@@ -1,4 +1,4 @@
-//! The answer of a metric to one call: ready, or a future. Its value is in `score/row_answer.rs`.
+//! A metric's answer to one call: ready, or a future. `score/row_answer.rs` has its value.
 
 use std::fmt;
 use std::future::{IntoFuture, Ready, ready};
@@ -11,11 +11,11 @@ use crate::lm::estimate;
 use crate::metric::{Metric, MetricCall};
 use crate::score::{MetricError, MetricScore, Result, RowAnswer, Scored, no_row_score, row_answer};
 
-/// The answer of a metric to one call.
+/// A metric's answer to one call.
 ///
-/// A synchronous metric returns [`Ready`](Self::Ready), so that no future is allocated per row. A metric that has to
-/// wait, for a language model for instance, returns [`Pending`](Self::Pending). Both can be awaited for the score;
-/// [`resolved`](Self::resolved) also returns the contribution of a row to a score of all rows.
+/// A synchronous metric returns [`Ready`](Self::Ready), so no future is allocated per row. A metric that waits, such as
+/// for a language model, returns [`Pending`](Self::Pending). You can await both for the score;
+/// [`resolved`](Self::resolved) also returns a row's contribution to a score of all rows.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -38,12 +38,12 @@ use crate::score::{MetricError, MetricScore, Result, RowAnswer, Scored, no_row_s
 pub enum Answer<'a> {
     /// The metric has finished.
     Ready(Result<RowAnswer>),
-    /// The metric has to wait. Nothing happens before the future is polled.
+    /// The metric must wait. Nothing happens before the future is polled.
     Pending(BoxFuture<'a, Result<RowAnswer>>),
 }
 
 impl<'a> Answer<'a> {
-    /// Creates an answer that has to be awaited.
+    /// Creates an answer that must be awaited.
     ///
     /// ```
     /// use dsrs_metrics::{contract::Answer, prelude::*};
@@ -75,7 +75,7 @@ impl<'a> Answer<'a> {
     /// ```
     pub fn pending<F, T>(future: F) -> Self
     where
-        // Rustc prints the line of the bound.
+        // rustc prints the line of the bound.
         F: Future<Output = Result<T>> + Send + 'a, // drop what is not `Send` before `.await`
         T: Into<RowAnswer> + 'a,
     {
@@ -87,7 +87,7 @@ impl<'a> Answer<'a> {
         Self::Pending(answer)
     }
 
-    /// Returns the score of a metric that has finished, or `None` if it has to be awaited.
+    /// Returns the score of a metric that has finished, or `None` if it must be awaited.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -100,7 +100,7 @@ impl<'a> Answer<'a> {
     #[inline]
     pub fn ready(self) -> Option<Result<Scored>> {
         match self {
-            // Not `scored`, with which a score is moved once more.
+            // Not `scored`, which would move a score once more.
             Self::Ready(Ok(RowAnswer::Scored(scored))) => Some(Ok(scored)),
             Self::Ready(Ok(RowAnswer::Counted {
                 metric,
@@ -112,7 +112,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Returns the result of the metric, which a metric over all rows has as well.
+    /// Returns the metric's result. A metric over all rows has one too.
     ///
     /// ```
     /// use dsrs_metrics::contract::{CorpusCounts, RowAnswer};
@@ -134,7 +134,7 @@ impl<'a> Answer<'a> {
     /// ```
     ///
     /// # Errors
-    /// The reason why the row has neither a score nor a contribution.
+    /// Returns the reason why the row has neither a score nor a contribution.
     pub async fn resolved(self) -> Result<RowAnswer> {
         match self {
             Self::Ready(result) => result,
@@ -165,8 +165,8 @@ impl<'a> IntoFuture for Answer<'a> {
     }
 }
 
-/// Awaits an answer. If a call of a model was estimated meanwhile, the metric could have any score, whatever it made of the
-/// error of that call.
+/// Awaits an answer. If a model call was estimated in the meantime, the metric could have any score, no matter how it
+/// handled that error.
 #[cfg(feature = "lm")]
 async fn unless_estimated(answer: BoxFuture<'_, Result<RowAnswer>>) -> Result<RowAnswer> {
     match estimate::observe(answer).await {

@@ -1,4 +1,4 @@
-//! Evaluation of many pairs: several calls at once, and the rows of calls that wait as one batch.
+//! Evaluates many pairs: several calls at once, and the rows of waiting calls as one batch.
 
 use std::any::Any;
 use std::mem;
@@ -15,11 +15,11 @@ use crate::panic;
 use crate::rows::dynamic::{Example, Prediction};
 use crate::score::{MetricError, MetricScore, Result, RowAnswer, Scored};
 
-/// How often a call yields without a new call before it evaluates the batch.
+/// How often a call yields without seeing a new call before it evaluates the batch.
 const IDLE_YIELDS: usize = 4;
 
-/// Returns a metric whose calls are collected into batches, if its [`batch_size`](Metric::batch_size) is above 1 and
-/// its rows are dynamic, so that a batch can own copies of them.
+/// Returns a metric that collects its calls into batches, if its [`batch_size`](Metric::batch_size) is above 1 and its
+/// rows are dynamic, so a batch can own copies of them.
 pub fn batched<G, P>(metric: Arc<dyn Metric<G, P>>) -> Arc<dyn Metric<G, P>>
 where
     G: Send + Sync + 'static,
@@ -35,7 +35,7 @@ where
     }
 }
 
-/// A copy of a dynamic row, or `None` for a row of another type.
+/// Returns a copy of a dynamic row, or `None` for a row of another type.
 fn copy<T: 'static>(row: &T) -> Option<T> {
     let row: &dyn Any = row;
     let example = row
@@ -54,12 +54,12 @@ struct Batched<G, P> {
 
 /// The batch that is being collected.
 struct Open<G, P> {
-    /// The number of batches before this one.
+    /// The number of earlier batches.
     number: u64,
     calls: Vec<Waiting<G, P>>,
 }
 
-/// A call: copies of its rows, and where its score is sent to.
+/// A call: copies of its rows, and where to send its score.
 type Waiting<G, P> = ((G, P), oneshot::Sender<Result<MetricScore>>);
 
 impl<G, P> Default for Open<G, P> {
@@ -87,8 +87,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Batched<G, P> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a call to the batch, and waits while other calls arrive. Returns the batch if this call has to evaluate it:
-    /// because it completes the batch, or is the first to find that no more calls arrive.
+    /// Adds a call to the batch, and waits while other calls arrive. Returns the batch if this call must evaluate it:
+    /// it completes the batch, or is the first to find that no more calls arrive.
     async fn collect(&self, call: Waiting<G, P>) -> Option<Vec<Waiting<G, P>>> {
         let (number, mut seen) = {
             let mut open = self.lock();
@@ -131,7 +131,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Batched<G, P> {
 
     async fn evaluate_all(&self, batch: Vec<Waiting<G, P>>) {
         let (pairs, replies): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
-        // After a panic each call evaluates its own row, so that only the row that causes the panic fails.
+        // After a panic each call evaluates its own row, so only the row that causes the panic fails.
         let scores = panic::catch_async(false, self.metric.evaluate_batch(&pairs)).await;
         let Ok(scores) = scores else { return };
         let (expected, found) = (pairs.len(), scores.len());
@@ -168,7 +168,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Metric<G, P> for Batche
         self.metric.evaluate(gold, pred).await
     }
 
-    /// A call with a trace belongs to an optimizer; it is not batched, since a batch has no traces.
+    /// Answers a call. One with a trace belongs to an optimizer and is not batched, because a batch has no traces.
     fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
         if call.trace.is_some() || call.pred_name.is_some() || call.pred_trace.is_some() {
             return self.metric.answer(call);
@@ -192,11 +192,11 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Metric<G, P> for Batche
     }
 }
 
-/// The largest number of calls of one batch that are pending at a time.
+/// The maximum number of pending calls of one batch.
 pub(crate) const CONCURRENCY: usize = 32;
 
-/// Scores pairs of rows, at most [`CONCURRENCY`] at a time. The scores are in the order of the pairs. A synchronous
-/// metric allocates no future per row.
+/// Scores pairs of rows, up to [`CONCURRENCY`] at a time, and returns the scores in the order of the pairs. A
+/// synchronous metric allocates no future per row.
 pub(crate) async fn evaluate<G, P, M>(metric: &M, pairs: &[(G, P)]) -> Vec<Result<MetricScore>>
 where
     G: Sync,

@@ -36,23 +36,23 @@ pub struct MetricCall<'a, G = Example, P = Prediction> {
     pub pred: &'a P,
     /// The trace of the whole program; `Some` while an optimizer is running.
     pub trace: Option<&'a Trace>,
-    /// The predictor that is being scored, if only one step of the program is.
+    /// The predictor being scored, if only one step of the program is.
     pub pred_name: Option<&'a str>,
     /// That predictor's part of the trace.
     pub pred_trace: Option<&'a Trace>,
-    /// Trace, usage and latency that the program returned with the prediction. They are for information: unlike
+    /// Trace, usage and latency that the program returned with the prediction. They are only informative: unlike
     /// [`trace`](Self::trace), they do not turn the score into a verdict.
     pub run: Option<&'a ProgramRun>,
     /// Answers to this call, if metrics of one run are equal or share components.
     pub(crate) memo: Option<&'a Memo>,
-    /// The spec of an instance with settings of its own.
+    /// The spec of an instance with its own settings.
     pub(crate) spec: Option<&'a MetricSpec<'a>>,
-    /// `true` if details and feedback of the answer are read.
+    /// `true` if the answer's details and feedback are read.
     pub(crate) is_explained: bool,
 }
 
 impl<'a, G, P> MetricCall<'a, G, P> {
-    /// Creates a call as in evaluation: without a trace.
+    /// Creates a call for evaluation, without a trace.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -77,12 +77,12 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     }
 
     setters! {
-        /// Returns the call without answers of equal metrics.
+        /// Drops the answers of equal metrics.
         #[doc(hidden)]
         pub const fn without_memo() => memo = None;
 
-        /// Declares that details, feedback and components of the answer are not read, so that the metric need not explain its
-        /// score. A composite leaves out components that are numbers only.
+        /// Declares that the answer's details, feedback and components are not read, so the metric need not explain its
+        /// score. A composite then leaves out purely numeric components.
         ///
         /// ```
         /// use dsrs_metrics::metrics::Em;
@@ -134,8 +134,8 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         pub const fn with_spec(spec: Option<&'a MetricSpec<'a>>) => spec = spec;
     }
 
-    /// Returns `true` if details and feedback of the answer are read. A metric that implements
-    /// [`Metric::answer`](crate::Metric::answer) by hand need not write them otherwise.
+    /// Returns `true` if the answer's details and feedback are read. A hand-written
+    /// [`Metric::answer`](crate::Metric::answer) may omit them otherwise.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -163,7 +163,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         self
     }
 
-    /// Returns the steps of the program: the optimizer's trace, or else the trace that the program returned.
+    /// Returns the steps of the program: the optimizer's trace, or the one that the program returned.
     ///
     /// ```
     /// use dsrs_metrics::runs::ProgramRun;
@@ -206,8 +206,8 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         }
     }
 
-    /// Returns the spec to validate the score against: the spec of the instance if it has its own threshold, strictness
-    /// or cost, otherwise `declared`. A metric that implements [`Metric::answer`](crate::Metric::answer) by hand uses it.
+    /// Returns the spec to validate the score against: the instance's own if it sets a threshold, strictness or cost,
+    /// otherwise `declared`. Use it in a hand-written [`Metric::answer`](crate::Metric::answer).
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -220,7 +220,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         self.spec.unwrap_or(declared)
     }
 
-    /// Returns the spec to validate the score against, as [`spec`](Self::spec), of a metric whose declaration is a constant.
+    /// Does the same as [`spec`](Self::spec) for a metric whose declaration is a constant.
     #[doc(hidden)]
     pub fn spec_of<M: Declared>(&self) -> &'a MetricSpec<'a> {
         self.spec(const { &<M as Declared>::SPEC })
@@ -279,7 +279,7 @@ type FieldOr<T> = std::result::Result<T, Result<RowAnswer>>;
 /// Reads the field `N` of the gold row in the form `W`.
 ///
 /// # Errors
-/// The answer of the metric, if the field is missing or has another type.
+/// Returns the metric's answer if the field is missing or has another type.
 pub fn gold<'r, N, W: ReadAs<'r>, G: ReadField<'r, N, W>, P>(
     call: &MetricCall<'r, G, P>,
     field: &FieldSpec<'static>,
@@ -293,7 +293,7 @@ pub fn gold<'r, N, W: ReadAs<'r>, G: ReadField<'r, N, W>, P>(
 /// Reads the field `N` of the prediction in the form `W`.
 ///
 /// # Errors
-/// The answer of the metric, if the field is missing or has another type.
+/// Returns the metric's answer if the field is missing or has another type.
 pub fn pred<'r, N, W: ReadAs<'r>, G, P: ReadField<'r, N, W>>(
     call: &MetricCall<'r, G, P>,
     field: &FieldSpec<'static>,

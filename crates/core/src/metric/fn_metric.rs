@@ -13,7 +13,7 @@ use crate::score::{MetricError, MetricReturn, MetricScore, Result};
 use crate::spec::instance_settings::{InstanceSettings, SettingError};
 use crate::spec::{MetricSpec, MetricTier};
 
-/// The name of a metric from a closure: everything that converts into a `String`.
+/// The name of a metric from a closure: anything that converts into a `String`.
 ///
 /// ```
 /// # use dsrs_metrics::prelude::*;
@@ -41,7 +41,7 @@ impl<T: Into<String>> MetricName for T {}
 /// assert_eq!(score.value, 1.0);
 /// ```
 ///
-/// The closure may return a future. The future owns what it needs, since the rows are borrowed:
+/// The closure may return a future. The rows are borrowed, so the future must own what it needs:
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -57,7 +57,7 @@ impl<T: Into<String>> MetricName for T {}
 /// # }
 /// ```
 ///
-/// [`traced_metric_fn`] takes a closure that also reads what an optimizer passes.
+/// To also read what an optimizer passes, use [`traced_metric_fn`].
 pub fn metric_fn<R, F, M>(name: impl MetricName, score: F) -> FnMetric
 where
     R: ClosureReturn<M>,
@@ -89,8 +89,8 @@ where
     }
 }
 
-/// Creates a metric from a closure with DSPy's five arguments: gold row, prediction, trace, name and trace of the
-/// predictor that is scored. The last three are `None` unless an optimizer passes them; see [`MetricCall`].
+/// Creates a metric from a closure with DSPy's five arguments: gold row, prediction, trace, and the name and trace of
+/// the scored predictor. The last three are `None` unless an optimizer passes them; see [`MetricCall`].
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -128,8 +128,8 @@ where
     }
 }
 
-/// A metric from a closure over the rows `G` and `P`, created by [`metric_fn`], [`typed_metric_fn`] or
-/// [`traced_metric_fn`].
+/// A metric from a closure over the rows `G` and `P`. [`metric_fn`], [`typed_metric_fn`] and [`traced_metric_fn`]
+/// create it.
 ///
 /// ```
 /// use dsrs_metrics::contract::FnMetric;
@@ -172,7 +172,7 @@ impl<G, P> Clone for FnMetric<G, P> {
 }
 
 impl<G, P> FnMetric<G, P> {
-    /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
+    /// Sets the smallest passing value, or the largest if lower is better.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -202,7 +202,7 @@ impl<G, P> FnMetric<G, P> {
         self.checked()
     }
 
-    /// Applies the settings in any order: you can set a range after the threshold, for instance.
+    /// Applies the settings in any order, such as a range after the threshold.
     fn checked(mut self) -> Self {
         let spec = MetricSpec {
             threshold: None,
@@ -275,8 +275,8 @@ impl<G, P> FnMetric<G, P> {
     /// ```
     ///
     /// # Errors
-    /// The closure's own error, an abstention, a value that is not finite or out of range, an invalid threshold, or an
-    /// asynchronous closure.
+    /// Returns the closure's own error, or an error for an abstention, a value that is not finite or out of range, an
+    /// invalid threshold, or an asynchronous closure.
     pub fn score(&self, gold: &G, pred: &P) -> Result<MetricScore>
     where
         G: Sync,
@@ -346,7 +346,7 @@ pub enum AtOnce {}
 #[derive(Debug)]
 pub enum Awaited {}
 
-/// Types that the closure of a metric may return. `M` is a marker that the compiler infers.
+/// Types that a metric's closure may return. `M` is a marker that the compiler infers.
 ///
 /// ```
 /// # use dsrs_metrics::prelude::*;
@@ -362,7 +362,7 @@ pub enum Awaited {}
     note = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric`, `Scores`, `Check` or `Breakdown`,\nor an `Option` of one of these (`None` abstains),\nor a `Result<_, E>` of one of these with `E: Display` (an error fails the row),\nor a `Send` future of one of these that does not borrow the rows: `async move {{ .. }}`"
 )]
 pub trait ClosureReturn<M> {
-    /// Adds the declarations of the type to the spec: the kind of the score, and whether the metric is asynchronous.
+    /// Adds what the type declares to the spec: the kind of the score, and whether the metric is asynchronous.
     fn declare(spec: MetricSpec<'static>) -> MetricSpec<'static>;
 
     /// Returns the answer, validated against the spec.

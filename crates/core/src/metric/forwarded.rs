@@ -1,4 +1,4 @@
-//! Metrics around another one: the methods that they take from it, and pointers to metrics.
+//! Metrics around another one: the methods they forward, and pointers to metrics.
 
 use std::sync::Arc;
 
@@ -10,8 +10,7 @@ use super::call::MetricCall;
 use crate::dedup::Key;
 use crate::score::{MetricScore, Result};
 
-/// Implements methods of [`Metric`] that a metric around another one takes from it unchanged. With `all` these are also
-/// the methods that depend on settings.
+/// Forwards [`Metric`] methods to the inner metric unchanged. `all` also forwards the methods that depend on settings.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! forward_metric {
@@ -89,5 +88,5 @@ macro_rules! metric_of_pointer {
         }
     )*};
 }
-// One value that is used in several places is one metric, even if its type cannot be compared.
+// One value used in several places is one metric, even if its type cannot be compared.
 metric_of_pointer!(&M => |_| None, Box<M> => |_| None, Arc<M> => |value| Some(Key::of_shared(value)));

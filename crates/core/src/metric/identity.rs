@@ -1,4 +1,4 @@
-//! The identity of a metric: everything that its score depends on, to compare the metrics of two processes or runs.
+//! The identity of a metric: everything its score depends on, to compare metrics across processes and runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -13,12 +13,12 @@ use crate::metric::Metric;
 use crate::score::OFFLINE_JUDGE;
 use crate::spec::{Direction, MetricSpec, ScoreRange};
 
-/// Everything that the score of a metric depends on, as far as the library can see it: the declaration with the version, the
-/// parameters, the names and contents of the [files](Metric::files) that the metric reads, the models that it calls or the
-/// fact that a judge scores offline, and a [fingerprint of its code](MetricSpec::code).
+/// Everything that a metric's score depends on that the library can see: the declaration with the version, the
+/// parameters, the names and contents of the [files](Metric::files) it reads, the models it calls (or that a judge
+/// scores offline), and a [fingerprint of its code](MetricSpec::code).
 ///
-/// The fingerprint covers what the macro sees: not the functions that the code calls, and no metric that is written by hand.
-/// Increment `version` when you change what a metric measures.
+/// The fingerprint covers only what the macro sees, not the functions that the code calls. Hand-written metrics have
+/// none. Increment `version` when you change what a metric measures.
 ///
 /// ```
 /// use dsrs_metrics::contract::MetricIdentity;
@@ -35,19 +35,20 @@ use crate::spec::{Direction, MetricSpec, ScoreRange};
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MetricIdentity {
-    /// The models that the metric calls, with their endpoints, or `offline-lexical` if a judge scores offline.
+    /// The models that the metric calls, with their endpoints, or `offline-lexical` for a judge that scores offline.
     models: Vec<String>,
     /// The embedding models that the metric calls, with their endpoints.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     embedders: Vec<String>,
-    /// The hashes of the prompts and sampling settings of judges, without the inputs of a row.
+    /// The hashes of judges' prompts and sampling settings, without the inputs of a row.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     prompts: Vec<String>,
     parameters: BTreeMap<String, String>,
     /// The contents of the files that it reads.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     files: Contents,
-    /// The declaration as JSON: version, threshold, range, fields. The documentation only if it may be an instruction.
+    /// The declaration as JSON: version, threshold, range, fields. It includes the documentation only if that may be an
+    /// instruction.
     #[serde(flatten)]
     spec: Value,
 }
@@ -68,14 +69,14 @@ pub struct MetricIdentity {
 pub struct IdentityDifference {
     /// What differs, such as `` `threshold` `` or `` parameter `F1.profile` ``.
     pub place: String,
-    /// The value of the first one, for a message.
+    /// The first value, for a message.
     pub expected: String,
-    /// The value of the other one, for a message.
+    /// The other value, for a message.
     pub found: String,
 }
 
 impl MetricIdentity {
-    /// Returns the identity of a metric. The files that it reads are read; one that cannot be read is compared by the
+    /// Returns the identity of a metric. It reads the metric's files; one that cannot be read is compared by the
     /// reason.
     ///
     /// ```
@@ -127,7 +128,7 @@ impl MetricIdentity {
         }
     }
 
-    /// Returns the identity of a metric that another program evaluated: its declaration and its parameters.
+    /// Returns the identity of a metric that another program evaluated, from its declaration and parameters.
     #[doc(hidden)]
     pub fn of_other_program(spec: &MetricSpec<'_>, parameters: BTreeMap<String, String>) -> Self {
         let mut spec = serde_json::to_value(spec).unwrap_or_default();
@@ -145,7 +146,27 @@ impl MetricIdentity {
         }
     }
 
-    /// Returns the models that the metric calls, with their endpoints, or `offline-lexical` if a judge scores offline.
+    /// Adds the version and the parameters of a metric of the same name in another task.
+    #[doc(hidden)]
+    pub fn join(&mut self, other: &Self) {
+        let add = |values: &mut String, value: &str| {
+            if values.split(", ").all(|known| known != value) {
+                values.push_str(if values.is_empty() { "" } else { ", " });
+                values.push_str(value);
+            }
+        };
+        for (name, value) in &other.parameters {
+            add(self.parameters.entry(name.clone()).or_default(), value);
+        }
+        if let (Some(Value::String(versions)), Some(version)) =
+            (self.spec.get_mut("version"), other.spec["version"].as_str())
+        {
+            add(versions, version);
+        }
+    }
+
+    /// Returns the models that the metric calls, with their endpoints, or `offline-lexical` for a judge that scores
+    /// offline.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::MetricIdentity, metrics::Em, prelude::*};
@@ -178,14 +199,13 @@ impl MetricIdentity {
         &self.parameters
     }
 
-    /// Returns the hashes of the prompts of judges.
+    /// Returns the hashes of the judges' prompts.
     #[doc(hidden)]
     pub fn prompts(&self) -> &[String] {
         &self.prompts
     }
 
-    /// Returns the value of a parameter of the metric, or its threshold or strictness, as `--param` sets it; `None` if the
-    /// value is not known.
+    /// Returns a parameter's value, or the threshold or strictness, as `--param` sets it; `None` if it is unknown.
     #[doc(hidden)]
     pub fn parameter(&self, name: &str) -> Option<String> {
         if ["threshold", "strict"].contains(&name) {
@@ -202,7 +222,7 @@ impl MetricIdentity {
             .map(|(_, value)| value.clone())
     }
 
-    /// Returns `true` if higher or lower scores are better.
+    /// Returns whether higher or lower scores are better.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::{Direction, MetricIdentity}, metrics::Wer, prelude::*};
@@ -257,8 +277,8 @@ impl MetricIdentity {
     }
 }
 
-/// The settings that a reader needs to know what was measured: the version, the threshold, `strict`, the parameters, the files,
-/// the models, and the start of the hash of each prompt. Strings are escaped and shortened as in messages.
+/// The settings that tell a reader what was measured: the version, the threshold, `strict`, the parameters, the files,
+/// the models, and the start of each prompt's hash. Strings are escaped and shortened as in messages.
 ///
 /// ```
 /// use dsrs_metrics::{contract::MetricIdentity, metrics::F1, prelude::*, text::Profile};
@@ -286,7 +306,7 @@ impl fmt::Display for MetricIdentity {
         }
         for (parameter, files) in &self.files {
             match files.len() {
-                // The key is the reason if a file cannot be read.
+                // If a file cannot be read, the key is the reason.
                 0 => write!(f, "; {}", escape::name(parameter))?,
                 1 => write!(f, "; 1 file of {}", escape::name(parameter))?,
                 count => write!(f, "; {count} files of {}", escape::name(parameter))?,
@@ -314,7 +334,7 @@ impl fmt::Display for MetricIdentity {
     }
 }
 
-/// Numbers equal names: two components of one type.
+/// Numbers equal names, which two components of one type have.
 fn numbered(parameters: Vec<(String, String)>) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     for (name, value) in parameters {
@@ -323,7 +343,7 @@ fn numbered(parameters: Vec<(String, String)>) -> BTreeMap<String, String> {
     all
 }
 
-/// Calls a function with each difference between two values: the path to it, and both values for a message.
+/// Calls a function with each difference between two values: its path, and both values for a message.
 pub fn each_difference(
     before: Option<&Value>,
     after: Option<&Value>,
@@ -351,10 +371,10 @@ fn differences<'a>(
         return;
     }
     if let (Some(Value::Object(before)), Some(Value::Object(after))) = (before, after) {
-        // Sorted, since the features of `serde_json` determine the order of keys.
+        // Sorted, because the order of keys depends on the features of `serde_json`.
         let mut keys: BTreeSet<&'a String> = before.keys().chain(after.keys()).collect();
         if is_metric(path) && before.get("version") != after.get("version") {
-            // A version says that the code is another one.
+            // The versions already differ, so the code is expected to.
             keys.retain(|key| *key != "code");
         }
         for key in keys {
@@ -372,8 +392,8 @@ fn is_metric(path: &[&str]) -> bool {
     matches!(path, [] | ["metrics", _])
 }
 
-/// Returns the declarations of parameters by name. Neither their order, nor the spelling of their types, nor their
-/// documentation is part of a metric's identity: a parameter that moves to a struct of parameters is the same one.
+/// Returns the declarations of parameters by name. Their order, documentation and the spelling of their types are not
+/// part of a metric's identity, so a parameter may move to a struct of parameters.
 fn declared(params: Option<&Value>) -> Option<BTreeMap<&str, Vec<(&String, &Value)>>> {
     let mut all = BTreeMap::new();
     for param in params?.as_array()? {
@@ -386,7 +406,7 @@ fn declared(params: Option<&Value>) -> Option<BTreeMap<&str, Vec<(&String, &Valu
     Some(all)
 }
 
-/// Returns the name of a path in an identity: `` `threshold` ``, or `` parameter `F1.profile` ``.
+/// Returns the name of a path in an identity, such as `` `threshold` `` or `` parameter `F1.profile` ``.
 pub fn place(path: &[&str]) -> String {
     match path {
         ["parameters", parameter] => format!("parameter `{}`", escape::name(parameter)),

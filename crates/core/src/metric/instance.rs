@@ -1,4 +1,4 @@
-//! Metrics with settings of their own: [`Instance`].
+//! Metrics with their own settings: [`Instance`].
 
 use std::fmt;
 
@@ -12,11 +12,11 @@ use crate::score::{MetricError, MetricScore, Result, Scored};
 use crate::spec::MetricSpec;
 use crate::spec::instance_settings::{InstanceSettings, SettingError};
 
-/// Changes threshold, strictness and cost of one instance of a metric. Every metric of `#[metric]` has these methods;
-/// a judge has its own, which return the judge.
+/// Changes threshold, strictness and cost of one instance of a metric. Every `#[metric]` has these methods; a judge has
+/// its own, which return the judge.
 ///
-/// The attribute sets the default, and the spec of the instance shows the change. Equal settings are part of what makes
-/// two metrics equal. An invalid setting is reported before the first row, and by every call.
+/// The attribute sets the default, and the instance's spec shows the change. Two metrics are equal only if their
+/// settings are. An invalid setting is reported before the first row and by every call.
 ///
 /// ```
 /// use dsrs_metrics::metrics::F1;
@@ -37,13 +37,13 @@ use crate::spec::instance_settings::{InstanceSettings, SettingError};
 /// # }
 /// ```
 pub trait WithSettings: Declared {
-    /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
+    /// Sets the smallest passing value, or the largest if lower is better.
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::{Em, F1}, prelude::*};
     /// assert_eq!(F1::default().with_threshold(0.8).spec().is_success(0.7), Some(false));
     ///
-    /// // A metric that returns `bool` has a verdict already.
+    /// // A metric that returns `bool` already has a verdict.
     /// # let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "Paris" });
     /// let error = Em::default().with_threshold(0.5).score(&gold, &pred).unwrap_err().to_string();
     /// let reason = "expected no threshold for a metric that returns `bool`, found 0.5; remove the threshold";
@@ -101,7 +101,7 @@ pub struct Instance<M> {
     /// The spec of the metric's type.
     declared: MetricSpec<'static>,
     settings: InstanceSettings,
-    /// The spec of the instance, which scores are validated against.
+    /// The spec of the instance, used to validate scores.
     spec: std::result::Result<MetricSpec<'static>, SettingError>,
 }
 
@@ -132,7 +132,7 @@ impl<M> Instance<M> {
         }
     }
 
-    /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
+    /// Sets the smallest passing value, or the largest if lower is better.
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::F1, prelude::*};
@@ -172,7 +172,7 @@ impl<M> Instance<M> {
         Self::new(self.metric, self.declared, self.settings)
     }
 
-    /// Returns the spec of the instance. Where a parameter names a field, [`Metric::spec`] has that name.
+    /// Returns the instance's spec. If a parameter names a field, only [`Metric::spec`] has that name.
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::F1, prelude::*};
@@ -196,7 +196,7 @@ impl<M> Instance<M> {
     /// ```
     ///
     /// # Errors
-    /// As [`Metric::evaluate`]; an invalid setting.
+    /// Fails as [`Metric::evaluate`] does, or for an invalid setting.
     pub fn score<G: Sync, P: Sync>(&self, gold: &G, pred: &P) -> Result<MetricScore>
     where
         M: Metric<G, P> + ScoredAtOnce<G>,
@@ -260,7 +260,7 @@ impl<G: Sync, P: Sync, M: Metric<G, P>> Metric<G, P> for Instance<M> {
         Some(Key::of_instance(self.metric.key()?, self.settings))
     }
 
-    /// The metric's components have keys of their own. The metric itself is evaluated only with the settings.
+    /// The metric's components have their own keys. The metric itself is evaluated only with the settings.
     fn keys(&self, all: &mut Vec<Key>) {
         let (start, own) = (all.len(), self.metric.key());
         self.metric.keys(all);

@@ -1,7 +1,7 @@
-//! The trait of a metric, [`Metric`]. `optimizer.rs` has the methods that optimizers call, `call.rs` the arguments of a call, and
-//! `answer.rs` its answer; `fn_metric.rs` makes metrics of closures. `params.rs` and `param_group.rs` read parameters; `instance.rs` has
-//! threshold, strictness and cost of one value. `identity.rs` compares the metrics of two runs. `batch.rs` evaluates lists of rows, and
-//! `batching.rs` collects calls into batches.
+//! The trait of a metric, [`Metric`]. `optimizer.rs` has the methods that optimizers call, `call.rs` the arguments of a
+//! call, and `answer.rs` its answer. `fn_metric.rs` makes metrics from closures. `params.rs` and `param_group.rs` read
+//! parameters, and `instance.rs` has the threshold, strictness and cost of one value. `identity.rs` compares the
+//! metrics of two runs. `batch.rs` evaluates lists of rows, and `batching.rs` collects calls into batches.
 
 pub mod answer;
 pub mod batching;
@@ -33,8 +33,7 @@ use crate::spec::{MetricSpec, MetricTier};
 
 /// Scores a pair of rows. `G` is the gold row's type and `P` the prediction's; the defaults are the dynamic rows.
 ///
-/// `#[metric]` implements it for a function. A metric that is written by hand needs a name and
-/// [`evaluate`](Self::evaluate):
+/// `#[metric]` implements it for a function. A hand-written metric needs a name and [`evaluate`](Self::evaluate):
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -82,8 +81,8 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
             .map_or(MetricTier::Proxy, |declared| declared.spec().tier)
     }
 
-    /// Returns the largest expected cost of one call, in millisatoshis. For a judge it is the declared cost of one
-    /// verdict, for each model of its panel, and once more for the repairs of their replies.
+    /// Returns the largest expected cost of one call, in millisatoshis. For a judge it covers one verdict of each model
+    /// of its panel, and one repair of each reply.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -114,8 +113,8 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// A missing or unreadable field, a score that is not finite or out of range, the metric's own
-    /// error, or an abstention.
+    /// Returns an error for a missing or unreadable field, a score that is not finite or out of range, or an
+    /// abstention, and passes on the metric's own error.
     #[rustfmt::skip] // rustc shows this line where `impl Metric` lacks the attribute.
     async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore>; // write `#[async_trait]` above `impl Metric`
 
@@ -128,10 +127,10 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         answer::at_once(self, gold, pred)
     }
 
-    /// Scores one call: the entry point that the harness, composites, `Scorer` and the command line
-    /// use. The answer has the verdict, feedback and named scores as well.
+    /// Scores one call. The harness, composites, `Scorer` and the command line call this. The answer also has the
+    /// verdict, feedback and named scores.
     ///
-    /// The default awaits [`evaluate`](Self::evaluate) and validates the score against [`spec`](Self::spec).
+    /// By default it awaits [`evaluate`](Self::evaluate) and validates the score against [`spec`](Self::spec).
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::Em, prelude::*};
@@ -151,9 +150,9 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         })
     }
 
-    /// Returns the metric's declaration. The declaration of a metric written by hand has the name, tier and cost of the other
-    /// methods and the range [0, 1]; a score outside it is an error. Override it for another range, or for a direction,
-    /// a threshold or fields.
+    /// Returns the metric's declaration. By default it has the name, tier and cost of the other methods and the range
+    /// [0, 1]; a score outside of it is an error. Override this method in a hand-written metric for another range, a
+    /// direction, a threshold or fields.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -191,7 +190,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         self.declaration().map_or_else(by_hand, Declaration::spec)
     }
 
-    /// Returns `true` if the rows have the fields that the metric reads, with values of the right types.
+    /// Returns `true` if the rows have the fields that the metric reads, with the right types.
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::IntentAccuracy, prelude::*};
@@ -205,11 +204,11 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         true
     }
 
-    /// Scores pairs of rows and returns one result for each, in the same order. An error of one pair does not affect
-    /// the others.
+    /// Scores pairs of rows, and returns one result for each, in order. An error of one pair does not affect the
+    /// others.
     ///
-    /// The default scores up to 32 pairs concurrently. A metric that can score several rows with one call overrides it
-    /// together with [`batch_size`](Self::batch_size).
+    /// By default it scores up to 32 pairs concurrently. If your metric can score several rows with one call, override
+    /// it together with [`batch_size`](Self::batch_size).
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::F1, prelude::*};
@@ -229,11 +228,11 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         batching::evaluate(self, pairs).await
     }
 
-    /// Returns the largest number of rows for one call of [`evaluate_batch`](Self::evaluate_batch) by
-    /// `Evaluate`, `Scorer` and the command line; the default, 1, means that they
-    /// score each row with [`answer`](Self::answer).
+    /// Returns the maximum number of rows that `Evaluate`, `Scorer` and the command line pass to
+    /// [`evaluate_batch`](Self::evaluate_batch). With the default, 1, they score each row with
+    /// [`answer`](Self::answer).
     ///
-    /// Concurrent calls are collected, so a batch has at most as many rows as are evaluated concurrently. It owns
+    /// A batch collects concurrent calls, so it is never larger than the number of rows evaluated concurrently. It owns
     /// copies of its rows. Rows of types other than [`Example`] and [`Prediction`], calls with a trace and components
     /// of composites are scored one by one.
     ///
@@ -275,7 +274,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         1
     }
 
-    /// Scores one call for an optimizer: returns the score without a trace and the verdict with one.
+    /// Scores one call for an optimizer: without a trace it returns the score, with one the verdict.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -291,12 +290,12 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// As [`evaluate`](Self::evaluate).
+    /// Fails as [`evaluate`](Self::evaluate) does.
     async fn grade(&self, call: MetricCall<'_, G, P>) -> Result<Grade> {
         Ok(self.answer(call).await?.grade(call.trace.is_some()))
     }
 
-    /// Adds the requirements of the metric and its components: language models, or the reason why they cannot score any row. A
+    /// Adds what the metric and its components need: language models, or the reason why they cannot score any row. A
     /// harness probes each model once, before the first row is paid for.
     ///
     /// ```
@@ -313,12 +312,12 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         }
     }
 
-    /// Adds the files whose content the score depends on, such as tests, a graph or a schema that a parameter names. Their
-    /// names and contents are part of the [`MetricIdentity`](crate::MetricIdentity), and so of the key of a score in a store:
-    /// after a change, the metric is evaluated again.
+    /// Adds the files whose content the score depends on, such as tests, a graph or a schema that a parameter names.
+    /// Their names and contents are part of the [`MetricIdentity`](crate::MetricIdentity) and thus of a stored score's
+    /// key: after a change, the metric is evaluated again.
     ///
-    /// A metric from `#[metric]` adds the files of parameters whose type implements [`NamesFiles`](crate::NamesFiles), such as
-    /// [`PathBuf`](std::path::PathBuf). A metric that is written by hand and reads files overrides it:
+    /// `#[metric]` adds the files of parameters whose type implements [`NamesFiles`](crate::NamesFiles), such as
+    /// [`PathBuf`](std::path::PathBuf). Override this method in a hand-written metric that reads files:
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -359,19 +358,19 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         }
     }
 
-    /// Returns the metric's declaration, if its type was generated by a macro.
+    /// Returns the metric's declaration, if a macro generated its type.
     #[doc(hidden)]
     fn declaration(&self) -> Option<&dyn Declaration> {
         None
     }
 
-    /// Returns the metric's identity, or `None` if it cannot be compared with other metrics.
+    /// Returns the metric's key, or `None` if it cannot be compared with other metrics.
     #[doc(hidden)]
     fn key(&self) -> Option<Key> {
         self.declaration()?.key()
     }
 
-    /// Adds the parameters of the metric and of its components that can be shown, as `TYPE.NAME` with their values.
+    /// Adds the parameters of the metric and its components, as `TYPE.NAME` with their values, where they can be shown.
     #[doc(hidden)]
     fn parameters(&self, all: &mut Vec<(String, String)>) {
         let mut keys = Vec::new();
@@ -379,7 +378,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         keys.iter().for_each(|key| all.extend(key.parameters()));
     }
 
-    /// Adds the keys of the metric and of all its components.
+    /// Adds the keys of the metric and all its components.
     #[doc(hidden)]
     fn keys(&self, all: &mut Vec<Key>) {
         match self.declaration() {

@@ -9,11 +9,11 @@ use crate::rows::dynamic::{Example, Prediction, Trace};
 use crate::score::{Decided, FeedbackMetric, MetricError, Part, Result, Scored};
 use crate::spec::MetricSpec;
 
-/// A metric with a verdict, which an optimizer can use to accept or reject a trace.
+/// A metric with a verdict. An optimizer can use it to accept or reject a trace.
 ///
 /// `#[metric]` implements it for functions that return `bool` or have a `threshold`. Closures, run-time composites and
-/// instances with settings of their own have it as well; without a verdict each call returns an error. A metric
-/// written by hand needs one line:
+/// instances with their own settings have it too; without a verdict each call returns an error. A hand-written metric
+/// needs one line:
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -55,7 +55,7 @@ use crate::spec::MetricSpec;
 pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> {
     /// Returns `true` if the pair passes.
     ///
-    /// A prediction that lacks a field which the metric requires, or has `null` there, does not pass.
+    /// A prediction in which a required field is missing or `null` does not pass.
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::Em, prelude::*};
@@ -74,8 +74,8 @@ pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> 
     /// ```
     ///
     /// # Errors
-    /// As [`Metric::evaluate`], except for a missing field of the prediction; a score without a verdict. An error is not
-    /// an acceptance.
+    /// Fails as [`Metric::evaluate`] does, except for a missing field of the prediction, or if the score has no
+    /// verdict. An error is not an acceptance.
     async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool> {
         let call = MetricCall::new(gold, pred)
             .with_trace(trace)
@@ -90,8 +90,8 @@ pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> 
     }
 }
 
-/// A metric of `#[metric]` or `#[judge]` with the verdict `V`. It is a bound of its own, so that the error of a method
-/// call is the message below, without the associated type.
+/// A metric of `#[metric]` or `#[judge]` with the verdict `V`. It is a separate bound, so the error of a method call is
+/// the message below, without the associated type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no verdict, so it cannot accept or reject a trace",
     label = "returns no verdict",
@@ -110,7 +110,7 @@ const NO_VERDICT: &str = "expected a verdict, found a score only; set a threshol
 
 /// Scores with feedback, for reflective optimizers. Every [`Metric`] is one.
 ///
-/// An optimizer that scores one predictor of a program passes the trace, and the name and trace of the predictor:
+/// An optimizer that scores one predictor of a program passes the trace, and the predictor's name and trace:
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -132,18 +132,18 @@ pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Syn
     /// Returns the score and the feedback of a call.
     ///
     /// # Errors
-    /// As [`Metric::evaluate`].
+    /// Fails as [`Metric::evaluate`] does.
     async fn feedback_of(&self, call: MetricCall<'_, G, P>) -> Result<FeedbackMetric>;
 
-    /// Returns the score and the feedback of each objective of a call: one for each named score, or for each component
-    /// with a score, or a single one. The metadata has its `name`, and its `passed`, `range` and `details` if it has
-    /// them. A verdict of a named score compares its value with the metric's threshold.
+    /// Returns the score and feedback of each objective of a call: one per named score, one per component with a score,
+    /// or a single one. The metadata has its `name`, and its `passed`, `range` and `details` if it has them. The
+    /// verdict of a named score compares its value with the metric's threshold.
     ///
     /// # Errors
-    /// As [`Metric::evaluate`].
+    /// Fails as [`Metric::evaluate`] does.
     async fn objectives_of(&self, call: MetricCall<'_, G, P>) -> Result<Vec<FeedbackMetric>>;
 
-    /// As [`feedback_of`](Self::feedback_of), without a trace.
+    /// Does the same as [`feedback_of`](Self::feedback_of), without a trace.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -157,12 +157,12 @@ pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Syn
     /// ```
     ///
     /// # Errors
-    /// As [`Metric::evaluate`].
+    /// Fails as [`Metric::evaluate`] does.
     async fn feedback_metric(&self, example: &G, prediction: &P) -> Result<FeedbackMetric> {
         self.feedback_of(MetricCall::new(example, prediction)).await
     }
 
-    /// As [`objectives_of`](Self::objectives_of), without a trace.
+    /// Does the same as [`objectives_of`](Self::objectives_of), without a trace.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -179,7 +179,7 @@ pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Syn
     /// ```
     ///
     /// # Errors
-    /// As [`Metric::evaluate`].
+    /// Fails as [`Metric::evaluate`] does.
     async fn multi_objective_metric(
         &self,
         example: &G,
@@ -202,8 +202,8 @@ impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> FeedbackEvaluator<G, P> for M {
     }
 }
 
-/// Returns an objective for each named score, or for each component with a score, or a single one. The metadata has the
-/// `name`, and where they exist the `passed`, `range` and `details` of the objective.
+/// Returns one objective per named score, one per component with a score, or a single one. The metadata has its `name`,
+/// and its `passed`, `range` and `details` if it has them.
 pub fn objectives(scored: Scored, spec: &MetricSpec<'_>) -> Vec<FeedbackMetric> {
     if !scored.parts().is_empty() {
         return scored

@@ -1,6 +1,6 @@
-//! Structs of parameters that several metrics share: `#[param(flatten)]`.
+//! Structs of parameters shared by several metrics: `#[param(flatten)]`.
 //!
-//! `#[derive(ParamGroup)]` implements the traits. A metric has the parameters of the struct as if they were its own.
+//! `#[derive(ParamGroup)]` implements the traits. A metric has the struct's parameters as if they were its own.
 
 use std::mem::ManuallyDrop;
 
@@ -12,13 +12,13 @@ use crate::sentence::{Sentence, same, sentence};
 use crate::spec::{MetricSpec, ParamSpec};
 use crate::value_type::TypeHelp;
 
-/// A struct of parameters that several metrics share. `#[derive(ParamGroup)]` implements it, and
-/// `#[param(flatten)]` adds the parameters to a metric.
+/// A struct of parameters shared by several metrics. `#[derive(ParamGroup)]` implements it, and `#[param(flatten)]`
+/// adds the parameters to a metric.
 ///
 /// Each field is a parameter, with the documentation, the `default` and the `into` of a `#[param]`. A field has a
-/// default, or is an `Option`, and its type implements `Debug`, `Clone` and `Deserialize`; the struct implements `Debug`
-/// and `Clone`. The derive also implements `Default`, and defines the trait `NAMESetters` with a method for each field,
-/// which the builders of the metrics have while it is in scope. `#[param_group(crate = path)]` names the crate.
+/// default or is an `Option`, and its type implements `Debug`, `Clone` and `Deserialize`; the struct implements `Debug`
+/// and `Clone`. The derive also implements `Default`, and defines the trait `NAMESetters`: while it is in scope, the
+/// metrics' builders have a method for each field. `#[param_group(crate = path)]` names the crate.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -71,7 +71,7 @@ pub trait ParamGroup: Send + Sync + Sized + 'static {
     /// The parameters, in the order of the struct.
     const PARAMS: &'static [ParamSpec<'static>];
 
-    /// Says if there is a [`DEFAULT`](Self::DEFAULT).
+    /// States whether there is a [`DEFAULT`](Self::DEFAULT).
     #[doc(hidden)]
     type Kind: DefaultKind;
 
@@ -86,7 +86,7 @@ pub trait ParamGroup: Send + Sync + Sized + 'static {
     /// Reads the parameters of a metric with this spec.
     ///
     /// # Errors
-    /// [`ParamError::WrongType`].
+    /// Returns [`ParamError::WrongType`] for a value of the wrong type.
     #[doc(hidden)]
     fn read(params: &Params, spec: &MetricSpec<'static>) -> Result<Self, ParamError>;
 
@@ -94,27 +94,27 @@ pub trait ParamGroup: Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn files(&self, metric: &str, all: &mut Vec<MetricFile>);
 
-    /// As [`Configure::param_texts`](crate::Configure::param_texts).
+    /// Does the same as [`Configure::param_texts`](crate::Configure::param_texts).
     #[doc(hidden)]
     fn param_texts() -> Vec<Option<String>> {
         Vec::new()
     }
 
-    /// As [`Configured::has_same_parameters`](crate::dedup::Configured::has_same_parameters).
+    /// Does the same as [`Configured::has_same_parameters`](crate::dedup::Configured::has_same_parameters).
     #[doc(hidden)]
     fn has_same_parameters(&self, other: &Self) -> bool {
         let _ = other;
         false
     }
 
-    /// As [`Configured::parameters`](crate::dedup::Configured::parameters).
+    /// Does the same as [`Configured::parameters`](crate::dedup::Configured::parameters).
     #[doc(hidden)]
     fn parameters(&self) -> Vec<(&'static str, Option<String>)> {
         Vec::new()
     }
 }
 
-/// A type of a field in a struct of parameters.
+/// The type of a field in a struct of parameters.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from the value of a parameter",
     label = "not a type of a parameter",
@@ -124,7 +124,7 @@ pub trait ParamType: Sized {
     /// Returns the parameter's value, or its default.
     ///
     /// # Errors
-    /// [`ParamError::WrongType`].
+    /// Returns [`ParamError::WrongType`] for a value of the wrong type.
     #[doc(hidden)]
     fn read(
         params: &Params,
@@ -152,12 +152,12 @@ impl<T: DeserializeOwned> ParamType for T {
     note = "write `#[param(flatten)] settings: &{G}` in the function of the metric"
 )]
 pub trait HasParams<G> {
-    /// Returns the parameters, which have their defaults at first.
+    /// Returns the parameters, which start with their defaults.
     fn params_mut(&mut self) -> &mut G;
 }
 
-/// Says if the defaults of a struct of parameters are constants: [`ConstantDefaults`] or [`ComputedDefaults`]. Only then
-/// the name of a metric is a constant too, as for a metric with `#[param]`s of its own.
+/// States whether the defaults of a struct of parameters are constants: [`ConstantDefaults`] or [`ComputedDefaults`].
+/// Only then is the metric's name a constant too, as it is for a metric with its own `#[param]`s.
 pub trait DefaultKind {
     /// Constant only if both are.
     type And<Other: DefaultKind>: DefaultKind;
@@ -181,11 +181,11 @@ impl DefaultKind for ComputedDefaults {
 
 /// A metric whose default is a constant if the defaults of all its structs of parameters are.
 pub trait ConstantDefault: Sized {
-    /// The default. A constant cannot drop a value that it matches.
+    /// The default. It is not dropped, because a constant cannot drop a value that it matches.
     const DEFAULT: Option<ManuallyDrop<Self>>;
 }
 
-/// The value with the name of the metric `M`: its default, or the function that returns it.
+/// What the name of the metric `M` stands for: its default, or the function that returns it.
 pub trait DefaultByName<M> {
     /// `M` or `fn() -> M`.
     type Value;
@@ -206,7 +206,7 @@ impl<M: Default> DefaultByName<M> for ComputedDefaults {
     const VALUE: fn() -> M = M::default;
 }
 
-/// Returns the parameters of a metric with structs of parameters in one list.
+/// Joins the parameters of a metric and of its structs of parameters in one list.
 pub const fn joined<const N: usize>(
     lists: &[&'static [ParamSpec<'static>]],
 ) -> [ParamSpec<'static>; N] {
@@ -232,7 +232,7 @@ pub const fn joined<const N: usize>(
     joined
 }
 
-/// Returns the message for the first of `len` parameters from `first` on whose name a parameter before it has.
+/// Returns the message for the first of `len` parameters, starting at `first`, whose name is already taken.
 pub const fn repeated_param(
     params: &[ParamSpec<'_>],
     first: usize,

@@ -1,4 +1,4 @@
-//! A metric's parameters from strings: `--param NAME.KEY=VALUE`.
+//! A metric's parameters as strings: `--param NAME.KEY=VALUE`.
 
 use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::declared::{Declared, WithoutParameters};
 use crate::spec::{MetricSpec, ParamSpec};
 
-/// A value for a metric's parameter that is unknown, missing or of the wrong type.
+/// The error of a metric's parameter that is unknown, missing or of the wrong type.
 ///
 /// ```
 /// use dsrs_metrics::contract::{Configure, Params};
@@ -60,14 +60,14 @@ pub enum ParamError {
         /// The deserializer's message; empty if it adds nothing to the description.
         reason: String,
     },
-    /// The metric does not support this value of a setting that every metric has: its threshold or strictness.
+    /// The metric does not support this value of a setting that all metrics have: its threshold or strictness.
     #[error("metric `{metric}`: `{setting}`: {reason}")]
     Setting {
         /// The metric's name.
         metric: String,
         /// The setting.
         setting: &'static str,
-        /// The expected value, the value that was found, and a correction.
+        /// The expected value, the value found, and a fix.
         reason: String,
     },
 }
@@ -100,8 +100,8 @@ impl std::fmt::Display for Known<'_> {
 
 /// Values for one metric's parameters, by name.
 ///
-/// A value that parses as JSON of the parameter's type is JSON; any other value is a string. So
-/// `0.8`, `["a", "b"]` and `python3 check.py` are accepted as they are.
+/// A value that parses as JSON of the parameter's type is JSON; any other value is a string. You can write `0.8`,
+/// `["a", "b"]` and `python3 check.py` as they are.
 ///
 /// ```
 /// use dsrs_metrics::contract::{Configure, Params};
@@ -122,13 +122,13 @@ impl std::fmt::Display for Known<'_> {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Params {
     values: IndexMap<String, String>,
-    /// The cost of one verdict of a judge, whose panel charges it.
+    /// The cost of one verdict of a judge, charged by its panel.
     #[doc(hidden)]
     pub cost_msats: Option<u64>,
 }
 
 impl Params {
-    /// Sets a parameter; a later value replaces an earlier one.
+    /// Sets a parameter, replacing an earlier value.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::Params, metrics::F1};
@@ -143,7 +143,7 @@ impl Params {
         self.values.insert(name.into(), value.into());
     }
 
-    /// Removes a parameter, and returns its value.
+    /// Removes a parameter and returns its value.
     #[doc(hidden)]
     pub fn remove(&mut self, name: &str) -> Option<String> {
         self.values.shift_remove(name)
@@ -160,7 +160,7 @@ impl Params {
         text.is_some_and(|text| self.values.get(name).is_some_and(|value| value == text))
     }
 
-    /// Checks that the metric has each of the parameters.
+    /// Checks that the metric has all these parameters.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::Params, metrics::{F1, IntentAccuracy}};
@@ -172,7 +172,7 @@ impl Params {
     /// ```
     ///
     /// # Errors
-    /// [`ParamError::Unknown`] for the first unknown parameter.
+    /// Returns [`ParamError::Unknown`] for the first unknown parameter.
     pub fn check(&self, spec: &MetricSpec<'_>) -> Result<(), ParamError> {
         let unknown = |name: &&String| !spec.params.iter().any(|param| param.name == **name);
         let Some(param) = self.values.keys().find(unknown) else {
@@ -212,7 +212,7 @@ pub trait Configure: Sized {
     /// The metric's spec.
     const SPEC: MetricSpec<'static>;
 
-    /// Creates the metric with these parameters and the defaults of the others.
+    /// Creates the metric with these parameters, and defaults for the rest.
     ///
     /// ```
     /// # use dsrs_metrics::contract::{Configure, Params};
@@ -230,11 +230,11 @@ pub trait Configure: Sized {
     /// ```
     ///
     /// # Errors
-    /// [`ParamError`] if a parameter is unknown, missing or of the wrong type.
+    /// Returns [`ParamError`] if a parameter is unknown, missing or of the wrong type.
     fn configure(params: &Params) -> Result<Self, ParamError>;
 
-    /// Returns the parameters' defaults as a user would write them, in the order of the spec: `folded`, `0.8`, `["a","b"]`.
-    /// `None` for a parameter without a default, or whose type does not implement `Serialize`.
+    /// Returns the parameters' defaults as a user would write them, in the order of the spec: `folded`, `0.8`,
+    /// `["a","b"]`. A parameter has `None` if it has no default or its type does not implement `Serialize`.
     ///
     /// ```
     /// # use dsrs_metrics::contract::Configure;
@@ -251,13 +251,13 @@ pub trait Configure: Sized {
     }
 }
 
-/// A builder in this library that creates the metric `M` from parameters. Other builders are generated with their metric,
-/// which then implements [`Configure`] itself.
+/// A builder in this library that creates the metric `M` from parameters. Generated builders belong to metrics that
+/// implement [`Configure`] themselves.
 pub trait Configures<M> {
-    /// As [`Configure::configure`], with the spec of the metric. The names of the parameters are valid.
+    /// Does the same as [`Configure::configure`], with the metric's spec. The parameter names are valid.
     fn configure(self, params: &Params, spec: &MetricSpec<'static>) -> Result<M, ParamError>;
 
-    /// As [`Configure::param_texts`].
+    /// Does the same as [`Configure::param_texts`].
     fn param_texts(spec: &MetricSpec<'static>) -> Vec<Option<String>>;
 }
 
@@ -289,7 +289,7 @@ impl<M: Declared<Start: Configures<M>>> Configure for M {
 /// Returns one parameter's value, or its default.
 ///
 /// # Errors
-/// [`ParamError::Missing`] and [`ParamError::WrongType`].
+/// Returns [`ParamError::Missing`] or [`ParamError::WrongType`].
 pub fn read_param<T: DeserializeOwned>(
     params: &Params,
     spec: &MetricSpec<'static>,
@@ -319,7 +319,7 @@ fn missing(spec: &MetricSpec<'_>, param: &ParamSpec<'_>) -> ParamError {
     }
 }
 
-/// Returns what the error of serde expects and found, if the value has a wrong type, size or length.
+/// Returns what serde's error expects and found, if the value has a wrong type, size or length.
 fn of_wrong_type(error: &str) -> Option<String> {
     let unit_of = |prefix, unit| Some((error.strip_prefix(prefix)?, unit));
     let (rest, unit) = unit_of("invalid type: ", "")
@@ -342,12 +342,12 @@ fn wrong_type(
     let unknown_variant = error.strip_prefix("unknown variant `");
     let unknown_variant = unknown_variant.and_then(|rest| rest.rsplit_once("`, expected "));
     let reason = match (unknown_variant, of_wrong_type(&error)) {
-        // The list of the variants is more useful than the name of the enum.
+        // The list of variants is more useful than the enum's name.
         (Some((_, variants)), _) => {
             expected = variants.to_owned();
             String::new()
         }
-        // The description states the type already.
+        // The description already states the type.
         (None, Some(_)) if param.help.is_some() => String::new(),
         (None, Some(reason)) => reason,
         (None, None) => error,
@@ -366,7 +366,7 @@ fn wrong_type(
     }
 }
 
-/// A trait that no type implements. It is the bound of the `default` of a metric with a parameter that requires a value.
+/// A trait that no type implements. It bounds the `default` of a metric with a required parameter.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no default, since a parameter requires a value",
     label = "a parameter requires a value",

@@ -11,12 +11,11 @@ tokio::task_local! {
     static CURRENT: Settings;
 }
 
-/// Task-local values, at most one of each type, that apply within a scope: DSPy's `context`.
+/// Task-local values, one of each type, that apply within a scope: DSPy's `context`.
 ///
-/// An inner scope overrides the values that it sets and inherits the others. The harness passes
-/// the scope in which it was started to every worker, so a program or metric sees it on any worker.
-/// A task or thread that a program spawns itself starts without settings: pass it the result of
-/// [`current`](Self::current).
+/// An inner scope overrides the values it sets and inherits the others. The harness passes the scope in which it was
+/// started to every worker, so programs and metrics see it there. A task or thread that your program spawns starts
+/// without settings: pass it the result of [`current`](Self::current).
 ///
 /// ```
 /// use dsrs_metrics::contract::Settings;
@@ -66,7 +65,7 @@ impl Settings {
         self
     }
 
-    /// Returns all values that apply in the current scope.
+    /// Returns all values of the current scope.
     ///
     /// ```
     /// # use dsrs_metrics::contract::Settings;
@@ -81,7 +80,7 @@ impl Settings {
         CURRENT.try_with(Clone::clone).unwrap_or_default()
     }
 
-    /// Returns the value of type `T` in the current scope, if an enclosing scope sets one.
+    /// Returns the value of type `T`, if an enclosing scope sets one.
     ///
     /// ```
     /// # use dsrs_metrics::contract::Settings;
@@ -112,7 +111,7 @@ impl Settings {
     /// # }
     /// ```
     pub fn scope<F: Future>(self, future: F) -> impl Future<Output = F::Output> {
-        // Boxed, since an async block would store the future twice.
+        // Boxed, because an async block would store the future twice.
         let future = Box::pin(future);
         async move { CURRENT.scope(self.merged_into_current(), future).await }
     }
@@ -148,11 +147,10 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// The number of a row's repeat, from 0, which applies while a program and metrics run in
-/// `Evaluate` with `repeats`.
+/// The number of a row's repeat, from 0, set while `Evaluate` runs a program and metrics with `repeats`.
 ///
-/// Judges include it in their requests, so that a stored reply to one repeat does not answer another. A program that
-/// keeps replies itself does the same, as with [`LmRequest::with_draw`](crate::lm::LmRequest::with_draw).
+/// Judges include it in their requests, so a stored reply to one repeat does not answer another. Do the same in a
+/// program that keeps replies itself, such as with [`LmRequest::with_draw`](crate::lm::LmRequest::with_draw).
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

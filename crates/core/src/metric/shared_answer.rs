@@ -1,4 +1,4 @@
-//! The evaluation of a metric that is used in several places of a run: once per call, with the memo of the call.
+//! Evaluates a metric used in several places of a run once per call, with the call's memo.
 
 use tokio::sync::OnceCell;
 

@@ -1,5 +1,5 @@
-//! The rows that `score` of a metric over typed rows accepts: rows of the type, and dynamic rows that are read as the type;
-//! and the fields that its parameters read.
+//! The rows that `score` of a metric over typed rows accepts (rows of that type, and dynamic rows that can be read as
+//! it), and the fields that its parameters read.
 
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -8,17 +8,17 @@ use crate::rows::{Example, Fields, MaybeOwned, Prediction, RowType};
 use crate::score::error::{MetricError, MetricErrorKind, Result};
 use crate::spec::{MetricSpec, Side};
 
-/// Types from which a row of type `T` can be lent; `D` is the dynamic row of the side. `Kind` separates the impls.
+/// Types from which a row of type `T` can be lent. `D` is the dynamic row of that side, and `Kind` separates the impls.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a row of type `{T}`",
     label = "expected a `{T}`",
     note = "pass a reference to a `{T}`; to score the dynamic row `{D}`, derive `serde::Deserialize` for `{T}`"
 )]
 pub trait TypedRow<'r, T, D, Kind> {
-    /// Returns the row, or the error of a dynamic row that cannot be read as `T`, which is `expected` in messages.
+    /// Returns the row, or the error of a dynamic row that cannot be read as `T`. `expected` names `T` in messages.
     ///
     /// # Errors
-    /// As [`read_row`].
+    /// Fails as [`read_row`] does.
     fn typed(
         &'r self,
         spec: &MetricSpec<'_>,
@@ -27,7 +27,7 @@ pub trait TypedRow<'r, T, D, Kind> {
     ) -> Result<MaybeOwned<'r, T, T>>;
 }
 
-/// Fields of a typed row that a parameter of type `T`, or of type `&T`, can read. `Kind` separates the impls.
+/// Fields of a typed row that a parameter of type `T` or `&T` can read. `Kind` separates the impls.
 #[diagnostic::on_unimplemented(
     message = "a field of type `{Self}` cannot be read as `{T}`",
     label = "the field is a `{Self}`",
@@ -56,7 +56,7 @@ impl<T: ?Sized, Kind, P: Deref<Target: TypedField<T, Kind>>> TypedField<T, Point
 #[derive(Debug)]
 pub enum Itself {}
 
-/// A `Box`, `Arc`, `Rc` or reference of a row of this kind.
+/// A `Box`, `Arc`, `Rc` or reference to a row of this kind.
 #[derive(Debug)]
 pub struct Pointer<Kind>(PhantomData<Kind>);
 
@@ -111,7 +111,7 @@ dynamic!(Example, Prediction);
 /// Reads a whole row as a user's type.
 ///
 /// # Errors
-/// [`MetricErrorKind::Row`] with the message of the deserializer.
+/// Returns [`MetricErrorKind::Row`] with the deserializer's message.
 pub fn read_row<'r, T: RowType<'r>>(
     row: &'r Fields,
     spec: &MetricSpec<'_>,

@@ -1,5 +1,5 @@
-//! Fields whose name is configured: `#[pred(named_by = field)]`. They are looked up at run time, in dynamic rows
-//! and in rows that derive [`Record`], and returned as strings. The spec of a configured metric has their actual names.
+//! Fields with configurable names: `#[pred(named_by = field)]`. They are looked up at run time, in dynamic rows and in
+//! rows that derive [`Record`], and returned as strings. A configured metric's spec has their actual names.
 #![allow(
     missing_docs,
     reason = "hidden plumbing; each trait is documented where it is defined"
@@ -21,8 +21,8 @@ const EXPECTED: &str = "a string, or a value that can be written as JSON";
 /// The name that selects the whole row instead of one field.
 pub(crate) const WHOLE: &str = "*";
 
-/// A row that returns a field by name as a string: a string unchanged, `null` as missing, anything else as JSON.
-/// `*` returns the whole row as JSON, unless a field has that name.
+/// A row that returns a field by name as a string: a string unchanged, `null` as missing, anything else as JSON. `*`
+/// returns the whole row as JSON, unless a field has that name.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a row whose fields can be read by name, as a parameter of the metric requires",
     label = "not a row with named fields",
@@ -32,7 +32,7 @@ pub trait NamedFields {
     /// Returns the field as a string.
     ///
     /// # Errors
-    /// [`FieldError`] if the field is missing or `null`, or if it cannot be written as a string.
+    /// Returns [`FieldError`] if the field is missing, `null` or cannot be written as a string.
     fn text_of(&self, name: &str) -> Result<Cow<'_, str>, Box<FieldError>>;
 }
 
@@ -43,7 +43,7 @@ pub enum Given<'r> {
     Value(Value),
     /// Its type cannot be serialized.
     Opaque,
-    /// Serializing it failed, for this reason.
+    /// Serializing it failed for this reason.
     Failed(String),
 }
 
@@ -166,8 +166,8 @@ pub fn json(value: &impl Serialize) -> Cow<'static, str> {
     Cow::Owned(serde_json::to_string(value).unwrap_or_default())
 }
 
-/// Returns the spec with the configured field names. Each is identified by its side of the row and its position
-/// among the fields of that side.
+/// Returns the spec with the configured field names. Each field is identified by its side of the row and its position
+/// on that side.
 pub fn configured(
     spec: MetricSpec<'static>,
     names: &[((Side, usize), &str)],
@@ -207,7 +207,7 @@ pub fn configured(
     }
 }
 
-/// Interns a list of fields: a spec contains `'static` references. The number of lists is small.
+/// Interns a list of fields, because a spec contains `'static` references. There are few lists.
 fn intern(fields: Vec<FieldSpec<'static>>) -> &'static [FieldSpec<'static>] {
     static INTERNED: Mutex<Option<HashSet<&'static [FieldSpec<'static>]>>> = Mutex::new(None);
     // A panic cannot leave the set inconsistent, so a poisoned lock is safe to use.

@@ -1,4 +1,4 @@
-//! Named values in insertion order: a list, since most rows have few, and an index if there are many.
+//! Named values in insertion order: a list, because most rows have few, plus an index if there are many.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,13 +8,13 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-/// A name, static if it is one that a metric declares.
+/// A name. It is static if a metric declares it.
 pub(super) type Name = Cow<'static, str>;
 
-/// Hashed with a random seed of the process, so that no file can have names that collide.
+/// Hashed with a random seed per process, so no file can contain names that collide.
 type Indexed = IndexMap<Name, Value, RandomState>;
 
-/// The maximum number of entries that are compared one by one.
+/// The maximum number of entries that are searched one by one.
 const MAX_LISTED: usize = 8;
 
 #[derive(Clone)]
@@ -71,7 +71,7 @@ impl Entries {
         }
     }
 
-    /// Removes an entry in constant time, and moves the last one to its place.
+    /// Removes an entry in constant time, moving the last one to its place.
     pub(super) fn swap_remove(&mut self, name: &str) -> Option<Value> {
         match self {
             Self::Listed(list) => {
@@ -89,7 +89,7 @@ impl Entries {
         };
         (0..self.len()).map(move |at| match entry(at) {
             Some((name, value)) => (&**name, value),
-            // No position below the length is without an entry.
+            // Every position below the length has an entry.
             None => ("", &Value::Null),
         })
     }
@@ -142,7 +142,7 @@ impl<'de> Deserialize<'de> for Entries {
 mod tests {
     use super::{Entries, MAX_LISTED};
 
-    /// The entries of these numbers, each under its number as name.
+    /// Returns entries named by these numbers.
     fn entries(numbers: impl IntoIterator<Item = usize>) -> Entries {
         let mut entries = Entries::default();
         for number in numbers {

@@ -1,4 +1,4 @@
-//! Errors of fields: why a field of a row could not be read.
+//! Errors of fields that could not be read.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -39,14 +39,14 @@ pub enum FieldError {
     Null {
         /// The field.
         field: Cow<'static, str>,
-        /// The type as the metric's author wrote it, or a description of it.
+        /// The type as the metric's author wrote it, or its description.
         expected: Cow<'static, str>,
     },
     /// The field has a value of another type.
     WrongType {
         /// The field.
         field: Cow<'static, str>,
-        /// The type as the metric's author wrote it, or a description of it.
+        /// The type as the metric's author wrote it, or its description.
         expected: Cow<'static, str>,
         /// The value that the field has.
         found: String,
@@ -59,7 +59,7 @@ impl FieldError {
         matches!(self, Self::WrongType { .. })
     }
 
-    /// Writes the message of the error, with the side of the row.
+    /// Writes the error's message, naming the side of the row.
     pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>, side: Side) -> fmt::Result {
         match self {
             Self::Missing { field, present } if present.is_empty() => {

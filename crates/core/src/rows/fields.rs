@@ -1,11 +1,11 @@
-//! Binds a metric's field parameters to rows. The same traits serve dynamic rows (looked up and
-//! type-checked at run time) and rows that derive [`Record`] (read directly, checked by rustc).
+//! Binds a metric's field parameters to rows. The same traits serve dynamic rows (looked up and type-checked at run
+//! time) and rows that derive [`Record`] (read directly, checked by rustc).
 //!
-//! A [`ReadAs`] (`Text`, `Slice<T>`, ...) is the form that a parameter requires. A field name is encoded as a
-//! type, a list of `Name`s, so that the output of `derive(Record)` and of `#[metric]` agree on it. All items
-//! but [`Record`] are hidden: `#[metric]` generates its own diagnostics for them.
+//! A [`ReadAs`] (`Text`, `Slice<T>`, ...) is the form that a parameter requires. A field name is encoded as a type, a
+//! list of `Name`s, so `derive(Record)` and `#[metric]` agree on it. All items except [`Record`] are hidden:
+//! `#[metric]` generates its own diagnostics for them.
 //!
-//! The file is long since each form has one impl for typed rows and one for dynamic rows, which are read side by side.
+//! The file is long because each form has one impl for typed rows and one for dynamic rows, to read side by side.
 #![allow(
     missing_docs,
     reason = "hidden plumbing; each trait is documented where it is defined"
@@ -23,7 +23,7 @@ use crate::json::describe::found;
 use crate::rows::{Absent, Cell, Example, FieldError, Fields, Given, Prediction, read_fields};
 use crate::spec::FieldSpec;
 
-/// A row type with static fields, which every metric over dynamic rows can score without conversion.
+/// A row type with static fields. Metrics over dynamic rows can score it without conversion.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -51,7 +51,7 @@ use crate::spec::FieldSpec;
 /// # }
 /// ```
 ///
-/// A field that the metric reads and the row does not have is a compile error:
+/// If the metric reads a field that the row lacks, the compiler reports it:
 ///
 /// ```compile_fail
 /// use dsrs_metrics::prelude::*;
@@ -74,7 +74,7 @@ pub trait Record {
     /// The fields and their types, in the order of the struct.
     const FIELDS: &'static [FieldSpec<'static>];
 
-    /// Returns the field whose name is known only at run time.
+    /// Returns a field whose name is known only at run time.
     #[doc(hidden)]
     fn given(&self, name: &str) -> Option<Given<'_>> {
         let _ = name;
@@ -82,7 +82,7 @@ pub trait Record {
     }
 }
 
-/// A field's name as a type, or sixteen bytes of it.
+/// Sixteen bytes of a field's name, as a type.
 #[derive(Debug)]
 pub enum Name<const BYTES: u128> {}
 
@@ -96,7 +96,7 @@ pub trait Field<N> {
 pub trait ReadField<'r, N, W: ReadAs<'r>> {
     fn read_field(&'r self, field: &FieldSpec<'static>) -> Result<W::Output, Box<FieldError>>;
 
-    /// Returns the names of the row's fields; `None` for a record, which has all of its fields.
+    /// Returns the names of the row's fields; `None` for a record, which always has all of them.
     fn present(&self) -> Option<Vec<String>> {
         None
     }
@@ -107,23 +107,23 @@ pub trait ReadAs<'r> {
     type Output;
 }
 
-/// The form `&str`.
+/// Reads a field as `&str`.
 #[derive(Debug)]
 pub enum Text {}
-/// The form `&Value`.
+/// Reads a field as `&Value`.
 #[derive(Debug)]
 pub enum Raw {}
-/// The form `&[T]`.
+/// Reads a field as `&[T]`.
 #[derive(Debug)]
 pub struct Slice<T>(PhantomData<T>);
-/// The form `&T`.
+/// Reads a field as `&T`.
 #[derive(Debug)]
 pub struct Ref<T>(PhantomData<T>);
-/// The form `T`.
+/// Reads a field as `T`.
 #[derive(Debug)]
 pub struct Owned<T>(PhantomData<T>);
 
-/// The form `W` of a field that may have no value.
+/// Reads a field in the form `W` if it has a value.
 #[derive(Debug)]
 pub struct Optional<W>(PhantomData<W>);
 
@@ -164,7 +164,7 @@ impl<'r, W: ReadAs<'r>> ReadAs<'r> for Optional<W> {
     type Output = Option<W::Output>;
 }
 
-/// Types that can be read from a field of a dynamic row: all that implement `serde::Deserialize`.
+/// Types that can be read from a field of a dynamic row: everything that implements `serde::Deserialize`.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -191,7 +191,7 @@ impl<'r, W: ReadAs<'r>> ReadAs<'r> for Optional<W> {
     note = "a field parameter is `&str`, `String`, `bool`, a number, `&[String]`, `Vec<_>`, `&Value`,\nor any type that derives `serde::Deserialize` (a type parameter: `T: serde::de::DeserializeOwned`);\nan `Option` of these makes the field optional"
 )]
 pub trait FieldType<'r>: Sized {
-    /// Reads the value; `textual` is true if it comes from an untyped format such as CSV.
+    /// Reads the value. `textual` is true if it comes from an untyped format such as CSV.
     #[doc(hidden)]
     fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self>;
 }
@@ -277,7 +277,7 @@ impl<'r, T: FieldType<'r>> ReadValue<'r> for Owned<T> {
     }
 }
 
-/// Types that a whole dynamic row can be read as: all that implement `serde::Deserialize`.
+/// Types that a whole dynamic row can be read as: everything that implements `serde::Deserialize`.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -326,7 +326,7 @@ impl<'r, T: Deserialize<'r>> RowType<'r> for T {
 /// Reads the field `N` of a row in the form `W`.
 ///
 /// # Errors
-/// [`FieldError`] if the field is missing or has another type.
+/// Returns [`FieldError`] if the field is missing or has another type.
 pub fn read<'r, N, W: ReadAs<'r>, R: ReadField<'r, N, W>>(
     row: &'r R,
     field: &FieldSpec<'static>,
@@ -342,11 +342,11 @@ pub fn can_read<'r, N, W: ReadAs<'r>, R: ReadField<'r, N, W>>(
     row.read_field(field).is_ok()
 }
 
-/// Reads the field `N` of a prediction in the form `W`, an [`Optional`], and adds a field that is missing or null to
-/// `absent`; `is_visible` is true if the function gets `None` for it.
+/// Reads the field `N` of a prediction in the form `W`, an [`Optional`], and adds a missing or null field to `absent`.
+/// `is_visible` is true if the function gets `None` for it.
 ///
 /// # Errors
-/// [`FieldError`] if the field has another type.
+/// Returns [`FieldError`] if the field has another type.
 pub fn read_or_note<'r, N, W: ReadAs<'r, Output = Option<T>>, T, R: ReadField<'r, N, W>>(
     row: &'r R,
     field: &FieldSpec<'static>,
@@ -368,7 +368,7 @@ fn read_value<'r, W: ReadValue<'r>>(
     W::read(value, textual).map_err(|error| unreadable(value, textual, field, &error))
 }
 
-/// Returns the error of a value that the deserializer rejects.
+/// Returns the error for a value that the deserializer rejects.
 #[cold]
 fn unreadable(
     value: &Value,
@@ -384,7 +384,7 @@ fn unreadable(
                 expected,
             });
         }
-        // The deserializer's message names the element that is wrong.
+        // The deserializer's message names the wrong element.
         Value::Array(_) | Value::Object(_) => format!("{} ({error})", found(value)),
         Value::String(text) => {
             let found = found(value);
@@ -410,7 +410,7 @@ fn unreadable(
     })
 }
 
-/// Returns `true` if the deserializer's message contains more than that a string has the wrong type.
+/// Returns `true` if the deserializer's message says more than that a string has the wrong type.
 fn is_specific(error: &serde_json::Error) -> bool {
     !error.to_string().starts_with("invalid type: ")
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::dynamic::Example;
 use crate::messages::{escape, suggest};
 
-/// Why a program cannot be run on an example: it is not known which fields the program receives.
+/// Why a program cannot run on an example: its inputs are unknown or missing.
 ///
 /// ```
 /// use dsrs_metrics::{example, rows::InputError};
@@ -31,12 +31,12 @@ pub enum InputError {
         /// The fields of the example.
         present: Vec<String>,
     },
-    /// The example does not have a declared input.
+    /// The example lacks a declared input.
     #[error("no input `{}`; {}", escape::name(name), hint("the row", nearest.as_deref(), present))]
     Missing {
         /// The declared input.
         name: String,
-        /// The field with the most similar name, if one is similar.
+        /// The field with the most similar name, if any is similar.
         nearest: Option<String>,
         /// The fields of the example.
         present: Vec<String>,
@@ -68,8 +68,8 @@ pub fn names_of(row: &Example) -> Vec<String> {
 }
 
 impl Example {
-    /// Returns the inputs of the program: the fields set by [`with_inputs`](Self::with_inputs), in the order of the row.
-    /// The labels are left out, so that no program sees the expected answer.
+    /// Returns the program's inputs: the fields set by [`with_inputs`](Self::with_inputs), in the order of the row. The
+    /// labels are left out, so no program sees the expected answer.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -83,15 +83,16 @@ impl Example {
     /// ```
     ///
     /// # Errors
-    /// [`InputError`] if `with_inputs` was not called and the example has fields, or if the example lacks an input.
+    /// Returns [`InputError`] if `with_inputs` was not called and the example has fields, or if the example lacks an
+    /// input.
     pub fn inputs(&self) -> Result<Self, InputError> {
         self.inputs_in(None)
     }
 
-    /// Returns the names of the inputs: the inputs of the example, or else the inputs of the run.
+    /// Returns the names of the inputs: those of the example, or those of the run.
     ///
     /// # Errors
-    /// [`InputError::Undeclared`].
+    /// Returns [`InputError::Undeclared`] if neither declares them.
     #[doc(hidden)]
     pub fn input_names<'a>(
         &'a self,
@@ -106,7 +107,7 @@ impl Example {
         }
     }
 
-    /// As [`inputs`](Self::inputs), where a run may declare the inputs of the examples that do not.
+    /// Does the same as [`inputs`](Self::inputs). A run may declare the inputs of examples that do not.
     pub(crate) fn inputs_in(&self, of_run: Option<&[String]>) -> Result<Self, InputError> {
         let names = self.input_names(of_run)?;
         if let Some(name) = names.iter().find(|name| !self.data.contains_key(name)) {
@@ -137,7 +138,7 @@ pub fn inputs_of(example: &Example, of_run: Option<&[String]>) -> Option<Example
     example.inputs_in(of_run).ok()
 }
 
-/// Returns what a program receives of a row: the inputs of an [`Example`], or else the whole row.
+/// Returns what a program receives from a row: the inputs of an [`Example`], or the whole row of any other type.
 pub(crate) fn of_row<G: Clone + 'static>(
     gold: &G,
     of_run: Option<&[String]>,

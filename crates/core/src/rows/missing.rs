@@ -12,7 +12,7 @@ use crate::spec::{FieldSpec, MetricSpec};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MissingFields {
     fields: Vec<MissingField>,
-    /// The names of the fields that the prediction has, for a suggestion if no row has a field.
+    /// The names of the prediction's fields, used for a suggestion if no row has a field.
     present: Vec<String>,
 }
 
@@ -20,9 +20,9 @@ pub struct MissingFields {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MissingField {
     pub name: Cow<'static, str>,
-    /// `true` if the prediction has the field, without a value: `null`, or an empty cell of a CSV file.
+    /// `true` if the prediction has the field but no value: `null`, or an empty CSV cell.
     pub is_null: bool,
-    /// `true` if the function of the metric gets `None`, so that it can explain the score itself.
+    /// `true` if the metric's function gets `None`, so it can explain the score itself.
     is_visible: bool,
 }
 
@@ -47,8 +47,8 @@ impl fmt::Display for MissingField {
 }
 
 impl MissingFields {
-    /// Returns the missing fields if the error is about a missing field, otherwise the error. The error names the first
-    /// missing field; the spec has the other fields that the metric requires.
+    /// Returns the missing fields if the error is about one; otherwise returns the error. The error names the first
+    /// missing field, and the spec the other required ones.
     pub(crate) fn of_error(
         error: FieldError,
         spec: &MetricSpec<'_>,
@@ -62,7 +62,7 @@ impl MissingFields {
         if !is_null {
             let others = spec.pred.iter().enumerate().filter(|(position, field)| {
                 let is_missing = !present.iter().any(|name| name == field.name);
-                // A spec has the default of a configurable name.
+                // For a configurable name, a spec has only the default.
                 let is_fixed = !spec
                     .params
                     .iter()
@@ -80,8 +80,8 @@ impl MissingFields {
         self.fields.iter()
     }
 
-    /// Returns the explanation of a score; `own` is the metric's own explanation. A metric that gets `None` for a field
-    /// explains the missing field itself.
+    /// Returns the explanation of a score. `own` is the metric's own explanation. A metric that gets `None` for a field
+    /// explains it itself.
     pub(crate) fn explained(&self, own: Option<String>) -> Option<String> {
         let is_open = |field: &&MissingField| own.is_none() || !field.is_visible;
         let fields: Vec<String> = self
@@ -98,8 +98,8 @@ impl MissingFields {
         }
     }
 
-    /// Adds a field. `present` are the names of the fields that the prediction has; `None` for a record, which has all
-    /// of its fields. `is_visible` is true if the function gets `None` for the field.
+    /// Adds a field. `present` has the names of the prediction's fields, or `None` for a record, which has all of them.
+    /// `is_visible` is true if the function gets `None` for the field.
     pub(crate) fn add(
         &mut self,
         name: &'static str,
@@ -123,12 +123,12 @@ impl MissingFields {
     }
 }
 
-/// Collects the missing fields of one call that `#[pred(missing = value)]` replaces by a value.
+/// Collects the missing fields of one call that `#[pred(missing = value)]` replaces with a value.
 #[derive(Debug, Default)]
 pub struct Absent(pub(crate) Option<Box<MissingFields>>);
 
 impl Absent {
-    /// Adds a field, as [`MissingFields::add`].
+    /// Does the same as [`MissingFields::add`].
     #[cold]
     pub(crate) fn add(
         &mut self,
@@ -142,7 +142,7 @@ impl Absent {
     }
 }
 
-/// Returns `true` if a metric that scores predictions without the field can score the row.
+/// Returns `true` if a metric that scores predictions without this field can score the row.
 pub fn is_scored<T>(read: &Result<T, Box<FieldError>>) -> bool {
     match read {
         Ok(_) => true,

@@ -29,12 +29,11 @@ use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};
 #[serde(transparent)]
 pub struct Fields {
     values: Entries,
-    /// `true` if the values come from an untyped format (CSV), so that `"0.5"` can be parsed as a number
-    /// and `""` as absent.
+    /// `true` if the values come from an untyped format (CSV), where `"0.5"` may be a number and `""` an absent value.
     #[serde(skip)]
     #[doc(hidden)]
     pub textual: bool,
-    /// The fields of a textual row that are known to be strings, even if they look like lists.
+    /// The fields of a textual row known to be strings, even if they look like lists.
     #[serde(skip)]
     #[doc(hidden)]
     pub strings: Vec<String>,
@@ -53,7 +52,7 @@ impl Fields {
         self.values.get(name)
     }
 
-    /// Returns the value of a field to change it, for example to reuse the memory of a row for the next one.
+    /// Returns a field's value to change it, for example to reuse a row's memory for the next one.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -93,13 +92,13 @@ impl Fields {
         self.values.insert(Cow::Owned(name.into()), value.into())
     }
 
-    /// Returns `true` if the field is a cell of an untyped format, whose type is not known.
+    /// Returns `true` if the field is a cell of an untyped format.
     #[doc(hidden)]
     pub fn is_cell(&self, name: &str) -> bool {
         self.textual && !self.strings.iter().any(|string| string == name)
     }
 
-    /// As [`insert`](Self::insert), without a copy of a static name.
+    /// Does the same as [`insert`](Self::insert), without copying a static name.
     #[doc(hidden)]
     pub fn insert_named(&mut self, name: Cow<'static, str>, value: Value) -> Option<Value> {
         self.values.insert(name, value)
@@ -118,7 +117,7 @@ impl Fields {
         self.values.remove(name)
     }
 
-    /// Removes a field in constant time, and moves the last one to its place.
+    /// Removes a field in constant time, moving the last one to its place.
     #[doc(hidden)]
     pub fn swap_remove(&mut self, name: &str) -> Option<Value> {
         self.values.swap_remove(name)
@@ -239,7 +238,7 @@ dsrs_metrics_values::message_errors! {
 }
 
 impl Fields {
-    /// Returns the fields of a struct or a map, in its order. A float that is not finite becomes null, as in JSON.
+    /// Returns the fields of a struct or a map, in order. A float that is not finite becomes null, as in JSON.
     ///
     /// ```
     /// use dsrs_metrics::rows::Fields;
@@ -257,13 +256,13 @@ impl Fields {
     /// ```
     ///
     /// # Errors
-    /// [`FromSerializeError`] if the value is not an object of JSON.
+    /// Returns [`FromSerializeError`] if the value is not a JSON object.
     pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, FromSerializeError> {
         let failed = |message: String| FromSerializeError::from(message);
         let invalid = |error: serde_json::Error| {
             failed(format!("the value cannot be written as JSON: {error}"))
         };
-        // As text, since an object of `serde_json` does not keep the order of its fields.
+        // As text, because an object of `serde_json` does not keep the order of its fields.
         let text = serde_json::to_string(value).map_err(invalid)?;
         if let Some(integer) = numbers(&text).find(|number| is_long_integer(number.text)) {
             return Err(failed(format!(
@@ -303,7 +302,7 @@ impl Example {
     /// ```
     ///
     /// # Errors
-    /// [`FromSerializeError`] if the value is not an object of JSON.
+    /// Returns [`FromSerializeError`] if the value is not a JSON object.
     pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, FromSerializeError> {
         Fields::from_serialize(value).map(Self::from)
     }
@@ -322,7 +321,7 @@ impl Prediction {
     /// ```
     ///
     /// # Errors
-    /// [`FromSerializeError`] if the value is not an object of JSON.
+    /// Returns [`FromSerializeError`] if the value is not a JSON object.
     pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, FromSerializeError> {
         Fields::from_serialize(value).map(Self::from)
     }

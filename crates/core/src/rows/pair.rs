@@ -20,7 +20,7 @@ use crate::rows::{Example, Fields, Prediction};
 pub struct Pair<G = Example, P = Prediction> {
     /// The row's id, unique within a run.
     pub id: String,
-    /// `true` if the row has no id of its own, and `id` is its position. Rows of two runs are then paired by position.
+    /// `true` if the row has no id of its own, so `id` is its position. Rows of two runs are then paired by position.
     pub is_positional: bool,
     /// The labelled example.
     pub gold: G,
@@ -30,8 +30,8 @@ pub struct Pair<G = Example, P = Prediction> {
     pub attributes: Fields,
     /// The row's position in its file, if it was read from one.
     pub origin: Option<Origin>,
-    /// Latency, tokens and cost of the program that made the prediction, if they are known: metrics read them, and a result
-    /// file contains them.
+    /// Latency, tokens and cost of the program that made the prediction, if known. Metrics read them, and result files
+    /// contain them.
     pub run: Option<Box<ProgramRun>>,
 }
 

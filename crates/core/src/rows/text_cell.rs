@@ -1,10 +1,10 @@
-//! Deserializes cells of an untyped format such as CSV into the type that the metric's parameter has.
+//! Deserializes cells of an untyped format such as CSV into the type of a metric's parameter.
 //!
-//! A cell is a list or object if all of it, without the white space around it, is one as JSON or Python writes it. A
-//! parameter that takes only a string reads it as a string.
+//! A cell is a list or object if, apart from surrounding white space, it is one in JSON or Python notation. A parameter
+//! that takes only a string reads it as a string.
 //!
-//! Booleans may be written as in JSON (`true`), Python (`True`) or spreadsheets (`TRUE`). `1` and `0` are
-//! numbers, not booleans.
+//! Booleans may be written as in JSON (`true`), Python (`True`) or spreadsheets (`TRUE`). `1` and `0` are numbers, not
+//! booleans.
 
 use serde::de::value::MapDeserializer;
 use serde::de::{Deserialize, Deserializer, Error as _, IntoDeserializer, Visitor};
@@ -18,11 +18,11 @@ use crate::json::unique_keys::UniqueKeys;
 use crate::json::written_scalar::SCALAR;
 use crate::rows::named_values::Fields;
 
-/// A cell: a string if a string is requested, `None` if it is empty and optional, and JSON or a Python literal otherwise.
+/// A cell: a string if one is requested, `None` if it is empty and optional, and JSON or a Python literal otherwise.
 #[derive(Clone, Copy)]
 pub(crate) struct Cell<'r> {
     text: &'r str,
-    /// The cell is known to be a string, even if it could be read as a list.
+    /// The cell is known to be a string, even if it looks like a list.
     is_string: bool,
 }
 
@@ -38,12 +38,12 @@ impl<'r> Cell<'r> {
 /// The error for a cell that is not a boolean.
 const NOT_A_BOOLEAN: &str = "in a cell it is true, True or TRUE, or false, False or FALSE";
 
-/// The error for a cell that a string or a list may be read from, and that begins like a list.
+/// The error for a cell that begins like a list where a string or a list is expected.
 const NOT_A_LIST: &str = "which begins like a list and is not one; write `[\"a\", \"b\"]` (for an array, its `.tolist()`), \
                           or the rows as JSONL if it is a string";
 
 impl Cell<'_> {
-    /// Returns what a message adds to a cell that is read as a list or object, or that begins like one.
+    /// Returns what a message adds about a cell that is read as a list or object, or begins like one.
     pub(crate) fn hint(self) -> Option<&'static str> {
         match self.parsed() {
             Ok(Value::Array(_) | Value::Object(_)) => Some(

@@ -1,5 +1,4 @@
-//! Return types of built-in metrics: pass or fail with the reason, or the reason for not scoring a
-//! row.
+//! Return types of built-in metrics: pass or fail with a reason, or why a row is not scored.
 
 use std::borrow::Cow;
 
@@ -13,7 +12,7 @@ use crate::trajectory::Condition;
 
 /// A verdict, with the reason for a failure.
 ///
-/// It counts like a `bool`. An optimizer reads the reason as feedback.
+/// It counts like a `bool`. Optimizers read the reason as feedback.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Check;
@@ -40,7 +39,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// Returns a pass without feedback.
+    /// Creates a pass without feedback.
     pub const fn pass() -> Self {
         Self {
             passed: true,
@@ -48,7 +47,7 @@ impl Check {
         }
     }
 
-    /// Returns a failure with its reason.
+    /// Creates a failure with its reason.
     pub fn fail(reason: impl Into<String>) -> Self {
         Self {
             passed: false,
@@ -56,13 +55,13 @@ impl Check {
         }
     }
 
-    /// Sets the feedback, of a pass too.
+    /// Sets the feedback, which a pass may have too.
     pub fn with_feedback(mut self, feedback: impl Into<String>) -> Self {
         self.feedback = Some(feedback.into());
         self
     }
 
-    /// Returns a pass, or a failure if there is a reason.
+    /// Creates a failure if there is a reason, and otherwise a pass.
     pub fn unless(reason: Option<String>) -> Self {
         Self {
             passed: reason.is_none(),
@@ -70,7 +69,7 @@ impl Check {
         }
     }
 
-    /// Returns a pass if all conditions are met, or a failure with the reasons of those that are not.
+    /// Creates a pass if all conditions are met, or a failure with the reasons of those that are not.
     ///
     /// ```
     /// use dsrs_metrics::metrics::Check;
@@ -119,13 +118,13 @@ impl MetricReturn for Check {
     }
 }
 
-/// A score with details that are not its feedback, for metrics whose details are only known during the call.
+/// A score with details that are not its feedback, for metrics that learn their details only during the call.
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explained<T> {
     /// The score, which may have feedback.
     pub score: T,
-    /// The details; `None` leaves the details of the score.
+    /// The details; `None` keeps those of the score.
     pub details: Option<String>,
 }
 
@@ -143,7 +142,7 @@ impl<T: MetricReturn> MetricReturn for Explained<T> {
     }
 }
 
-/// The reason why a built-in metric cannot score a row.
+/// Why a built-in metric cannot score a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Unscored {
     /// A field that the metric reads is missing or cannot be read.
@@ -153,7 +152,7 @@ pub enum Unscored {
         /// The error of the field.
         error: FieldError,
     },
-    /// A call of a language model or an embedding model failed.
+    /// The call of a language model or an embedding model failed.
     Model(LmError),
     /// Any other reason, as a message.
     Because(String),
@@ -165,10 +164,10 @@ impl From<LmError> for Unscored {
     }
 }
 
-/// Checks that a number of a metric's configuration is in a range.
+/// Checks that a number in a metric's configuration is in a range.
 ///
 /// # Errors
-/// A message that names the parameter.
+/// Returns a message that names the parameter.
 pub fn within<T: Copy + PartialOrd + std::fmt::Display>(
     param: &str,
     value: T,
@@ -181,10 +180,10 @@ pub fn within<T: Copy + PartialOrd + std::fmt::Display>(
         .ok_or_else(|| format!("`{param}` must be between {least} and {most}, found {value}"))
 }
 
-/// Checks that a number of a metric's configuration is not below a minimum.
+/// Checks that a number in a metric's configuration is not below a minimum.
 ///
 /// # Errors
-/// A message that names the parameter.
+/// Returns a message that names the parameter.
 pub fn at_least<T: Copy + PartialOrd + std::fmt::Display>(
     param: &str,
     value: T,
@@ -199,7 +198,7 @@ pub fn at_least<T: Copy + PartialOrd + std::fmt::Display>(
 /// Checks the `beta` of F-beta.
 ///
 /// # Errors
-/// What was found, and what to write.
+/// Returns what was found and what to write instead.
 pub fn valid_beta(beta: f64) -> Result<(), String> {
     (beta.is_finite() && beta >= 0.0).then_some(()).ok_or_else(|| {
         format!(
@@ -214,7 +213,7 @@ impl Unscored {
         Self::Because(reason.to_string())
     }
 
-    /// A field with a value of another type.
+    /// Creates the error for a field with a value of another type.
     #[doc(hidden)]
     pub fn wrong_type(
         side: Side,
@@ -323,7 +322,7 @@ impl<T: Explanation> Explanation for Option<T> {
     }
 }
 
-/// Adds the explanation to a score, if there is one.
+/// Adds an explanation, if there is one, to a score.
 pub fn explained(scored: Scored, details: Option<String>) -> Scored {
     match details {
         Some(details) => scored.explained(details),

@@ -1,6 +1,6 @@
-//! The results of a composite's components on one row, as the composite's score stores them.
+//! The results of a composite's components on one row, as stored in the composite's score.
 //!
-//! How they are combined is in `composite/eval/`.
+//! `composite/eval/` combines them.
 
 use std::borrow::Cow;
 
@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use crate::score::{MetricError, Outcome, Result, RowAnswer};
 use crate::score::{Scored, is_zero};
 
-/// The results of the components of a composite, each with its name.
+/// The results of a composite's components, by name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Components(pub(crate) Vec<(Cow<'static, str>, ComponentResult)>);
 
 /// The result of one component.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ComponentResult {
-    /// `None` if the component is not evaluated, because it is behind a gate or its future has not finished.
+    /// `None` if the component was not evaluated, because it is behind a gate or its future has not finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     outcome: Option<Outcome>,
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -27,14 +27,9 @@ pub(crate) struct ComponentResult {
 }
 
 impl ComponentResult {
-    /// Returns `true` if the result is a score of numbers only.
+    /// Returns `true` if the result is a purely numeric score.
     pub(crate) fn is_plain(&self) -> bool {
         self.scored().is_some_and(Scored::is_plain)
-    }
-
-    /// Returns `true` if the component has not been evaluated yet.
-    pub(crate) fn is_open(&self) -> bool {
-        self.outcome.is_none() && !self.is_pending
     }
 
     /// Returns `true` if the budget did not cover the component.
@@ -59,7 +54,7 @@ impl ComponentResult {
         }
     }
 
-    /// Returns `true` if the component could have any score, see [`MetricError::is_estimated`].
+    /// Returns `true` if the component could have any score; see [`MetricError::is_estimated`].
     pub(crate) fn is_estimated(&self) -> bool {
         self.error().is_some_and(MetricError::is_estimated)
     }
@@ -78,7 +73,7 @@ impl From<Result<RowAnswer>> for ComponentResult {
     }
 }
 
-/// Returns the sum of the costs in millisatoshis, and the smallest confidence among the results with a score.
+/// Returns the total cost in millisatoshis, and the smallest confidence among results with a score.
 pub(crate) fn numbers(results: &[ComponentResult]) -> (u64, f64) {
     let (mut cost_msats, mut confidence) = (0_u64, 1.0_f64);
     for result in results {
@@ -146,7 +141,7 @@ impl Components {
     }
 }
 
-/// Returns a component's feedback and the value by which it is sorted.
+/// Returns a component's feedback, and the value to sort it by.
 fn line(Component { name, outcome }: &Component<'_>) -> Option<(f64, String)> {
     let Some(scored) = outcome.scored() else {
         return outcome.error().map(|error| (f64::NEG_INFINITY, error));

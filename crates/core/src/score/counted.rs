@@ -1,5 +1,5 @@
-//! Metrics over all rows: each row contributes a state, and the score is computed from the merged states. Accuracy, F1 and
-//! rank correlations are such metrics. Scores of a corpus beside the scores of its rows are in `corpus/`.
+//! Metrics over all rows, such as accuracy, F1 and rank correlations: each row contributes a state, and the score is
+//! computed from the merged states. `corpus/` has corpus scores that exist besides the scores of rows.
 
 use std::any::Any;
 use std::fmt;
@@ -10,10 +10,10 @@ use crate::rows::missing::MissingFields;
 use crate::score::error::Result;
 use crate::stats::NotDefined;
 
-/// The contribution of a row to the score of all rows: counts, values, sums. A `#[metric(corpus)]` function returns it.
+/// What a row contributes to the score of all rows: counts, values, sums. A `#[metric(corpus)]` function returns it.
 ///
-/// Contributions are merged in any order, in a stream or on several machines, so the score must not depend on the order:
-/// count in integers, and sort lists before they are used.
+/// Contributions are merged in any order, in a stream or on several machines, so the score must not depend on the
+/// order. Count in integers, and sort lists before you use them.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -74,18 +74,18 @@ pub trait CorpusState: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
     /// ```
     ///
     /// # Errors
-    /// [`NotDefined`] if they determine none, for example a correlation if all values are equal.
+    /// Returns [`NotDefined`] if they determine none, such as a correlation of equal values.
     fn overall_score(&self) -> Result<f64, NotDefined>;
 
-    /// Returns the contribution of one row as a result file contains it, with the key `formula`, so that two files can be
-    /// compared. `None`, the default, if `corpus/record.rs` cannot read it.
+    /// Returns one row's contribution as written to a result file, with the key `formula`, so two files can be
+    /// compared. Returns `None`, the default, if `corpus/record.rs` cannot read it.
     #[doc(hidden)]
     fn record(&self) -> Option<Value> {
         None
     }
 }
 
-/// The contribution of one row, or of several merged ones, to the score of a corpus metric.
+/// What one row, or several merged ones, contribute to the score of a corpus metric.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Accuracy;
@@ -126,7 +126,7 @@ impl Counted {
         }
     }
 
-    /// Adds the contribution of other rows of the same metric. A contribution of another type is not added.
+    /// Adds the contribution of other rows of the same metric. A contribution of another type is ignored.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::Counted, stats::Brier};
@@ -150,7 +150,7 @@ impl Counted {
     /// ```
     ///
     /// # Errors
-    /// [`NotDefined`] if they determine none, or one that is not finite.
+    /// Returns [`NotDefined`] if they determine no score, or one that is not finite.
     pub fn score(&self) -> Result<f64, NotDefined> {
         let score = self.state.score()?;
         if score.is_finite() {
@@ -169,13 +169,13 @@ impl Counted {
         }
     }
 
-    /// Returns the contribution of a row as a result file contains it, if its type can be written.
+    /// Returns a row's contribution as written to a result file, if its type can be written.
     #[doc(hidden)]
     pub fn record(&self) -> Option<Value> {
         self.state.record()
     }
 
-    /// Returns the state, if it has this type.
+    /// Returns the state if it has this type.
     ///
     /// ```
     /// use dsrs_metrics::contract::{CorpusCounts, Counted};

@@ -25,7 +25,7 @@ use crate::spec::{ScoreRange, Side};
 /// ```
 pub type Result<T, E = MetricError> = std::result::Result<T, E>;
 
-/// The reason why a metric returned no score for a row, with the metric's name and the cost of the call.
+/// Why a metric returned no score for a row, with the metric's name and the cost of the call.
 ///
 /// ```
 /// use dsrs_metrics::{MetricError, contract::MetricErrorKind};
@@ -51,7 +51,7 @@ struct Inner {
 
 type Source = Option<Arc<dyn Error + Send + Sync>>;
 
-/// The reason of a [`MetricError`].
+/// The reason for a [`MetricError`].
 ///
 /// ```
 /// use dsrs_metrics::{contract::MetricErrorKind, prelude::*};
@@ -78,7 +78,7 @@ pub enum MetricErrorKind {
         side: Side,
         /// The row type as the metric's author wrote it.
         expected: String,
-        /// The message of the deserializer.
+        /// The deserializer's message.
         reason: String,
     },
     /// The score is NaN or infinite.
@@ -87,7 +87,7 @@ pub enum MetricErrorKind {
         #[serde(serialize_with = "write_float", deserialize_with = "read_float")]
         value: f64,
     },
-    /// The score is outside the range that the metric declares.
+    /// The score is outside of the metric's declared range.
     OutOfRange {
         /// The value.
         #[serde(serialize_with = "write_float", deserialize_with = "read_float")]
@@ -95,7 +95,7 @@ pub enum MetricErrorKind {
         /// The declared range.
         range: ScoreRange,
     },
-    /// The metric itself returned an error. If it is a typed one, it is the [`source`](Error::source).
+    /// The metric itself returned an error. A typed one is the [`source`](Error::source).
     Failed {
         /// The metric's message.
         message: String,
@@ -105,7 +105,7 @@ pub enum MetricErrorKind {
         /// The panic's message.
         message: String,
     },
-    /// The metric took longer than the harness allows.
+    /// The metric exceeded the harness's time limit.
     TimedOut {
         /// The limit in seconds.
         seconds: f64,
@@ -129,7 +129,7 @@ pub enum MetricErrorKind {
     },
     /// The metric returned `None`. The harness counts the row as an abstention, not as a failure.
     Abstained,
-    /// The score of one row was read, but the metric scores all rows together.
+    /// Someone asked for the score of one row, but the metric scores all rows together.
     NoRowScore,
 }
 
@@ -188,8 +188,7 @@ impl MetricError {
         error
     }
 
-    /// Creates the error of a metric that cannot read a field.
-    /// The call of a model failed, or the budget does not cover it.
+    /// Creates the error of a metric whose model call failed or exceeds the budget.
     pub(crate) fn of_model(metric: &str, error: LmError) -> Self {
         let cost_msats = error.cost_msats().unwrap_or(0);
         let error = match error.budget_msats() {
@@ -221,7 +220,7 @@ impl MetricError {
         Self::new(metric, MetricErrorKind::Panicked { message })
     }
 
-    /// Sets the cost of the call without a score, in millisatoshis. It is charged to the budget.
+    /// Sets the cost, in millisatoshis, of the call without a score. The budget is charged for it.
     ///
     /// ```
     /// # use dsrs_metrics::{MetricError, Outcome};
@@ -269,8 +268,8 @@ impl MetricError {
         self.0.cost_msats
     }
 
-    /// Returns `true` if the metric, or the component that left a composite without a score, requires a field that the
-    /// prediction does not have, or whose value is `null`.
+    /// Returns `true` if a required field is missing from the prediction or `null`. For a composite, it is a field of
+    /// the component that left it without a score.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -296,7 +295,7 @@ impl MetricError {
                 reason,
                 ..
             } => {
-                // The messages of serde for a struct's field.
+                // serde's messages for a struct's field.
                 reason.starts_with("missing field ") || reason.starts_with("invalid type: null, ")
             }
             MetricErrorKind::MissingComponent { .. } => {
@@ -306,7 +305,7 @@ impl MetricError {
         }
     }
 
-    /// Returns `true` if the metric called a model whose calls are estimated, so that it could have any score.
+    /// Returns `true` if the metric called a model whose calls are estimated, so it could have any score.
     pub(crate) fn is_estimated(&self) -> bool {
         let causes = std::iter::successors(self.source(), |error| (*error).source());
         causes
@@ -324,7 +323,7 @@ impl MetricError {
 }
 
 impl PartialEq for MetricError {
-    /// The source is not compared: its message is part of the kind.
+    /// Ignores the source, because its message is part of the kind.
     fn eq(&self, other: &Self) -> bool {
         (self.0.cost_msats, &self.0.metric, &self.0.kind)
             == (other.0.cost_msats, &other.0.metric, &other.0.kind)
@@ -377,7 +376,7 @@ impl fmt::Display for MetricError {
     }
 }
 
-/// NaN and infinities are not JSON numbers, so these values are stored as strings.
+/// NaN and infinities are not JSON numbers, so they are stored as strings.
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde passes a reference"
@@ -392,7 +391,7 @@ fn read_float<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
         .map_err(de::Error::custom)
 }
 
-/// Returns the source that is stored: the error of a component. Any other source is a type of the metric's author.
+/// Returns the source if it can be stored: the error of a component. Any other source is a type of the metric's author.
 fn of_component(source: &Source) -> Option<&MetricError> {
     source.as_deref()?.downcast_ref()
 }

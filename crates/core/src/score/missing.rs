@@ -9,8 +9,9 @@ use crate::score::{MetricError, MetricScore, Result, RowAnswer, Scored, row_answ
 use crate::spec::{MetricSpec, Side};
 
 impl Scored {
-    /// Returns the names of the fields that the prediction lacks, or in which it has `null`, and without which the metric
-    /// scored it: `missing` of `#[metric]` or `#[pred]`. For a composite, the missing fields of its components.
+    /// Returns the names of the fields that are missing from the prediction or `null`, if the metric scored it
+    /// nevertheless: `missing` of `#[metric]` or `#[pred]`. For a composite, these are the missing fields of its
+    /// components.
     ///
     /// ```
     /// use dsrs_metrics::metrics::IntentAccuracy;
@@ -33,7 +34,7 @@ impl Scored {
         names
     }
 
-    /// Calls a function with the missing fields of the metric, or of each component.
+    /// Calls a function with the missing fields of the metric or of each component.
     #[doc(hidden)]
     pub fn each_missing<'a>(&'a self, call: &mut dyn FnMut(&'a MissingFields)) {
         let missing = self.critique.as_ref().and_then(|it| it.missing.as_deref());
@@ -42,7 +43,7 @@ impl Scored {
             .for_each(|scored| scored.each_missing(call));
     }
 
-    /// Marks a score that was computed with values in the place of missing fields, and explains it.
+    /// Marks a score computed with replacements for missing fields, and explains it.
     #[cold]
     pub(crate) fn set_missing(&mut self, missing: Box<MissingFields>) {
         let own = self.feedback().map(Cow::into_owned);
@@ -52,7 +53,7 @@ impl Scored {
         if critique.shares_details {
             self.score.details = missing.explained(details);
         } else {
-            // The details of a metric that has feedback may be left out.
+            // A metric with feedback may leave out its details.
             self.score.details = details.and_then(|details| missing.explained(Some(details)));
             critique.feedback = missing.explained(own);
         }
@@ -61,7 +62,7 @@ impl Scored {
         self.limit_explanations();
     }
 
-    /// Returns the score of a prediction that lacks fields, without calling the metric and without cost.
+    /// Returns the score of a prediction that lacks fields, without calling the metric and at no cost.
     #[cold]
     pub(crate) fn without_fields(
         value: f64,
@@ -75,7 +76,7 @@ impl Scored {
 }
 
 impl Scored {
-    /// Returns `true` if a judge, or a judge among the components, scored the row by token overlap instead of with a model.
+    /// Returns `true` if a judge, even as a component, scored the row by token overlap instead of with a model.
     ///
     /// ```
     /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -100,7 +101,7 @@ impl Scored {
             })
     }
 
-    /// Returns the judges without a verdict, of the judge or of a judge among the components. Those that no quorum allows
+    /// Returns the judges without a verdict, of this judge or of one among the components. Those that no quorum allows
     /// take precedence.
     #[doc(hidden)]
     pub fn lost_judges(&self) -> Option<&LostJudges> {
@@ -117,9 +118,9 @@ impl Scored {
         self
     }
 
-    /// Returns the models that replied to the judges of the metric, or of its components, as their providers report them.
+    /// Returns the models that replied to the judges of the metric or its components, as their providers report them.
     ///
-    /// A judge that is several components of a composite is called once, and has an entry for each of them.
+    /// A judge that appears as several components of a composite is called once, and has an entry for each.
     pub fn replied_by(&self) -> Vec<RepliedBy<'_>> {
         let mut all = Vec::new();
         self.each_replied_by(&mut |replied_by| all.push(replied_by));
@@ -141,7 +142,7 @@ impl Absent {
     /// Marks the result of the call.
     ///
     /// # Errors
-    /// The error of the call.
+    /// Returns the error of the call.
     pub fn mark<T: Into<RowAnswer>>(self, result: Result<T>) -> Result<RowAnswer> {
         match self.0 {
             None => row_answer(result),
@@ -150,11 +151,11 @@ impl Absent {
     }
 }
 
-/// Returns a field error as the error of the metric, with the side of the row. A metric that scores predictions without
+/// Returns a field error as the metric's error, naming the side of the row. A metric that scores predictions without
 /// the field returns that score instead.
 ///
 /// # Errors
-/// The error, unless the metric scores predictions without the field.
+/// Returns the error, unless the metric scores predictions without the field.
 #[cold]
 #[doc(hidden)]
 #[expect(clippy::boxed_local, reason = "reading a field returns a boxed error")]

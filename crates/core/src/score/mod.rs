@@ -1,9 +1,9 @@
 //! The score of one row, as metrics return it.
 //!
-//! `scored.rs` has the score with its verdict and explanation, `validated.rs` validates it against the metric's
-//! spec. `return_types.rs` and `check.rs` convert what a metric returns to a score. Reasons for a row without a score are in
-//! `error.rs` and `outcome.rs`, contributions to a score of all rows in `counted.rs` and `corpus/`, the models that replied to
-//! a judge in `replied_by.rs`. Aggregation over rows is in `evaluate/`.
+//! `scored.rs` has the score with its verdict and explanation, and `validated.rs` validates it against the metric's
+//! spec. `return_types.rs` and `check.rs` convert what a metric returns to a score. `error.rs` and `outcome.rs` have
+//! the reasons for a row without a score, `counted.rs` and `corpus/` contributions to a score of all rows, and
+//! `replied_by.rs` the models that replied to a judge. `evaluate/` aggregates over rows.
 
 pub mod check;
 pub mod component_results;
@@ -37,12 +37,11 @@ use serde_json::Value;
 pub(crate) use replied_by::LostJudges;
 pub use scored::Scored;
 
-/// The largest length of the details and of the feedback of a score, in bytes. A longer
-/// string is cut off: an explanation that quotes a whole field would otherwise be as large as the
-/// field, for every row.
+/// The maximum length of a score's details and of its feedback, in bytes. Longer ones are cut off: an explanation that
+/// quotes a whole field would otherwise be as large as the field, for every row.
 pub(crate) const MAX_EXPLANATION: usize = 65_536;
 
-/// The value of `judge` in the metadata of a score that a judge computed without a language model.
+/// The value of `judge` in the metadata of a score from a judge without a language model.
 pub const OFFLINE_JUDGE: &str = "offline-lexical";
 
 /// The score of a metric for one row.
@@ -54,7 +53,7 @@ pub const OFFLINE_JUDGE: &str = "offline-lexical";
 /// assert_eq!((score.value, score.confidence, score.cost_msats), (0.75, 1.0, 0));
 /// ```
 ///
-/// With serde, a confidence of 1, a cost of 0 and details that are `None` are omitted.
+/// With serde, a confidence of 1, a cost of 0 and missing details are omitted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MetricScore {
     /// The value, in the metric's declared range.
@@ -198,7 +197,7 @@ impl FeedbackMetric {
     }
 }
 
-/// Serializes entries in the order of their keys, so that equal values have equal bytes.
+/// Serializes entries in the order of their keys, so equal values have equal bytes.
 fn sorted<S: Serializer>(entries: &HashMap<String, Value>, to: S) -> Result<S::Ok, S::Error> {
     entries.iter().collect::<BTreeMap<_, _>>().serialize(to)
 }
@@ -242,7 +241,7 @@ pub struct Part {
 }
 
 impl Scores {
-    /// Creates the scores with the headline score.
+    /// Creates scores with this headline score.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -306,7 +305,7 @@ impl Scores {
     }
 }
 
-/// The result of [`Metric::grade`](crate::Metric::grade), the five-argument call of an optimizer.
+/// The result of [`Metric::grade`](crate::Metric::grade), an optimizer's five-argument call.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

@@ -12,8 +12,8 @@ use crate::score::{Counted, MetricError, MetricErrorKind, Result, Scored};
 /// The outcome of one metric on one row. Only [`Scored`](Self::Scored) has a value; no other variant is converted to a
 /// number implicitly.
 ///
-/// With serde an outcome has the form in which a store keeps it, which may change with the version. A contribution to a
-/// score of all rows has no such form: its state is a type of the metric's author.
+/// With serde, an outcome has the form in which a store keeps it, which may change between versions. A contribution to
+/// a score of all rows cannot be stored: its state is a type of the metric's author.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -34,18 +34,20 @@ pub enum Outcome {
         /// The name of the metric that rejected the row.
         by: String,
     },
-    /// The budget did not cover the call, so the metric was not evaluated, or was stopped.
+    /// The budget did not cover the call, so the metric was not evaluated or was stopped.
     Skipped {
         /// The budget, in millisatoshis.
         budget: u64,
-        /// The cost before the budget was used up, in millisatoshis: of a judge that was stopped between two calls.
+        /// The cost, in millisatoshis, of a judge that was stopped between two calls.
         cost_msats: u64,
     },
-    /// The metric scores all rows together; this row has no score, but contributes to the score of all rows.
+    /// The metric scores all rows together: this row has no score but contributes to that one.
     #[serde(skip)]
     Counted(Counted),
     /// The metric returned `None`.
     Abstained,
+    /// The gates of the run were decided before this row, so it was not evaluated.
+    NotNeeded,
     /// The metric failed.
     #[serde(with = "MetricError")]
     MetricFailed {
@@ -89,7 +91,7 @@ impl Outcome {
         self.scored().map(|scored| scored.score.value)
     }
 
-    /// Returns the cost of the call, in millisatoshis, whether it returned a score or failed.
+    /// Returns the cost of the call, in millisatoshis, even if it failed.
     ///
     /// ```
     /// # use dsrs_metrics::{MetricError, Outcome};
@@ -117,7 +119,7 @@ impl Outcome {
         }
     }
 
-    /// Returns `true` if the outcome, or one of a component, contributes to a score of all rows.
+    /// Returns `true` if the outcome, or that of a component, contributes to a score of all rows.
     #[doc(hidden)]
     pub fn has_contribution(&self) -> bool {
         match self {
@@ -162,6 +164,7 @@ impl Outcome {
             Self::Skipped { .. } => "skipped",
             Self::Counted(_) => "counted",
             Self::Abstained => "abstained",
+            Self::NotNeeded => "not_needed",
             Self::MetricFailed { .. } => "metric_failed",
             Self::ProgramFailed { .. } => "program_failed",
         }
@@ -198,7 +201,7 @@ impl From<MetricError> for Outcome {
     }
 }
 
-/// The result of a metric for one row: a score, or the contribution of the row to a score of all rows.
+/// A metric's result for one row: a score, or the row's contribution to a score of all rows.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Accuracy;
@@ -218,7 +221,7 @@ impl From<MetricError> for Outcome {
 pub enum RowAnswer {
     /// The score of the row.
     Scored(Scored),
-    /// The contribution of the row to the score of a metric over all rows.
+    /// The row's contribution to the score of a metric over all rows.
     Counted {
         /// The name of the metric.
         metric: String,
@@ -248,7 +251,7 @@ impl RowAnswer {
     /// ```
     ///
     /// # Errors
-    /// [`MetricErrorKind::NoRowScore`] if the metric scores all rows together.
+    /// Returns [`MetricErrorKind::NoRowScore`] if the metric scores all rows together.
     #[inline]
     pub fn scored(self) -> Result<Scored> {
         match self {
@@ -290,7 +293,7 @@ impl RowAnswer {
         self
     }
 
-    /// Records which fields the row lacks that the metric reads.
+    /// Records the fields that the metric reads and the row lacks.
     #[cold]
     pub(crate) fn with_missing(mut self, missing: Box<MissingFields>) -> Self {
         match &mut self {
@@ -323,7 +326,7 @@ impl<T: Into<RowAnswer>> From<Result<T, MetricError>> for Outcome {
     }
 }
 
-/// The error of a metric that scores all rows together. It drops the contribution, which callers need no code for.
+/// Creates the error of a metric that scores all rows together, and drops the contribution, which callers do not need.
 #[cold]
 #[inline(never)]
 #[allow(
@@ -374,7 +377,7 @@ mod tests {
         Outcome::Scored(scored.unwrap())
     }
 
-    /// A store has outcomes in this form.
+    /// A store keeps outcomes in this form.
     #[test]
     fn stored_outcomes_have_this_form_and_equal_the_original_when_read() {
         let score = MetricScore::new(0.1 + 0.2)
@@ -418,6 +421,7 @@ mod tests {
                 r#"{"skipped":{"budget":5,"cost_msats":3}}"#,
             ),
             (Outcome::Abstained, r#""abstained""#),
+            (Outcome::NotNeeded, r#""not_needed""#),
             (
                 Outcome::ProgramFailed {
                     error: "no \"answer\"\n\u{1b}".into(),
@@ -500,7 +504,7 @@ mod tests {
         );
     }
 
-    /// The sum of all costs in a stored outcome.
+    /// Returns the sum of all costs in a stored outcome.
     fn costs(stored: &Value) -> u64 {
         let of_field = |(key, value): (&String, &Value)| match key == "cost_msats" {
             true => value.as_u64().unwrap(),

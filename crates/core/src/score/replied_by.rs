@@ -1,5 +1,5 @@
-//! The models that replied to a judge, as providers report them: how the metadata of a score contains them, and how they are
-//! read from it. And the judges of a panel that returned no verdict.
+//! The models that replied to a judge, as providers report them, and their form in a score's metadata; also the judges
+//! of a panel without a verdict.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,16 @@ use serde_json::{Map, Value, json};
 
 use super::OFFLINE_JUDGE;
 
-/// The keys of the metadata of a judge: its judges with a verdict, and those without one.
+/// The keys of a judge's metadata: its judges with a verdict, and those without one.
 pub(crate) const JUDGES: &str = "judges";
 pub(crate) const FAILED: &str = "failed";
 
 const REPLIED_BY: &str = "replied_by";
 
-/// The judges of a panel that returned no verdict, although the row has a score.
+/// The judges of a panel that returned no verdict although the row has a score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LostJudges {
-    /// `true` if the panel sets a quorum, which allows the others to fail.
+    /// `true` if the panel sets a quorum, which allows them to fail.
     pub is_allowed: bool,
     /// The error of the first of them.
     pub first_error: Box<str>,
@@ -25,7 +25,7 @@ pub struct LostJudges {
 
 /// The number of replies to one judge on one row that came from one reported model.
 ///
-/// A provider reports which model replied: a name such as `gpt-6-luna` stands for a version that changes.
+/// A provider reports which model replied, because a name such as `gpt-6-luna` stands for a version that changes.
 ///
 /// ```
 /// use dsrs_metrics::contract::RepliedBy;
@@ -44,7 +44,7 @@ pub struct LostJudges {
 /// let replied_by = scored.replied_by();
 /// assert_eq!((replied_by[0].judge, replied_by[0].replies), ("openai:gpt-6-luna", 1));
 /// assert_eq!((replied_by[0].model, replied_by[0].fingerprint), ("gpt-6-luna-2026-09-22", Some("fp_1")));
-/// // The same from the metadata, as result files contain it.
+/// // The same, read from the metadata in result files.
 /// assert_eq!(RepliedBy::of_metadata(scored.metadata().unwrap()), replied_by);
 /// # Ok(())
 /// # }
@@ -52,19 +52,19 @@ pub struct LostJudges {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct RepliedBy<'a> {
-    /// The configured model of the judge, as `provider:model`.
+    /// The judge's configured model, as `provider:model`.
     pub judge: &'a str,
     /// The model that the provider reported; empty if it reported only a fingerprint.
     pub model: &'a str,
-    /// The fingerprint that the provider reported, see [`LmReply::fingerprint`](crate::lm::LmReply::fingerprint).
+    /// The fingerprint that the provider reported; see [`LmReply::fingerprint`](crate::lm::LmReply::fingerprint).
     pub fingerprint: Option<&'a str>,
-    /// The number of replies, including replies from the store and replies that the judge could not read.
+    /// The number of replies, including those from the store and those that the judge could not read.
     pub replies: u64,
 }
 
 impl<'a> RepliedBy<'a> {
-    /// Reads the entries of the metadata of one score, without its components. A reply of the offline stand-in, and one
-    /// without a reported model, has no entry.
+    /// Reads the entries from the metadata of one score, without its components. Replies of the offline stand-in or
+    /// without a reported model have no entry.
     pub fn of_metadata(metadata: &'a Map<String, Value>) -> Vec<Self> {
         let mut all = Vec::new();
         each_in(metadata, &mut |replied_by| all.push(replied_by));
@@ -72,8 +72,8 @@ impl<'a> RepliedBy<'a> {
     }
 }
 
-/// Calls a function with the entries of the metadata of one score. A metric of two judges has the metadata of both under their
-/// names.
+/// Calls a function with the entries in the metadata of one score. A metric of two judges has both judges' metadata
+/// under their names.
 pub(super) fn each_in<'a>(metadata: &'a Map<String, Value>, call: &mut dyn FnMut(RepliedBy<'a>)) {
     if metadata
         .get("judge")
@@ -92,7 +92,7 @@ pub(super) fn each_in<'a>(metadata: &'a Map<String, Value>, call: &mut dyn FnMut
     }
 }
 
-/// As [`each_in`], for one judge. Metadata of another form has no entries.
+/// Does the same as [`each_in`] for one judge. Metadata of another form has no entries.
 fn each_of_judge<'a>(entry: &'a Value, call: &mut dyn FnMut(RepliedBy<'a>)) {
     let Some(judge) = entry["judge"].as_str() else {
         return;
@@ -111,12 +111,12 @@ fn each_of_judge<'a>(entry: &'a Value, call: &mut dyn FnMut(RepliedBy<'a>)) {
     }
 }
 
-/// The numbers of replies to one judge, by the reported model and fingerprint.
+/// The numbers of replies to one judge, by reported model and fingerprint.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ReplyCounts(BTreeMap<(String, Option<String>), u64>);
 
 impl ReplyCounts {
-    /// Counts replies, unless neither model nor fingerprint was reported.
+    /// Counts a reply, unless neither model nor fingerprint was reported.
     pub(crate) fn add(&mut self, model: &str, fingerprint: Option<&str>, replies: u64) {
         if model.is_empty() && fingerprint.is_none() {
             return;
@@ -132,7 +132,7 @@ impl ReplyCounts {
         }
     }
 
-    /// Adds the counts to the entry of their judge, if there are any.
+    /// Adds the counts, if any, to their judge's entry.
     pub(crate) fn add_to(&self, mut judge: Value) -> Value {
         if !self.0.is_empty() {
             let counts = self
@@ -148,7 +148,7 @@ impl ReplyCounts {
     }
 }
 
-/// Returns the metadata of the judges of several evaluations of one row, with the sums of their replies.
+/// Returns the judges' metadata for several evaluations of one row, summing their replies.
 pub(super) fn sum<'a>(entries: impl Iterator<Item = RepliedBy<'a>>) -> Option<Value> {
     let mut by_judge: BTreeMap<&str, ReplyCounts> = BTreeMap::new();
     for RepliedBy {

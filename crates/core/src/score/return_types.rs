@@ -1,4 +1,4 @@
-//! The types that a metric may return, and their conversion to [`Scored`] or to the contribution of a row.
+//! The types that a metric may return, and their conversion to [`Scored`] or to a row's contribution.
 
 use crate::score::{
     CorpusCounts, CorpusState, Counted, FeedbackMetric, MetricError, MetricScore, Result,
@@ -26,13 +26,13 @@ use crate::spec::{MetricSpec, ScoreKind};
 pub trait MetricReturn {
     /// The kind of the score: bool or number.
     const KIND: ScoreKind;
-    /// [`Decided`] if the value itself is a verdict, [`Undecided`] otherwise.
+    /// States whether the value itself is a verdict: [`Decided`] or [`Undecided`].
     type Verdict;
 
     /// Returns the score, validated against the spec.
     ///
     /// # Errors
-    /// The metric's own error, an abstention, or a value that is invalid by the spec.
+    /// Fails with the metric's own error, or for an abstention or a value that the spec does not allow.
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored>;
 }
 
@@ -138,9 +138,9 @@ impl<T: MetricReturn, E: std::fmt::Display> MetricReturn for Result<T, E> {
     }
 }
 
-/// A row's score, together with the counts that it contributes to the corpus's score.
+/// A row's score together with its counts for the corpus's score.
 ///
-/// The summary of a metric that returns it shows both: the mean of its rows and the corpus's score.
+/// The summary of such a metric shows both: the mean of its rows and the corpus's score.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -215,7 +215,7 @@ pub trait CorpusReturn {
     /// Returns the contribution.
     ///
     /// # Errors
-    /// The metric's own error, or an abstention.
+    /// Fails with the metric's own error, or for an abstention.
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<RowAnswer>;
 }
 

@@ -1,5 +1,5 @@
-//! A metric's score for one row, with its explanation. How it is created and validated is in `validated.rs`, its judges are in
-//! `judges.rs`, and its missing fields in `missing.rs`.
+//! A metric's score for one row, with its explanation. `validated.rs` creates and validates it, `judges.rs` has its
+//! judges, and `missing.rs` its missing fields.
 
 use std::borrow::Cow;
 
@@ -11,8 +11,8 @@ use crate::messages::escape;
 use crate::rows::missing::MissingFields;
 use crate::score::{Component, Components, CorpusCounts};
 
-/// A metric's score for one row, validated against its spec: finite, in range, 0 or 1 if the metric is
-/// strict, with the verdict if the metric has one.
+/// A metric's score for one row, validated against its spec: finite, in range, 0 or 1 if the metric is strict, with the
+/// verdict if the metric has one.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -36,33 +36,33 @@ pub struct Scored {
     pub(super) critique: Option<Box<Critique>>,
 }
 
-/// What a score says beyond its value and its details.
+/// What a score says beyond its value and details.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Critique {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) feedback: Option<String>,
-    /// `true` if the details of the score are the feedback, so that one text is stored once.
+    /// `true` if the details are also the feedback, so one text is stored once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) shares_details: bool,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(super) metadata: Map<String, Value>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) parts: Vec<Part>,
-    /// Not stored, since its formula is code.
+    /// Not stored, because its formula is code.
     #[serde(skip)]
     pub(super) corpus: Option<CorpusCounts>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) lost: Option<LostJudges>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) missing: Option<Box<MissingFields>>,
-    /// The results of a composite's components, which have all the rest.
+    /// The results of a composite's components, which hold everything else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) components: Option<Components>,
 }
 
 impl Scored {
-    /// Returns the metric's feedback, if there is any; the details of the score explain a score without feedback. For a
-    /// composite, this is the feedback of its components, worst first.
+    /// Returns the metric's feedback, if there is any; without it, the details explain the score. For a composite, this
+    /// is the feedback of its components, worst first.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -92,7 +92,7 @@ impl Scored {
         details.filter(|details| self.feedback().as_deref() != Some(*details))
     }
 
-    /// Returns the score. The details of a composite are the details of its components.
+    /// Returns the score. A composite's details are those of its components.
     ///
     /// ```
     /// use dsrs_metrics::metrics::{Em, F1};
@@ -116,7 +116,7 @@ impl Scored {
         self.score
     }
 
-    /// Returns `true` if the score has no data but details and feedback.
+    /// Returns `true` if the score has nothing besides details and feedback.
     #[doc(hidden)]
     pub fn is_simple(&self) -> bool {
         let has_none = |critique: &Critique| {
@@ -130,7 +130,7 @@ impl Scored {
         self.critique.as_deref().is_none_or(has_none)
     }
 
-    /// Sets the details of the score, which are cut off if they are too long. Its previous ones become its feedback.
+    /// Sets the details, cut off if they are too long. The previous details become the feedback.
     #[doc(hidden)]
     pub fn explained(mut self, mut details: String) -> Self {
         escape::truncate(&mut details, MAX_EXPLANATION);
@@ -143,7 +143,7 @@ impl Scored {
         self
     }
 
-    /// Iterates over the outcomes of the components that were evaluated, if the metric is a composite.
+    /// Iterates over the outcomes of the evaluated components, if the metric is a composite.
     ///
     /// ```
     /// # use dsrs_metrics::metrics::{Em, F1};
@@ -178,7 +178,7 @@ impl Scored {
             .filter(|metadata| !metadata.is_empty())
     }
 
-    /// Returns the named scores, if the metric returns several.
+    /// Returns the named scores, if the metric returns any.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -195,8 +195,8 @@ impl Scored {
             .map_or(&[], |critique| &critique.parts)
     }
 
-    /// Returns the row's contribution to the score of the whole corpus, if the metric has one. A composite has
-    /// none; its components keep their own.
+    /// Returns the row's contribution to the score of the whole corpus, if the metric has one. A composite has none;
+    /// its components keep their own.
     ///
     /// ```
     /// use dsrs_metrics::contract::{CorpusCounts, WithCorpus};
@@ -217,7 +217,7 @@ impl Scored {
             .and_then(|critique| critique.corpus.as_ref())
     }
 
-    /// Returns the score of a row over several evaluations. It has no verdict, since some may pass and others fail.
+    /// Returns a row's score over several evaluations. It has no verdict, because some may pass and others fail.
     #[doc(hidden)]
     pub fn over_repeats(score: MetricScore, repeats: &[&Self], parts: Vec<Part>) -> Self {
         let mut critiques = repeats.iter().filter_map(|scored| scored.critique.as_ref());
@@ -250,7 +250,7 @@ impl Scored {
         }
     }
 
-    /// Returns a score that another program computed, with its verdict and the values that the program returned with it.
+    /// Returns a score computed by another program, with its verdict and the values returned with it.
     #[doc(hidden)]
     pub fn of_other_program(
         score: MetricScore,
@@ -278,8 +278,8 @@ impl Scored {
         self
     }
 
-    /// Adds findings from before the judge was called: they are appended to the details, which are the feedback of a
-    /// row that does not pass if it has none.
+    /// Adds findings from before the judge was called. They are appended to the details, which serve as feedback if the
+    /// row does not pass and has none.
     #[doc(hidden)]
     pub fn with_findings(mut self, findings: &str) -> Self {
         let details = match self.score.details.take() {
@@ -309,7 +309,7 @@ impl Scored {
         score.details.is_none() && self.critique.is_none() && score.confidence == 1.0
     }
 
-    /// Returns the scores of the components that returned more than numbers, if the metric is a composite.
+    /// Returns the component scores that are not purely numeric, if the metric is a composite.
     pub(super) fn scored_components(&self) -> impl Iterator<Item = &Self> {
         self.all_components()
             .into_iter()
@@ -320,7 +320,7 @@ impl Scored {
         self.critique.as_ref()?.components.as_ref()
     }
 
-    /// Converts the score to feedback: the metric's own feedback, else its details, else a sentence with the value.
+    /// Converts the score to feedback: the metric's own feedback, its details, or a sentence with the value.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;

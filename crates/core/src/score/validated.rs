@@ -1,4 +1,4 @@
-//! Creates scores, and validates them against a spec: finite, in range, strict, with their verdict.
+//! Creates scores and validates them against a spec: finite, in range, strict, with their verdict.
 
 use serde_json::{Map, Value};
 
@@ -26,7 +26,7 @@ impl Scored {
     /// Validates a raw score against the spec.
     ///
     /// # Errors
-    /// [`MetricErrorKind::NotFinite`] and [`MetricErrorKind::OutOfRange`]; [`MetricErrorKind::Failed`] for a
+    /// Returns [`MetricErrorKind::NotFinite`] or [`MetricErrorKind::OutOfRange`], or [`MetricErrorKind::Failed`] for a
     /// bool that is neither 0 nor 1.
     pub(crate) fn validated(score: MetricScore, spec: &MetricSpec<'_>) -> Result<Self> {
         let scored = Self {
@@ -37,8 +37,8 @@ impl Scored {
         scored.checked(spec)
     }
 
-    /// Validates a composite's score with the cost and confidence of its components, and adds their results if these are
-    /// read. The name is a separate argument, so that the spec is not copied for every row.
+    /// Validates a composite's score with the cost and confidence of its components, and adds their results if they are
+    /// read. The name is a separate argument, so the spec is not copied for every row.
     #[inline]
     pub(crate) fn of_components(
         value: f64,
@@ -128,7 +128,7 @@ impl Scored {
         }
     }
 
-    /// Validates a score again, against a spec with another threshold or strictness, and with another cost.
+    /// Validates a score again, against a spec with another threshold, strictness or cost.
     #[doc(hidden)]
     pub fn validated_again(
         mut self,
@@ -177,7 +177,7 @@ fn validate(
     let passed = spec.verdict(value);
     match passed {
         Some(passed) if spec.strict => Ok((f64::from(u8::from(passed)), Some(passed))),
-        // A sum of nothing is -0, and a score of zero has no sign.
+        // A sum of nothing is -0, but a score of zero has no sign.
         passed => Ok((value + 0.0, passed)),
     }
 }

@@ -1,10 +1,10 @@
-//! Settings of one instance of a metric: threshold, strictness and cost, which override the settings of its declaration.
+//! Settings of one instance of a metric (threshold, strictness and cost), which override its declaration.
 //!
-//! `Instance` applies them to any metric. A judge stores them in its panel, since they are part of its configuration.
+//! `Instance` applies them to any metric. A judge stores them in its panel, because they are part of its configuration.
 
 use crate::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};
 
-/// Threshold, strictness and cost of one instance; `None` is the value of the declaration.
+/// The threshold, strictness and cost of one instance. `None` keeps the declared value.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct InstanceSettings {
     pub threshold: Option<f64>,
@@ -16,7 +16,7 @@ pub struct InstanceSettings {
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SettingError {
-    /// The name of the setting that is wrong.
+    /// The name of the wrong setting.
     pub setting: &'static str,
     message: String,
 }
@@ -39,7 +39,7 @@ impl InstanceSettings {
     /// Returns the spec with these settings.
     ///
     /// # Errors
-    /// A setting that a metric with this spec does not support.
+    /// Fails for a setting that a metric with this spec does not support.
     pub fn apply<'a>(
         &self,
         mut spec: MetricSpec<'a>,
@@ -80,7 +80,7 @@ const STRICT_BOOL: &str = "expected a number for `strict`, found a metric that r
 const STRICT_CORPUS: &str =
     "expected no `strict` for a metric that scores all rows together; remove `strict`";
 
-/// Applies the rules that the macros apply to a threshold.
+/// Applies the macros' rules for a threshold.
 #[expect(
     clippy::float_cmp,
     reason = "only the end of the range itself is passed by every score"

@@ -1,9 +1,9 @@
 //! The declaration of a metric: name, tier, cost, range, direction, threshold, fields.
 //!
-//! `#[metric]` generates a [`MetricSpec`] as a `const`; hand-written metrics build one at run time with
-//! the `with_*` methods. Scores are validated against the spec in `score/scored.rs`.
+//! `#[metric]` generates a [`MetricSpec`] as a `const`; hand-written metrics build one at run time with the `with_*`
+//! methods. `score/scored.rs` validates scores against it.
 //!
-//! The file is long because it has one public type, each of whose methods has an example.
+//! The file is long because every method of its one public type has an example.
 
 pub mod instance_settings;
 
@@ -63,12 +63,12 @@ pub enum Direction {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScoreKind {
-    /// True or false; the score of a run is the share of true, in [0, 1].
+    /// True or false. The score of a run is the share of true, in [0, 1].
     Bool,
-    /// A number; the headline is the mean.
+    /// A number. The headline is the mean.
     #[default]
     Number,
-    /// A row has no value; the headline is one score of all rows.
+    /// A row has no value. The headline is one score of all rows.
     Corpus,
 }
 
@@ -119,7 +119,7 @@ impl fmt::Display for ScoreRange {
     }
 }
 
-/// A metric's declaration: everything that is known about it before it runs.
+/// A metric's declaration: everything known about it before it runs.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -148,15 +148,15 @@ pub struct MetricSpec<'a> {
     pub cost_msats: u64,
     /// The kind of the values: bool or number.
     pub kind: ScoreKind,
-    /// The smallest (or, if lower is better, the largest) value that is a pass.
+    /// The smallest passing value, or the largest if lower is better.
     pub threshold: Option<f64>,
     /// The interval that contains every value; `None` means any finite number.
     pub range: Option<ScoreRange>,
-    /// The direction in which values are better, before [`strict`](Self::strict) is applied.
+    /// The direction in which values are better, before [`strict`](Self::strict) applies.
     pub direction: Direction,
     /// `true` if each score is replaced with 1 (pass) or 0 (fail) before it is reported or combined.
     pub strict: bool,
-    /// The score of a prediction that lacks a required field, or has `null` there; `None` if that is an error.
+    /// The score of a prediction in which a required field is missing or `null`; `None` if that is an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<f64>,
     /// `true` if the metric is asynchronous.
@@ -165,23 +165,48 @@ pub struct MetricSpec<'a> {
     pub gold: &'a [FieldSpec<'a>],
     /// The fields read from the prediction.
     pub pred: &'a [FieldSpec<'a>],
-    /// `true` if the metric reads nothing else of the rows, so that their other fields need not be decoded.
+    /// `true` if the metric reads nothing else from the rows, so their other fields need not be decoded.
     #[serde(skip)]
     pub only_fields: bool,
     /// The parameters.
     pub params: &'a [ParamSpec<'a>],
-    /// The version of the score's definition, which is part of the key of every stored reply.
+    /// The version of the score's definition. It is part of the key of every stored reply.
     pub version: &'a str,
-    /// The fingerprint of the code: a hash of the function's tokens, of the `score` of a judge, of the expression of a
-    /// composite with its components. `None` if a macro did not see the code.
+    /// The fingerprint of the code: a hash of the function's tokens, a judge's `score`, or a composite's expression
+    /// with its components. `None` if no macro saw the code.
     #[serde(
         serialize_with = "serialize_code",
         skip_serializing_if = "Option::is_none"
     )]
     pub code: Option<u64>,
+    /// `true` for a metric whose attribute has a mistake. No rule holds or fails for it.
+    #[doc(hidden)]
+    #[serde(skip)]
+    pub is_stub: bool,
 }
 
 impl<'a> MetricSpec<'a> {
+    /// Returns the spec of a metric whose attribute has a mistake.
+    #[doc(hidden)]
+    pub const fn stub(name: &'a str) -> Self {
+        let mut spec = Self::new(name);
+        spec.is_stub = true;
+        spec
+    }
+
+    /// Returns `true` if one of the metrics has a mistake.
+    #[doc(hidden)]
+    pub const fn any_stub(specs: &[Self]) -> bool {
+        let mut index = 0;
+        while index < specs.len() {
+            if specs[index].is_stub {
+                return true;
+            }
+            index += 1;
+        }
+        false
+    }
+
     /// Creates the spec of a proxy metric without cost: higher is better, no threshold, any finite value.
     ///
     /// ```
@@ -208,6 +233,7 @@ impl<'a> MetricSpec<'a> {
             params: &[],
             version: "1",
             code: None,
+            is_stub: false,
         }
     }
 
@@ -256,7 +282,7 @@ impl<'a> MetricSpec<'a> {
     }
 
     setters! {
-        /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
+        /// Sets the smallest passing value, or the largest if lower is better.
         ///
         /// ```
         /// # use dsrs_metrics::contract::MetricSpec;
@@ -293,7 +319,7 @@ impl<'a> MetricSpec<'a> {
         /// ```
         pub const fn with_strict() => strict = true;
 
-        /// Sets the score of a prediction that lacks a required field. A metric written by hand returns it itself.
+        /// Sets the score of a prediction that lacks a required field. A hand-written metric must return it itself.
         ///
         /// ```
         /// # use dsrs_metrics::contract::MetricSpec;
@@ -331,7 +357,7 @@ impl<'a> MetricSpec<'a> {
     }
 
     setters! {
-        /// Declares that the metric reads nothing of the rows but [these fields](Self::with_fields).
+        /// Declares that the metric reads nothing from the rows except [these fields](Self::with_fields).
         ///
         /// ```
         /// # use dsrs_metrics::contract::{FieldSpec, MetricSpec};
@@ -347,7 +373,7 @@ impl<'a> MetricSpec<'a> {
         /// # use dsrs_metrics::contract::MetricSpec;
         /// use dsrs_metrics::metrics::F1;
         ///
-        /// // A metric written by hand that has the parameters of another one.
+        /// // A hand-written metric with the parameters of another one.
         /// let spec = MetricSpec::new("my_f1").with_params(F1::SPEC.params);
         /// assert_eq!(spec.params[0].name, "profile");
         /// ```
@@ -362,13 +388,13 @@ impl<'a> MetricSpec<'a> {
         /// ```
         pub const fn with_version(version: &'a str) => version = version;
 
-        /// Sets the fingerprint of the code, which `#[metric]` and `#[judge]` compute. It is part of the
-        /// [identity](crate::MetricIdentity) of the metric.
+        /// Sets the fingerprint of the code, which `#[metric]` and `#[judge]` compute. It is part of the metric's
+        /// [identity](crate::MetricIdentity).
         ///
         /// ```
         /// use dsrs_metrics::contract::MetricSpec;
         ///
-        /// // A metric written by hand has none, unless it hashes its code itself.
+        /// // A hand-written metric has none, unless it hashes its code itself.
         /// assert_eq!(MetricSpec::new("overlap").code, None);
         /// assert_eq!(MetricSpec::new("overlap").with_code(0x1f).code, Some(31));
         /// ```
@@ -430,7 +456,7 @@ impl<'a> MetricSpec<'a> {
         gold.chain(self.pred.iter().map(|field| (Side::Pred, *field)))
     }
 
-    /// Returns `true` if a reported score is a pass, or `None` if the metric neither returns `bool` nor has a threshold.
+    /// Returns `true` if a reported score passes, or `None` if the metric neither returns `bool` nor has a threshold.
     ///
     /// ```
     /// use dsrs_metrics::contract::{Direction, MetricSpec};
@@ -448,7 +474,7 @@ impl<'a> MetricSpec<'a> {
         }
     }
 
-    /// Returns `true` if a score is a pass, before [`strict`](Self::strict) is applied.
+    /// Returns `true` if a score passes, before [`strict`](Self::strict) applies.
     #[inline]
     pub(crate) fn verdict(&self, raw: f64) -> Option<bool> {
         match (self.kind, self.threshold, self.direction) {
@@ -482,8 +508,8 @@ impl<'a> MetricSpec<'a> {
         self.strict || matches!(self.direction, Direction::HigherIsBetter)
     }
 
-    /// Returns tier, kind, range, direction, threshold and cost on one line, as `list` prints them. The documentation of
-    /// a metric's struct ends with this line.
+    /// Returns tier, kind, range, direction, threshold and cost on one line, as `list` prints them. The documentation
+    /// of a metric's struct ends with this line.
     ///
     /// ```
     /// use dsrs_metrics::contract::MetricSpec;
@@ -523,7 +549,7 @@ impl<'a> MetricSpec<'a> {
     }
 }
 
-/// A field that a metric reads from a row: name, type, and whether it is required.
+/// A field that a metric reads from a row: its name, its type, and whether it is required.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -544,10 +570,10 @@ pub struct FieldSpec<'a> {
     /// The type as the metric's author wrote it, e.g. `&str`.
     #[serde(rename = "type")]
     pub ty: &'a str,
-    /// `true` if a row without the field is an error, or is counted as a row without it (see
+    /// `true` if a row without the field is an error, or is counted as incomplete (see
     /// [`may_be_missing`](Self::may_be_missing)).
     pub required: bool,
-    /// `true` if a prediction without the required field is scored, and counted: `missing` of `#[metric]` or `#[pred]`.
+    /// `true` if a prediction without the required field is scored and counted: `missing` of `#[metric]` or `#[pred]`.
     #[serde(skip_serializing_if = "is_false")]
     pub may_be_missing: bool,
     /// The description of the type for users who do not read Rust, if it has one.
@@ -596,8 +622,8 @@ impl<'a> FieldSpec<'a> {
         self.required && !self.may_be_missing
     }
 
-    /// Adds the same field of another component: it is required if either requires it, and may be missing unless that is
-    /// an error for either.
+    /// Merges the same field of another component. It is required if either requires it, and may be missing unless that
+    /// is an error for either.
     pub(crate) const fn merge(&mut self, other: &FieldSpec<'_>) {
         let is_needed = self.is_needed() || other.is_needed();
         self.required |= other.required;
@@ -655,14 +681,14 @@ pub struct ParamSpec<'a> {
     pub default: Option<&'a str>,
     /// The parameter's documentation.
     pub doc: &'a str,
-    /// The fields whose name the parameter configures, by side of the row and position among the fields of that side.
+    /// The fields whose names the parameter configures, by side of the row and position on that side.
     #[doc(hidden)]
     #[serde(skip)]
     pub names: &'a [(Side, usize)],
 }
 
 impl ParamSpec<'_> {
-    /// Returns `true` if the parameter is the name of the prediction's field at this position.
+    /// Returns `true` if the parameter names the prediction's field at this position.
     pub(crate) fn names_prediction(&self, position: usize) -> bool {
         self.names.contains(&(Side::Pred, position))
     }
@@ -693,7 +719,7 @@ impl fmt::Display for Side {
     }
 }
 
-/// Returns the fingerprint of a composite: of its expression, and of the code and version of each component.
+/// Returns a composite's fingerprint: that of its expression, and of each component's code and version.
 pub const fn combined_code(expression: u64, components: &[MetricSpec<'_>]) -> u64 {
     let mut hash = added(0xcbf2_9ce4_8422_2325, &expression.to_le_bytes());
     let mut index = 0;
@@ -721,7 +747,7 @@ pub(crate) const fn code_of_components(components: &[MetricSpec<'_>]) -> Option<
     None
 }
 
-/// FNV-1a of bytes, and of a byte that ends them.
+/// Adds bytes, and a byte that ends them, to an FNV-1a hash.
 const fn added(mut hash: u64, bytes: &[u8]) -> u64 {
     let mut index = 0;
     while index <= bytes.len() {
@@ -736,7 +762,7 @@ const fn added(mut hash: u64, bytes: &[u8]) -> u64 {
     hash
 }
 
-/// Serializes a fingerprint as 16 hexadecimal digits, since not every reader of JSON keeps 64 bits of a number.
+/// Serializes a fingerprint as 16 hexadecimal digits, because not every JSON reader keeps 64 bits of a number.
 #[expect(clippy::ref_option, reason = "required by serde")]
 fn serialize_code<S: Serializer>(code: &Option<u64>, to: S) -> Result<S::Ok, S::Error> {
     match code {
@@ -765,7 +791,7 @@ mod tests {
         assert_eq!(distinct.len(), all.len());
         assert!(code_of_components(&[MetricSpec::new("a"), known]).is_some());
         assert_eq!(code_of_components(&[MetricSpec::new("a")]), None);
-        // Manifests contain it.
+        // Manifests contain this value.
         assert_eq!(combined_code(1, &[known]), 0xb81d_aa67_c802_f891);
     }
 

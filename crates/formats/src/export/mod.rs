@@ -149,7 +149,7 @@ impl Export {
     pub fn write(&self, run: &Path, out: &mut dyn Write) -> Result<Vec<String>, FormatError> {
         if self.format == ExportFormat::EveryEvalEver {
             return Err(FormatError::new(
-                "expected a format that is one file, found one of a folder; write it with `Export::write_folder`",
+                "expected a format of one file, found one that is a folder; write it with `Export::write_folder`",
             ));
         }
         let run = ExportedRun::read(run, &self.tags, &self.fields)?;

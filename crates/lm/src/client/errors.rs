@@ -11,10 +11,10 @@ use serde_json::Value;
 use super::super::{LmError, LmErrorKind};
 use super::target::{Target, redact_url};
 
-/// The maximum number of characters that are shown of a provider's message.
+/// The maximum number of characters shown from a provider's message.
 const MAX_MESSAGE_CHARS: usize = 300;
 
-/// An error that a gateway reports inside a response with a success status.
+/// Returns the error that a gateway reports inside a response with a success status.
 pub(super) fn error_in_body(body: &Value, target: &Target) -> Option<LmError> {
     let error = [body.get("error"), body.pointer("/choices/0/error")];
     let error = error.into_iter().flatten().find(|error| !error.is_null())?;
@@ -31,7 +31,7 @@ pub(super) fn error_in_body(body: &Value, target: &Target) -> Option<LmError> {
     ))
 }
 
-/// A response with a success status that is not JSON, such as the page of a proxy.
+/// Returns the error for a successful response that is not JSON, such as the page of a proxy.
 fn not_json(content_type: &str, body: &str, target: &Target) -> LmError {
     let body = sanitize(body, target);
     let found = match sanitize(content_type, target) {
@@ -41,7 +41,7 @@ fn not_json(content_type: &str, body: &str, target: &Target) -> LmError {
     invalid_reply(format!("expected JSON, found {found}: {body}"), target)
 }
 
-/// A response that is not valid JSON.
+/// Returns the error for invalid JSON.
 fn invalid_json(cause: &str, target: &Target) -> LmError {
     let reason = format!("invalid JSON ({})", sanitize(cause, target));
     match cause.starts_with("EOF while parsing") {
@@ -50,7 +50,7 @@ fn invalid_json(cause: &str, target: &Target) -> LmError {
     }
 }
 
-/// A response with a success status that is not JSON, even if its headers declare it.
+/// Returns the error for a successful response that is not JSON, even if its headers say so.
 pub(super) fn unreadable(
     headers: &HeaderMap,
     body: &[u8],
@@ -81,7 +81,7 @@ pub(super) fn unreadable(
     }
 }
 
-/// Returns `true` if a body cannot be decoded (decompressed, or divided into chunks), as opposed to one that cannot be received.
+/// Returns `true` if a body arrived but cannot be decoded (decompressed, or divided into chunks).
 fn is_corrupt(error: &reqwest::Error) -> bool {
     let mut io_errors = sources(error).filter_map(|error| error.downcast_ref::<io::Error>());
     io_errors.any(|error| {
@@ -92,12 +92,12 @@ fn is_corrupt(error: &reqwest::Error) -> bool {
     })
 }
 
-/// The errors that caused an error.
+/// Returns the causes of an error.
 fn sources(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     std::iter::successors(error.source(), |&error| error.source())
 }
 
-/// A response with a success status whose body cannot be received or decoded.
+/// Returns the error for a successful response whose body cannot be received or decoded.
 pub(super) fn incomplete(error: reqwest::Error, target: &Target) -> LmError {
     let cause = sanitize(&causes(&error), target);
     let failed = match is_corrupt(&error) {
@@ -136,8 +136,8 @@ pub(super) fn convert_transport(
     LmError::new(&*target.id, kind).with_source(error.without_url())
 }
 
-/// The messages of an error's causes, outermost first. The message of the error itself is left out,
-/// since it quotes the URL, which may contain a key.
+/// Returns the messages of an error's causes, outermost first. The error's own message is left out because it quotes
+/// the URL, which may contain a key.
 pub(super) fn causes(error: &reqwest::Error) -> String {
     let mut messages: Vec<String> = sources(error).map(ToString::to_string).collect();
     messages.dedup();
@@ -147,7 +147,7 @@ pub(super) fn causes(error: &reqwest::Error) -> String {
     }
 }
 
-/// Phrases in the responses of providers with status 400 to 422, by the kind of error.
+/// Phrases in responses with status 400 to 422, by the kind of error they mean.
 const CONTEXT: [&str; 9] = [
     "context_length_exceeded",
     "context length",
@@ -236,8 +236,7 @@ fn kind_of_status(
     }
 }
 
-/// The sampling parameter that a provider does not support: OpenAI's reasoning models accept no
-/// temperature.
+/// Returns the sampling parameter that a provider rejects: OpenAI's reasoning models accept no temperature.
 fn parameter(body: &str) -> Option<&'static str> {
     const NAMES: [&str; 7] = [
         "temperature",
@@ -280,15 +279,15 @@ fn rejected_key(status: u16, message: String, target: &Target) -> LmErrorKind {
     }
 }
 
-/// The longest delay that is read; a longer one counts as this one.
+/// The longest delay; longer ones are shortened to it.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// The delay in `Retry-After` (seconds or a date), in the non-standard `retry-after-ms`, or in the
-/// header of a LiteLLM proxy. A delay out of range is its nearest bound: 0, or [`MAX_RETRY_AFTER`].
+/// Returns the delay in `Retry-After` (seconds or a date), in the non-standard `retry-after-ms`, or in the header of a
+/// LiteLLM proxy, clamped to 0..=[`MAX_RETRY_AFTER`].
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let millis = text("retry-after-ms").and_then(|text| text.parse::<f64>().ok());
-    // NaN is not a delay.
+    // NaN is ignored.
     let seconds = |seconds: f64| {
         let bounded = seconds.clamp(0.0, MAX_RETRY_AFTER.as_secs_f64());
         Duration::try_from_secs_f64(bounded).ok()
@@ -308,7 +307,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     )
 }
 
-/// The provider's message in one line: the message within its JSON, or the whole body.
+/// Returns the provider's message in one line: the message within its JSON, or the whole body.
 fn message(body: &str, target: &Target) -> String {
     let message = serde_json::from_str::<Value>(body).ok().and_then(|value| {
         let places = [
@@ -329,10 +328,10 @@ fn message(body: &str, target: &Target) -> String {
     }
 }
 
-/// The length in bytes from which a configured key is not a placeholder such as `ollama`, which a reply may mention.
+/// A shorter key may be a placeholder such as `ollama`, which a reply may well mention.
 const MIN_KEY_BYTES: usize = 16;
 
-/// A string of a reply, with `***` for the configured key.
+/// Returns a string of a reply with the configured key replaced by `***`.
 pub(super) fn without_key(text: String, target: &Target) -> String {
     match target.key.as_ref().map(ExposeSecret::expose_secret) {
         Some(key) if key.len() >= MIN_KEY_BYTES && text.contains(key) => text.replace(key, "***"),
@@ -340,11 +339,10 @@ pub(super) fn without_key(text: String, target: &Target) -> String {
     }
 }
 
-/// `text` as one line of at most [`MAX_MESSAGE_CHARS`] characters, with `***` for anything that may
-/// be a key.
+/// Returns `text` as one line of at most [`MAX_MESSAGE_CHARS`] characters, with `***` for anything that may be a key.
 pub(super) fn sanitize(text: &str, target: &Target) -> String {
     let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    // Shorter keys are placeholders such as `none` or `EMPTY`, for servers that require some value.
+    // Shorter keys are placeholders such as `none` or `EMPTY` for servers that require some value.
     let is_secret = |key: &&str| key.len() >= 6;
     if let Some(key) = target
         .key
@@ -372,8 +370,8 @@ pub(super) fn sanitize(text: &str, target: &Target) -> String {
     }
 }
 
-/// Returns `true` if a word may be a key or derived from one: it has a known prefix, is masked by the
-/// provider, is a hash, or is a part of the configured key.
+/// Returns `true` if a word may be a key or derived from one: it has a known prefix, looks like a hash, was masked by
+/// the provider, or is part of the configured key.
 fn looks_secret(word: &str, target: &Target) -> bool {
     const PREFIXES: [&str; 8] = ["sk-", "sk_", "pk-", "AIza", "gsk_", "xai-", "hf_", "key-"];
     let is_part_of_key = || {

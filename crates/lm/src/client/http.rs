@@ -1,4 +1,4 @@
-//! One request over HTTP: redirects are not followed, and a response is read up to a limit.
+//! Sends one HTTP request without following redirects, and reads the response up to a limit.
 
 use std::time::Duration;
 
@@ -13,14 +13,14 @@ use super::target::{Target, redact_url};
 use dsrs_metrics_values::json::size::has_more_values;
 use dsrs_metrics_values::json::unique_keys::UniqueKeys;
 
-/// The bytes that are read of a response that is an error; a message is far shorter.
+/// How much of an error response is read. Messages are far shorter.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
-/// The JSON values in a response; a reply has a few dozen. Each takes up to a hundred bytes of
-/// memory, and two bytes of the response.
+/// The maximum number of JSON values in a response. A reply has a few dozen; each takes up to a hundred bytes of memory
+/// but only two bytes of the response.
 pub(super) const MAX_VALUES: usize = 100_000;
 
-/// The byte order mark, which some servers send.
+/// The byte order mark that some servers send.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// The time limit of connecting.
@@ -35,13 +35,13 @@ pub(in super::super) struct HttpSettings {
     pub(in super::super) max_reply_bytes: usize,
 }
 
-/// The default of the largest response: a reply of a judge has some KiB.
+/// The default size limit. A judge's reply takes a few KiB.
 pub(in super::super) const DEFAULT_MAX_REPLY_BYTES: usize = 8 << 20;
 
 /// The proxy of a connection.
 #[derive(Clone, Default)]
 pub(in super::super) enum Proxy {
-    /// The proxy that the standard variables (`HTTPS_PROXY` and others) name, if they name one.
+    /// The proxy named by the standard variables (`HTTPS_PROXY` and others), if any.
     #[default]
     Environment,
     None,
@@ -68,7 +68,7 @@ pub(super) struct Call {
 /// The JSON of a response.
 pub(super) struct Received {
     pub(super) json: Value,
-    /// The error of a response with something after the JSON. Such a response is not a reply, but may report tokens.
+    /// The error if something follows the JSON. The response is then no reply, but it may report tokens.
     pub(super) error: Option<LmError>,
 }
 
@@ -80,8 +80,8 @@ pub(super) struct Http<'a> {
 }
 
 impl Http<'_> {
-    /// Sends a request, and returns the JSON of its response regardless of its content type: servers also send JSON as
-    /// `text/plain`, or without a type. It may have up to `max_values` JSON values.
+    /// Sends a request and returns the JSON of its response, with up to `max_values` values. The content type is
+    /// ignored because servers also send JSON as `text/plain` or without a type.
     pub(super) async fn post(&self, call: Call, max_values: usize) -> Result<Received, LmError> {
         let request = self
             .client
@@ -120,7 +120,7 @@ impl Http<'_> {
         Ok(Received { json, error })
     }
 
-    /// The whole body, decompressed.
+    /// Returns the whole body, decompressed.
     async fn body(&self, mut response: Response) -> Result<Vec<u8>, LmError> {
         let limit = self.settings.max_reply_bytes;
         let mut body = Vec::new();
@@ -184,7 +184,7 @@ fn invalid_proxy(url: &str, error: reqwest::Error) -> LmError {
     LmError::setting("proxy", &redact_url(url), expected).with_source(error.without_url())
 }
 
-/// Returns the beginning of a body, for an error. It ends where the connection fails.
+/// Returns the beginning of a body, for an error message. It ends where the connection fails.
 async fn beginning(response: &mut Response) -> String {
     let mut body = Vec::new();
     while body.len() < MAX_ERROR_BYTES

@@ -1,9 +1,9 @@
 //! The client: one call to a provider over HTTP.
 //!
-//! [`provider`] lists the providers with their addresses, [`target`] reads the environment variables that configure
-//! one. [`format`](self::format) writes a request in the provider's wire format and reads its reply. [`http`] sends it:
-//! redirects are not followed, since they would carry the key and the prompt to an address that is not configured, and
-//! a response is read up to a limit. [`errors`] converts errors. Retries, limits, prices and the store are in
+//! [`provider`] lists the providers and their addresses, and [`target`] reads the environment variables that configure
+//! one. [`format`](self::format) writes a request in the provider's wire format and reads its reply. [`http`] sends it.
+//! It follows no redirects, because they would carry the key and the prompt to an address you did not configure, and it
+//! reads a response only up to a limit. [`errors`] converts errors. Retries, limits, prices and the store are in
 //! [`layers`](super::layers).
 
 mod errors;
@@ -28,9 +28,9 @@ use super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, embedding};
 /// What a client requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Api {
-    /// The reply to a conversation.
+    /// A reply to a conversation.
     Replies,
-    /// The vectors of strings. Each message of the request is one string.
+    /// Vectors of strings. Each message of the request is one string.
     Embeddings,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Client {
     api: Api,
     http: HttpSettings,
     connections: reqwest::Client,
-    /// Names of the schemas that the model rejected.
+    /// The names of schemas that the model rejected.
     rejected_schemas: Mutex<HashSet<String>>,
 }
 
@@ -56,7 +56,7 @@ impl Client {
         })
     }
 
-    /// Sends a request. In JSON mode its schema is an instruction, since the model supports no schemas.
+    /// Sends a request. In JSON mode the schema goes into an instruction, because the model supports no schemas.
     async fn send(&self, request: &LmRequest, json_mode: bool) -> Result<LmReply, LmError> {
         let target = &self.target;
         let call = target.format.call(&Question {

@@ -1,4 +1,4 @@
-//! The providers: their names, wire formats and addresses.
+//! The providers: names, wire formats and addresses.
 
 use super::super::model_id::ALIASES;
 use super::super::{LmError, LmErrorKind};
@@ -18,11 +18,11 @@ pub(super) enum Format {
 pub(super) struct Provider {
     pub(super) name: &'static str,
     format: Format,
-    /// The default address of its API, with a slash at its end.
+    /// The default address of its API, with a trailing slash.
     pub(super) base_url: &'static str,
 }
 
-/// The providers in the order of their names. The page `docs/guide/models.md` has a row for each.
+/// The providers, sorted by name. `docs/guide/models.md` has a row for each.
 const PROVIDERS: [(&str, Format, &str); 33] = [
     ("aihubmix", OpenAi, "https://aihubmix.com/v1/"),
     (
@@ -79,8 +79,8 @@ const PROVIDERS: [(&str, Format, &str); 33] = [
     ("zai", OpenAi, "https://api.z.ai/api/paas/v4/"),
 ];
 
-/// Beginnings of the names of providers that have no default address, since it contains the account's project or
-/// region, and their OpenAI-compatible address.
+/// Name prefixes of providers without a default address, because it contains the account's project or region, and what
+/// their OpenAI-compatible address looks like.
 const WITHOUT_DEFAULT: [(&str, &str); 2] = [
     ("bedrock", "bedrock-runtime.REGION.amazonaws.com/openai/v1"),
     (
@@ -89,7 +89,7 @@ const WITHOUT_DEFAULT: [(&str, &str); 2] = [
     ),
 ];
 
-/// The provider of this canonical name.
+/// Returns the provider with this canonical name.
 pub(super) fn find(name: &str) -> Option<Provider> {
     let found = PROVIDERS.iter().find(|(known, ..)| *known == name);
     found.map(|&(name, format, base_url)| Provider {
@@ -99,12 +99,12 @@ pub(super) fn find(name: &str) -> Option<Provider> {
     })
 }
 
-/// The error of the model `id`, whose provider is not known by the canonical name `name`.
+/// Returns the error for the model `id`, whose provider `name` is unknown.
 pub(super) fn unknown(id: &str, name: &str, model: &str) -> LmError {
     let known = PROVIDERS.map(|(name, ..)| name);
     let known_and_aliases = known.into_iter().chain(ALIASES.map(|(alias, _)| alias));
     let similar = match name.starts_with("genai_") {
-        // The name of a server that variables configured.
+        // A server configured by variables.
         true => Some("openai"),
         false => nearest(name, known_and_aliases),
     };
@@ -126,7 +126,7 @@ pub(super) fn unknown(id: &str, name: &str, model: &str) -> LmError {
 }
 
 impl Provider {
-    /// The variables of the key. Messages name the first one.
+    /// Returns the variables that may hold the key. Messages name the first one.
     pub(super) fn key_variables(&self) -> Vec<String> {
         let usual = format!("{}_API_KEY", self.name.to_uppercase());
         let (first, alias) = match self.name {
@@ -142,12 +142,12 @@ impl Provider {
             .collect()
     }
 
-    /// Returns `true` if its default address is on this machine, where no key is required.
+    /// Returns `true` if its default address is on this machine, which needs no key.
     pub(super) fn is_local(&self) -> bool {
         self.base_url.starts_with("http://")
     }
 
-    /// The format of a model. OpenCode serves the models of MiniMax in the format of Anthropic.
+    /// Returns the format of a model. OpenCode serves MiniMax models in Anthropic's format.
     pub(super) fn format_of(&self, model: &str) -> Format {
         let is_minimax = || model.to_lowercase().starts_with("minimax-");
         if self.name == "opencode_go" && is_minimax() {
@@ -157,7 +157,7 @@ impl Provider {
         }
     }
 
-    /// The name of a model in requests. That of a model of Fireworks itself may leave out its account.
+    /// Returns the name of a model in requests. Fireworks' own models may omit the account.
     pub(super) fn model_name(&self, model: &str) -> String {
         match self.name == "fireworks" && !model.contains('/') {
             true => format!("accounts/fireworks/models/{model}"),

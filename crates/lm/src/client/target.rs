@@ -1,4 +1,4 @@
-//! The provider of a model, and the environment variables that configure it.
+//! The provider of a model and the environment variables that configure it.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::provider::{self, Format};
 /// The hash of an address, or of an address and its credentials. It contains no key.
 pub(in super::super) type EndpointHash = [u8; 32];
 
-/// The source of settings: the environment variables, or a function that replaces them.
+/// Where settings come from: the environment variables, or a function that replaces them.
 #[derive(Clone)]
 pub(in super::super) struct Variables(Arc<Get>);
 
@@ -30,7 +30,7 @@ impl Variables {
         Self::new(|name| std::env::var(name).ok())
     }
 
-    /// The value of a variable; an empty value counts as unset.
+    /// Returns the value of a variable. An empty value counts as unset.
     pub(in super::super) fn get(&self, name: &str) -> Option<String> {
         (self.0)(name)
             .map(|value| value.trim().to_owned())
@@ -42,7 +42,7 @@ impl Variables {
     }
 }
 
-/// A model with the address and the credentials of its provider.
+/// A model with its provider's address and credentials.
 #[derive(Clone)]
 pub(in super::super) struct Target {
     pub(in super::super) id: String,
@@ -55,14 +55,14 @@ pub(in super::super) struct Target {
     /// The environment variable of the key.
     pub(super) key_variable: String,
     pub(super) base_url: String,
-    /// The base URL without its secrets; `None` if it is the provider's default.
+    /// The base URL without secrets; `None` if it is the provider's default.
     pub(super) redacted_base_url: Option<String>,
     pub(super) headers: Vec<(HeaderName, String)>,
-    /// `true` if the provider's API accepts a JSON schema.
+    /// `true` if the API accepts a JSON schema.
     pub(super) supports_schema: bool,
 }
 
-/// Providers whose API has a JSON mode, but accepts no schema.
+/// Providers with a JSON mode but without schemas.
 const JSON_MODE_ONLY: [&str; 5] = ["deepseek", "kimi", "moonshot", "zai", "bigmodel"];
 
 impl Target {
@@ -91,10 +91,10 @@ impl Target {
             .transpose()?;
         let key_variables = provider.key_variables();
         let key = key.or_else(|| variables.first(&key_variables).map(SecretString::from));
-        // With the canonical name of the provider, which prices and keys of replies use.
+        // Prices and the keys of replies use the canonical name.
         let id = format!("{name}:{model}");
         let key_variable = key_variables.into_iter().next().unwrap_or_default();
-        // A server at a configured address may require no key; if it does, it returns an error.
+        // A server at a configured address may need no key; if it does, it returns an error.
         if key.is_none() && base_url.is_none() && !provider.is_local() {
             return Err(LmError::new(id, LmErrorKind::MissingApiKey(key_variable)));
         }
@@ -113,12 +113,12 @@ impl Target {
         })
     }
 
-    /// The hash of the address.
+    /// Returns the hash of the address.
     pub(in super::super) fn address_hash(&self) -> EndpointHash {
         Sha256::digest(&self.base_url).into()
     }
 
-    /// The hash of the address and of the credentials, which identify an account.
+    /// Returns the hash of the address and the credentials, which together identify an account.
     pub(in super::super) fn account_hash(&self) -> EndpointHash {
         let key = self.key.as_ref().map_or("", ExposeSecret::expose_secret);
         let mut account = Sha256::new_with_prefix(&self.base_url);
@@ -134,13 +134,13 @@ impl Target {
         account.finalize().into()
     }
 
-    /// The address for error messages.
+    /// Returns the address for error messages.
     pub(super) fn address(&self) -> &str {
         self.redacted_base_url.as_deref().unwrap_or(&self.base_url)
     }
 }
 
-/// The variable with the provider's base URL, and its value.
+/// Returns the variable with the provider's base URL, and its value.
 fn base_url_from(variables: &Variables, provider: &str) -> Option<(String, String)> {
     let upper = provider.to_uppercase();
     let mut names = vec![format!("{upper}_BASE_URL"), format!("{upper}_API_BASE")];
@@ -155,7 +155,7 @@ fn base_url_from(variables: &Variables, provider: &str) -> Option<(String, Strin
         .find_map(|name| variables.get(&name).map(|value| (name, value)))
 }
 
-/// The headers that a provider expects beside the key. Those of OpenAI, organization and project, come from the
+/// Returns the headers that a provider expects besides the key. OpenAI's organization and project come from the
 /// variables of its own client.
 fn headers(provider: &str, variables: &Variables) -> Vec<(HeaderName, String)> {
     match provider {
@@ -179,9 +179,8 @@ fn headers(provider: &str, variables: &Variables) -> Vec<(HeaderName, String)> {
     places.into_iter().filter_map(find).collect()
 }
 
-/// The base URL with a slash at its end. The variables differ in what they contain, since
-/// each provider's own client adds another part of the path: Anthropic's has no `/v1`, Ollama's
-/// often no scheme.
+/// Returns the base URL with a trailing slash. What a variable contains differs by provider, because each provider's
+/// own client appends a different path: Anthropic's has no `/v1`, Ollama's often no scheme.
 fn normalize_url(provider: &str, setting: &str, url: &str) -> Result<String, LmError> {
     let invalid = |expected: &str| {
         LmError::setting(
@@ -200,7 +199,7 @@ fn normalize_url(provider: &str, setting: &str, url: &str) -> Result<String, LmE
         return Err(invalid("a URL that starts with http:// or https://"));
     }
     if provider == "ollama" && parsed.port().is_none() && parsed.scheme() == "http" {
-        // It fails only for URLs without a host.
+        // This fails only for URLs without a host.
         let _ = parsed.set_port(Some(11434));
     }
     let version = match provider {
@@ -218,7 +217,7 @@ fn normalize_url(provider: &str, setting: &str, url: &str) -> Result<String, LmE
     Ok(parsed.to_string())
 }
 
-/// Returns a URL without user, password, query and fragment, which may be secrets.
+/// Returns a URL without user, password, query and fragment, which may be secret.
 pub(super) fn redact_url(url: &str) -> String {
     match reqwest::Url::parse(url) {
         Ok(mut url) => {

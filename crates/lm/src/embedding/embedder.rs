@@ -1,4 +1,4 @@
-//! The embedding model of a metric, as it is set on the metric. The package of metrics connects to it.
+//! The embedding model that you set on a metric.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::EmbeddingModel;
 
-/// The embedding model of a metric or a judge. The type of a parameter; `judge::embed` calls the model.
+/// The embedding model of a metric or a judge, used as the type of a parameter. `judge::embed` calls the model.
 ///
-/// A name is `provider:model`, such as `openai:text-embedding-3-small` (feature `lm`), or `static:FOLDER` for vectors in a folder
-/// (feature `embed-static`). The default is the model of the scope (`judge::Models::with_embedder`), or else the one that
-/// `DSRS_EMBED` names.
+/// A name is `provider:model`, such as `openai:text-embedding-3-small` (feature `lm`), or `static:FOLDER` for vectors
+/// in a folder (feature `embed-static`). The default is the model of the scope (`judge::Models::with_embedder`), or the
+/// one that `DSRS_EMBED` names.
 ///
 /// ```
 /// use dsrs_metrics::lm::{Embedder, ScriptedEmbedder};
@@ -28,14 +28,14 @@ pub enum Embedder {
     /// The configured model.
     #[default]
     Configured,
-    /// The model of this name.
+    /// The model with this name.
     Named(String),
-    /// A model that was passed as a value.
+    /// A model passed as a value.
     Value(Arc<dyn EmbeddingModel>),
 }
 
 impl Embedder {
-    /// The name, as a parameter has it.
+    /// Returns the name as written in a parameter.
     fn name(&self) -> &str {
         match self {
             Self::Configured => "default",

@@ -1,8 +1,8 @@
-//! The vectors of several strings, validated, with their cost; and the cosine of two vectors.
+//! Validated vectors of several strings with their cost, and the cosine of two vectors.
 
 use crate::{LmError, LmErrorKind, Usage};
 
-/// The vectors of several strings: one for each string, of the same length, with finite numbers only.
+/// The vectors of several strings: one per string, all of the same length, with finite numbers.
 ///
 /// ```
 /// use dsrs_metrics::lm::Embeddings;
@@ -37,8 +37,8 @@ impl Embeddings {
     /// ```
     ///
     /// # Errors
-    /// [`LmErrorKind::InvalidReply`], if there are fewer or more vectors than strings, vectors differ in length or are
-    /// empty, or a number is NaN or infinite.
+    /// Returns [`LmErrorKind::InvalidReply`] if the number of vectors differs from the number of strings, vectors are
+    /// empty or differ in length, or a number is NaN or infinite.
     pub fn new(id: &str, texts: usize, vectors: Vec<Vec<f32>>) -> Result<Self, LmError> {
         match reason_against(texts, &vectors) {
             Some(reason) => Err(LmError::new(id, LmErrorKind::InvalidReply(reason))),
@@ -75,7 +75,7 @@ impl Embeddings {
         pub fn with_cost_msats(msats: Option<u64>) => cost_msats = msats;
     }
 
-    /// The vectors, in the order of the strings.
+    /// Returns the vectors in the order of the strings.
     ///
     /// ```
     /// use dsrs_metrics::lm::Embeddings;
@@ -88,7 +88,7 @@ impl Embeddings {
         &self.vectors
     }
 
-    /// The number of tokens of the strings, if the model counts them.
+    /// Returns the number of tokens of the strings, if the model reports it.
     ///
     /// ```
     /// use dsrs_metrics::lm::{Embeddings, Usage};
@@ -101,7 +101,7 @@ impl Embeddings {
         self.usage
     }
 
-    /// The cost of the calls in msat, also of those that an earlier run paid for; `None` if it is unknown.
+    /// Returns the cost of the calls in msat, including calls that an earlier run paid for; `None` if it is unknown.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, LmError, ScriptedEmbedder};
@@ -120,7 +120,7 @@ impl Embeddings {
     /// Returns the vectors at these positions. `texts` is the number of strings that the model `id` was called with.
     ///
     /// # Errors
-    /// [`LmErrorKind::InvalidReply`], if there are fewer or more vectors than strings.
+    /// Returns [`LmErrorKind::InvalidReply`] if the number of vectors differs from the number of strings.
     #[doc(hidden)]
     pub fn at(self, id: &str, texts: usize, positions: &[usize]) -> Result<Self, LmError> {
         if let Some(reason) = reason_against(texts, &self.vectors) {
@@ -136,7 +136,7 @@ impl Embeddings {
         Ok(Self { vectors, ..self })
     }
 
-    /// The cosine of the vectors at two positions; see [`cosine`]. `None` if a position is out of range.
+    /// Returns the cosine of the vectors at two positions; see [`cosine`]. `None` if a position is out of range.
     ///
     /// ```
     /// use dsrs_metrics::lm::Embeddings;
@@ -178,9 +178,10 @@ fn reason_against(texts: usize, vectors: &[Vec<f32>]) -> Option<String> {
         })
 }
 
-/// Returns the cosine of the angle between two vectors, in [-1, 1]; `None` if one has only zeros, or they differ in length.
+/// Returns the cosine of the angle between two vectors, in [-1, 1], or `None` if their lengths differ or one is all
+/// zeros.
 ///
-/// Sums are computed in double precision. A result that rounding moved beyond -1 or 1 is -1 or 1.
+/// Sums use double precision. A result that rounding moves beyond -1 or 1 is clamped.
 ///
 /// ```
 /// use dsrs_metrics::lm::cosine;

@@ -1,9 +1,9 @@
 //! Embedding models: the trait [`EmbeddingModel`], and its implementations.
 //!
-//! `embedder.rs` has the model of a metric, `embeddings.rs` the vectors, which are validated when they are created,
-//! `scripted.rs` the model for tests. `provider.rs` (feature `lm`) is a model of a provider behind the layers of language
-//! models, with requests and replies as in `text_reply.rs`. `static_vectors/` (feature `embed-static`) reads the vectors
-//! of tokens from a folder.
+//! `embedder.rs` has the model of a metric, `embeddings.rs` the vectors, which are validated on creation, and
+//! `scripted.rs` the model for tests. `provider.rs` (feature `lm`) puts a provider's model behind the layers of
+//! language models; `text_reply.rs` has its requests and replies. `static_vectors/` (feature `embed-static`) reads
+//! token vectors from a folder.
 
 mod embedder;
 mod embeddings;
@@ -31,10 +31,10 @@ pub use self::static_vectors::StaticEmbedder;
 pub(super) use self::text_reply::{encoded, request};
 use super::LmError;
 
-/// An embedding model: returns a vector for each string. Strings of similar meaning have vectors in a similar direction.
+/// An embedding model. It returns a vector for each string, and similar meanings have vectors in similar directions.
 ///
-/// A provider's model (`ProviderEmbedder`, feature `lm`), vectors in a folder (`StaticEmbedder`, feature `embed-static`) and
-/// [`ScriptedEmbedder`], the model for tests, implement it. An implementation needs two methods:
+/// `ProviderEmbedder` (a provider's model, feature `lm`), `StaticEmbedder` (vectors in a folder, feature
+/// `embed-static`) and [`ScriptedEmbedder`] (for tests) implement it. Your own implementation needs two methods:
 ///
 /// ```
 /// use dsrs_metrics::async_trait;
@@ -72,7 +72,8 @@ use super::LmError;
     note = "implement `EmbeddingModel` for it, or use a `ScriptedEmbedder`; with feature `lm`, `ProviderEmbedder::from_env()` returns the model of a provider"
 )]
 pub trait EmbeddingModel: Send + Sync {
-    /// The model's name: `provider:model`, or of a folder `static:` and the hash of its files. Part of the identity of a metric.
+    /// Returns the model's name: `provider:model`, or `static:` and the hash of the files in a folder. It is part of a
+    /// metric's identity.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, ScriptedEmbedder};
@@ -81,8 +82,8 @@ pub trait EmbeddingModel: Send + Sync {
     /// ```
     fn id(&self) -> &str;
 
-    /// The base URL of the API, unless it is the provider's default. Part of the identity of a metric, since two servers
-    /// may use one name for different models.
+    /// Returns the base URL of the API, unless it is the provider's default. It is part of a metric's identity because
+    /// two servers may use one name for different models.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, ScriptedEmbedder};
@@ -93,13 +94,13 @@ pub trait EmbeddingModel: Send + Sync {
         None
     }
 
-    /// Returns `true` if calls go to the server of a provider, which a test must declare.
+    /// Returns `true` if calls go to a provider's server, which a test must declare.
     #[doc(hidden)]
     fn is_remote(&self) -> bool {
         false
     }
 
-    /// Returns the vectors of these strings, in their order.
+    /// Returns the vectors of these strings, in order.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, LmError, ScriptedEmbedder};
@@ -113,10 +114,10 @@ pub trait EmbeddingModel: Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// [`LmError`], if the call fails, or returns vectors that [`Embeddings::new`] rejects.
+    /// Returns [`LmError`] if the call fails or returns vectors that [`Embeddings::new`] rejects.
     async fn embed(&self, texts: &[&str]) -> Result<Embeddings, LmError>;
 
-    /// Checks that the model answers at all. A run calls it before its first row. The default embeds one word.
+    /// Checks that the model answers. A run calls this before its first row. By default it embeds one word.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, LmError, ScriptedEmbedder};
@@ -131,7 +132,7 @@ pub trait EmbeddingModel: Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// [`LmError`], whose message names the setting to change.
+    /// Returns an [`LmError`] whose message names the setting to change.
     async fn probe(&self) -> Result<(), LmError> {
         self.embed(&[PROBE]).await.map(drop)
     }
@@ -140,10 +141,11 @@ pub trait EmbeddingModel: Send + Sync {
 /// The string that a probe embeds.
 pub(super) const PROBE: &str = "probe";
 
-/// Returns the model of the static vectors in a folder, which is read once per process.
+/// Returns the static vectors in a folder, which is read once per process.
 ///
 /// # Errors
-/// [`LmErrorKind::Setting`](crate::LmErrorKind::Setting), if the feature `embed-static` is not enabled, or the folder has no valid files.
+/// Returns [`LmErrorKind::Setting`](crate::LmErrorKind::Setting) if the feature `embed-static` is not enabled or the
+/// folder has no valid files.
 #[doc(hidden)]
 pub fn static_embedder(folder: &str) -> Result<Arc<dyn EmbeddingModel>, LmError> {
     #[cfg(feature = "embed-static")]

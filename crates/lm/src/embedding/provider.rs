@@ -1,7 +1,7 @@
-//! An embedding model of a provider: the layers of language models around a client that requests vectors.
+//! A provider's embedding model: a client that requests vectors, behind the layers of language models.
 //!
-//! A request for vectors is a request to a language model, see `text_reply.rs`. So limits, retries, prices, budget, store
-//! and recorded calls are those of language models.
+//! A request for vectors is a request to a language model (see `text_reply.rs`), so both have the same limits, retries,
+//! prices, budget, store and recorded calls.
 
 use std::sync::Arc;
 
@@ -12,11 +12,10 @@ use super::{EmbeddingModel, Embeddings};
 use crate::client::Variables;
 use crate::{LanguageModel, Lm, LmBuilder, LmError, Usage, recording};
 
-/// An embedding model of a provider, over HTTP.
+/// A provider's embedding model, called over HTTP.
 ///
-/// The settings are those of [`Lm`]: the same providers, environment variables for keys and addresses, limits, retries, prices
-/// and store. The request is `POST embeddings` in the format of OpenAI. A call has at most 64 strings; more strings are
-/// several calls.
+/// It has the settings of [`Lm`]: the same providers, environment variables for keys and addresses, limits, retries,
+/// prices and store. The request is `POST embeddings` in OpenAI's format. Each call embeds up to 64 strings.
 ///
 /// ```
 /// use dsrs_metrics::lm::{EmbeddingModel, Lm};
@@ -34,11 +33,11 @@ pub struct ProviderEmbedder {
     lm: Arc<dyn LanguageModel>,
 }
 
-/// The most strings of one call. Providers accept from 96 to 2048.
+/// The maximum number of strings per call. Providers accept between 96 and 2,048.
 const MAX_TEXTS: usize = 64;
 
 impl ProviderEmbedder {
-    /// The model named `id` (`provider:model`), configured by environment variables.
+    /// Creates the model named `id` (`provider:model`), configured by environment variables.
     ///
     /// ```
     /// use dsrs_metrics::lm::ProviderEmbedder;
@@ -48,12 +47,12 @@ impl ProviderEmbedder {
     /// ```
     ///
     /// # Errors
-    /// [`LmError`], if the provider is unknown, the key is missing, or an environment variable is invalid.
+    /// Returns [`LmError`] if the provider is unknown, the key is missing, or an environment variable is invalid.
     pub fn from_id(id: &str) -> Result<Self, LmError> {
         Lm::builder(id).build_embedder()
     }
 
-    /// The model that `DSRS_EMBED` names, configured by environment variables.
+    /// Creates the model that `DSRS_EMBED` names, configured by environment variables.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmErrorKind, ProviderEmbedder};
@@ -64,7 +63,8 @@ impl ProviderEmbedder {
     /// ```
     ///
     /// # Errors
-    /// [`LmErrorKind::Setting`](crate::LmErrorKind::Setting), if `DSRS_EMBED` is not set; otherwise as [`from_id`](Self::from_id).
+    /// Returns [`LmErrorKind::Setting`](crate::LmErrorKind::Setting) if `DSRS_EMBED` is not set, and otherwise fails as
+    /// [`from_id`](Self::from_id) does.
     pub fn from_env() -> Result<Self, LmError> {
         match Variables::environment().get("DSRS_EMBED") {
             Some(id) => Self::from_id(&id),
@@ -72,7 +72,7 @@ impl ProviderEmbedder {
         }
     }
 
-    /// The embedding model of a client that requests vectors.
+    /// Creates an embedding model from a client that requests vectors.
     #[doc(hidden)]
     pub fn of(lm: Arc<dyn LanguageModel>) -> Self {
         Self { lm }
@@ -92,7 +92,7 @@ impl LmBuilder {
     /// ```
     ///
     /// # Errors
-    /// As [`build`](Self::build).
+    /// Fails as [`build`](Self::build) does.
     pub fn build_embedder(self) -> Result<ProviderEmbedder, LmError> {
         Ok(ProviderEmbedder::of(Arc::new(self.embedding().build()?)))
     }

@@ -1,4 +1,4 @@
-//! An embedding model for tests, which returns vectors by string.
+//! An embedding model for tests that returns scripted vectors.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,9 +10,9 @@ use super::{EmbeddingModel, Embeddings};
 use crate::private::lock;
 use crate::{LmError, Usage};
 
-/// An embedding model for tests. It has a vector for each string, and records its calls.
+/// An embedding model for tests. It returns a fixed vector for each string and records its calls.
 ///
-/// The vector of a string is the one of [`when`](Self::when), or else the result of [`otherwise`](Self::otherwise). Without
+/// A string's vector is the one set by [`when`](Self::when), or the result of [`otherwise`](Self::otherwise). Without
 /// either, the call fails with [`LmErrorKind::Other`](crate::LmErrorKind::Other). Clones share the recorded calls.
 ///
 /// ```
@@ -41,7 +41,7 @@ pub struct ScriptedEmbedder {
 type Otherwise = dyn Fn(&str) -> Result<Vec<f32>, LmError> + Send + Sync;
 
 impl ScriptedEmbedder {
-    /// A model named `scripted:embedder` without vectors.
+    /// Creates a model named `scripted:embedder` without vectors.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, ScriptedEmbedder};
@@ -94,7 +94,7 @@ impl ScriptedEmbedder {
         /// ```
         pub fn named(id: impl Into<String>) => id = id.into();
 
-        /// Sets the function that returns the vector of any other string, or an error.
+        /// Sets the function that returns the vector of every other string, or an error.
         ///
         /// ```
         /// use dsrs_metrics::lm::{EmbeddingModel, LmError, LmErrorKind, ScriptedEmbedder};
@@ -109,7 +109,7 @@ impl ScriptedEmbedder {
         pub fn otherwise(vector: impl Fn(&str) -> Result<Vec<f32>, LmError> + Send + Sync + 'static)
             => otherwise = Some(Arc::new(vector));
 
-        /// Sets the token usage of each call.
+        /// Sets the tokens of each call.
         ///
         /// ```
         /// use dsrs_metrics::lm::{EmbeddingModel, LmError, ScriptedEmbedder, Usage};
@@ -138,7 +138,7 @@ impl ScriptedEmbedder {
         pub fn cost(msats: u64) => cost_msats = Some(msats);
     }
 
-    /// The number of calls.
+    /// Returns the number of calls.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, ScriptedEmbedder};
@@ -154,7 +154,7 @@ impl ScriptedEmbedder {
         lock(&self.requests).len()
     }
 
-    /// The strings of each call, in the order in which the calls began.
+    /// Returns the strings of each call, in the order the calls began.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, LmError, ScriptedEmbedder};

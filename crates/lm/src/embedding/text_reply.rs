@@ -1,12 +1,12 @@
-//! Embeddings as a request to a language model, with a message for each string, whose reply has the vectors as text.
+//! Embeddings as a request to a language model: one message per string, and a reply with the vectors as text.
 
 use super::Embeddings;
 use crate::{LmError, LmErrorKind, LmRequest, Sampling};
 
-/// The purpose of calls, in the ledger and the store.
+/// The purpose of the calls in the ledger and the store.
 const PURPOSE: &str = "embeddings";
 
-/// The request for the vectors of these strings. Its reply has no tokens.
+/// Returns the request for the vectors of these strings. Its reply has no tokens.
 pub(crate) fn request(texts: &[&str]) -> LmRequest {
     let sampling = Sampling {
         max_tokens: Some(0),
@@ -18,13 +18,13 @@ pub(crate) fn request(texts: &[&str]) -> LmRequest {
         .fold(request, |request, text| request.user(*text))
 }
 
-/// The vectors as the text of a reply.
+/// Encodes the vectors as the text of a reply.
 pub(crate) fn encoded(embeddings: &Embeddings) -> String {
-    // Lists of finite numbers are JSON.
+    // Lists of finite numbers are valid JSON.
     serde_json::to_string(embeddings.vectors()).unwrap_or_default()
 }
 
-/// Reads the text of a reply.
+/// Decodes the text of a reply.
 pub(crate) fn decoded(id: &str, text: &str) -> Result<Vec<Vec<f32>>, LmError> {
     serde_json::from_str(text).map_err(|error| {
         let reason = format!("expected vectors as JSON ({error})");

@@ -1,4 +1,4 @@
-//! A budget for the calls of a run: reservation before a call, settlement after it.
+//! A budget for the calls of a run: it reserves before a call and settles after it.
 
 use std::fmt;
 use std::pin::pin;
@@ -13,12 +13,11 @@ use super::panel_reservation;
 
 /// A budget in msat for all calls of a run. Clones share it.
 ///
-/// The highest possible cost of a call is reserved before the call and replaced by the actual cost
-/// after it, so the limit is never exceeded, at any concurrency, unless a provider charges more tokens
-/// than a call allows ([`overrun`](Self::overrun)). A call that does not fit only
-/// because of the reservations of others waits until they are settled, since most calls cost far
-/// less than they might. A call that may have been charged although there is no reply (a timeout, a
-/// lost connection, an invalid reply) is settled with the whole reservation.
+/// The highest possible cost of a call is reserved first and replaced by the actual cost afterwards. The limit
+/// therefore holds at any concurrency, unless a provider charges more tokens than a call allows
+/// ([`overrun`](Self::overrun)). A call that fits once other reservations are settled waits for them, because most
+/// calls cost far less than they might. A call that may have been charged without a reply (a timeout, a lost
+/// connection, an invalid reply) costs its whole reservation.
 ///
 /// ```
 /// use dsrs_metrics::lm::{
@@ -47,12 +46,12 @@ use super::panel_reservation;
 pub struct LmBudget {
     limit: u64,
     state: Arc<Mutex<BudgetState>>,
-    /// Notified whenever a call is settled.
+    /// Notified when a call is settled.
     settled: Arc<Notify>,
     kept: Option<Arc<Kept>>,
 }
 
-/// Where the calls of a budget are kept.
+/// Where the spending of a budget is kept.
 #[derive(Debug)]
 struct Kept {
     store: Store,
@@ -70,7 +69,7 @@ struct BudgetState {
 }
 
 impl LmBudget {
-    /// A budget of `limit` msat.
+    /// Creates a budget of `limit` msat.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmBudget, parse_msats};
@@ -88,8 +87,8 @@ impl LmBudget {
         }
     }
 
-    /// Keeps what is spent in a store, under this name. If the process is killed, the next one continues with the rest of the
-    /// budget. A call that was in progress counts with its highest possible cost. [`end`](Self::end) begins anew.
+    /// Keeps the spending in a store, under this name. If the process is killed, the next one continues with what is
+    /// left of the budget; a call in progress counts with its highest possible cost. [`end`](Self::end) starts over.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmBudget, Store};
@@ -104,7 +103,7 @@ impl LmBudget {
     /// ```
     ///
     /// # Errors
-    /// [`LmErrorKind::Store`], if the store cannot be read.
+    /// Returns [`LmErrorKind::Store`] if the store cannot be read.
     pub fn kept_in(mut self, store: &Store, name: impl Into<String>) -> Result<Self, LmError> {
         let kept = Kept {
             store: store.clone(),
@@ -118,10 +117,10 @@ impl LmBudget {
         Ok(self)
     }
 
-    /// Removes this budget from the store, because its run has ended.
+    /// Removes this budget from the store because its run has ended.
     ///
     /// # Errors
-    /// [`LmErrorKind::Store`], if the store cannot be written.
+    /// Returns [`LmErrorKind::Store`] if the store cannot be written.
     pub fn end(&self) -> Result<(), LmError> {
         match &self.kept {
             Some(kept) => kept.store.forget_spending(&kept.name),
@@ -174,8 +173,7 @@ impl LmBudget {
             .saturating_sub(state.spent.saturating_add(state.reserved))
     }
 
-    /// The highest possible cost, in msat, among the calls that were rejected; `None` if no call
-    /// was rejected.
+    /// Returns the highest possible cost, in msat, among the rejected calls; `None` if no call was rejected.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmBudget, LmRequest, Priced, Sampling, ScriptedLm};
@@ -196,7 +194,7 @@ impl LmBudget {
         lock(&self.state).largest_rejected
     }
 
-    /// Returns by how much replies had more tokens than their calls allowed.
+    /// Returns how far replies exceeded the tokens that their calls allowed.
     ///
     /// ```
     /// use dsrs_metrics::lm::{
@@ -224,8 +222,8 @@ impl LmBudget {
         lock(&self.state).overrun.clone()
     }
 
-    /// The amount in msat by which the calls exceeded the budget. It is 0 unless a provider charges
-    /// more tokens than a call allows, see [`overrun`](Self::overrun).
+    /// Returns by how many msat the calls exceeded the budget. It is 0 unless a provider charges more tokens than a
+    /// call allows; see [`overrun`](Self::overrun).
     ///
     /// ```
     /// use dsrs_metrics::lm::{
@@ -271,7 +269,7 @@ impl LmBudget {
             Some(largest.map_or_else(new, |overrun| BudgetOverrun { replies, ..overrun }));
     }
 
-    /// Reserves the amounts of some calls, in msat, all or none; `model` is the model of the first call.
+    /// Reserves the amounts of several calls, in msat, all or none. `model` is the model of the first call.
     pub(super) async fn reserve(
         &self,
         model: &str,
@@ -279,19 +277,19 @@ impl LmBudget {
     ) -> Result<Vec<Reservation>, LmError> {
         loop {
             let mut settled = pin!(self.settled.notified());
-            // No settlement after this line is missed.
+            // From here on no settlement is missed.
             settled.as_mut().enable();
             if let Some(reservations) = self.try_reserve(model, calls)? {
                 return Ok(reservations);
             }
-            // A panel that waits has no reservations, so that panels do not wait for each other.
+            // A waiting panel holds no reservations, so panels cannot wait for each other.
             if !panel_reservation::release() {
                 settled.await;
             }
         }
     }
 
-    /// `None` if the calls may fit once other calls are settled.
+    /// Reserves the amounts; `None` if the calls may fit once other calls are settled.
     fn try_reserve(&self, model: &str, calls: &[u64]) -> Result<Option<Vec<Reservation>>, LmError> {
         let msats = calls
             .iter()
@@ -325,24 +323,24 @@ impl LmBudget {
         Arc::ptr_eq(&self.state, &other.state)
     }
 
-    /// An order of budgets, so that panels reserve from several ones in the same order.
+    /// Returns a sort key, so that all panels reserve from several budgets in the same order.
     pub(super) fn order(&self) -> usize {
         Arc::as_ptr(&self.state).addr()
     }
 }
 
-/// Money reserved for one call. Dropping it settles the call; one that was not started costs nothing.
+/// Money reserved for one call. Dropping it settles the call; a call that never started costs nothing.
 #[derive(Debug)]
 pub(super) struct Reservation {
     budget: LmBudget,
     msats: u64,
     spent: u64,
-    /// The number of the call in the store of the budget.
+    /// The number of the call in the budget's store.
     call: Option<i64>,
 }
 
 impl Reservation {
-    /// The reserved amount, in msat.
+    /// Returns the reserved amount, in msat.
     pub(super) fn msats(&self) -> u64 {
         self.msats
     }
@@ -351,8 +349,8 @@ impl Reservation {
         &self.budget
     }
 
-    /// Starts the call, which is recorded in the store of the budget, if it has one. From now on it costs the reserved amount, unless
-    /// [`set_cost`](Self::set_cost) is called.
+    /// Starts the call, and records it in the store of the budget, if there is one. From now on the call costs the
+    /// reserved amount unless [`set_cost`](Self::set_cost) is called.
     pub(super) fn started(mut self) -> Result<Self, LmError> {
         if let Some(kept) = &self.budget.kept {
             self.call = Some(kept.store.reserve_msats(&kept.name, self.msats)?);
@@ -383,8 +381,8 @@ impl Drop for Reservation {
     }
 }
 
-/// Replies with more tokens than `max_tokens` allowed: a provider that does not apply the limit, so
-/// that its calls may cost more than was reserved for them. See [`LmBudget::overrun`](super::LmBudget::overrun).
+/// Replies with more tokens than `max_tokens` allowed. The provider does not apply the limit, so calls may cost more
+/// than was reserved. See [`LmBudget::overrun`](super::LmBudget::overrun).
 ///
 /// ```
 /// use dsrs_metrics::lm::{
@@ -411,11 +409,11 @@ impl Drop for Reservation {
 pub struct BudgetOverrun {
     /// The number of such replies.
     pub replies: u64,
-    /// The model of the reply with the most tokens, as `provider:model`.
+    /// The model of the longest such reply, as `provider:model`.
     pub model: String,
     /// The tokens of that reply.
     pub tokens: u64,
-    /// The limit of that call.
+    /// The limit of that reply's call.
     pub max_tokens: u32,
 }
 

@@ -1,4 +1,4 @@
-//! The layer that stops calling a provider which keeps failing.
+//! The layer that stops calling a provider that keeps failing.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -22,13 +22,11 @@ use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CircuitPolicy {
-    /// The number of consecutive failures, over all workers, that opens the circuit. Default: 20.
+    /// The number of consecutive failures, across all workers, that opens the circuit. Default: 20.
     pub failure_threshold: u32,
-    /// The time over which these failures must extend, so that a burst does not open the circuit.
-    /// Default: 10 s.
+    /// The minimum time these failures must span, so a burst does not open the circuit. Default: 10 s.
     pub failing_for: Duration,
-    /// How long no calls are made once the circuit is open. After that one trial call is made; if
-    /// it succeeds, the circuit closes. Default: 30 s.
+    /// How long the circuit stays open. Then one trial call is made; if it succeeds, the circuit closes. Default: 30 s.
     pub open_for: Duration,
 }
 
@@ -42,11 +40,11 @@ impl Default for CircuitPolicy {
     }
 }
 
-/// A model that is not called for a while once its provider keeps failing. Calls then fail at once
-/// with [`LmErrorKind::CircuitOpen`], instead of each waiting for its own timeouts.
+/// A model that pauses its calls while its provider keeps failing. During the pause calls fail immediately with
+/// [`LmErrorKind::CircuitOpen`], instead of each waiting for its own timeout.
 ///
-/// Failures are lost connections, timeouts, statuses 5xx and responses that are not replies. A rate limit (429) is
-/// not one, since the provider is available.
+/// Failures are lost connections, timeouts, 5xx statuses and responses that are not replies. A rate limit (429) is not
+/// a failure because the provider is available.
 ///
 /// ```
 /// use std::time::Duration;
@@ -76,8 +74,7 @@ pub struct CircuitBreaker<L> {
     circuit: Circuit,
 }
 
-/// The state of a [`CircuitBreaker`]. Clones share it: models at one address that share a circuit
-/// stop together.
+/// The state of a [`CircuitBreaker`]. Clones share it, so models at one address stop together.
 ///
 /// ```
 /// use std::time::Duration;
@@ -179,7 +176,7 @@ impl<L> CircuitBreaker<L> {
 }
 
 impl Circuit {
-    /// A closed circuit: calls are made.
+    /// Creates a closed circuit, which lets calls through.
     ///
     /// ```
     /// use dsrs_metrics::lm::{
@@ -201,7 +198,7 @@ impl Circuit {
         }
     }
 
-    /// Returns the circuit of an address with this policy, which all models of this process share.
+    /// Returns the circuit of an address with this policy, shared by all models of this process.
     pub(crate) fn of_address(address: EndpointHash, policy: CircuitPolicy) -> Self {
         static CIRCUITS: LazyLock<Mutex<HashMap<(EndpointHash, CircuitPolicy), Circuit>>> =
             LazyLock::new(Mutex::default);
@@ -210,7 +207,7 @@ impl Circuit {
         circuit.or_insert_with(|| Self::new(policy)).clone()
     }
 
-    /// Admits or rejects a call. After a pause one trial call is admitted, and the next one after another pause.
+    /// Admits or rejects a call. Each pause is followed by one trial call.
     fn admit(&self, model: &str) -> Result<(), LmError> {
         let mut state = lock(&self.state);
         let Some(open) = &mut state.open else {

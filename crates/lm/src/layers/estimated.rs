@@ -1,4 +1,4 @@
-//! The layer that counts calls instead of making them, for the estimate of a run.
+//! The layer that counts calls instead of making them, to estimate a run.
 
 use async_trait::async_trait;
 
@@ -11,7 +11,7 @@ use super::super::{LanguageModel, LmError, LmReply, LmRequest};
 use super::find;
 use super::priced::{limited, max_cost};
 
-/// A model that returns the replies that the store has, and counts all other calls.
+/// A model that returns replies from the store and counts all other calls.
 pub(crate) struct Estimated<L> {
     pub(crate) inner: L,
     pub(crate) estimate: LmEstimate,
@@ -22,7 +22,7 @@ pub(crate) struct Estimated<L> {
 }
 
 impl<L: LanguageModel> Estimated<L> {
-    /// The stored reply to an effective request.
+    /// Returns the stored reply to an effective request.
     fn stored(&self, request: &LmRequest) -> Result<Option<LmReply>, LmError> {
         let Some(store) = &self.store else {
             return Ok(None);
@@ -30,7 +30,8 @@ impl<L: LanguageModel> Estimated<L> {
         find(store, &Key::new(&self.inner, request), 0)
     }
 
-    /// Counts a call with the most that it can cost. A request that does not limit the reply counts with the limit that a budget sets.
+    /// Counts a call with the most it can cost. If the request does not limit the reply, the limit that a budget sets
+    /// is used.
     fn count(&self, request: &LmRequest) {
         let cost = self.price.as_ref();
         let cost = cost.and_then(|price| max_cost(&self.prices, price, &limited(request)));
@@ -69,7 +70,7 @@ impl<L: LanguageModel> LanguageModel for Estimated<L> {
         Err(estimate::error(id))
     }
 
-    /// Counts the probe, which is made once and not repeated. As after a call there is a reply, which a second probe may follow.
+    /// Counts the probe, once. It returns a reply, as a real probe does, because a second probe may follow.
     async fn probe(&self) -> Result<Option<LmReply>, LmError> {
         self.count(&probe_request());
         Ok(Some(LmReply::new("")))

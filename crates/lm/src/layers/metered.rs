@@ -74,7 +74,7 @@ tokio::task_local! {
     static CURRENT: Arc<CostScope>;
 }
 
-/// The cost of the attempts of one call, so that they are counted also of one that is cancelled.
+/// The cost of the attempts of one call, kept so that a cancelled call counts too.
 #[derive(Debug, Default)]
 struct CostScope {
     /// The known cost of all attempts, in msat.
@@ -83,19 +83,18 @@ struct CostScope {
     unknown: AtomicU64,
 }
 
-/// Adds the cost of an attempt in msat, `None` if it is unknown, to the current call, if there is one.
+/// Adds the cost of an attempt in msat (`None` if unknown) to the current call, if there is one.
 #[cfg(feature = "lm")]
 pub(super) fn add_cost(msats: Option<u64>) {
     let add = |scope: &Arc<CostScope>| match msats {
         Some(msats) => scope.msats.fetch_add(msats, Relaxed),
         None => scope.unknown.fetch_add(1, Relaxed),
     };
-    // It fails where no scope is active: nothing records the call.
+    // This fails outside of a scope, where nothing records the call.
     let _ = CURRENT.try_with(add);
 }
 
-/// A call that has not returned. If it is dropped, it is recorded as failed, with the cost of its
-/// attempts so far.
+/// A call in progress. If dropped, it is recorded as failed, with the cost of its attempts so far.
 struct PendingCall<'a> {
     ledger: &'a Ledger,
     lm: &'a dyn LanguageModel,
@@ -107,7 +106,7 @@ struct PendingCall<'a> {
 }
 
 impl PendingCall<'_> {
-    /// Records the call; a probe that made no call has no result.
+    /// Records the call. A probe that made no call has no result.
     fn end(mut self, result: Option<&Result<LmReply, LmError>>) {
         self.has_returned = true;
         if let Some(result) = result {

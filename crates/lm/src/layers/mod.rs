@@ -1,5 +1,5 @@
-//! Layers: language models around another one. Each file has the logic of one layer, and the state
-//! that its clones share. What a layer does not override is that of the inner model.
+//! Layers: language models around another one. Each file has one layer and the state its clones share. What a layer
+//! does not override comes from the inner model.
 
 #[cfg(feature = "lm")]
 mod budget;

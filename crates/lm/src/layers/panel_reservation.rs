@@ -1,7 +1,6 @@
-//! The reservations of a panel, made together before its first call, so that no money is spent on a panel that the budget
-//! does not cover.
+//! Reserves for a whole panel before its first call, so no money is spent on a panel that the budget does not cover.
 //!
-//! The reservations are task-local: [`Priced`](super::Priced) takes the reservation of its call from them.
+//! The reservations are task-local: [`Priced`](super::Priced) takes the one for its call.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex};
@@ -14,7 +13,7 @@ tokio::task_local! {
     static CURRENT: Arc<Mutex<Vec<Reservation>>>;
 }
 
-/// The highest possible cost of a call, and the budget that it is reserved from.
+/// The highest possible cost of a call and the budget to reserve it from.
 #[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct Quote {
@@ -23,11 +22,11 @@ pub struct Quote {
     pub(super) msats: u64,
 }
 
-/// Runs calls for which all of `quotes` are reserved. Reservations that no call takes are returned to the budget.
+/// Reserves all of `quotes`, then runs the calls. Reservations that no call takes return to the budget.
 ///
 /// # Errors
-/// [`LmErrorKind::BudgetExceeded`](crate::LmErrorKind::BudgetExceeded) if a budget does not cover its calls. Then
-/// none is made.
+/// Returns [`LmErrorKind::BudgetExceeded`](crate::LmErrorKind::BudgetExceeded) if a budget does not cover its calls.
+/// Then no call is made.
 pub async fn run<T>(mut quotes: Vec<Quote>, calls: impl Future<Output = T>) -> Result<T, LmError> {
     quotes.sort_by_key(|quote| quote.budget.order());
     let mut reservations = Vec::with_capacity(quotes.len());
@@ -43,17 +42,17 @@ pub async fn run<T>(mut quotes: Vec<Quote>, calls: impl Future<Output = T>) -> R
         .await)
 }
 
-/// Takes the reservation of a call, if it was made together with the reservations of its panel.
+/// Takes the reservation of a call, if its panel made one.
 pub(super) fn take(budget: &LmBudget, msats: u64) -> Option<Reservation> {
     let reservations = CURRENT.try_with(Arc::clone).ok()?;
     let mut reservations = lock(&reservations);
-    // A repair, which costs more than any question, does not take the reservation of another judge.
+    // A repair costs more than any question, so it does not take another judge's reservation.
     let is_of_call = |it: &Reservation| it.msats() == msats && it.budget().is_same(budget);
     let at = reservations.iter().position(is_of_call)?;
     Some(reservations.swap_remove(at))
 }
 
-/// Gives up the reservations of this panel whose calls have not been started. Returns `true` if there were any.
+/// Gives up this panel's reservations for calls that have not started. Returns `true` if there were any.
 pub(super) fn release() -> bool {
     let Ok(reservations) = CURRENT.try_with(Arc::clone) else {
         return false;

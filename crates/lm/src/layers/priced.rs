@@ -13,22 +13,20 @@ use super::panel_reservation::{self, Quote};
 
 /// A model whose replies carry their cost, with an optional [budget](LmBudget).
 ///
-/// This layer alone decides the cost of a call:
+/// This layer alone decides what a call costs:
 ///
 /// - a reply costs its tokens at the model's price;
-/// - an error that the provider returns, or a failed connection, costs nothing;
-/// - a call that may have been charged although there is no complete reply (a timeout, a lost
-///   connection, an invalid reply, a cancelled call) costs the highest amount possible, if
-///   `max_tokens` limits it; if the provider reported the tokens, it costs these.
+/// - an error from the provider or a failed connection costs nothing;
+/// - a call that may have been charged without a complete reply (a timeout, a lost connection, an invalid reply, a
+///   cancelled call) costs its reported tokens, or else the highest amount possible, if `max_tokens` limits it.
 ///
-/// The budget is charged this cost, and the reply or error carries it to the
-/// [`Ledger`](crate::Ledger) and to the outcome of the row.
+/// This cost is charged to the budget, and the reply or error carries it to the [`Ledger`](crate::Ledger) and to the
+/// row's outcome.
 ///
-/// With a budget, a model without a price is an error ([`LmErrorKind::Unpriced`]), unless [unpriced
-/// calls are allowed](Self::allow_unpriced), so no call bypasses the limit unnoticed. A request
-/// without `max_tokens` is then sent with a limit of 4,096 tokens, since nothing else limits its
-/// cost. This limit is not part of the key of a stored reply: only complete replies are stored, and a reply that
-/// is complete within the limit is one that the model may return without it.
+/// Under a budget, a model without a price is an error ([`LmErrorKind::Unpriced`]), unless [unpriced calls are
+/// allowed](Self::allow_unpriced), so no call bypasses the limit unnoticed. A request without `max_tokens` is then
+/// limited to 4,096 tokens, because nothing else bounds its cost. This limit is not part of a stored reply's key: only
+/// complete replies are stored, and the model could have returned the same reply without the limit.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LanguageModel, LmRequest, Price, Priced, Prices, ScriptedLm, Usage};
@@ -52,7 +50,7 @@ pub struct Priced<L> {
     allow_unpriced: bool,
 }
 
-/// The limit on the tokens of a reply under a budget, for requests without one.
+/// The token limit under a budget, for requests without one.
 pub(crate) const DEFAULT_MAX_TOKENS: u32 = 4096;
 
 impl<L: LanguageModel> Priced<L> {
@@ -125,7 +123,7 @@ impl<L: LanguageModel> Priced<L> {
         pub fn allow_unpriced(allow: bool) => allow_unpriced = allow;
     }
 
-    /// Makes the call of `request`, and sets and charges its cost.
+    /// Calls the model, and sets and charges the cost.
     async fn charged<T>(
         &self,
         request: &LmRequest,
@@ -149,8 +147,7 @@ impl<L: LanguageModel> Priced<L> {
             Ok(answer) => match reply_of(answer) {
                 Some(reply) => {
                     self.check_tokens(request, reply);
-                    // Under a budget, a reply without token usage costs the highest amount
-                    // possible.
+                    // Under a budget, a reply without token usage costs the highest amount possible.
                     let reserved = attempt.reservation.as_ref().map(Reservation::msats);
                     reply.cost_msats = self.cost(reply).or(reserved);
                     reply.cost_msats
@@ -182,8 +179,7 @@ impl<L: LanguageModel> Priced<L> {
         max_cost(&self.prices, self.price.as_ref()?, request)
     }
 
-    /// Records a reply with more tokens than the request allows: its cost may exceed the reserved
-    /// amount.
+    /// Records a reply with more tokens than the request allows, because it may cost more than was reserved.
     fn check_tokens(&self, request: &LmRequest, reply: &LmReply) {
         let (Some(budget), Some(limit)) = (&self.budget, request.sampling.max_tokens) else {
             return;
@@ -194,7 +190,7 @@ impl<L: LanguageModel> Priced<L> {
         }
     }
 
-    /// The request as it is sent: limited if the cost is.
+    /// Returns the request as sent: with a limit if the cost is limited.
     fn limited<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
         match self.budget.is_some() && self.price.is_some() {
             true => limited(request),
@@ -218,11 +214,10 @@ impl<L: LanguageModel> Priced<L> {
     }
 }
 
-/// An attempt at a call. Dropped before it returns (the call was cancelled), it costs the highest
-/// amount possible, since the provider may charge it.
+/// An attempt at a call. If dropped before it returns (the call was cancelled), it costs the highest amount possible,
+/// because the provider may charge it.
 struct Attempt {
-    /// The cost in msat, or the highest possible cost while it is not known; `None` if that is
-    /// unknown as well.
+    /// The cost in msat, or the highest possible cost until it is known; `None` if both are unknown.
     cost: Option<u64>,
     reservation: Option<Reservation>,
 }
@@ -237,7 +232,7 @@ impl Drop for Attempt {
     }
 }
 
-/// The highest possible cost of a call in msat, if the tokens of the reply are limited.
+/// Returns the highest possible cost of a call in msat, if its reply is limited.
 pub(super) fn max_cost(prices: &Prices, price: &Price, request: &LmRequest) -> Option<u64> {
     let max_tokens = match request.sampling.max_tokens {
         Some(tokens) => u64::from(tokens),
@@ -248,7 +243,7 @@ pub(super) fn max_cost(prices: &Prices, price: &Price, request: &LmRequest) -> O
     Some(prices.msats(price, &usage).unwrap_or(u64::MAX))
 }
 
-/// The request with a limit on the tokens of the reply, since under a budget nothing else limits the cost.
+/// Limits the tokens of the reply, because nothing else bounds its cost under a budget.
 pub(super) fn limited(request: &LmRequest) -> Cow<'_, LmRequest> {
     if request.sampling.max_tokens.is_some() {
         return Cow::Borrowed(request);
@@ -258,8 +253,8 @@ pub(super) fn limited(request: &LmRequest) -> Cow<'_, LmRequest> {
     Cow::Owned(limited)
 }
 
-/// An upper bound: a token has at least one byte; the constants cover what providers add around a
-/// message and a schema.
+/// Returns an upper bound: a token has at least one byte. The constants cover what providers add around a message and a
+/// schema.
 fn max_prompt_tokens(request: &LmRequest) -> u64 {
     let messages: usize = request
         .messages
@@ -304,7 +299,7 @@ impl<L: LanguageModel> LanguageModel for Priced<L> {
             .charged(&probe_request(), self.inner.probe(), Option::as_mut)
             .await;
         match probed {
-            // An interrupted run spent the whole budget, so that no call can be made and no probe is needed.
+            // An interrupted run spent the whole budget: no call can be made, so no probe is needed.
             Err(error) if error.is_refused() && self.is_spent_before() => Ok(None),
             probed => probed,
         }

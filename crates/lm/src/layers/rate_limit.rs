@@ -1,7 +1,7 @@
 //! The layer that limits requests and tokens per minute.
 //!
-//! `governor` cannot return units to its bucket. The tokens of a call are known only after the
-//! reply, so they are reserved and then settled, which needs a bucket that takes units back.
+//! `governor` cannot return units to its bucket. A call's tokens are known only after the reply, so they are reserved
+//! first and settled later, which needs a bucket that takes units back.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -16,14 +16,12 @@ use super::super::model::probe_request;
 use super::super::private::lock;
 use super::super::{LanguageModel, LmError, LmReply, LmRequest};
 
-/// A limiter of requests and tokens per minute. Clones share the limits: use one limiter for all
-/// models of one account.
+/// A limiter of requests and tokens per minute. Clones share the limits: use one limiter for all models of an account.
 ///
-/// Calls wait in the order of their arrival; none is rejected. A tenth of the limit is available at
-/// once and the rest is spread over the minute, so that no 60 seconds exceed the limit; in the long
-/// run nine tenths of it are usable. The tokens of a call are estimated before it (one token per
-/// three bytes of the prompt, plus `max_tokens` or 1,024 for the reply) and corrected by the usage
-/// that the provider reports.
+/// Calls wait in order of arrival; none is rejected. A tenth of the limit is available immediately and the rest is
+/// spread over the minute, so no 60 seconds exceed the limit; in the long run nine tenths of it are usable. A call's
+/// tokens are estimated first (one per three bytes of the prompt, plus `max_tokens` or 1,024 for the reply) and
+/// corrected by the usage that the provider reports.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, RateLimit, RateLimiter, ScriptedLm};
@@ -44,8 +42,7 @@ pub struct RateLimiter {
 #[derive(Debug, Default)]
 struct Shared {
     buckets: Mutex<Buckets>,
-    /// Held by the next call; tokio's mutex is fair, so calls proceed in the order of their
-    /// arrival.
+    /// Locked by the next call. Tokio's mutex is fair, so calls proceed in order of arrival.
     queue: tokio::sync::Mutex<()>,
     /// Notified when a call returns tokens to the bucket.
     returned: Notify,
@@ -60,7 +57,7 @@ struct Buckets {
 type Limiters = HashMap<(EndpointHash, [Option<u32>; 2]), RateLimiter>;
 
 impl RateLimiter {
-    /// A limiter without limits.
+    /// Creates a limiter without limits.
     ///
     /// ```
     /// use dsrs_metrics::lm::{
@@ -107,8 +104,8 @@ impl RateLimiter {
         self
     }
 
-    /// Sets the maximum number of tokens, of prompts and replies together, in any 60 seconds; 0
-    /// counts as 1. A single call that exceeds the limit is made once the whole limit is available.
+    /// Sets the maximum number of tokens, prompts and replies together, in any 60 seconds; 0 counts as 1. A single call
+    /// above the limit waits until the whole limit is available.
     ///
     /// ```
     /// use std::time::Duration;
@@ -132,8 +129,8 @@ impl RateLimiter {
         self
     }
 
-    /// Returns the limiter of an account with these limits of requests and of tokens per minute, which all models of this process
-    /// share: providers limit the rate of an account, whichever model is called.
+    /// Returns the limiter of an account with these limits of requests and tokens per minute. All models of this
+    /// process share it because providers limit an account, not a model.
     pub(crate) fn of_account(account: EndpointHash, limits: [Option<u32>; 2]) -> Self {
         static LIMITERS: LazyLock<Mutex<Limiters>> = LazyLock::new(Mutex::default);
         if limits == [None; 2] {
@@ -158,7 +155,7 @@ impl RateLimiter {
         buckets.requests.is_none() && buckets.tokens.is_none()
     }
 
-    /// Waits until one request and `tokens` are available, and takes them.
+    /// Waits for one request and `tokens`, and takes them.
     async fn acquire(&self, tokens: f64) {
         if self.is_unlimited() {
             return;
@@ -175,7 +172,7 @@ impl RateLimiter {
         }
     }
 
-    /// Replaces the estimated tokens of a call by the actual ones.
+    /// Corrects the estimated tokens of a call to the actual ones.
     fn settle(&self, estimated: f64, used: f64) {
         if let Some(bucket) = &mut lock(&self.shared.buckets).tokens {
             bucket.level = (bucket.level + estimated - used).min(bucket.capacity);
@@ -187,7 +184,7 @@ impl RateLimiter {
 }
 
 impl Buckets {
-    /// Takes one request and `tokens`, or returns how long to wait before the next try.
+    /// Takes one request and `tokens`, or returns how long to wait before trying again.
     fn try_acquire(&mut self, now: Instant, tokens: f64) -> Duration {
         let mut wait = Duration::ZERO;
         for (bucket, amount) in [(&mut self.requests, 1.0), (&mut self.tokens, tokens)] {
@@ -207,8 +204,8 @@ impl Buckets {
     }
 }
 
-/// A token bucket, which is refilled at a steady rate up to its capacity. Its level is negative
-/// after a call that was larger than the capacity.
+/// A token bucket that refills steadily up to its capacity. Its level is negative after a call larger than the
+/// capacity.
 #[derive(Debug, Clone)]
 struct Bucket {
     level: f64,
@@ -220,8 +217,7 @@ struct Bucket {
 impl Bucket {
     fn new(limit: f64) -> Self {
         let capacity = (limit / 10.0).floor().max(1.0);
-        // The capacity, and what is refilled in the 60 seconds after its first unit is taken, add
-        // up to the limit.
+        // The capacity plus what refills in the 60 seconds after the first unit is taken equals the limit.
         let per_second = (limit - capacity + 1.0) / 60.0;
         Self {
             level: capacity,
@@ -239,7 +235,7 @@ impl Bucket {
 
     fn wait(&self, amount: f64) -> Duration {
         let missing = amount.min(self.capacity) - self.level;
-        // Less than a thousandth of a unit is a rounding error.
+        // Below a thousandth of a unit it is a rounding error.
         if missing <= 1e-3 {
             return Duration::ZERO;
         }
@@ -286,7 +282,7 @@ impl<L> RateLimit<L> {
 }
 
 impl<L: LanguageModel> RateLimit<L> {
-    /// Makes a call within the limits. Without a report of the provider, it used what was estimated.
+    /// Makes a call within the limits. If the provider reports no usage, the estimate stands.
     async fn limited<T>(
         &self,
         request: &LmRequest,
@@ -328,7 +324,7 @@ impl<L: LanguageModel> LanguageModel for RateLimit<L> {
     }
 }
 
-/// Returns the estimated tokens of a call: of its prompt, and with its reply.
+/// Returns the estimated tokens of a call: of the prompt alone, and with the reply.
 fn estimate(request: &LmRequest) -> (f64, f64) {
     let bytes = request.messages.iter();
     let bytes: usize = bytes.map(|message| message.content.len() + 12).sum();

@@ -7,13 +7,12 @@ use backon::{BackoffBuilder, ExponentialBuilder};
 
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usage};
 
-/// How often a call is retried, and after which delays.
+/// How often and after which delays a call is retried.
 ///
-/// Only transient failures are retried ([`LmError::is_transient`]), and a truncated response only once, since it was
-/// probably charged. The delays double and have
-/// jitter, so that workers that failed together do not retry together. If the provider requests a
-/// delay (`Retry-After`), the delay is at least the requested one; if it requests more than
-/// [`max_retry_after`](Self::max_retry_after), the call fails at once.
+/// Only transient failures are retried ([`LmError::is_transient`]), and a truncated response only once because it was
+/// probably charged. The delays double and have jitter, so workers that failed together do not retry together. A delay
+/// that the provider requests (`Retry-After`) is the minimum; if it exceeds [`max_retry_after`](Self::max_retry_after),
+/// the call fails immediately.
 ///
 /// ```
 /// use std::time::Duration;
@@ -29,7 +28,7 @@ pub struct RetryPolicy {
     pub max_attempts: u32,
     /// The first delay. Default: 0.5 s.
     pub initial_delay: Duration,
-    /// The longest delay that doubling may reach. Default: 30 s.
+    /// The upper limit of the doubling delay. Default: 30 s.
     pub max_delay: Duration,
     /// The longest delay that a provider may request. Default: 2 min.
     pub max_retry_after: Duration,
@@ -47,7 +46,7 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// A policy without retries.
+    /// Creates a policy without retries.
     ///
     /// ```
     /// use dsrs_metrics::lm::{
@@ -81,8 +80,8 @@ impl RetryPolicy {
     }
 }
 
-/// A model whose transient failures are retried. The reply or error carries the cost and the tokens of all
-/// attempts, and the error the number of attempts.
+/// A model that retries transient failures. The reply or error carries the cost and tokens of all attempts, and an
+/// error also the number of attempts.
 ///
 /// ```
 /// use std::time::Duration;
@@ -163,7 +162,7 @@ impl<L: LanguageModel> LanguageModel for Retry<L> {
             let retry_after = error.retry_after().unwrap_or_default();
             match delay {
                 Some(delay) if retry_after <= self.policy.max_retry_after => {
-                    // The provider's delay is a lower bound; some jitter is added to it.
+                    // The provider's delay is a minimum, so jitter is added to it.
                     let is_given = !retry_after.is_zero();
                     let delay = if is_given {
                         retry_after + delay / 4
@@ -183,7 +182,7 @@ impl<L: LanguageModel> LanguageModel for Retry<L> {
     }
 }
 
-/// Adds the cost and the tokens of the attempts before the reply.
+/// Adds the cost and tokens of the failed attempts.
 fn with_failed_attempts(mut reply: LmReply, failed_cost: Option<u64>, usage: Usage) -> LmReply {
     reply.usage += usage;
     reply.cost_is_lower_bound |= failed_cost.is_none();
@@ -193,7 +192,7 @@ fn with_failed_attempts(mut reply: LmReply, failed_cost: Option<u64>, usage: Usa
     reply
 }
 
-/// The sum of two costs; unknown if one of them is.
+/// Adds two costs; unknown if either is.
 fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     Some(a?.saturating_add(b?))
 }

@@ -17,21 +17,21 @@ pub(crate) struct SingleFlight {
 
 type Calls = HashMap<Hash, Arc<SharedCall>>;
 
-/// A call, which equal calls wait for. The first task locks the mutex and makes the call; the other tasks
-/// find the result in the mutex.
+/// A call that equal calls wait for. The first task locks the mutex and makes the call; the others find the result in
+/// it.
 type SharedCall = tokio::sync::Mutex<Option<CallResult>>;
 
 /// The result of [`SingleFlight::run`].
 pub(crate) enum Flight {
-    /// The given call was made.
+    /// This call was made.
     Own(CallResult),
-    /// An equal concurrent call had this result.
+    /// An equal concurrent call returned this result.
     Shared(CallResult),
 }
 
 impl SingleFlight {
-    /// Makes `call`, unless a call with the same hash is in progress: then waits for its result. If
-    /// that call is dropped before it returns, one of the waiting calls is made instead.
+    /// Makes `call`, or waits for the result of a call in progress with the same hash. If that one is dropped, a
+    /// waiting call is made instead.
     pub(crate) async fn run(&self, hash: Hash, call: impl Future<Output = CallResult>) -> Flight {
         let entry = self.enter(hash);
         let mut result = entry.call.lock().await;
@@ -54,7 +54,7 @@ impl SingleFlight {
     }
 }
 
-/// A participant of a shared call. The last one to leave removes the call.
+/// A participant in a shared call. The last one to leave removes it.
 struct Entry<'a> {
     calls: &'a SingleFlight,
     hash: Hash,
@@ -62,7 +62,7 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Removes the call: later calls are made again, or find the reply in the store.
+    /// Removes the call. Later calls are made again or find the reply in the store.
     fn close(&self) {
         self.remove_from(&mut lock(&self.calls.calls));
     }
@@ -80,7 +80,7 @@ impl Entry<'_> {
 impl Drop for Entry<'_> {
     fn drop(&mut self) {
         let mut calls = lock(&self.calls.calls);
-        // Two references, one in the map and one in this entry: no other call waits.
+        // One reference in the map and one in this entry: no other call waits.
         if Arc::strong_count(&self.call) <= 2 {
             self.remove_from(&mut calls);
         }

@@ -10,15 +10,14 @@ use super::super::{LanguageModel, LmError, LmReply, LmRequest, Usage, recording}
 use super::panel_reservation::Quote;
 use super::single_flight::{Flight, SingleFlight};
 
-/// A model whose replies are kept in a store, so that no call is paid for twice.
+/// A model that keeps its replies in a store, so no call is paid for twice.
 ///
-/// A reply is stored if the model completed it, also if a judge cannot parse it: a run that continues then
-/// repeats the same repair without paying for it again ([`refresh`](Self::refresh) makes the call
-/// again). So is a reply that was truncated, filtered, refused or empty, if the provider charged for it. Errors are not
-/// stored, and the next run makes these calls again.
+/// A complete reply is stored even if a judge cannot parse it, so a run that continues does not pay for the same repair
+/// again ([`refresh`](Self::refresh) makes the call again). A reply that was truncated, filtered, refused or empty is
+/// stored if the provider charged for it. Errors are not stored; the next run repeats those calls.
 ///
-/// Equal concurrent calls are one call; the others wait and receive its reply or its error. If that
-/// call is dropped before it returns, one of the waiting calls is made instead.
+/// Equal concurrent calls become one call; the others wait for its reply or error. If that call is dropped, one of the
+/// waiting calls is made instead.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm, Store, Stored};
@@ -41,7 +40,7 @@ use super::single_flight::{Flight, SingleFlight};
 pub struct Stored<L> {
     inner: L,
     store: Store,
-    /// Records up to this number are not read.
+    /// Records with this number or a lower one are ignored.
     after: i64,
     in_progress: SingleFlight,
 }
@@ -52,7 +51,7 @@ impl<L> Stored<L> {
         Self::after(inner, store, 0)
     }
 
-    /// As [`new`](Self::new), without the records up to this number.
+    /// Does the same as [`new`](Self::new), but ignores records up to this number.
     pub(crate) fn after(inner: L, store: Store, after: i64) -> Self {
         Self {
             inner,
@@ -62,8 +61,8 @@ impl<L> Stored<L> {
         }
     }
 
-    /// Makes calls again whose replies were stored before, and replaces these. A call that is repeated is answered by its new
-    /// reply.
+    /// Repeats calls whose replies were stored earlier, and replaces those replies. Within this run, a repeated call
+    /// gets its new reply.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm, Store, Stored};
@@ -85,7 +84,7 @@ impl<L> Stored<L> {
     /// ```
     ///
     /// # Errors
-    /// [`LmErrorKind::Store`](super::super::LmErrorKind::Store), if the store cannot be read.
+    /// Returns [`LmErrorKind::Store`](super::super::LmErrorKind::Store) if the store cannot be read.
     pub fn refresh(mut self) -> Result<Self, LmError> {
         self.after = self.store.last_number()?;
         Ok(self)
@@ -98,7 +97,7 @@ impl<L: LanguageModel> Stored<L> {
         if let Some(reply) = find(&self.store, key, self.after)? {
             return Ok(reply.into_cached());
         }
-        // Another model of the process with the same store may make the same call, such as in another test.
+        // Another model with the same store may make the same call, such as in another test.
         match self
             .store
             .in_progress()
@@ -107,20 +106,20 @@ impl<L: LanguageModel> Stored<L> {
         {
             Flight::Own(result) => result,
             Flight::Shared(Ok(reply)) => Ok(reply.into_cached()),
-            // It may have failed by a setting of its own, such as its budget.
+            // The other call may have failed for its own reason, such as its budget.
             Flight::Shared(Err(_)) => self.call(key, request).await,
         }
     }
 
     /// Calls the inner model, and stores its reply.
     async fn call(&self, key: &Key, request: &LmRequest) -> Result<LmReply, LmError> {
-        // It may have been stored since.
+        // Another process may have stored it in the meantime.
         if let Some(reply) = find(&self.store, key, self.after)? {
             return Ok(reply.into_cached());
         }
         self.store.check_writable()?;
         let reply = self.inner.complete(request).await?;
-        // What the provider charged is kept, also a reply that was cut off.
+        // Whatever was paid for is kept, even a truncated reply.
         if !has_answer(&reply) && reply.cost_msats.is_none_or(|cost| cost == 0) {
             return Ok(reply);
         }
@@ -160,7 +159,7 @@ impl<L: LanguageModel> LanguageModel for Stored<L> {
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let request = self.inner.effective_request(request);
         let key = Key::new(&self.inner, &request);
-        // The cost of a shared call is counted once, by the task that makes the call.
+        // Only the task that makes a shared call counts its cost.
         let reply = match self
             .in_progress
             .run(key.hash, self.get_or_call(&key, &request))
@@ -177,16 +176,16 @@ impl<L: LanguageModel> LanguageModel for Stored<L> {
     }
 }
 
-/// Returns the reply that the store has, unless its record has at most the number `after`.
+/// Returns the stored reply, unless its record number is at most `after`.
 pub(crate) fn find(store: &Store, key: &Key, after: i64) -> Result<Option<LmReply>, LmError> {
     let found = store.find(&key.hash, after)?;
     Ok(found.and_then(|result| serde_json::from_str(&result).ok()))
 }
 
-/// Stores a reply. It is written when this returns.
+/// Stores a reply, and returns once it is written.
 async fn put(store: &Store, key: &Key, reply: &LmReply) -> Result<(), LmError> {
     let (kept, key, reply) = (store.clone(), key.clone(), reply.clone());
-    // It may wait for another process.
+    // This may wait for another process.
     let written = tokio::task::spawn_blocking(move || {
         let result = serde_json::to_string(&reply).map_err(|error| kept.error(&error))?;
         let cost_msats = reply.cost_msats.filter(|_| !reply.cost_is_lower_bound);
@@ -204,7 +203,7 @@ async fn put(store: &Store, key: &Key, reply: &LmReply) -> Result<(), LmError> {
         .unwrap_or_else(|error| Err(store.error(&error)))
 }
 
-/// Returns `true` if the model completed a reply that is not empty.
+/// Returns `true` if the reply is complete and not empty.
 fn has_answer(reply: &LmReply) -> bool {
     reply.stop_reason.is_complete() && !reply.text.trim().is_empty()
 }

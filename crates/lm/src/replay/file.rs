@@ -1,4 +1,4 @@
-//! The file: a header, then one call per line.
+//! The file of recorded calls: a header, then one call per line.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -15,7 +15,7 @@ use super::ReplayError;
 use crate::key::Key;
 use crate::{LanguageModel, LmReply, LmRequest};
 
-/// The version of the format, to be incremented with every change, except for a field that may be absent.
+/// The version of the format. Increment it with every change, except for a new optional field.
 const VERSION: u64 = 1;
 
 #[derive(Serialize, Deserialize)]
@@ -32,7 +32,7 @@ const ABOUT: &str =
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Call {
     model: String,
-    /// Absent for the provider's default, and for an address of the local machine.
+    /// Absent for the provider's default and for local addresses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     endpoint: Option<String>,
     request: LmRequest,
@@ -42,14 +42,15 @@ pub(super) struct Call {
 /// The calls in the order of the lines.
 pub(super) type Calls = BTreeMap<Key, Call>;
 
-/// The key of an effective request. The endpoint is not part of it: a local server may have another port in each run.
+/// Returns the key of an effective request. It excludes the endpoint because a local server may have another port in
+/// each run.
 pub(super) fn key_of(model: &str, request: &LmRequest) -> Key {
     Key::of(model, None, request)
 }
 
 impl Call {
     pub(super) fn new(lm: &dyn LanguageModel, request: &LmRequest, reply: &LmReply) -> Self {
-        // The same call gives the same line, from the store or not.
+        // A call always writes the same line, whether or not it came from the store.
         let reply = LmReply {
             cached: false,
             ..reply.clone()
@@ -127,7 +128,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Calls>, ReplayError> {
     Ok(Some(calls))
 }
 
-/// The message without its line number, which counts from the beginning of one line of the file.
+/// Returns the message without its line number, which is relative to this one line.
 fn reason_of(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
@@ -135,9 +136,9 @@ fn reason_of(error: &serde_json::Error) -> String {
     format!("{message} at column {}", error.column())
 }
 
-/// Locks the file until its calls are written.
+/// Locks the file until the calls are written.
 pub(super) fn lock(path: &Path) -> Result<WriteLock, ReplayError> {
-    // A symbolic link is one file with its target.
+    // A symbolic link and its target share one lock.
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = real.parent().map_or(Ok(()), fs::create_dir_all);
     let locked = folder.and_then(|()| WriteLock::of(&real));
@@ -168,11 +169,11 @@ fn encode(calls: &BTreeMap<&Key, &Call>) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Replaces the file by a rename, so that a crash leaves the earlier one.
+/// Replaces the file with a rename, so a crash leaves the earlier one intact.
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    // A symbolic link remains one.
+    // A symbolic link stays a link.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let name = path
         .file_name()
@@ -188,7 +189,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         fs::rename(&temporary, &path)
     });
     if renamed.is_err() {
-        // It fails if the file was not created.
+        // This fails if the file was not created.
         let _ = fs::remove_file(&temporary);
     }
     renamed

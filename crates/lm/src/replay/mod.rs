@@ -1,8 +1,8 @@
-//! Recorded calls in a file of a repository, which a test replays without network and key.
+//! Recorded calls in a file of a repository, which a test replays without network or key.
 //!
-//! [`Lm`](super::Lm) looks up the replay of its scope before its layers. Other models are not recorded.
-//! The file is JSON Lines: a header, then one call per line, sorted, so that the same calls are the same bytes. It
-//! contains no key and no local address. `file.rs` reads and writes it.
+//! [`Lm`](super::Lm) looks up the replay of its scope before its layers. Other models are not recorded. The file is
+//! JSON Lines: a header, then one call per line, sorted, so the same calls give the same bytes. It contains no keys and
+//! no local addresses. `file.rs` reads and writes it.
 
 mod file;
 
@@ -20,12 +20,12 @@ use super::layers::{Flight, SingleFlight};
 use super::private::lock;
 use super::{LanguageModel, Ledger, LmError, LmErrorKind, LmReply, LmRequest, Usage};
 
-/// Why calls cannot be read or recorded.
+/// An error reading or recording calls.
 #[derive(thiserror::Error)]
 #[error("{message}")]
 pub struct ReplayError {
     message: String,
-    /// `true` if one line is not a recorded call.
+    /// `true` if a line is not a recorded call.
     is_of_line: bool,
 }
 
@@ -55,7 +55,7 @@ tokio::task_local! {
     static CURRENT: Option<Arc<Replay>>;
 }
 
-/// The calls of a scope: recorded ones, or calls to record.
+/// The calls of a scope: recorded, or to be recorded.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -94,7 +94,7 @@ pub struct Replay {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Replaying,
-    /// Calls that the file has are replayed.
+    /// Calls in the file are replayed.
     RecordingNew,
     RecordingAll,
 }
@@ -103,42 +103,43 @@ enum Mode {
 struct State {
     replayed: BTreeSet<Key>,
     recorded: Calls,
-    /// The error of the first call that the file lacks.
+    /// The error of the first call missing from the file.
     missing: Option<LmError>,
-    /// Held until the recorded calls are written.
+    /// Kept until the recorded calls are written.
     write_lock: Option<WriteLock>,
 }
 
-/// The number of characters of a message that an error shows.
+/// How many characters of a message an error shows.
 const SHOWN: usize = 80;
 
-/// Returns `true` if the scope replays calls and records none. Models then need no key and no store.
+/// Returns `true` if the scope replays calls and records none. Models then need neither a key nor a store.
 pub fn is_replaying() -> bool {
     Replay::current().is_some_and(|replay| !replay.is_recording())
 }
 
-/// Runs a future within the replay of the caller's scope, for a task that the caller spawns.
+/// Runs a future within the caller's replay. Use it for a task that the caller spawns.
 pub fn in_scope<F: Future>(future: F) -> impl Future<Output = F::Output> + use<F> {
     CURRENT.scope(Replay::current(), future)
 }
 
-/// The number of different calls of a replay.
+/// The number of distinct calls of a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Summary {
-    /// The calls that were recorded.
+    /// Calls that were recorded.
     pub recorded: usize,
-    /// The calls of the file that were replayed.
+    /// Calls that were replayed from the file.
     pub replayed: usize,
-    /// The calls of the file that were neither replayed nor recorded again. They remain in the file, unless all calls were
+    /// Calls of the file that were neither replayed nor recorded again. They stay in the file unless all calls were
     /// recorded anew.
     pub unused: usize,
 }
 
 impl Replay {
-    /// Reads a file of recorded calls, which are replayed. Any other call is an error, [`LmErrorKind::NotRecorded`].
+    /// Reads a file of recorded calls to replay. Any other call fails with [`LmErrorKind::NotRecorded`].
     ///
     /// # Errors
-    /// [`ReplayError`], if the file is missing, cannot be read, has another format version, or a line is damaged.
+    /// Returns [`ReplayError`] if the file is missing, cannot be read or has another format version, or a line is
+    /// damaged.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ReplayError> {
         let path = path.as_ref();
         let stored = file::read(path)?.ok_or_else(|| {
@@ -150,15 +151,15 @@ impl Replay {
         Ok(Self::new(path, Mode::Replaying, stored))
     }
 
-    /// Records calls to a file, which [`finish`](Self::finish) writes. With `keep`, calls that the file has are replayed;
-    /// otherwise each call is made again. Equal calls are made once.
+    /// Records calls to a file, which [`finish`](Self::finish) writes. With `keep`, calls already in the file are
+    /// replayed; otherwise each call is made again. Equal calls are made once.
     ///
     /// # Errors
-    /// [`ReplayError`], if the file exists and is not a replay, has another format version, or cannot be read, or if another
-    /// recording to it is not finished. With `keep` also if a line is damaged.
+    /// Returns [`ReplayError`] if the file exists but is not a replay, has another format version or cannot be read, if
+    /// another recording to it is unfinished, or, with `keep`, if a line is damaged.
     pub fn recording(path: impl AsRef<Path>, keep: bool) -> Result<Self, ReplayError> {
         let path = path.as_ref();
-        // Before the file is read: another recording would lose its calls.
+        // Locked before reading: another recording would lose its calls.
         let write_lock = file::lock(path)?;
         let mode = if keep {
             Mode::RecordingNew
@@ -166,7 +167,7 @@ impl Replay {
             Mode::RecordingAll
         };
         let stored = match file::read(path) {
-            // All lines are replaced.
+            // All lines are replaced anyway.
             Err(error) if error.is_of_line && !keep => Calls::new(),
             stored => stored?.unwrap_or_default(),
         };
@@ -186,8 +187,8 @@ impl Replay {
         }
     }
 
-    /// Runs a future within which models replay or record their calls. A task that the future spawns is not part of it, see
-    /// [`in_scope`].
+    /// Runs a future within which models replay or record their calls. It does not cover tasks that the future spawns;
+    /// see [`in_scope`].
     pub fn scope<F: Future>(
         self: &Arc<Self>,
         future: F,
@@ -195,7 +196,7 @@ impl Replay {
         CURRENT.scope(Some(Arc::clone(self)), future)
     }
 
-    /// As [`scope`](Self::scope), for a function, such as one that blocks on a runtime.
+    /// Does the same as [`scope`](Self::scope) for a function, such as one that blocks on a runtime.
     pub fn scope_sync<T>(self: &Arc<Self>, run: impl FnOnce() -> T) -> T {
         CURRENT.sync_scope(Some(Arc::clone(self)), run)
     }
@@ -205,21 +206,21 @@ impl Replay {
         CURRENT.try_with(Clone::clone).ok().flatten()
     }
 
-    /// Returns `true` if calls are recorded.
+    /// Returns `true` if calls are being recorded.
     pub fn is_recording(&self) -> bool {
         self.mode != Mode::Replaying
     }
 
-    /// Returns the error of the first call that the file lacks, unless calls are recorded.
+    /// Returns the error of the first call missing from the file, unless calls are being recorded.
     pub fn missing(&self) -> Option<LmError> {
         lock(&self.state).missing.clone()
     }
 
-    /// Writes the file if calls are recorded, and returns the number of calls. A crash leaves either the earlier file or the
-    /// complete new one.
+    /// Writes the file if calls are recorded, and returns the number of calls. A crash leaves either the old file or
+    /// the complete new one.
     ///
     /// # Errors
-    /// [`ReplayError`], if the file cannot be written.
+    /// Returns [`ReplayError`] if the file cannot be written.
     pub fn finish(&self) -> Result<Summary, ReplayError> {
         let mut state = lock(&self.state);
         let is_used = |key| state.replayed.contains(key) || state.recorded.contains_key(key);
@@ -240,8 +241,8 @@ impl Replay {
         Ok(summary)
     }
 
-    /// Returns the recorded reply, or else records the reply of the model. The ledger counts calls that are not made; the layers
-    /// of the model count the others.
+    /// Returns the recorded reply, or calls the model and records its reply. The ledger counts the calls that are not
+    /// made here; the model's layers count the others.
     pub(super) async fn complete(
         &self,
         lm: &dyn LanguageModel,
@@ -265,7 +266,7 @@ impl Replay {
             return not_made(Err(error));
         }
         let call = async {
-            // It may have been recorded meanwhile.
+            // It may have been recorded in the meantime.
             if let Some(reply) = self.find(&key) {
                 return not_made(Ok(reply));
             }
@@ -282,7 +283,7 @@ impl Replay {
         }
     }
 
-    /// Returns `true` if a model is called for this request.
+    /// Returns `true` if this request calls the model.
     pub(super) fn is_called(&self, lm: &dyn LanguageModel, request: &LmRequest) -> bool {
         let key = key_of(lm.id(), &lm.effective_request(request));
         self.is_recording()
@@ -290,7 +291,7 @@ impl Replay {
             && self.replayable(&key).is_none()
     }
 
-    /// The call of the file, unless all calls are made again.
+    /// Returns the call from the file, unless all calls are made again.
     fn replayable(&self, key: &Key) -> Option<&Call> {
         self.stored
             .get(key)

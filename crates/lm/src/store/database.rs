@@ -1,4 +1,4 @@
-//! The database of a store: opening it, its tables, and its errors.
+//! The database of a store: opening it, its tables and its errors.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -9,13 +9,13 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::super::{LmError, LmErrorKind};
 
-/// `dsrs` in ASCII, by which SQLite names the program that a database belongs to.
+/// `dsrs` in ASCII, by which SQLite identifies the program that owns a database.
 const APPLICATION_ID: i32 = 0x6473_7273;
 
-/// The version of the tables, to be incremented with every change.
+/// The version of the tables. Increment it with every change.
 const VERSION: i32 = 1;
 
-/// How long a write waits for the writes of other processes.
+/// How long a write waits for writes of other processes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const TABLES: &str = "
@@ -50,13 +50,13 @@ const TABLES: &str = "
     CREATE INDEX spending_by_budget ON spending (budget);
 ";
 
-/// Opens the database, and creates it if it does not exist.
+/// Opens the database, creating it if it does not exist.
 pub(super) fn open(path: &Path) -> Result<Connection, LmError> {
     create_private(path).map_err(|error| not_usable(path, error))?;
     connect(path)
 }
 
-/// Opens a database that exists.
+/// Opens an existing database.
 pub(super) fn connect(path: &Path) -> Result<Connection, LmError> {
     if let Some(kind) = network_file_system(path) {
         let reason = format!(
@@ -88,7 +88,7 @@ fn connected(path: &Path) -> Result<Connection, Open> {
     let number = |connection: &Connection, name: &str| -> rusqlite::Result<i32> {
         connection.pragma_query_value(None, name, |row| row.get(0))
     };
-    // Before anything is changed.
+    // Checked before anything is changed.
     let check = |connection: &Connection| -> Result<bool, Open> {
         let (owner, version) = (
             number(connection, "application_id")?,
@@ -108,13 +108,13 @@ fn connected(path: &Path) -> Result<Connection, Open> {
         }
     };
     let is_new = check(&connection)?;
-    // Readers do not wait for writers. A process that dies leaves no lock.
+    // Readers do not wait for writers, and a process that dies leaves no lock.
     connection.pragma_update(None, "journal_mode", "wal")?;
-    // The thread of the store syncs, see `sync.rs`.
+    // The store's own thread syncs; see `sync.rs`.
     connection.pragma_update(None, "synchronous", "normal")?;
     if is_new {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // Another process may have created them meanwhile.
+        // Another process may have created the tables in the meantime.
         if check(&transaction)? {
             transaction.execute_batch(TABLES)?;
             transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
@@ -127,7 +127,8 @@ fn connected(path: &Path) -> Result<Connection, Open> {
 
 const OTHER: &str = "name another folder (--store, DSRS_STORE), or use none (--no-store)";
 
-/// Creates the file for this user alone: it contains prompts, which quote rows. SQLite gives its other files the same mode.
+/// Creates the file for this user alone, because it contains prompts, which quote rows. SQLite gives its other files
+/// the same mode.
 fn create_private(path: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
@@ -137,7 +138,7 @@ fn create_private(path: &Path) -> io::Result<()> {
         let file = options.mode(0o600).open(path)?;
         let mode = file.metadata()?.permissions().mode();
         if mode & 0o077 != 0 {
-            // It fails for a file of another user, whose mode is not ours to change.
+            // This fails for another user's file, whose mode is not ours to change.
             let _ = file.set_permissions(std::fs::Permissions::from_mode(mode & !0o077));
         }
         Ok(())
@@ -146,11 +147,11 @@ fn create_private(path: &Path) -> io::Result<()> {
     options.open(path).map(drop)
 }
 
-/// The kind of a file system whose locks and shared memory do not reach all its users.
+/// Returns the kind of a network file system, whose locks and shared memory do not reach all its users.
 #[cfg(target_os = "linux")]
 fn network_file_system(path: &Path) -> Option<&'static str> {
     let found = rustix::fs::statfs(path).ok()?;
-    // The numbers of `statfs(2)`, of which some are negative where the type is signed.
+    // Numbers from `statfs(2)`, some of which are negative where the type is signed.
     match found.f_type as u32 {
         0x6969 => Some("NFS"),
         0x517b | 0xfe53_4d42 | 0xff53_4d42 => Some("SMB"),
@@ -165,17 +166,17 @@ fn network_file_system(_: &Path) -> Option<&'static str> {
     None
 }
 
-/// An error about the database or folder at `path`.
+/// Creates an error about the database or folder at `path`.
 pub(super) fn store_error(path: &Path, reason: impl Into<String>) -> LmError {
     LmErrorKind::Store(format!("{}: {}", path.display(), reason.into())).into()
 }
 
-/// The file or folder at `path` cannot be created or opened.
+/// Creates the error for a file or folder that cannot be created or opened.
 pub(super) fn not_usable(path: &Path, error: io::Error) -> LmError {
     store_error(path, format!("{error}; {OTHER}")).with_source(error)
 }
 
-/// What an error of SQLite means, and what to do.
+/// Returns the meaning of an SQLite error, and what to do about it.
 pub(super) fn error_of(path: &Path, error: rusqlite::Error) -> LmError {
     let reason = match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => {

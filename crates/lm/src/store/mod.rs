@@ -1,7 +1,8 @@
-//! The store: what costs something, in one SQLite database of a folder, which several processes use at once.
+//! The store: everything that cost money, in one SQLite database that several processes can use at once.
 //!
-//! `database.rs` opens the database and has its tables, `records.rs` reads and writes results, `spending.rs` has the calls of
-//! budgets over several processes, and `sync.rs` syncs what was written. Replies are looked up in `layers/stored.rs`, by the key of `key.rs`.
+//! `database.rs` opens the database and has its tables, `records.rs` reads and writes results, `spending.rs` tracks
+//! budgets across processes, and `sync.rs` syncs what was written. `layers/stored.rs` looks up replies by the key of
+//! `key.rs`.
 
 mod database;
 mod records;
@@ -22,14 +23,16 @@ use super::layers::SingleFlight;
 use super::private::{create_private_dir, lock};
 use super::{LmError, LmErrorKind};
 
-/// A store of results that cost something: replies of language models, outputs of programs, evaluations of metrics with a cost.
+/// A store of paid results: replies of language models, outputs of programs, and evaluations of metrics with a cost.
 ///
-/// A record is written before its result is returned, and survives the death of the process; a power failure costs at
-/// most those of the last tenth of a second. Its key is everything that the result depends on: for a reply the model, the address,
-/// the request with its messages, schema and sampling parameters, the purpose (which names the judge and its version) and
-/// the draw ([`LanguageModel::effective_request`](super::LanguageModel::effective_request)). API keys are not part
-/// of it. Several processes use one store at the same time. Only the user can read it, because prompts quote rows. It grows until
-/// it is [pruned](Self::prune). Any SQLite client reads the file.
+/// A record is written before its result is returned, and survives the death of the process; a power failure loses at
+/// most the last tenth of a second. Its key is everything that the result depends on. For a reply, that is the model,
+/// the address, the request with its messages, schema and sampling parameters, the purpose (which names the judge and
+/// its version) and the draw ([`LanguageModel::effective_request`](super::LanguageModel::effective_request)). API keys
+/// are not part of it.
+///
+/// Several processes can use one store at the same time. Only its user can read it, because prompts quote rows. It
+/// grows until you [prune](Self::prune) it. Any SQLite client can read the file.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm, Store, Stored};
@@ -53,13 +56,13 @@ pub struct Store {
     shared: Arc<Shared>,
 }
 
-/// A process has one connection for reading and one for writing. Reads never wait for other processes.
+/// A process has one connection for reading and one for writing, so reads never wait for other processes.
 #[derive(Debug)]
 struct Shared {
     path: PathBuf,
     reader: Mutex<Connection>,
     writer: Mutex<Writer>,
-    /// The calls in progress whose replies will be stored, of all models of the process.
+    /// The calls in progress whose replies will be stored, for all models of the process.
     in_progress: SingleFlight,
     // Dropped last: SQLite copies its log when the last connection closes.
     sync: Sync,
@@ -80,7 +83,7 @@ impl Store {
     #[doc(hidden)]
     pub const FILE: &str = "store.sqlite";
 
-    /// Opens the store in the folder `dir`. Both are created if necessary.
+    /// Opens the store in the folder `dir`, creating both if necessary.
     ///
     /// ```
     /// use dsrs_metrics::lm::Store;
@@ -95,8 +98,8 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// [`LmErrorKind::Store`](super::LmErrorKind::Store), if the folder is not writable or on a network file system, or the file
-    /// is damaged, of a newer version, or the database of another program.
+    /// Returns [`LmErrorKind::Store`](super::LmErrorKind::Store) if the folder is not writable or on a network file
+    /// system, or if the file is damaged, has a newer version, or belongs to another program.
     pub fn open(dir: impl AsRef<Path>) -> Result<Self, LmError> {
         let dir = dir.as_ref();
         check_folder(dir)?;
@@ -123,7 +126,7 @@ impl Store {
     /// Opens the store in the folder `dir`; `None` if it does not exist.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Fails as [`open`](Self::open) does.
     #[doc(hidden)]
     pub fn open_existing(dir: &Path) -> Result<Option<Self>, LmError> {
         check_folder(dir)?;
@@ -133,7 +136,7 @@ impl Store {
         }
     }
 
-    /// Returns the default folder: `dsrs-metrics` in the user's cache folder. `None` if the user has no home folder.
+    /// Returns the default folder: `dsrs-metrics` in the user's cache folder, or `None` if the user has no home folder.
     ///
     /// ```
     /// use dsrs_metrics::lm::Store;
@@ -150,7 +153,7 @@ impl Store {
     /// Returns the folder in `DSRS_STORE`, or the default folder.
     ///
     /// # Errors
-    /// [`LmErrorKind::NoStoreFolder`](super::LmErrorKind::NoStoreFolder), if there is neither.
+    /// Returns [`LmErrorKind::NoStoreFolder`](super::LmErrorKind::NoStoreFolder) if there is neither.
     #[doc(hidden)]
     pub fn chosen_dir() -> Result<PathBuf, LmError> {
         let variable = std::env::var_os("DSRS_STORE").filter(|value| !value.is_empty());
@@ -174,7 +177,7 @@ impl Store {
         &self.shared.path
     }
 
-    /// The calls in progress whose replies will be stored, of all models of the process.
+    /// Returns the calls in progress whose replies will be stored, for all models of the process.
     pub(super) fn in_progress(&self) -> &SingleFlight {
         &self.shared.in_progress
     }
@@ -228,7 +231,7 @@ fn check_folder(dir: &Path) -> Result<(), LmError> {
     }
 }
 
-/// When a store is created, says once what files of earlier versions in the same folder are.
+/// When a store is created, reports once what files of earlier versions are in the same folder.
 fn tell_of_earlier_versions(path: &Path) {
     for (name, what) in [("replies.redb", "replies"), ("journal.log", "journal")] {
         let file = path.with_file_name(name);

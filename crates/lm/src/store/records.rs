@@ -1,4 +1,4 @@
-//! The records of a store: results with their keys.
+//! The records of a store: results and their keys.
 
 use std::time::{Duration, SystemTime};
 
@@ -21,11 +21,11 @@ pub struct StoreInfo {
     pub outputs: u64,
     /// The number of evaluations of metrics.
     pub evaluations: u64,
-    /// What the records cost when they were paid for, in millisatoshis. Unknown costs count as 0.
+    /// What the records originally cost, in millisatoshis. Unknown costs count as 0.
     pub cost_msats: u64,
     /// The size of the database in bytes.
     pub bytes: u64,
-    /// When the oldest and the newest record was stored, in seconds since 1970.
+    /// When the oldest and the newest record were stored, in seconds since 1970.
     pub stored_at: Option<(u64, u64)>,
 }
 
@@ -42,8 +42,7 @@ pub struct Pruned {
 const REPLY: &str = "reply";
 
 impl Store {
-    /// Returns the result for `key`, unless its record has at most the number `after`; `None` also for a record that was
-    /// damaged on the disk.
+    /// Returns the result for `key`, unless its record number is at most `after` or the record is damaged on disk.
     #[doc(hidden)]
     pub fn find(&self, key: &Hash, after: i64) -> Result<Option<String>, LmError> {
         self.read(|connection| {
@@ -58,7 +57,7 @@ impl Store {
         })
     }
 
-    /// Stores a result. It replaces an earlier one with the same key.
+    /// Stores a result, replacing an earlier one with the same key.
     #[doc(hidden)]
     pub fn put(&self, record: &Record<'_>) -> Result<(), LmError> {
         self.write(|connection| insert(connection, record))
@@ -71,15 +70,15 @@ impl Store {
         self.write(|connection| connection.execute(remove, params![key]).map(drop))
     }
 
-    /// Returns the number of the last record that was ever written.
+    /// Returns the number of the last record ever written.
     #[doc(hidden)]
     pub fn last_number(&self) -> Result<i64, LmError> {
         let last = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'records'), 0)";
         self.read(|connection| connection.query_row(last, (), |row| row.get(0)))
     }
 
-    /// Returns an error if results cannot be stored: what is paid for would be lost. After a write that
-    /// failed, another one is tried.
+    /// Returns an error if results cannot be stored, because what is paid for would be lost. After a failed write, it
+    /// tries another one.
     #[doc(hidden)]
     pub fn check_writable(&self) -> Result<(), LmError> {
         if !lock(&self.shared.writer).has_failed {
@@ -110,14 +109,14 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// [`LmErrorKind::Store`](crate::LmErrorKind::Store), if the file cannot be read.
+    /// Returns [`LmErrorKind::Store`](crate::LmErrorKind::Store) if the file cannot be read.
     pub fn info(&self) -> Result<StoreInfo, LmError> {
         self.read(|connection| {
             let mut info = StoreInfo {
                 bytes: size(connection)?,
                 ..StoreInfo::default()
             };
-            // A sum of integers may overflow.
+            // A sum of integers could overflow.
             let mut kinds = connection
                 .prepare("SELECT kind, count(*), total(cost_msats) FROM records GROUP BY kind")?;
             let mut rows = kinds.query(())?;
@@ -142,8 +141,8 @@ impl Store {
         })
     }
 
-    /// Removes the records that are older than `older_than`, and the oldest ones of those that make the database larger than
-    /// `max_bytes`. The file becomes smaller.
+    /// Removes records older than `older_than`, then the oldest ones until the database is no larger than `max_bytes`.
+    /// The file shrinks.
     ///
     /// ```
     /// use std::time::Duration;
@@ -158,7 +157,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// [`LmErrorKind::Store`](crate::LmErrorKind::Store), if the file cannot be written.
+    /// Returns [`LmErrorKind::Store`](crate::LmErrorKind::Store) if the file cannot be written.
     pub fn prune(
         &self,
         older_than: Option<Duration>,
@@ -211,7 +210,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// [`LmErrorKind::Store`](crate::LmErrorKind::Store), with the first damage.
+    /// Returns [`LmErrorKind::Store`](crate::LmErrorKind::Store) for the first damage.
     pub fn check(&self) -> Result<(), LmError> {
         self.read(|connection| {
             let found: String =
@@ -266,13 +265,13 @@ fn remove_oldest(connection: &Connection, records: u64) -> rusqlite::Result<usiz
     connection.execute(remove, params![records])
 }
 
-/// Returns the size of the used pages, in bytes.
+/// Returns the size of the used pages in bytes.
 fn size(connection: &Connection) -> rusqlite::Result<u64> {
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, u64>(0));
     Ok((number("page_count")? - number("freelist_count")?) * number("page_size")?)
 }
 
-/// The checksum of a record. It includes the key, so a damaged index finds no other record.
+/// Returns the checksum of a record. It covers the key, so a damaged index cannot return another record.
 fn checksum(key: &[u8], result: &str) -> [u8; 8] {
     let hash: Hash = Sha256::new()
         .chain_update(key)
@@ -282,7 +281,7 @@ fn checksum(key: &[u8], result: &str) -> [u8; 8] {
     std::array::from_fn(|at| hash[at])
 }
 
-/// The result, if it has its checksum.
+/// Returns the result if its checksum matches.
 fn intact(key: &[u8], result: ValueRef<'_>, checksum: ValueRef<'_>) -> Option<String> {
     let result = result.as_str().ok()?;
     let is_intact = checksum

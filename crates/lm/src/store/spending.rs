@@ -1,14 +1,14 @@
-//! The calls of budgets. A budget holds across several processes and after a kill.
+//! The spending of budgets, which hold across several processes and after a kill.
 //!
-//! A call is a row with the amount that is reserved for it, written before the call. Until the row has the cost of the call,
-//! the reserved amount counts as spent: the provider may charge a call whose process died.
+//! Each call is a row with its reserved amount, written before the call. Until the row has the cost of the call, the
+//! reserved amount counts as spent: the provider may charge a call whose process died.
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::Store;
 use crate::LmError;
 
-/// The part of a budget that was reserved, with the number of its row.
+/// The reserved part of a budget, with the number of its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[doc(hidden)]
 pub struct ReservedPart {
@@ -17,13 +17,13 @@ pub struct ReservedPart {
 }
 
 impl Store {
-    /// Returns what was spent or reserved of a budget, in millisatoshis.
+    /// Returns what was spent or reserved from a budget, in millisatoshis.
     #[doc(hidden)]
     pub fn spent_msats(&self, budget: &str) -> Result<u64, LmError> {
         self.read(|connection| sum(connection, budget))
     }
 
-    /// Reserves an amount before a call. Returns the number of the call, once the process can die without losing the record.
+    /// Reserves an amount before a call. Returns the call's number once the record would survive the process.
     #[doc(hidden)]
     pub fn reserve_msats(&self, budget: &str, msats: u64) -> Result<i64, LmError> {
         self.write(|connection| insert(connection, budget, msats, None))
@@ -51,8 +51,8 @@ impl Store {
         })
     }
 
-    /// Reserves at most `wanted` of a budget that several processes share, or whatever remains; 0 if all of it is spent.
-    /// `None` if processes that live may return enough. A process that died has spent what it reserved.
+    /// Reserves up to `wanted` from a budget that several processes share; 0 if all of it is spent. Returns `None` if
+    /// running processes may give back enough. A process that died has spent what it reserved.
     #[doc(hidden)]
     pub fn reserve_part(
         &self,
@@ -105,9 +105,9 @@ fn insert(
         .insert(params![budget, signed(msats), process])
 }
 
-/// Sums what the calls of a budget cost, with the reserved amounts of those that have not ended.
+/// Sums what a budget's calls cost, using the reserved amount of those that have not ended.
 fn sum(connection: &Connection, budget: &str) -> rusqlite::Result<u64> {
-    // A sum of integers overflows. `total` is a float, exact up to 2^53 msat, which are 90,000 BTC.
+    // A sum of integers could overflow. `total` is a float, exact up to 2^53 msat, which is 90,000 BTC.
     let select =
         "SELECT total(coalesce(spent_msats, reserved_msats)) FROM spending WHERE budget = ?1";
     let total: f64 = connection

@@ -1,8 +1,8 @@
 //! The thread that syncs what a process has written.
 //!
-//! A record is in the file when it is written, and survives the death of the process. SQLite itself syncs its log only before it
-//! copies it into the database. This thread syncs the log a tenth of a second after a write: a power failure
-//! costs no older records. SQLite reads a log up to its first incomplete record.
+//! A written record survives the death of the process. SQLite itself syncs its log only before copying it into the
+//! database. This thread syncs the log a tenth of a second after a write, so a power failure loses no older records.
+//! SQLite reads a log up to its first incomplete record.
 
 use std::fs::File;
 use std::io;
@@ -15,7 +15,7 @@ use crate::private::{ignore_poison, lock};
 
 const EVERY: Duration = Duration::from_millis(100);
 
-/// A running thread. It ends when this is dropped, after a last sync.
+/// A running thread. Dropping this ends it after a last sync.
 #[derive(Debug)]
 pub(super) struct Sync {
     shared: Arc<Shared>,
@@ -50,7 +50,7 @@ impl Sync {
 }
 
 impl Shared {
-    /// Waits for a write and the end of its tenth of a second, and syncs. Returns `false` at the end.
+    /// Waits for a write and a tenth of a second, then syncs. Returns `false` at the end.
     fn sync_once(&self, log: &PathBuf) -> bool {
         let state = lock(&self.state);
         let idle = |state: &mut State| !state.is_written && !state.is_closed;
@@ -60,7 +60,7 @@ impl Shared {
         let (is_written, is_closed) = (std::mem::take(&mut state.is_written), state.is_closed);
         drop(state);
         if is_written {
-            // The log does not exist if SQLite has copied all of it, which it syncs itself.
+            // If SQLite has copied the whole log, which it syncs itself, the log does not exist.
             let _ = File::open(log).and_then(|log| log.sync_data());
         }
         !is_closed
@@ -72,7 +72,7 @@ impl Drop for Sync {
         lock(&self.shared.state).is_closed = true;
         self.shared.changed.notify_one();
         if let Some(thread) = self.thread.take() {
-            // It has not panicked: it only waits and syncs.
+            // The thread only waits and syncs, so it has not panicked.
             let _ = thread.join();
         }
     }

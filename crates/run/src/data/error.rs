@@ -32,7 +32,7 @@ struct Content {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DataErrorKind {
-    /// The file cannot be opened or read, or has no format.
+    /// The file cannot be opened or read, or its format is unknown.
     Unreadable,
     /// The file has no rows.
     Empty,

@@ -237,7 +237,7 @@ impl Content {
                 let is_converted = path != name;
                 if is_converted {
                     // The record describes the original of a converted file.
-                    record.hash_all(name)?;
+                    record.hash_all(if name.is_file() { name } else { &path })?;
                 }
                 (Box::new(file), length, recorded.filter(|_| !is_converted))
             }

@@ -1,33 +1,7 @@
 //! The conditions of gates, as written in `gate(..)`.
 
-/// A bound on a figure of a run.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Bound {
-    /// The figure must be at least this value.
-    AtLeast(f64),
-    /// The figure must be at most this value.
-    AtMost(f64),
-}
-
-impl Bound {
-    pub(super) fn holds(self, value: f64) -> bool {
-        match self {
-            Self::AtLeast(bound) => value >= bound,
-            Self::AtMost(bound) => value <= bound,
-        }
-    }
-}
-
-/// The figure of a score that is compared with a bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
-    /// The point estimate.
-    Estimate,
-    /// The lower end of the 95% interval.
-    Lower,
-    /// The upper end of the 95% interval.
-    Upper,
-}
+pub use crate::evaluate::Bound;
+pub(super) use crate::evaluate::End;
 
 /// The condition of a gate.
 #[derive(Debug, Clone, PartialEq)]

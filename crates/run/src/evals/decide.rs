@@ -108,8 +108,20 @@ pub(super) fn decide(
         .collect();
     let p_values: Vec<f64> = parts.iter().flat_map(Parts::p_values).collect();
     let (tests, mut adjusted) = (p_values.len(), holm(&p_values).into_iter());
-    let result = |(gate, parts): (&Gate, Parts)| {
-        let Finding(verdict, mut sentence) = parts.finish(tests, &mut adjusted);
+    let result = |(number, (gate, parts)): (usize, (&Gate, Parts))| {
+        let compares = gate.condition.0.is_relative();
+        let is_compared = parts.parts.iter().any(|(_, part)| part.is_ok());
+        let early = decider
+            .early(number, gate)
+            .filter(|_| is_compared || !compares);
+        let Finding(mut verdict, mut sentence) = parts.finish(tests, &mut adjusted);
+        if let Some(Finding(early, decided)) = early {
+            verdict = early;
+            sentence = match compares {
+                true => format!("{sentence}; {decided}"),
+                false => decided,
+            };
+        }
         let (metric, is_relative) = (gate.condition.0.metric(), gate.condition.0.is_relative());
         if let Some(note) = metric
             .filter(|_| is_relative)
@@ -125,7 +137,7 @@ pub(super) fn decide(
             is_relative,
         }
     };
-    gates.iter().zip(parts).map(result).collect()
+    gates.iter().zip(parts).enumerate().map(result).collect()
 }
 
 struct Decider<'a> {
@@ -219,6 +231,31 @@ impl Decider<'_> {
             String::new()
         };
         Finding(verdict, format!("{summary}{chance}"))
+    }
+
+    /// Returns the verdict that ended the run before all rows were evaluated.
+    fn early(&self, gate: usize, Gate { condition, .. }: &Gate) -> Option<Finding> {
+        let early = self.run.early?;
+        let verdict = match early.gates.get(gate)?.passed? {
+            true => GateVerdict::Passed,
+            false => GateVerdict::Failed,
+        };
+        let (decided, figures) = (early.sentence(), &self.run.whole);
+        let sentence = match &condition.0 {
+            Kind::Score { metric, .. } => {
+                let summary = figures.metric(metric)?;
+                if favoured(figures, self.run.metric(metric)?, summary).is_some() {
+                    return None;
+                }
+                format!("{summary}; {decided}")
+            }
+            Kind::Failed { .. } => {
+                let (failed, rows) = (figures.failed_rows, early.evaluated);
+                format!("{failed} of {rows} rows failed; {decided}")
+            }
+            _ => decided,
+        };
+        Some(Finding(verdict, sentence))
     }
 
     fn latency(&self, figures: &Figures, seconds: f64) -> Finding {

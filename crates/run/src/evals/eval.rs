@@ -80,6 +80,8 @@ pub(super) struct Settings {
     pub(super) model: Option<&'static str>,
     pub(super) replay: Option<&'static str>,
     pub(super) is_current_thread: bool,
+    /// Set if the eval ends once its gates are decided: the probability of a wrong verdict, if it is not 0.
+    pub(super) early: Option<Option<f64>>,
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
@@ -146,6 +148,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
 
         /// Sets the file of recorded calls, relative to the package.
         pub fn replay(path: &'static str) => settings.replay = Some(path);
+
+        /// Ends the eval once its gates are decided, with at most this probability of a wrong verdict; `None` if no
+        /// remaining row may change one.
+        pub fn early(alpha: Option<f64>) => settings.early = Some(alpha);
 
         /// Runs the eval on one thread.
         pub fn current_thread() => settings.is_current_thread = true;

@@ -8,14 +8,14 @@ use serde::Serialize;
 use crate::contract::{Direction, MetricIdentity, Outcome, ScoreRange};
 use crate::evaluate::report::ResultRow;
 use crate::evaluate::summary::{IntervalOptions, Place, Tally, TallyOptions};
-use crate::evaluate::{Ending, EvaluationResult, MetricSummary, RowResult};
+use crate::evaluate::{EarlyResult, Ending, EvaluationResult, MetricSummary, RowResult};
 use crate::json::describe;
 use crate::messages::escape;
 use crate::results::Results;
 
 /// Returns an error if the run did not evaluate all rows, or if no row could be evaluated.
 pub(super) fn complete<G, P>(result: &EvaluationResult<G, P>) -> Result<(), String> {
-    if result.ending != Ending::Complete {
+    if !matches!(result.ending, Ending::Complete | Ending::Decided) {
         return Err(format!("after {} rows: {}", result.rows, result.ending));
     }
     match &result.first_error {
@@ -40,6 +40,8 @@ pub(super) struct Finished<'a> {
     clusters: Option<Vec<u32>>,
     /// The field that defines the groups.
     pub(super) group: Option<String>,
+    /// The verdicts that ended the run before all rows were evaluated.
+    pub(super) early: Option<&'a EarlyResult>,
 }
 
 struct FinishedRow<'a> {
@@ -141,6 +143,10 @@ impl<'a> Finished<'a> {
             options,
             clusters,
             group,
+            early: result
+                .early
+                .as_ref()
+                .filter(|_| result.ending == Ending::Decided),
         }
     }
 

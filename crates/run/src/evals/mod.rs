@@ -12,6 +12,7 @@ mod baseline;
 mod checks;
 mod condition;
 mod decide;
+mod early;
 mod environment;
 mod eval;
 mod figures;

@@ -11,6 +11,7 @@ use tokio::runtime::{Builder, Runtime};
 use super::baseline::Baseline;
 use super::checks::{check_gates, explained};
 use super::decide::{GateResult, Verdicts, decide};
+use super::early;
 use super::environment::{Environment, Update, claim_name};
 use super::eval::{Eval, Source};
 use super::figures::{Finished, complete};
@@ -21,7 +22,7 @@ use super::pending::Pending;
 use super::{github, pending};
 use crate::contract::{Direction, IsProgram, Pair, Program};
 use crate::evaluate::{
-    Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, RowResult, Running,
+    Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, RowResult, Running,
 };
 use crate::json::{describe, path};
 #[cfg(feature = "store")]
@@ -173,6 +174,21 @@ where
         if let Some(field) = settings.group {
             self.evaluate = grouped(self.evaluate, field);
         }
+        let mut notes = Notes::default();
+        if let Some(alpha) = settings.early {
+            let writes_baseline = baseline_path.is_some()
+                && (update == Update::Always || baseline.is_none() && update != Update::No);
+            let specs = self.evaluate.metric_specs();
+            let early = early::options(&self.gates, &specs, alpha, baseline.as_ref())?;
+            let early = early.and_then(|early| match writes_baseline {
+                true => Err("a baseline needs them".to_owned()),
+                false => Ok(early),
+            });
+            match early {
+                Ok(early) => self.evaluate = self.evaluate.early(early),
+                Err(why) => notes.lines.push(format!("all rows were evaluated: {why}")),
+            }
+        }
         #[cfg(feature = "store")]
         if let Some(add) = self.store {
             let folder = Store::chosen_dir().map_err(|error| error.to_string())?;
@@ -222,13 +238,14 @@ where
             is_strict,
         );
 
-        let mut notes = Notes::default();
         notes.lines.extend(spent);
         notes.lines.extend(rescored);
         notes
             .lines
             .extend(rows_of_both(&baseline_or_reason, &results));
-        if let Some(path) = &baseline_path {
+        if let Some(path) = &baseline_path
+            && result.ending == Ending::Complete
+        {
             let content = Baseline::render(source.name, &results, settings.baseline_has_rows)
                 .map_err(|error| format!("cannot write the baseline: {error}"))?;
             let old = baseline_or_reason.as_ref().ok();

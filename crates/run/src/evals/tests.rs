@@ -528,3 +528,68 @@ fn a_sample_of_the_rows_is_stable() {
     );
     assert_eq!(few, ids(rows(100)));
 }
+
+#[test]
+fn an_eval_with_early_ends_once_its_gates_are_decided() {
+    let package = Package::new("early");
+    let early = |update: Update, alpha: Option<f64>, gates: &[(&'static str, Condition)], wrong| {
+        let mut eval = package.eval(update).devset(rows(500)).inputs(&["n"], &[]);
+        for (text, condition) in gates {
+            eval = eval.gate(text, condition.clone());
+        }
+        message(|| eval.baseline(None).early(alpha).run(wrong_on(wrong)))
+    };
+    let path = package.path("evals/capitals.baseline.jsonl");
+    let limit = [("same >= 0.8", same(0.8))];
+    let wrong: &[u64] = Vec::leak((0..150).map(|n| 3 * n).collect());
+    let failed = early(NEW, Some(0.01), &limit, wrong);
+    // Without a baseline, the run that becomes pending needs all rows.
+    assert!(failed.contains("(350/500, 0 failed)"), "{failed}");
+    assert!(
+        failed.contains("all rows were evaluated: a baseline needs them"),
+        "{failed}"
+    );
+    let whole = package
+        .eval(Update::Always)
+        .devset(rows(500))
+        .inputs(&["n"], &[]);
+    whole
+        .gate("same >= 0.8", same(0.8))
+        .baseline(None)
+        .run(wrong_on(&[]));
+    let recorded = fs::read_to_string(&path).unwrap();
+
+    let failed = early(NEW, Some(0.01), &limit, wrong);
+    let line = failed.lines().next().unwrap_or_default();
+    assert!(
+        line.starts_with("eval `capitals` failed: same >= 0.8 failed: 6"),
+        "{line}"
+    );
+    assert!(line.contains(" not needed); decided after "), "{line}");
+    assert!(
+        line.ends_with(" of 500 rows; wrong in at most 1% (0 of 1 gates passed)"),
+        "{line}"
+    );
+    assert!(
+        !failed.contains("accept"),
+        "an early run is no baseline: {failed}"
+    );
+    let relative = [("same.no_worse(by = 0.02)", no_worse())];
+    let worse = early(NEW, Some(0.05), &relative, wrong);
+    assert!(
+        worse.contains("failed: ") && worse.contains("; decided after "),
+        "{worse}"
+    );
+    assert_eq!(early(NEW, Some(0.05), &relative, &[]), "passed");
+    assert_eq!(fs::read_to_string(&path).unwrap(), recorded);
+    let each = [(
+        "each(\"topic\", same >= 0.5)",
+        Condition::each("topic", same(0.5)),
+    )];
+    assert_eq!(
+        early(NEW, None, &each, &[]).lines().next(),
+        Some(
+            "eval `capitals`: gate `each(\"topic\", same >= 0.5)`: `early` decides limits on metrics and on `failed`, `no_worse` and `better`; remove this gate, or `early`"
+        )
+    );
+}

@@ -42,9 +42,7 @@ pub enum EvaluateError {
     )]
     NoDevset,
     /// There are no rows.
-    #[error(
-        "not enough rows: expected at least 1, found 0, and the mean of no rows is undefined; check the source of the rows"
-    )]
+    #[error("expected at least 1 row, found none; check the source of the rows")]
     NoRows,
     /// The devset is a stream that an earlier run consumed.
     #[error(
@@ -139,6 +137,13 @@ pub enum EvaluateError {
     /// The store cannot be opened or written.
     #[error(transparent)]
     Store(LmError),
+    /// The run cannot end once its gates are decided; see
+    /// [`when_decided`](super::StopSettings::when_decided). Checked before any row is evaluated.
+    #[error("{reason}")]
+    Early {
+        /// What is invalid, and what to write.
+        reason: String,
+    },
     /// The label or a tag of the program is invalid.
     #[error("{reason}")]
     Description {

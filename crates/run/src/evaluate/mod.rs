@@ -1,9 +1,10 @@
 //! The harness: runs a program and metrics over rows concurrently, and summarizes the outcomes.
 //!
-//! A folder imports only from the folders before it: `files/`, `input/`, `row/`, `manifest/`, `summary/`, `report/`,
-//! `workers/`. `builder/` and `options.rs` hold the settings of a run, and `run.rs` starts and ends it.
+//! A folder imports only from the folders before it: `files/`, `input/`, `row/`, `manifest/`, `summary/`, `early/`,
+//! `report/`, `workers/`. `builder/` and `options.rs` hold the settings of a run, and `run.rs` starts and ends it.
 
 mod builder;
+mod early;
 mod error;
 mod evaluator;
 pub(crate) mod files;
@@ -36,10 +37,13 @@ pub use self::builder::{
     DevsetRows, EvaluateBuilder, FailureSettings, FileSettings, InputNames, MetricList,
     ModelSettings, StatisticsSettings, StopSettings,
 };
+pub(crate) use self::early::EarlyOptions;
+#[doc(hidden)]
+pub use self::early::{Bound, EarlyGate, End, Figure};
 pub use self::error::EvaluateError;
 pub use self::evaluator::Evaluator;
 pub use self::input::DevsetRow;
-pub use self::manifest::{JudgeReplies, JudgedBy};
+pub use self::manifest::{DecidedGate, EarlyResult, JudgeReplies, JudgedBy};
 pub use self::observer::{Observer, RunStart};
 pub use self::row::{BudgetReport, Repeat, RolloutNumber, RowResult, Spending, StoreUse};
 pub(crate) use self::row::{Gate, ScoredRollouts, reduced};
@@ -321,10 +325,15 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// - the devset is empty or cannot be read, or two of its rows have the same id
     /// - the concurrency or timeout is zero, or the failure score is out of range
     /// - two outputs have the same path
+    /// - a gate of [`when_decided`](StopSettings::when_decided) needs all rows
     pub fn build(self) -> Result<Evaluate<G, P>, EvaluateError> {
         self.check()?;
+        let plan = self.plan();
+        if let Some(early) = &self.options.early {
+            early.check(&plan, self.options.group.is_some())?;
+        }
         Ok(Evaluate {
-            plan: Arc::new(self.plan()),
+            plan: Arc::new(plan),
             settings: self,
         })
     }

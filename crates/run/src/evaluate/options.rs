@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures_util::future::{BoxFuture, Shared};
 
+use super::early::EarlyOptions;
 use super::manifest::RunDescription;
 use super::observer::Observer;
 use super::report::{Format, ProgressDisplay, Render};
@@ -50,6 +51,8 @@ pub(super) struct Options<G, P> {
     pub(super) description: RunDescription,
     pub(super) ledger: Option<Ledger>,
     pub(super) stop_when: Option<Shared<BoxFuture<'static, ()>>>,
+    /// When the run ends before all rows are evaluated.
+    pub(super) early: Option<EarlyOptions>,
     pub(super) grace_period: Duration,
     #[cfg(feature = "ctrl-c")]
     pub(super) stop_on_ctrl_c: bool,
@@ -125,6 +128,7 @@ impl<G, P> Default for Options<G, P> {
             description: RunDescription::default(),
             ledger: None,
             stop_when: None,
+            early: None,
             grace_period: DEFAULT_GRACE_PERIOD,
             #[cfg(feature = "ctrl-c")]
             stop_on_ctrl_c: false,
@@ -144,6 +148,7 @@ impl<G, P> Clone for Options<G, P> {
             description: self.description.clone(),
             ledger: self.ledger.clone(),
             stop_when: self.stop_when.clone(),
+            early: self.early.clone(),
             ..*self
         }
     }

@@ -8,13 +8,14 @@ use futures_util::future::join_all;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
+use super::early::EarlyRun;
 use super::error::EvaluateError;
 use super::input::{MAX_PREALLOCATED_ROWS, Source, Stop};
 use super::lock::lock;
 use super::manifest::{Manifest, RunCosts, RunManifest, StartedManifest, executable};
 use super::observer::{Observers, RunStart};
 use super::options::Options;
-use super::report::{Progress, Render, ResultFiles, score_line};
+use super::report::{Lines, Progress, Render, ResultFiles, score_line};
 use super::row::{
     MetricEntry, Plan, Predicted, Preflight, ProgramIdentity, RunStore, StoreOptions,
 };
@@ -46,13 +47,23 @@ where
         false => None,
     };
     let is_scored = (&program as &dyn Any).is::<Predicted>();
+    let mut source = source;
+    let early = match &options.early {
+        Some(early) => {
+            let order = (options.seed, &*stop);
+            Some(EarlyRun::start(early, &plan, &mut source, order, !is_scored).await?)
+        }
+        None => None,
+    };
     let state = (preflight, stop);
-    let run = Arc::new(Run::prepare(
-        plan, source, render, options, state, !is_scored,
-    )?);
+    let mut run = Run::prepare(plan, source, render, options, state, !is_scored)?;
+    run.early = early;
+    let run = Arc::new(run);
     run.check_models().await?;
     run.started(options);
-    let ended = match is_scored && run.plan.never_waits(run.store.is_some()) {
+    // The threads take rows in batches, so they cannot keep the order.
+    let is_immediate = run.early.is_none() && run.plan.never_waits(run.store.is_some());
+    let ended = match is_scored && is_immediate {
         true => run_on_threads(&run).await,
         false => run_as_tasks(&run, program).await,
     };
@@ -204,6 +215,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             source,
             stop,
             stop_when: options.stop_when.clone(),
+            early: None,
             observers: Observers::new(&options.observers),
             render,
             preflight,
@@ -309,6 +321,12 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         for rows in &*lock(&self.thread_rows) {
             self.record(|collector| lock(rows).add_to(collector));
         }
+        if let Some(early) = &self.early {
+            let mut line = Lines::default();
+            for (index, row) in early.rest(&self.source) {
+                self.finished(index, row, &mut line);
+            }
+        }
         let mut collector = lock(&self.collector);
         self.end_budget(&mut collector, stopped);
         if let Some(error) = self.source.error() {
@@ -318,15 +336,23 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         if collector.rows == 0 && !stopped {
             return Err(EvaluateError::NoRows);
         }
-        let finished = collector.finish();
+        let mut finished = collector.finish();
+        let is_whole = !stopped && !collector.too_many_errors;
+        let early = self.early.as_ref();
+        let early = early
+            .map(|early| early.finish(&mut finished.summaries, finished.failed_rows, is_whole));
+        let is_decided = early.as_ref().is_some_and(|(_, is_decided)| *is_decided);
+        let early = early.map(|(early, _)| early);
         let elapsed = self.started.elapsed();
         let ending = match collector.output_error.take() {
             Some(error) => Ending::OutputFailed(error),
+            None if is_decided => Ending::Decided,
             None if collector.too_many_errors => Ending::MaxErrors,
             None if stopped => Ending::Stopped,
             None => Ending::Complete,
         };
-        let manifest = self.manifest(&finished, collector.rows, &ending, elapsed);
+        let mut manifest = self.manifest(&finished, collector.rows, &ending, elapsed);
+        manifest.run.early.clone_from(&early);
         collector.write_files(&manifest);
         let mut result = EvaluationResult {
             score: finished.summaries[0][0].score,
@@ -343,6 +369,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             elapsed,
             manifest: Box::new(manifest),
             without_group: finished.without_group,
+            early,
             store: self.store.as_ref().map(RunStore::usage),
             reads: self
                 .plan

@@ -1,11 +1,14 @@
 //! The figures of one metric over the rows of a run: counts, mean, interval.
 
+use std::fmt;
+
 use super::ResultOutcome;
 use super::run_scores::RunScores;
 use super::selected::Score;
 use crate::contract::{MetricIdentity, ScoreKind, ScoreRange};
 use crate::evaluate::summary::{IntervalOptions, Place, Sample};
-use crate::stats::{Proportion, Uncertainty};
+use crate::stats::decimals::decimals;
+use crate::stats::{Interval, Proportion, Uncertainty};
 
 /// Rows by outcome.
 #[doc(hidden)]
@@ -16,6 +19,7 @@ pub struct Counts {
     pub gated: u64,
     pub skipped: u64,
     pub abstained: u64,
+    pub not_needed: u64,
     /// Rows that have no result of the metric.
     pub(super) absent: u64,
     /// Scored rows that lack a field that the metric reads.
@@ -31,13 +35,14 @@ impl Counts {
             Some(ResultOutcome::Gated) => &mut self.gated,
             Some(ResultOutcome::Skipped) => &mut self.skipped,
             Some(ResultOutcome::Abstained) => &mut self.abstained,
+            Some(ResultOutcome::NotNeeded) => &mut self.not_needed,
             Some(ResultOutcome::MetricFailed | ResultOutcome::ProgramFailed) => &mut self.failed,
         } += 1;
     }
 
-    #[cfg(feature = "html")]
     pub(super) fn rows(&self) -> u64 {
-        self.scored + self.failed + self.gated + self.skipped + self.abstained + self.absent
+        let unscored = self.gated + self.skipped + self.abstained + self.not_needed;
+        self.scored + self.failed + unscored + self.absent
     }
 }
 
@@ -139,6 +144,14 @@ impl Figures {
         }
     }
 
+    /// Replaces the interval by the confidence sequence of a run that ended once its gates were decided.
+    pub(super) fn of_early(mut self, run: &RunScores, metric: &str) -> Self {
+        if let Some(ci95) = run.early_interval(metric) {
+            self.uncertainty = Uncertainty::WithoutStderr { ci95 };
+        }
+        self
+    }
+
     #[cfg(feature = "html")]
     pub(super) fn ci95(&self) -> Option<crate::stats::Interval> {
         self.uncertainty.ci95().filter(|_| self.mean.is_some())
@@ -192,10 +205,13 @@ pub(super) fn figures_of(
     } else {
         values
     };
-    (
-        counts,
-        Figures::of(kind, values, has_groups, Bounds::of(run, metric)),
-    )
+    // Other programs do not declare the range of a score.
+    let is_other = run.run.identity(metric).is_some_and(|it| !it.has_code());
+    let bounds = match Bounds::of(run, metric) {
+        Bounds::Declared(None) if is_other => Bounds::UNKNOWN,
+        bounds => bounds,
+    };
+    (counts, Figures::of(kind, values, has_groups, bounds))
 }
 
 /// The score of a metric over all rows of a run, for the file formats of other programs.
@@ -214,6 +230,47 @@ pub struct MetricFigures {
     pub counts: Counts,
 }
 
+/// Writes the score with its interval and denominators: `68.06% [53.43, 82.68] (mean of 23/24, 1 failed counted as 0; 71.01% of the 23
+/// scored)`.
+impl fmt::Display for MetricFigures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Counts { scored, failed, .. } = self.counts;
+        let all = self.counts.rows();
+        let Some(score) = self.score else {
+            return write!(f, "not enough rows (0/{all} scored, {failed} failed)");
+        };
+        let (scale, digits, unit) = match self.kind {
+            ScoreKind::Bool => (100.0, 2, "%"),
+            ScoreKind::Number | ScoreKind::Corpus => (1.0, 4, ""),
+        };
+        let number = |value: f64| decimals(scale * value, digits);
+        write!(f, "{}{unit} ", number(score))?;
+        match (self.uncertainty.ci95(), self.uncertainty.reason()) {
+            (Some(ci95), _) => write!(f, "[{}, {}]", number(ci95.low), number(ci95.high))?,
+            (None, reason) => write!(f, "[{}]", reason.unwrap_or_default())?,
+        }
+        write!(f, " (mean of {scored}/{all}, {failed} failed")?;
+        for (count, what) in [
+            (self.counts.abstained, "abstained"),
+            (self.counts.absent, "absent"),
+        ] {
+            if count > 0 {
+                write!(f, ", {count} {what}")?;
+            }
+        }
+        if failed > 0 {
+            #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 rows")]
+            let of_scored = score * (scored + failed) as f64 / scored as f64;
+            write!(
+                f,
+                " counted as 0; {}{unit} over the {scored} scored",
+                number(of_scored)
+            )?;
+        }
+        f.write_str(")")
+    }
+}
+
 impl RunScores {
     /// Returns the score of a metric over all rows.
     #[doc(hidden)]
@@ -227,8 +284,10 @@ impl RunScores {
         let scores = self.column(metric).enumerate();
         let scores = scores.map(|(row, score)| (score, self.group_number(row)));
         let (counts, figures) = figures_of(scores, (self, metric), kind, has_groups);
+        let figures = figures.of_early(self, metric);
         let method = match (kind, has_groups) {
             (ScoreKind::Corpus, _) => "none: a score of all rows",
+            _ if self.early_interval(metric).is_some() => "confidence sequence",
             (_, true) => "cluster-robust (CR2)",
             (ScoreKind::Bool, false) => "Wilson",
             (ScoreKind::Number, false) => "Student's t",
@@ -244,6 +303,13 @@ impl RunScores {
             method,
             counts,
         }
+    }
+
+    /// Returns the confidence sequence of a metric's mean, if the run ended before all rows were evaluated.
+    pub(super) fn early_interval(&self, metric: &str) -> Option<Interval> {
+        let early = self.run.manifest()?.run.early.as_ref()?;
+        let [low, high] = *early.ci95.get(metric)?;
+        Some(Interval { low, high })
     }
 
     /// Returns the score of all rows, from their contributions. Files from an earlier version have none.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::contract::{Outcome, ScoreKind, Scored};
-use crate::evaluate::{EvaluationResult, RowResult};
+use crate::evaluate::{Ending, EvaluationResult, RowResult};
 use crate::messages::escape;
 use crate::stats::decimals::decimals;
 
@@ -43,7 +43,9 @@ pub fn markdown_with_rows<G, P>(
     let summaries = result.metric_names().filter_map(|name| result.metric(name));
     let rows = summaries.map(|it| vec![escape::name(&it.name).into_owned(), it.to_string()]);
     let mut text = table(["metric", "score"].into_iter(), rows);
-    if !result.is_complete() {
+    if let (Ending::Decided, Some(early)) = (&result.ending, &result.early) {
+        text.push_str(&format!("\n{}\n", early.sentence()));
+    } else if !result.is_complete() {
         text.push_str(&format!(
             "\nafter {} rows: {}\n",
             result.rows,

@@ -137,8 +137,8 @@ pub fn read_manifest(
     manifest::find(file, references, embedded)
 }
 
-/// Returns the manifest of a file of rows, or why it has none; `None` if it is not a result file. The search ends at a
-/// row that cannot be read.
+/// Returns the manifest of a result file, or why it has none. Returns `None` for any other file of rows. The search ends
+/// at the first row that cannot be read.
 ///
 /// # Errors
 /// Returns a [`ManifestError`] if the file does not match its manifest.

@@ -99,13 +99,13 @@ pub(super) fn remove_leftovers(parent: &Path) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| stale_files::owner(entry).is_some_and(stale_files::is_dead))
     {
-        // An error means that it is in use, or that another process removed it.
+        // The cgroup is in use, or another process removed it.
         let _ = fs::remove_dir(entry.path());
     }
 }
 
-/// Returns the cgroup below which every sandbox gets its own. It has the same memory limits as the current process,
-/// because the cgroups between them have none.
+/// Returns the cgroup below which every sandbox gets its own. The cgroups between this process and it set no memory
+/// limits, so it has the same limits.
 pub(super) fn parent() -> Option<PathBuf> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let (groups, mounts) = (read("/proc/self/cgroup"), read("/proc/self/mountinfo"));

@@ -18,8 +18,8 @@ use tasks::Tasks;
 
 /// How the memory of a sandboxed command is accounted and limited.
 ///
-/// [`Bubblewrap`](crate::Bubblewrap) uses the first one that this system has. The command line's JSON uses the same
-/// names.
+/// [`Bubblewrap`](crate::Bubblewrap) uses the first one that this system supports. The command line's JSON uses the
+/// same names.
 ///
 /// ```
 /// use dsrs_metrics::sandbox::Accounting;

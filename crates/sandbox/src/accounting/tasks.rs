@@ -96,7 +96,7 @@ fn status(pid: u32) -> String {
         .unwrap_or_default()
 }
 
-/// Returns the sum of the lines with these names, in bytes. The file has kibibytes.
+/// Returns the sum of the lines with these names, in bytes. The file uses kibibytes.
 fn sum_of(file: &str, names: &[&str]) -> u64 {
     let kib = |line: &str| {
         let value = names.iter().find_map(|name| line.strip_prefix(name))?;

@@ -2,18 +2,18 @@
 
 use serde_json::Value;
 
-/// The most levels of nested lists and objects. `serde_json` reads no more, so only a value built
-/// in memory can exceed it.
+/// The maximum depth of nested lists and objects. `serde_json` reads no deeper, so only a value built in memory can
+/// exceed it.
 pub const MAX_DEPTH: usize = 128;
 
-/// A value is nested deeper than [`MAX_DEPTH`].
+/// The error of a value nested deeper than [`MAX_DEPTH`].
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a value nested more than {MAX_DEPTH} levels deep")]
 pub struct TooDeep;
 
 crate::debug_as_display!(TooDeep);
 
-/// Returns `true` if the value is nested deeper than [`MAX_DEPTH`]. Not recursive itself.
+/// Returns `true` if the value is nested deeper than [`MAX_DEPTH`], without recursion.
 pub fn is_too_deep(value: &Value) -> bool {
     let mut rest = Vec::new();
     push_nested(value, 0, &mut rest);
@@ -26,7 +26,7 @@ pub fn is_too_deep(value: &Value) -> bool {
     false
 }
 
-/// Adds the values of a list or object that can contain others.
+/// Adds the values in a list or object that can contain others.
 fn push_nested<'v>(value: &'v Value, depth: usize, rest: &mut Vec<(&'v Value, usize)>) {
     match value {
         Value::Array(items) => rest.extend(nested(items.iter(), depth)),

@@ -1,4 +1,4 @@
-//! JSON values as text: for error messages, in cells, as the name of a group.
+//! JSON values as text, for error messages, cells and group names.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ pub fn found(value: &Value) -> String {
     }
 }
 
-/// Returns a string as it is, and any other value as JSON; `None` for null.
+/// Returns a string as is, and any other value as JSON; `None` for null.
 pub fn text(value: Value) -> Option<String> {
     match value {
         Value::Null => None,

@@ -15,7 +15,7 @@ use serde_json::{Number, Value};
 /// assert!(!same_value(&json!("1"), &json!(1)));
 /// ```
 pub fn same_value(left: &Value, right: &Value) -> bool {
-    // Not recursive, since values may be nested without limit.
+    // Not recursive, because values may be nested without limit.
     let mut rest = Vec::new();
     let mut pair = Some((left, right));
     while let Some((left, right)) = pair.take().or_else(|| rest.pop()) {
@@ -47,7 +47,7 @@ fn same_number(left: &Number, right: &Number) -> bool {
     }
 }
 
-/// Returns the number as an integer, if it is whole and fits.
+/// Returns the number as an integer if it is whole and fits.
 // Whole and in range, so nothing is lost.
 #[doc(hidden)]
 pub fn whole(number: &Number) -> Option<i128> {
@@ -60,7 +60,7 @@ pub fn whole(number: &Number) -> Option<i128> {
     let number = number.as_f64()?;
     (number.fract() == 0.0 && number.abs() < 1e38).then_some(number as i128)
 }
-/// Returns the value with sorted keys. The features of `serde_json` determine whether they are sorted already.
+/// Returns the value with sorted keys. Whether they are already sorted depends on the features of `serde_json`.
 pub fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {

@@ -1,6 +1,6 @@
-//! Lists and objects in cells of CSV files, as JSON or Python writes them.
+//! Lists and objects in CSV cells, in JSON or Python notation.
 
-/// Prefixes of arrays as numpy and pandas print them.
+/// How arrays begin when numpy and pandas print them.
 const ARRAYS: [&str; 4] = ["array([", "[array([", "[list([", "[np."];
 
 /// Returns `true` if the cell begins like a list, an object or an array.
@@ -9,7 +9,7 @@ pub fn may_be_literal(cell: &str) -> bool {
     cell.starts_with(['[', '{']) || cell.starts_with(ARRAYS[0])
 }
 
-/// Returns `true` if the cell begins like a list of strings or an array, so that plain text is unlikely.
+/// Returns `true` if the cell begins like a list of strings or an array, so it is unlikely to be plain text.
 pub fn is_meant_as_list(cell: &str) -> bool {
     let cell = cell.trim_start();
     let first = cell.strip_prefix('[').map(str::trim_start);
@@ -17,10 +17,10 @@ pub fn is_meant_as_list(cell: &str) -> bool {
         || ARRAYS.iter().any(|array| cell.starts_with(array))
 }
 
-/// Rewrites strings, `None`, `True` and `False` of a Python literal as JSON. The result is JSON if the text is a list or
-/// dict as Python's `repr` writes it. `None` if a string does not end.
+/// Rewrites the strings, `None`, `True` and `False` of a Python literal as JSON. The result is JSON if the text is a
+/// list or dict written by Python's `repr`. Returns `None` if a string does not end.
 pub fn python_to_json(text: &str) -> Option<String> {
-    // No other name becomes JSON by this, since JSON has no other names.
+    // This makes no other name valid, because JSON has no other names.
     let names = |text: &str| {
         text.replace("None", "null")
             .replace("True", "true")

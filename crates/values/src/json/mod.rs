@@ -1,5 +1,5 @@
-//! JSON values: nesting depth, number of values, equality, duplicate keys, numbers as they are written, lists as Python writes them,
-//! dotted paths, comparison field by field, and how a value is named in a message.
+//! JSON values: nesting depth, number of values, equality, duplicate keys, numbers as written, lists in Python
+//! notation, dotted paths, comparison field by field, and how messages name a value.
 
 pub mod depth;
 pub mod describe;

@@ -1,10 +1,10 @@
-//! Numbers as they are written in JSON text, where `serde_json` reads another value without notice.
+//! Numbers as written in JSON text, where `serde_json` may silently read another value.
 
 /// A number in JSON text.
 pub struct Number<'t> {
     /// The offset of its first byte.
     pub offset: usize,
-    /// The number as it is written.
+    /// The number as written.
     pub text: &'t str,
     /// Its key, with quotes, if it is a value of the outermost object.
     pub key: Option<&'t str>,
@@ -42,7 +42,7 @@ pub fn numbers(text: &str) -> impl Iterator<Item = Number<'_>> {
     })
 }
 
-/// The length of a string after its opening quote, with the closing one.
+/// Returns the length of the rest of a string after its opening quote, including the closing one.
 fn string_length(bytes: &[u8]) -> usize {
     let mut escaped = false;
     let end = bytes.iter().position(|byte| {
@@ -58,7 +58,7 @@ fn number_length(bytes: &[u8]) -> usize {
     bytes.iter().take_while(in_number).count()
 }
 
-/// Returns the first number of valid JSON text that `serde_json` reads as another one, and why.
+/// Returns the first number in valid JSON text that `serde_json` reads as a different one, and why.
 pub fn inexact_number(text: &str) -> Option<(&str, &'static str)> {
     numbers(text).find_map(|number| match number.text {
         text if is_long_integer(text) => Some((text, "is longer than 64 bits")),
@@ -67,13 +67,13 @@ pub fn inexact_number(text: &str) -> Option<(&str, &'static str)> {
     })
 }
 
-/// Returns `true` if the number is an integer that fits neither `i64` nor `u64`, and is read as a float.
+/// Returns `true` if the number is an integer that fits neither `i64` nor `u64`, so it is read as a float.
 pub fn is_long_integer(number: &str) -> bool {
     let is_integer = !number.contains(['.', 'e', 'E']);
     is_integer && number.parse::<i64>().is_err() && number.parse::<u64>().is_err()
 }
 
-/// Returns `true` if the number is not 0, but so small that it is read as 0.
+/// Returns `true` if the number is not 0 but so small that it is read as 0.
 pub fn is_underflow(number: &str) -> bool {
     let digits = number.split(['e', 'E']).next().unwrap_or_default();
     digits.contains(|digit: char| ('1'..='9').contains(&digit)) && number.parse() == Ok(0.0_f64)

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Returns the value at a path below `value`: names of fields and indices of lists. An empty path is the value itself.
+/// Returns the value at a path of field names and list indices below `value`. An empty path is the value itself.
 pub fn below<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     let mut segments = path.split('.').filter(|segment| !segment.is_empty());
     segments.try_fold(value, |value, segment| match value {
@@ -12,7 +12,7 @@ pub fn below<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     })
 }
 
-/// Returns the field whose name is the whole path, or else the value below the field of its first segment.
+/// Returns the field named by the whole path, or else the value below the field named by its first segment.
 pub fn find<'a>(path: &str, get: impl Fn(&str) -> Option<&'a Value>) -> Option<&'a Value> {
     get(path).or_else(|| {
         let (first, rest) = path.split_once('.')?;

@@ -1,8 +1,7 @@
-//! Comparison of structured values field by field, for extraction tasks.
+//! Compares structured values field by field, for extraction tasks.
 //!
-//! The path of a field is a JSON pointer (RFC 6901) in which `*` matches any index of a list:
-//! `/items/*/price`. The metric over rows in `dsrs_metrics::metrics::structured` is
-//! built on this module.
+//! A field's path is a JSON pointer (RFC 6901) in which `*` matches any index of a list: `/items/*/price`. The metric
+//! over rows in `dsrs_metrics::metrics::structured` uses this module.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -10,7 +9,7 @@ use serde_json::{Number, Value};
 
 use crate::text::NormalForm;
 
-/// Options of comparing fields.
+/// Options for comparing fields.
 ///
 /// ```
 /// use dsrs_metrics::structured::FieldOptions;
@@ -29,20 +28,19 @@ use crate::text::NormalForm;
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct FieldOptions {
-    /// Largest accepted difference of two numbers.
+    /// The largest accepted difference between two numbers.
     pub abs_tolerance: f64,
-    /// Largest accepted difference as a share of the gold number: 0.01 is one percent.
+    /// The largest accepted difference as a share of the gold number: 0.01 is one percent.
     pub rel_tolerance: f64,
-    /// `true` if case and white space at the ends of strings are ignored.
+    /// `true` to ignore case and surrounding white space in strings.
     pub ignore_case: bool,
-    /// Says if the order of items in a list matters.
+    /// Whether the order of list items matters.
     pub lists: ListOrder,
     /// The form in which strings are compared.
     pub form: NormalForm,
 }
 
-/// Counts of correct, expected and predicted fields. Fields are leaves: strings, numbers, booleans
-/// and empty lists.
+/// Counts of correct, expected and predicted fields. Fields are leaves: strings, numbers, booleans and empty lists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FieldCounts {
     /// Fields of both sides with the same value.
@@ -51,7 +49,7 @@ pub struct FieldCounts {
     pub expected: u64,
     /// Fields of the prediction.
     pub predicted: u64,
-    /// Fields of the prediction only.
+    /// Fields that only the prediction has.
     pub extra: u64,
 }
 
@@ -91,8 +89,8 @@ pub struct FieldReport {
 }
 
 impl FieldReport {
-    /// Iterates over the paths of the expected fields in the order of the gold value's keys, each
-    /// with the share of its values that are correct. A path has several values only inside lists.
+    /// Iterates over the paths of the expected fields in the order of the gold value's keys, each with the share of its
+    /// values that are correct. Only paths inside lists have several values.
     pub fn fields(&self) -> impl Iterator<Item = (&str, f64)> {
         self.fields
             .iter()
@@ -118,17 +116,16 @@ impl FieldReport {
 impl FieldOptions {
     /// Compares a prediction with the gold value.
     ///
-    /// A field that is `null` or `{}` is equal to a missing one; `[]` is not. Numbers are compared
-    /// by value (1 is 1.0) and never equal to strings. If one side is an object and the other a
-    /// list or a leaf, every field below is wrong.
+    /// A field that is `null` or `{}` equals a missing one; `[]` does not. Numbers are compared by value (1 is 1.0) and
+    /// never equal strings. If one side is an object and the other a list or a leaf, every field below is wrong.
     ///
-    /// Values are visited recursively. A value built in memory with far more levels than the 127
-    /// that `serde_json` reads can overflow the stack.
+    /// This recurses. A value built in memory with far more levels than the 127 that `serde_json` reads can overflow
+    /// the stack.
     pub fn compare(&self, pred: &Value, gold: &Value) -> FieldReport {
         self.compare_at(pred, gold, &[String::new()])
     }
 
-    /// As [`compare`](Self::compare), for the values at these paths only. Paths are JSON pointers,
+    /// Does the same as [`compare`](Self::compare), but only for the values at these paths. Paths are JSON pointers,
     /// like `/address/city`; an empty path is the whole value.
     pub fn compare_at(&self, pred: &Value, gold: &Value, fields: &[String]) -> FieldReport {
         let mut report = FieldReport::default();
@@ -218,21 +215,21 @@ fn is_leaf(value: &Value) -> bool {
     }
 }
 
-/// Says if the order of items in a list matters.
+/// Whether the order of list items matters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ListOrder {
-    /// The first item is compared with the first, the second with the second.
+    /// The first item is compared with the first, the second with the second, and so on.
     #[default]
     Ordered,
-    /// The order is ignored. Pairs are chosen greedily: the pair with most correct fields first,
-    /// then the best of the remaining items. Of equal pairs the first in order is chosen. This is
-    /// optimal for lists of strings, and nearly always otherwise.
+    /// The order is ignored. Pairs are chosen greedily: first the pair with the most correct fields, then the best of
+    /// the remaining items; the first in order wins a tie. This is optimal for lists of strings, and nearly always
+    /// otherwise.
     Unordered,
 }
 
-/// Returns the pairs of predicted and gold items, followed by the items without partner.
+/// Returns the pairs of predicted and gold items, followed by the items without a partner.
 fn pairs<'a>(
     options: &FieldOptions,
     pred: &'a [Value],
@@ -285,8 +282,8 @@ fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-/// Returns the number of leaves: values without further fields. `null` and an empty object count as absent, an empty list as
-/// a leaf.
+/// Returns the number of leaves: values without further fields. `null` and an empty object count as absent, an empty
+/// list as a leaf.
 fn count_leaves(value: &Value) -> u64 {
     match value {
         Value::Null => 0,

@@ -1,5 +1,5 @@
-//! JSON without duplicate keys, at any depth: by default `serde_json` keeps the last value of a key
-//! and drops the others without notice.
+//! JSON without duplicate keys, at any depth. By default `serde_json` keeps a key's last value and silently drops the
+//! others.
 
 use std::fmt;
 use std::hash::Hash;
@@ -14,8 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::messages::escape;
 
-/// A JSON value: an object is read as an `M`, anything else as a [`Value`]. Objects inside have
-/// unique keys.
+/// A JSON value: an object is read as an `M`, anything else as a [`Value`]. Nested objects have unique keys.
 pub enum Shape<M> {
     /// An object.
     Map(M),

@@ -1,20 +1,20 @@
-//! Strings and numbers that are read in their written form.
+//! Strings and numbers read as written.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
 
-/// The name of a newtype by which a deserializer of cells learns that no list or object is expected.
+/// The name of a newtype that tells a deserializer of cells to expect no list or object.
 pub const SCALAR: &str = "$dsrs_metrics::scalar";
 
-/// Reads a string or a whole number, or another scalar if it is allowed, in its written form.
+/// Reads a string or a whole number, and optionally other scalars, as written.
 pub struct WrittenScalar {
-    /// The description of the expected value in error messages.
+    /// The description of the expected value, for error messages.
     pub expected: &'static str,
     /// `true` if `true` and `false` are read.
     pub allows_bools: bool,
-    /// Writes a number with a fraction or an exponent, which without this is an error.
+    /// Writes a number with a fraction or an exponent; without this, such a number is an error.
     pub write_float: Option<fn(f64) -> String>,
 }
 
@@ -22,7 +22,7 @@ impl WrittenScalar {
     /// Reads the value.
     ///
     /// # Errors
-    /// The value is of another type.
+    /// Fails for a value of another type.
     pub fn read<'de, D: Deserializer<'de>>(self, from: D) -> Result<Cow<'de, str>, D::Error> {
         from.deserialize_newtype_struct(SCALAR, self)
     }

@@ -1,8 +1,8 @@
-//! `Debug` of errors, which `main` prints if it returns one: the message for people, not the variant.
+//! `Debug` for errors, which `main` prints if it returns one: the message for people, not the variant.
 
 use std::error::Error;
 
-/// Returns the message of an error, and those of its sources that it does not contain.
+/// Returns the message of an error, followed by those of its sources that it does not already contain.
 pub fn with_sources(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -16,7 +16,7 @@ pub fn with_sources(error: &dyn Error) -> String {
     text
 }
 
-/// Implements `Debug` for error types: their message, with its sources.
+/// Implements `Debug` for error types as their message with its sources.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! debug_as_display {
@@ -29,7 +29,7 @@ macro_rules! debug_as_display {
     )*};
 }
 
-/// Defines errors that are their message, made from it: `Error::from("..")`.
+/// Defines errors that consist of a message, created by `Error::from("..")`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! message_errors {

@@ -1,21 +1,20 @@
-//! Escaping of strings from rows, files, providers and arguments for a terminal.
+//! Escapes strings from rows, files, providers and arguments for a terminal.
 //!
-//! Such a string may contain escape sequences, carriage returns, line breaks and characters that
-//! reverse the order of the text. On a terminal they could hide or forge other output.
+//! Such a string may contain escape sequences, carriage returns, line breaks and characters that reverse the text,
+//! which could hide or forge other output on a terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// The largest number of characters of a name in a headline or a list.
+/// The maximum number of characters of a name in a headline or a list.
 const MAX_NAME: usize = 80;
 
-/// The largest number of names in a list.
+/// The maximum number of names in a list.
 const MAX_NAMES: usize = 20;
 
-/// Returns `true` if a terminal may obey the character instead of showing it: control characters (C0,
-/// DEL and C1), line and paragraph separators, directional formatting, and invisible characters
-/// that can make different names look alike. U+200C and U+200D are not among them, since scripts and
-/// emoji need them.
+/// Returns `true` if a terminal may obey the character instead of showing it: control characters (C0, DEL and C1), line
+/// and paragraph separators, directional formatting, and invisible characters that can make different names look alike.
+/// U+200C and U+200D are not included because scripts and emoji need them.
 pub fn is_unsafe(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -28,13 +27,13 @@ pub fn is_unsafe(character: char) -> bool {
         )
 }
 
-/// Escapes the characters that a terminal may obey as in a Rust literal: `\n`, `\r`, `\t`, `\u{1b}`.
-/// The result is one line.
+/// Escapes the characters that a terminal may obey, as in a Rust literal: `\n`, `\r`, `\t`, `\u{1b}`. The result is one
+/// line.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     escape(text, is_unsafe)
 }
 
-/// Escapes the characters of [`escaped`] except tabs and line ends, for a page, which shows strings of several lines.
+/// Escapes the same characters as [`escaped`], except tabs and line ends, for a page that shows several lines.
 pub fn escaped_lines(text: &str) -> Cow<'_, str> {
     escape(text, |c| is_unsafe(c) && !matches!(c, '\n' | '\r' | '\t'))
 }
@@ -54,14 +53,14 @@ fn escape(text: &str, is_hidden: fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Returns the start of a string that is longer than [`MAX_NAME`] characters, with room for `…`.
+/// Returns the start of a string longer than [`MAX_NAME`] characters, leaving room for `…`.
 fn cut(text: &str) -> Option<&str> {
     text.char_indices().nth(MAX_NAME)?;
     let (end, _) = text.char_indices().nth(MAX_NAME - 1)?;
     Some(&text[..end])
 }
 
-/// Escapes a name, and replaces its end by `…` if it is longer than 80 characters.
+/// Escapes a name, and ends it with `…` if it is longer than 80 characters.
 pub fn name(name: &str) -> Cow<'_, str> {
     match cut(name) {
         None => escaped(name),
@@ -69,14 +68,14 @@ pub fn name(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Quotes a string as a Rust literal, and replaces its end by `…` if it is longer than 80 characters.
+/// Quotes a string as a Rust literal, and ends it with `…` if it is longer than 80 characters.
 pub fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len().min(MAX_NAME) + 2);
     push_quoted(&mut quoted, text);
     quoted
 }
 
-/// Appends a quoted string, as [`quoted`] returns it.
+/// Appends a string quoted by [`quoted`].
 pub fn push_quoted(quoted: &mut String, text: &str) {
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
     // Without an early exit, several bytes are compared at once.
@@ -91,7 +90,7 @@ pub fn push_quoted(quoted: &mut String, text: &str) {
     };
 }
 
-/// Lists names for a message: `` `a`, `b` `` or, of more than 20, `` `a`, .. and 80 more ``.
+/// Lists names for a message: `` `a`, `b` `` or, if there are more than 20, `` `a`, .. and 80 more ``.
 pub fn names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let more = names.len().saturating_sub(MAX_NAMES);
     let shown: Vec<_> = names
@@ -106,7 +105,7 @@ pub fn names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     }
 }
 
-/// Cuts a string off after `limit` bytes, at the start of a character, and appends its full length.
+/// Cuts a string off at a character boundary within `limit` bytes, and appends its full length.
 pub fn truncate(text: &mut String, limit: usize) {
     if text.len() <= limit {
         return;

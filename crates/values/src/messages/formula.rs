@@ -1,14 +1,14 @@
 //! Strings in CSV files that a spreadsheet would evaluate as a formula.
 //!
-//! Spreadsheets evaluate a cell by its first character (OWASP, "CSV Injection"). A leading apostrophe marks it as text. A
-//! string that begins like a list or object gets one too, so that it is read as a string again. The escape is lossless: a
+//! Spreadsheets evaluate a cell by its first character (OWASP, "CSV Injection"). A leading apostrophe marks it as text.
+//! A string that begins like a list or object gets one too, so it is read back as a string. The escape is lossless: a
 //! string that already begins with apostrophes before such a character gets one more.
 
 use std::borrow::Cow;
 
 use crate::json::literal::may_be_literal;
 
-/// The characters that begin a formula. Some spreadsheets read the full-width forms as the usual ones.
+/// The characters that begin a formula. Some spreadsheets treat the full-width forms like the usual ones.
 const TRIGGERS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
 /// Returns `true` if the string is a formula, or begins like a list or object, after any number of apostrophes.
@@ -17,7 +17,7 @@ fn needs_escape(text: &str) -> bool {
     text.starts_with(TRIGGERS) || may_be_literal(text)
 }
 
-/// Returns the string with a leading apostrophe if it, or what follows its apostrophes, could be read otherwise.
+/// Returns the string with a leading apostrophe if it could be misread with or without its apostrophes.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     match needs_escape(text) {
         true => Cow::Owned(format!("'{text}")),

@@ -1,4 +1,4 @@
-//! Hashes in hexadecimal digits, by which a run compares contents with the contents of an earlier run.
+//! Hexadecimal hashes, by which a run compares contents with those of an earlier run.
 
 use std::io::{self, Read};
 
@@ -9,7 +9,7 @@ pub fn of_bytes(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes)[..16])
 }
 
-/// Returns the beginning of the SHA-256 hash of everything that can be read.
+/// Returns the beginning of the SHA-256 hash of everything that `from` reads.
 pub fn of_reader(mut from: impl Read) -> io::Result<String> {
     let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
     loop {

@@ -1,4 +1,4 @@
-//! Parts of messages: errors, escaped strings, suggestions for misspelt names, formulas of spreadsheets, hashes.
+//! Parts of messages: errors, escaped strings, suggestions for misspelt names, spreadsheet formulas, hashes.
 
 pub mod error;
 pub mod escape;

@@ -1,10 +1,9 @@
 //! Suggestions for misspelt names of metrics, parameters and providers.
 
-/// The longest name, in bytes, that is compared: the comparison takes quadratic time, and names may come from files.
+/// The longest name, in bytes, that is compared. Comparing takes quadratic time, and names may come from files.
 const MAX_NAME: usize = 256;
 
-/// Returns the candidate that `name` is most likely a misspelling of. Case counts only between candidates that are equally
-/// similar.
+/// Returns the candidate that `name` most likely misspells. Case only decides between equally similar candidates.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > MAX_NAME {
         return None;
@@ -35,7 +34,7 @@ mod tests {
     fn another_case_is_a_misspelling() {
         assert_eq!(nearest("EM", ["f1", "em", "bleu"]), Some("em"));
         assert_eq!(nearest("Rouge_L", ["rouge_1", "rouge_l"]), Some("rouge_l"));
-        // Names that differ in case only are different fields.
+        // Names that differ only in case are different fields.
         assert_eq!(
             nearest("Answr", ["answer", "Answer", "ANSWER"]),
             Some("Answer")
@@ -53,7 +52,7 @@ mod tests {
             nearest("acuracy", ["f1", "accuracy", "em"]),
             Some("accuracy")
         );
-        // Quadratic work takes hours.
+        // Quadratic work would take hours.
         let (a, b) = ("ab".repeat(2_000_000), "ba".repeat(2_000_000));
         assert_eq!(nearest(&a, [&*b, &a]), None);
         assert_eq!(nearest("accuracy", [&*b, "acuracy"]), Some("acuracy"));

@@ -7,21 +7,20 @@
 //! score = 0.4 (step_utility + 1) / 2 + 0.3 (1 - was_repeated) + 0.2 verification + 0.1 params_valid
 //! ```
 //!
-//! in [0, 1], where `verification` is 1 if more tests pass than before, 0.5 for as many and 0 for
-//! fewer. The text and the code of the document differ: the text uses a utility in [-1, 1] as it
-//! is, the code maps it to [0, 1] first. This module follows the code, with these corrections:
+//! in [0, 1], where `verification` is 1 if more tests pass than before, 0.5 for the same number and 0 for fewer. The
+//! document's text and code differ: the text uses a utility in [-1, 1] as is, the code first maps it to [0, 1]. This
+//! module follows the code, with these corrections:
 //!
-//! - A utility outside [-1, 1], or NaN, is an error; in the document the score is then unbounded.
+//! - A utility outside of [-1, 1], or NaN, is an error; in the document the score is then unbounded.
 //! - Weights must not be negative and must sum to 1; the document does not check them. The best
 //!   step scores exactly 1.
-//! - Numbers of tests are unsigned 32-bit integers, so that their difference cannot overflow.
-//! - Contradictory labels (`verification_delta` and the numbers of tests, `outcome_score` and the
-//!   formula) are errors with file and line.
+//! - Numbers of tests are unsigned 32-bit integers, so their difference cannot overflow.
+//! - Contradictory labels (`verification_delta` and the numbers of tests, `outcome_score` and the formula) are errors
+//!   with file and line.
 //! - A step that cannot be scored is an error and is never skipped.
 //!
-//! The metric `outcome_coupled` applies the formula to rows.
-//! [`OutcomeCoupledScorer`] is the formula, [`OutcomeCoupledLabels`] are labels of training data,
-//! and `load_jsonl_with_labels` reads them from files.
+//! The metric `outcome_coupled` applies the formula to rows. [`OutcomeCoupledScorer`] computes it,
+//! [`OutcomeCoupledLabels`] are labels of training data, and `load_jsonl_with_labels` reads them from files.
 
 use std::num::NonZeroU32;
 
@@ -117,7 +116,8 @@ impl Default for OutcomeCoupledScorer {
 }
 
 crate::message_errors! {
-    /// Why a step or a set of labels cannot be scored: the utility is outside [-1, 1], or a stated label contradicts the others.
+    /// Why a step or a set of labels cannot be scored: the utility is outside of [-1, 1], or a stated label contradicts
+    /// the others.
     pub struct OutcomeCoupledError;
 }
 
@@ -125,7 +125,7 @@ impl OutcomeCoupledScorer {
     /// Creates a scorer with other weights.
     ///
     /// # Errors
-    /// [`InvalidWeights`] if a weight is negative or not finite, or if they do not sum to 1.
+    /// Returns [`InvalidWeights`] if a weight is negative or not finite, or if they do not sum to 1.
     pub fn new(weights: OutcomeWeights) -> Result<Self, InvalidWeights> {
         Ok(Self {
             weights: Weights::new(weights.in_order())?,
@@ -153,24 +153,24 @@ impl OutcomeCoupledScorer {
         self
     }
 
-    /// The weights, in the order of [`components`](Self::components).
+    /// Returns the weights, in the order of [`components`](Self::components).
     pub const fn weights(&self) -> Weights<4> {
         self.weights
     }
 
-    /// The score of a step, in [0, 1].
+    /// Returns the score of a step, in [0, 1].
     ///
     /// # Errors
-    /// [`OutcomeCoupledError`] for a utility outside [-1, 1], or NaN.
+    /// Returns [`OutcomeCoupledError`] for a utility outside of [-1, 1], or NaN.
     pub fn score(&self, step: &ToolResultRecord) -> Result<f64, OutcomeCoupledError> {
         self.components(step)
             .map(|components| self.weights.mean(components))
     }
 
-    /// The components of the score, each in [0, 1]: utility, novelty, tests, parameters.
+    /// Returns the components of the score, each in [0, 1]: utility, novelty, tests, parameters.
     ///
     /// # Errors
-    /// [`OutcomeCoupledError`] for a utility outside [-1, 1], or NaN.
+    /// Returns [`OutcomeCoupledError`] for a utility outside of [-1, 1], or NaN.
     pub fn components(&self, step: &ToolResultRecord) -> Result<[f64; 4], OutcomeCoupledError> {
         let utility = step.step_utility;
         if !(-1.0..=1.0).contains(&utility) {
@@ -193,11 +193,10 @@ impl OutcomeCoupledScorer {
     }
 }
 
-/// The tolerance between a stated and a computed score, since labels may have been computed in
-/// single precision.
+/// The tolerance between a stated and a computed score, because labels may have been computed in single precision.
 const SCORE_TOLERANCE: f64 = 1e-6;
 
-/// The observed labels of a step, from which the others are computed.
+/// The observed labels of a step. The others are computed from them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct StepOutcome {
     /// How far the step advanced the goal, in [-1, 1].
@@ -213,12 +212,12 @@ pub struct StepOutcome {
 }
 
 impl StepOutcome {
-    /// `tests_after - tests_before`.
+    /// Returns `tests_after - tests_before`.
     pub fn verification_delta(&self) -> i64 {
         i64::from(self.tests_after) - i64::from(self.tests_before)
     }
 
-    /// The input of the scorer.
+    /// Returns the input of the scorer.
     pub fn record(&self) -> ToolResultRecord {
         ToolResultRecord {
             step_utility: self.step_utility,
@@ -269,7 +268,7 @@ impl OutcomeCoupledScorer {
     /// Computes the remaining labels of a step.
     ///
     /// # Errors
-    /// [`OutcomeCoupledError`] for a utility outside [-1, 1], or NaN.
+    /// Returns [`OutcomeCoupledError`] for a utility outside of [-1, 1], or NaN.
     pub fn label(&self, step: &StepOutcome) -> Result<OutcomeCoupledLabels, OutcomeCoupledError> {
         Ok(OutcomeCoupledLabels {
             step_utility: step.step_utility,
@@ -284,11 +283,11 @@ impl OutcomeCoupledScorer {
 }
 
 impl OutcomeCoupledLabels {
-    /// Checks the computed labels that the data already contains; the score with a tolerance of 1e-6, since it may have been
-    /// computed in single precision.
+    /// Checks the computed labels that the data already contains. The score may differ by 1e-6, because it may have
+    /// been computed in single precision.
     ///
     /// # Errors
-    /// [`OutcomeCoupledError`] for the first label that contradicts the others.
+    /// Returns [`OutcomeCoupledError`] for the first label that contradicts the others.
     pub fn check(
         &self,
         verification_delta: Option<i64>,
@@ -314,7 +313,7 @@ impl OutcomeCoupledLabels {
 /// Checks a stated difference.
 ///
 /// # Errors
-/// It contradicts the numbers of tests.
+/// Fails if it contradicts the numbers of tests.
 #[doc(hidden)]
 pub fn check_delta(stated: i64, before: u32, after: u32) -> Result<(), OutcomeCoupledError> {
     match stated == i64::from(after) - i64::from(before) {

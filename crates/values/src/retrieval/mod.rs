@@ -1,8 +1,7 @@
-//! Metrics of ranked retrieval, given which documents are relevant and how much.
+//! Metrics of ranked retrieval, given which documents are relevant and how relevant they are.
 //!
-//! All are methods of a [`Ranking`]. They are defined as in `trec_eval` (`P`, `recall`,
-//! `success`, `recip_rank`, `map_cut`, `ndcg_cut`). The metrics over rows in
-//! `dsrs_metrics::metrics::retrieval` are built on this module.
+//! All are methods of a [`Ranking`], defined as in `trec_eval` (`P`, `recall`, `success`, `recip_rank`, `map_cut`,
+//! `ndcg_cut`). The metrics over rows in `dsrs_metrics::metrics::retrieval` use this module.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -16,7 +15,7 @@ use crate::json::written_scalar::WrittenScalar;
 
 /// One or more distinct ranks, each at least 1. The first is the headline.
 ///
-/// On the command line a number or a list: `ndcg.k=10`, `ndcg.k=[10,1,5]`.
+/// On the command line, write a number or a list: `ndcg.k=10`, `ndcg.k=[10,1,5]`.
 ///
 /// ```
 /// use dsrs_metrics::retrieval::Cutoffs;
@@ -33,7 +32,7 @@ use crate::json::written_scalar::WrittenScalar;
 pub struct Cutoffs(Vec<NonZeroUsize>);
 
 crate::message_errors! {
-    /// Invalid cutoff ranks: none, 0, or a duplicate.
+    /// The error of invalid cutoff ranks: none, 0, or a duplicate.
     pub struct InvalidCutoffs;
 }
 
@@ -41,7 +40,7 @@ impl Cutoffs {
     /// Creates cutoffs at these ranks.
     ///
     /// # Errors
-    /// [`InvalidCutoffs`] if the list is empty, or a rank is 0 or a duplicate.
+    /// Returns [`InvalidCutoffs`] if the list is empty, or a rank is 0 or a duplicate.
     pub fn new(ranks: impl IntoIterator<Item = usize>) -> Result<Self, InvalidCutoffs> {
         let mut cutoffs = Vec::new();
         for rank in ranks {
@@ -61,13 +60,13 @@ impl Cutoffs {
         }
     }
 
-    /// Iterates over the ranks, the headline's first.
+    /// Iterates over the ranks, starting with the headline's.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = usize> {
         self.0.iter().map(|rank| rank.get())
     }
 }
 
-/// 10, 1, 3, 5. The headline is at 10.
+/// Returns the ranks 10, 1, 3, 5, with 10 as the headline.
 impl Default for Cutoffs {
     fn default() -> Self {
         Self(
@@ -103,14 +102,14 @@ impl From<Cutoffs> for Vec<usize> {
     }
 }
 
-/// A document's id: a string, or a whole number as it is written. `7` and `"7"` are the same id.
+/// A document's id: a string, or a whole number as written. `7` and `"7"` are the same id.
 pub type DocumentId<'a> = Cow<'a, str>;
 
 /// The relevant documents and their grades: a list of ids, each of grade 1, or a map from id to
 /// grade.
 ///
-/// A grade is a finite number. Documents with a grade of 0 or less are not relevant. An id that a
-/// list repeats counts once.
+/// A grade is a finite number. Documents with a grade of 0 or less are not relevant. An id that a list repeats counts
+/// once.
 ///
 /// ```
 /// use dsrs_metrics::retrieval::Relevant;
@@ -125,7 +124,7 @@ pub type DocumentId<'a> = Cow<'a, str>;
 pub struct Relevant<'a>(HashMap<DocumentId<'a>, f64>);
 
 crate::message_errors! {
-    /// A grade is NaN or infinite.
+    /// The error of a grade that is NaN or infinite.
     pub struct InvalidGrade;
 }
 
@@ -138,7 +137,7 @@ impl<'a> Relevant<'a> {
     /// Creates a set of documents with grades. If an id is repeated, its last grade counts.
     ///
     /// # Errors
-    /// [`InvalidGrade`] if a grade is not finite.
+    /// Returns [`InvalidGrade`] if a grade is not finite.
     pub fn graded<I: Into<DocumentId<'a>>>(
         grades: impl IntoIterator<Item = (I, f64)>,
     ) -> Result<Self, InvalidGrade> {
@@ -177,9 +176,8 @@ impl<'a> Relevant<'a> {
 
 /// The retrieved documents, best first: a ranked list of ids, or a map from id to score.
 ///
-/// If a list repeats an id, its first rank counts. The other ranks count as not relevant, so that
-/// repeating a hit gains nothing. Scores are sorted in descending order; documents with equal
-/// scores are sorted by id in descending byte order, as in `trec_eval`.
+/// If a list repeats an id, only its first rank counts, so repeating a hit gains nothing. Scores are sorted in
+/// descending order; documents with equal scores are sorted by id in descending byte order, as in `trec_eval`.
 ///
 /// ```
 /// use dsrs_metrics::retrieval::Retrieved;
@@ -267,7 +265,7 @@ impl<'de> Visitor<'de> for Listing {
     }
 }
 
-/// An id in its written form.
+/// An id as written.
 struct Written<'a>(DocumentId<'a>);
 
 impl<'de> Deserialize<'de> for Written<'de> {
@@ -289,8 +287,7 @@ pub enum Gain {
     /// The grade itself (Järvelin and Kekäläinen 2002), as in `trec_eval`.
     #[default]
     Linear,
-    /// `2^grade - 1` (Burges et al. 2005), which favours high grades. Grades above 1,000 count as
-    /// 1,000.
+    /// `2^grade - 1` (Burges et al. 2005), which favours high grades. Grades above 1,000 count as 1,000.
     Exponential,
 }
 
@@ -324,10 +321,10 @@ pub struct Ranking {
     ideal: Vec<f64>,
 }
 
-// Ranks and counts of documents stay far below 2^53.
+// Ranks and document counts stay far below 2^53.
 impl Ranking {
-    /// Creates the ranking of the retrieved documents. `None` if no document is relevant, since
-    /// then no ranking is better than another.
+    /// Creates the ranking of the retrieved documents; `None` if no document is relevant, because then no ranking is
+    /// better than another.
     pub fn new(retrieved: &Retrieved<'_>, relevant: &Relevant<'_>) -> Option<Self> {
         let mut ideal: Vec<f64> = relevant.grades().collect();
         if ideal.is_empty() {
@@ -393,8 +390,8 @@ impl Ranking {
             .map_or(0.0, |rank| 1.0 / rank as f64)
     }
 
-    /// Returns the sum of the precisions at the rank of each relevant document down to `depth`,
-    /// divided by the number of all relevant documents, in [0, 1]. Grades are ignored.
+    /// Returns the sum of the precisions at the ranks of the relevant documents down to `depth`, divided by the number
+    /// of all relevant documents, in [0, 1]. Grades are ignored.
     pub fn average_precision(&self, depth: Option<usize>) -> f64 {
         let precisions = self
             .hits(depth)
@@ -406,7 +403,7 @@ impl Ranking {
     /// Returns the discounted cumulative gain of the first `k`, divided by the gain of
     /// the ideal ranking, in [0, 1]. A gain at rank `r` is divided by `log2(r + 1)`.
     pub fn ndcg_at(&self, k: usize, gain: Gain) -> f64 {
-        // Gains are divided by the largest one, so that no sum overflows.
+        // Gains are divided by the largest one, so no sum overflows.
         let largest = gain.of(self.ideal[0]);
         if largest <= 0.0 {
             return 0.0;
@@ -423,8 +420,8 @@ impl Ranking {
 
 /// Returns the mean of the precisions at the ranks of the relevant items, in [0, 1]; 0 if no item is relevant.
 ///
-/// The sum of `precision at r` over the ranks `r` of relevant items, divided by their number: the context precision of ragas.
-/// Unlike [`Ranking::average_precision`], it does not know relevant items that were not retrieved.
+/// It is the sum of `precision at r` over the ranks `r` of relevant items, divided by their number: the context
+/// precision of ragas. Unlike [`Ranking::average_precision`], it ignores relevant items that were not retrieved.
 ///
 /// ```
 /// use dsrs_metrics::retrieval::average_precision;

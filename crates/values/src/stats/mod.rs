@@ -13,6 +13,8 @@
 //! | Cohen's kappa, also weighted | [`cohen_kappa`] | its asymptotic standard error, [`Kappa::interval`] |
 //! | Spearman's rank correlation | [`spearman`] | [`Bootstrap::interval`] |
 //! | a share, from labels of some rows | [`post_stratified`] | Wilson's, combined by MOVER |
+//! | a share, from a metric on some rows | [`sampled_share`] | the same, for the mean of these rows |
+//! | a mean, from a metric on some rows | [`prediction_powered`] | Student's t or Wilson's, of what the cheaper metric leaves |
 //! | a share, corrected for error rates | [`rogan_gladen`] | Lang and Reiczigel's |
 //! | labels of all rows | [`LabelPairs`]: accuracy, F1, Matthews, Cohen, Krippendorff | |
 //! | ranks of all rows | [`ValuePairs`], [`ClassScores`]: Spearman, AUROC | |
@@ -21,7 +23,8 @@
 //!
 //! Two systems on the same rows are compared with [`mcnemar_exact`] (pass or fail), [`permutation_test`] (scores) or
 //! [`exchange_test`] and [`Bootstrap::statistic`] (a score of all rows);
-//! [`holm`] adjusts the p-values of several tests, and [`rows_for_power`] is the number of rows that a difference needs.
+//! [`BettingTest`] decides while rows arrive, and [`confidence_sequence`] is its interval; [`plan_rows`] says how many rows
+//! that takes. [`holm`] adjusts the p-values of several tests, and [`rows_for_power`] is the number of rows that a difference needs.
 
 mod bootstrap;
 mod clusters;
@@ -36,8 +39,11 @@ mod interval;
 mod labels;
 mod moments;
 mod paired;
+mod planned;
 mod proportion;
 mod ranks;
+mod sampled;
+mod sequential;
 #[cfg(test)]
 mod tests;
 
@@ -54,11 +60,14 @@ pub use paired::{
     PairedShares, PermutationTest, detectable_difference, exchange_test, holm, mcnemar_exact,
     mcnemar_mid_p, permutation_limit, permutation_test, rows_for_power,
 };
+pub use planned::{DecisionPlan, plan_rows};
 pub use proportion::Proportion;
 #[doc(hidden)]
 pub use ranks::RankPairs;
 pub use ranks::{Brier, Calibration};
 pub use ranks::{ClassScores, ValuePairs, average_ranks, spearman};
+pub use sampled::{SampledMean, prediction_powered, sampled_share};
+pub use sequential::{BettingTest, confidence_sequence};
 
 /// With fewer values than this that differ from the commonest one, Student's t covers the mean of skewed scores too rarely.
 const FEW: u64 = 30;

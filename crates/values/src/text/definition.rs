@@ -1,13 +1,13 @@
-//! Step-by-step definitions of the metrics of n-grams and of the edit distances, which the fast paths are compared with: in
-//! unit tests, and in the fuzz target `overlap`, which includes this file. It imports nothing of the crate.
+//! Step-by-step definitions of the n-gram metrics and edit distances, to test the fast paths against: in unit tests,
+//! and in the fuzz target `overlap`, which includes this file. It imports nothing from the crate.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use regex::Regex;
 
-/// Counts for each length up to `orders` the n-grams of the first list that match: each at most as often as it occurs in
-/// the other list that has most of it.
+/// Counts, for each length up to `orders`, the matching n-grams of the first list, each clipped to the largest count in
+/// any other list.
 pub(crate) fn shared_ngrams<T: Eq + Hash, L: AsRef<[T]>>(lists: &[L], orders: usize) -> Vec<u64> {
     let shared = |order: usize| {
         let counts: Vec<_> = lists
@@ -36,7 +36,7 @@ fn ngrams<T: Eq + Hash>(list: &[T], order: usize) -> HashMap<&[T], u64> {
     counts
 }
 
-/// Returns the length of a longest common subsequence, by the table of the lengths of all prefixes.
+/// Returns the length of a longest common subsequence, using the table of lengths for all prefixes.
 pub(crate) fn common_subsequence<T: PartialEq>(a: &[T], b: &[T]) -> usize {
     let mut row = vec![0; b.len() + 1];
     for a in a {
@@ -54,7 +54,7 @@ pub(crate) fn common_subsequence<T: PartialEq>(a: &[T], b: &[T]) -> usize {
     row[b.len()]
 }
 
-/// Returns the number of insertions, deletions and substitutions, by the table of the distances of all prefixes.
+/// Returns the number of insertions, deletions and substitutions, using the table of distances for all prefixes.
 pub(crate) fn levenshtein<T: PartialEq>(a: &[T], b: &[T]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (number, a) in a.iter().enumerate() {
@@ -85,7 +85,7 @@ pub(crate) fn v13a_words(text: &str) -> Vec<String> {
     words_by_regexes(&format!(" {text} "))
 }
 
-/// Splits a string by the regular expressions of `sacrebleu.tokenizers.tokenizer_re`.
+/// Splits a string with the regular expressions of `sacrebleu.tokenizers.tokenizer_re`.
 pub(crate) fn words_by_regexes(text: &str) -> Vec<String> {
     thread_local! {
         static RULES: [(Regex, &'static str); 4] = [
@@ -107,12 +107,12 @@ pub(crate) fn words_by_regexes(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// White space in Python, which has four separators that Unicode does not count.
+/// Returns `true` for white space in Python, which includes four separators that Unicode does not count.
 pub(crate) fn is_space(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\x1c'..='\x1f')
 }
 
-/// Returns the counts of BLEU: two lengths, the matches of each order, and the n-grams of the prediction of each order.
+/// Returns the counts of BLEU: two lengths, the matches of each order, and the prediction's n-grams of each order.
 pub(crate) fn bleu_counts(
     prediction: &[String],
     references: &[Vec<String>],
@@ -132,7 +132,7 @@ pub(crate) fn bleu_counts(
     counts
 }
 
-/// Returns the counts of chrF for each order: the number of n-grams of the prediction, of the reference, and of both.
+/// Returns the counts of chrF for each order: the number of n-grams in the prediction, in the reference, and in both.
 pub(crate) fn chrf_counts<T: Eq + Hash>(
     prediction: &[T],
     reference: &[T],
@@ -150,7 +150,7 @@ pub(crate) fn chrf_counts<T: Eq + Hash>(
     shared.into_iter().enumerate().flat_map(triple).collect()
 }
 
-/// Returns the words of `rouge-score`: runs of ASCII letters and digits of the string in lower case.
+/// Returns the words of `rouge-score`: runs of ASCII letters and digits in the lower-cased string.
 pub(crate) fn rouge_words(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
     let words = lower.split(|c: char| !c.is_ascii_alphanumeric());
@@ -160,7 +160,7 @@ pub(crate) fn rouge_words(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns precision, recall and F1 of ROUGE from the number of shared n-grams and the number of n-grams of each side.
+/// Returns precision, recall and F1 of ROUGE from the number of shared n-grams and the number on each side.
 pub(crate) fn rouge_score(shared: u64, prediction: usize, reference: usize) -> [f64; 3] {
     if shared == 0 {
         return [0.0; 3];

@@ -1,6 +1,6 @@
-//! Lists of names compared one to one: a name of one list is matched with at most one of the other.
+//! Compares lists of names one to one: each name matches at most one of the other list.
 //!
-//! The pairs are a bipartite matching. The similarity of two names is defined in `edits`.
+//! The pairs form a bipartite matching. `edits` defines the similarity of two names.
 
 use super::edits::{EditDistance, length, share_left};
 use super::unicode::NormalForm;
@@ -11,21 +11,20 @@ use crate::bipartite::Groups;
 pub struct EntityCounts {
     /// Matched pairs of an expected and a predicted entity. An entity is in at most one pair.
     pub found: u64,
-    /// Number of expected entities.
+    /// The number of expected entities.
     pub expected: u64,
-    /// Number of predicted entities.
+    /// The number of predicted entities.
     pub predicted: u64,
 }
 
 impl EntityCounts {
-    /// Matches predicted with expected entities whose similarity is at least `similarity`, one to
-    /// one, in as many pairs as possible.
+    /// Matches predicted with expected entities whose similarity is at least `similarity`, one to one, in as many pairs
+    /// as possible.
     ///
-    /// Entities are compared in lower case and in NFC, without white space at their ends; empty
-    /// ones are ignored. The similarity is
-    /// [`EditDistance::Indel`](crate::text::EditDistance::Indel), which is `rapidfuzz.fuzz.ratio`
-    /// over 100. The number of pairs is the size of a maximum matching (augmenting paths, Kuhn
-    /// 1955), so it does not depend on the order of the lists. Repetitions in a list count.
+    /// Entities are compared in lower case and NFC, without surrounding white space; empty ones are ignored. The
+    /// similarity is [`EditDistance::Indel`](crate::text::EditDistance::Indel), which is `rapidfuzz.fuzz.ratio`
+    /// over 100. The number of pairs is the size of a maximum matching (augmenting paths, Kuhn 1955), so it does
+    /// not depend on the order of the lists. Repetitions in a list count.
     ///
     /// ```
     /// use dsrs_metrics::text::EntityCounts;
@@ -42,8 +41,8 @@ impl EntityCounts {
         Self::of_named(predicted, expected, similarity, false)
     }
 
-    /// As [`of`](Self::of), but repetitions within a list are removed first, ignoring case and
-    /// white space at the ends.
+    /// Does the same as [`of`](Self::of), but first removes repetitions within a list, ignoring case and surrounding
+    /// white space.
     pub fn of_distinct<P: AsRef<str>, E: AsRef<str>>(
         predicted: &[P],
         expected: &[E],
@@ -69,8 +68,8 @@ impl EntityCounts {
         }
     }
 
-    /// Returns the expected entities without a predicted one in such a matching, and the predicted ones without an
-    /// expected one, in the form in which they are compared.
+    /// Returns the expected and the predicted entities that such a matching leaves without a partner, in the form in
+    /// which they are compared.
     #[doc(hidden)]
     pub fn unmatched<P: AsRef<str>, E: AsRef<str>>(
         predicted: &[P],
@@ -105,15 +104,15 @@ impl EntityCounts {
     }
 }
 
-/// The form in which an entity is compared.
+/// An entity in the form in which it is compared.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Name {
     text: String,
-    /// Number of characters.
+    /// The number of characters.
     length: usize,
 }
 
-/// Returns the form in which entities are compared; `None` for an empty entity.
+/// Returns an entity in the form in which it is compared; `None` for an empty one.
 fn named(entity: &str) -> Option<Name> {
     let entity = entity.trim();
     let lower = NormalForm::Nfc.apply(entity).to_lowercase();
@@ -137,7 +136,7 @@ fn all_named<T: AsRef<str>>(entities: &[T], is_distinct: bool) -> Vec<Name> {
     all
 }
 
-/// Returns a maximum matching: which names of both sides are without a partner.
+/// Returns a maximum matching, which tells the names of both sides without a partner.
 fn matched(predicted: &[Name], expected: &[Name], similarity: f64) -> Groups {
     let ones = |names: &[Name]| vec![1; names.len()];
     let mut groups = Groups::new(ones(predicted), ones(expected), |one, other| {

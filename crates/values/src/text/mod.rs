@@ -4,11 +4,10 @@
 //! Arguments come in the order (prediction, references), as in DSPy's
 //! `EM(prediction, answers_list)`.
 //!
-//! The free functions of exact match and token overlap return the values of dspy 3.4.1, bit for bit,
-//! for any string of characters of Unicode 14. [`Profile`] has the same functions for other normalizations.
-//! [`PassageAnswers`] are normalized once and compared with many predictions.
-//! [`numeric_match`] compares numbers instead of words. The metrics over rows in
-//! `dsrs_metrics::metrics` are built on this module.
+//! The free functions for exact match and token overlap return the values of dspy 3.4.1, bit for bit, for any string of
+//! characters of Unicode 14. [`Profile`] has the same functions for other normalizations. [`PassageAnswers`] are
+//! normalized once and compared with many predictions. [`numeric_match`] compares numbers instead of words. The metrics
+//! over rows in `dsrs_metrics::metrics` use this module.
 
 mod compare;
 #[cfg(test)]
@@ -44,10 +43,10 @@ pub use unicode::digit_value;
 pub use words::split;
 pub use words::{Searchable, count_tokens, count_words};
 
-/// There was no reference answer to compare with.
+/// The error if there is no reference answer to compare with.
 ///
-/// dspy raises a `ValueError` here (the maximum of an empty list). A score of 0 would be wrong,
-/// since nothing was compared.
+/// dspy raises a `ValueError` here (the maximum of an empty list). A score of 0 would be wrong, because nothing was
+/// compared.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("no reference answer to compare the prediction with; give at least one")]
 pub struct NoReferences;

@@ -11,7 +11,7 @@ fn group(c: char) -> u8 {
     get_general_category(c).abbreviation().as_bytes()[0]
 }
 
-/// Python's `\w`: letters, numbers of every kind and the underscore, but no combining marks.
+/// Returns `true` for Python's `\w`: letters, numbers of every kind and the underscore, but no combining marks.
 pub(super) fn is_word(c: char) -> bool {
     if c.is_ascii() {
         c.is_ascii_alphanumeric() || c == '_'
@@ -20,7 +20,7 @@ pub(super) fn is_word(c: char) -> bool {
     }
 }
 
-/// The white space of Python's `str.split()`, which unlike Rust's includes U+001C..U+001F.
+/// Returns `true` for white space of Python's `str.split()`, which unlike Rust's includes U+001C..U+001F.
 pub(super) fn is_space(c: char) -> bool {
     matches!(c, '\u{1c}'..='\u{1f}') || c.is_whitespace()
 }
@@ -28,11 +28,11 @@ pub(super) fn is_space(c: char) -> bool {
 /// How the DPR tokenizer treats a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DprClass {
-    /// Letter, number or mark: part of a run that is one token.
+    /// A letter, number or mark: part of a run that is one token.
     Run,
     /// A token of its own.
     Single,
-    /// Separator, control or unassigned character: in no token.
+    /// A separator, control or unassigned character: part of no token.
     Skip,
 }
 
@@ -44,12 +44,12 @@ pub(super) fn dpr_class(c: char) -> DprClass {
     }
 }
 
-/// A combining mark (general category M).
+/// Returns `true` for a combining mark (general category M).
 pub(super) fn is_mark(c: char) -> bool {
     !c.is_ascii() && group(c) == b'M'
 }
 
-/// Punctuation: Python's `string.punctuation` for ASCII, general category P otherwise.
+/// Returns `true` for punctuation: Python's `string.punctuation` for ASCII, general category P otherwise.
 pub(super) fn is_punctuation(c: char) -> bool {
     if c.is_ascii() {
         c.is_ascii_punctuation()
@@ -58,14 +58,14 @@ pub(super) fn is_punctuation(c: char) -> bool {
     }
 }
 
-/// A currency sign, mathematical sign or modifier symbol (Sc, Sm, Sk). Nine of them are ASCII
+/// Returns `true` for a currency sign, mathematical sign or modifier symbol (Sc, Sm, Sk). Nine of them are ASCII
 /// punctuation.
 pub(super) fn is_symbol(c: char) -> bool {
     matches!(get_general_category(c).abbreviation(), "Sc" | "Sm" | "Sk")
 }
 
-/// Invisible in running text: soft hyphen, zero-width characters, variation selectors,
-/// bidirectional controls.
+/// Returns `true` for characters that are invisible in running text: soft hyphen, zero-width characters, variation
+/// selectors, bidirectional controls.
 pub(super) fn is_invisible(c: char) -> bool {
     let is_prepended = matches!(
         c,
@@ -82,7 +82,7 @@ pub fn digit_value(c: char) -> Option<u8> {
         return c.is_ascii_digit().then(|| c as u8 - b'0');
     }
     let is_digit = |c: &char| get_general_category(*c) == GeneralCategory::DecimalNumber;
-    // The ten digits of a script follow each other, from zero on.
+    // The ten digits of a script are consecutive, starting at zero.
     let digits = ('\0'..=c).rev().take_while(is_digit).count();
     digits.checked_sub(1).map(|before| (before % 10) as u8)
 }
@@ -96,12 +96,12 @@ pub(super) fn fold_case(c: char) -> impl Iterator<Item = char> {
         .map(move |folded| if c == 'ı' { c } else { folded })
 }
 
-/// A vulgar fraction such as ½.
+/// Returns `true` for a vulgar fraction such as ½.
 pub(super) fn is_vulgar_fraction(c: char) -> bool {
     matches!(c, '¼'..='¾' | '\u{2150}'..='\u{215e}' | '\u{2189}')
 }
 
-/// A superscript digit or sign.
+/// Returns `true` for a superscript digit or sign.
 pub(super) fn is_superscript(c: char) -> bool {
     matches!(c, '²' | '³' | '¹' | '\u{2070}' | '\u{2074}'..='\u{207b}')
 }
@@ -118,13 +118,12 @@ pub(super) fn is_superscript(c: char) -> bool {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NormalForm {
-    /// Code point by code point, as the Python packages compare: composed "é" and decomposed "é"
-    /// differ.
+    /// Code point by code point, as the Python packages compare: composed "é" and decomposed "é" differ.
     AsIs,
     /// Canonical composition: composed and decomposed letters are equal.
     #[default]
     Nfc,
-    /// Compatibility composition: also ligatures, full-width letters, superscripts.
+    /// Compatibility composition: ligatures, full-width letters and superscripts equal their plain forms too.
     Nfkc,
 }
 
@@ -159,8 +158,8 @@ pub(super) fn pieces(word: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns `true` if the character belongs to a script that does not separate words by spaces: Han, Kana,
-/// Bopomofo, Yi, and the scripts of South-East Asia and Tibet. Hangul has spaces and is not one of them.
+/// Returns `true` if the character belongs to a script that does not separate words by spaces: Han, Kana, Bopomofo, Yi,
+/// and the scripts of South-East Asia and Tibet. Hangul uses spaces and is not included.
 pub(super) fn written_without_spaces(c: char) -> bool {
     matches!(u32::from(c),
         0x0E00..=0x0FFF         // Thai, Lao, Tibetan

@@ -9,21 +9,22 @@ use crate::judge::model::Judge;
 use crate::shared::errors::Errors;
 use crate::shared::names;
 use crate::shared::tokens::as_written;
-use crate::shared::values::literal;
+use crate::shared::values::{form, literal};
 
 pub(super) fn check_sampling(judge: &Judge, errors: &mut Errors) {
-    if let Some(temperature) = &judge.attrs.temperature {
+    if let Some(temperature) = &judge.attrs.scoring.temperature {
         match literal(temperature) {
             Some(value) if (0.0..=2.0).contains(&value) => {}
             Some(value) => errors.at(temperature, format!("`temperature` must be between 0.0 and 2.0, found {value:?}; write `temperature = 0.0` for the most repeatable answers")),
             None if matches!(temperature, Expr::Lit(_)) => {
                 let found = as_written(temperature);
-                errors.at(temperature, format!("expected a number, found `{found}`; write `temperature = 0.0`"));
+                let write = form("temperature", temperature, "0.0");
+                errors.at(temperature, format!("expected a number, found `{found}`; write `{write}`"));
             }
             None => {}
         }
     }
-    if let Some(tokens) = &judge.attrs.max_tokens {
+    if let Some(tokens) = &judge.attrs.scoring.max_tokens {
         check_at_least_one(
             tokens,
             "`max_tokens` must be at least 1, found 0; write `max_tokens = 1024`, or remove it",
@@ -44,9 +45,9 @@ pub(super) fn check_at_least_one(number: &LitInt, message: impl Display, errors:
 }
 
 pub(super) fn check_panel(judge: &Judge, errors: &mut Errors) {
-    let attrs = &judge.attrs;
+    let panel = &judge.attrs.panel;
     let verdict = judge.has_verdicts();
-    if let Some(aggregation) = &attrs.aggregation {
+    if let Some(aggregation) = &panel.aggregation {
         match aggregation.to_string().as_str() {
             "majority" => {}
             "median" | "average" if verdict => {
@@ -56,12 +57,12 @@ pub(super) fn check_panel(judge: &Judge, errors: &mut Errors) {
             other => errors.at(aggregation, unknown_aggregation(other)),
         }
     }
-    let count = attrs
+    let count = panel
         .models
         .as_ref()
         .map(|models| check_models(models, errors));
     let count = count.flatten();
-    if let Some(quorum) = &attrs.quorum {
+    if let Some(quorum) = &panel.quorum {
         check_at_least_one(
             quorum,
             "`quorum` must be at least 1, found 0; write `quorum = 1`",
@@ -77,10 +78,10 @@ pub(super) fn check_panel(judge: &Judge, errors: &mut Errors) {
             );
         }
     }
-    if let Some(limit) = &attrs.max_concurrent {
+    if let Some(limit) = &panel.max_concurrent {
         check_at_least_one(
             limit,
-            "`max_concurrent_judges` must be at least 1, found 0; write `max_concurrent_judges = 1`",
+            "`max_concurrent` must be at least 1, found 0; write `max_concurrent = 1`",
             errors,
         );
     }
@@ -103,12 +104,15 @@ fn unknown_aggregation(other: &str) -> String {
 /// Checks the models and returns the number of judges.
 pub(super) fn check_models(models: &Models, errors: &mut Errors) -> Option<usize> {
     if models.list.is_empty() {
-        errors.at_span(models.span, "empty list of models; write at least one, or remove `models` to use the configured model");
+        errors.at_span(
+            models.span,
+            "empty list of models; write `models = [default]` for the configured model",
+        );
     }
     if let Some(times) = &models.times {
         check_at_least_one(
             times,
-            "the number of repetitions must be at least 1, found 0; write `models([default; 3])`",
+            "the number of repetitions must be at least 1, found 0; write `models = [default; 3]`",
             errors,
         );
     }

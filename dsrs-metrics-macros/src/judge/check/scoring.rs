@@ -1,10 +1,10 @@
-//! The rules for `scoring = ..`: how a model's answers become a score.
+//! The rules for `scoring(..)`: how a model's answers become a score.
 
 use syn::Expr;
 
 use super::is_number;
 use super::turns::one_of;
-use crate::judge::attr::Scoring;
+use crate::judge::groups::Scoring;
 use crate::judge::model::{Judge, Output, is_list};
 use crate::shared::errors::Errors;
 use crate::shared::tokens::as_written;
@@ -15,20 +15,29 @@ use crate::shared::values::{bounds, literal};
 const MAX_DRAWS: u32 = 100;
 
 pub(super) fn check(judge: &Judge, errors: &mut Errors) {
-    let Some(scoring) = &judge.attrs.scoring else {
+    let Some(scoring) = &judge.attrs.scoring.by else {
         return;
     };
     let Scoring { word, draws } = scoring;
-    one_of(word, "a scoring", &["logprobs", "draws", "text"], errors);
+    one_of(
+        "by",
+        word,
+        "a scoring",
+        &["logprobs", "draws", "text"],
+        errors,
+    );
     match draws {
         None if word == "draws" => {
             errors.at(
                 word,
-                "`draws` requires the number of answers; write `draws(20)`",
+                "`draws` requires the number of answers; write `by = draws(20)`",
             );
         }
         Some(draws) if word == "text" || word == "logprobs" => {
-            errors.at(draws, format!("`{word}` has no number; write `scoring = {word}`, or `scoring = draws({draws})`"));
+            errors.at(
+                draws,
+                format!("`{word}` has no number; write `by = {word}`, or `by = draws({draws})`"),
+            );
         }
         Some(draws)
             if !draws
@@ -42,7 +51,7 @@ pub(super) fn check(judge: &Judge, errors: &mut Errors) {
         }
         _ => {}
     }
-    let temperature = judge.attrs.temperature.as_ref();
+    let temperature = judge.attrs.scoring.temperature.as_ref();
     if word == "draws"
         && let Some(temperature) = temperature.filter(|it| literal(it) == Some(0.0))
     {
@@ -59,12 +68,12 @@ fn check_weighed(judge: &Judge, Scoring { word, .. }: &Scoring, errors: &mut Err
     let mut decisions = judge.decisions();
     let Some(output) = decisions.next() else {
         if !judge.outputs.is_empty() {
-            errors.at(word, format!("`scoring = logprobs` weighs the values of an output, and the judge has only strings; write {FEW}"));
+            errors.at(word, format!("`scoring(by = logprobs)` weighs the values of an output, and the judge has only strings; write {FEW}"));
         }
         return;
     };
     if let Some(second) = decisions.next() {
-        errors.at(&second.field.ident, format!("`scoring = logprobs` weighs the values of one output, found `{}` and `{}`; keep one, and make the others a `String`", output.field.name(), second.field.name()));
+        errors.at(&second.field.ident, format!("`scoring(by = logprobs)` weighs the values of one output, found `{}` and `{}`; keep one, and make the others a `String`", output.field.name(), second.field.name()));
         return;
     }
     let ty = &output.field.ty;
@@ -73,7 +82,7 @@ fn check_weighed(judge: &Judge, Scoring { word, .. }: &Scoring, errors: &mut Err
         errors.at(
             ty,
             format!(
-                "`scoring = logprobs` needs an answer in every reply, found `{found}`; write `{}`",
+                "`scoring(by = logprobs)` needs an answer in every reply, found `{found}`; write `{}`",
                 as_written(plain)
             ),
         );
@@ -81,7 +90,7 @@ fn check_weighed(judge: &Judge, Scoring { word, .. }: &Scoring, errors: &mut Err
         errors.at(
             ty,
             format!(
-                "`scoring = logprobs` needs an output with few values, found `{found}`; write {FEW}"
+                "`scoring(by = logprobs)` needs an output with few values, found `{found}`; write {FEW}"
             ),
         );
     } else if is_integer(ty) {
@@ -93,7 +102,7 @@ fn check_weighed(judge: &Judge, Scoring { word, .. }: &Scoring, errors: &mut Err
 /// Checks that every integer begins with a different digit.
 fn check_digits(output: &Output, errors: &mut Errors) {
     let Some(range) = &output.attr.range else {
-        errors.at(&output.field.ty, format!("`scoring = logprobs` needs an output with few values, found `{}` without a range; write `#[output(range = 0..=9)]`", as_written(&output.field.ty)));
+        errors.at(&output.field.ty, format!("`scoring(by = logprobs)` needs an output with few values, found `{}` without a range; write `#[output(range = 0..=9)]`", as_written(&output.field.ty)));
         return;
     };
     let Some(bounds) = bounds(range) else { return };
@@ -102,7 +111,7 @@ fn check_digits(output: &Output, errors: &mut Errors) {
         return;
     };
     if min < -1.0 || max > 9.0 {
-        errors.at(range, format!("`scoring = logprobs` needs values that begin differently, since the first token decides, found `{}`; write `range = 0..=9` or a part of it, and convert it in `score = ..`", as_written(range)));
+        errors.at(range, format!("`scoring(by = logprobs)` needs values that begin differently, since the first token decides, found `{}`; write `range = 0..=9` or a part of it, and convert it in `score = ..`", as_written(range)));
     }
 }
 
@@ -115,7 +124,7 @@ fn check_labels(output: &Output, errors: &mut Errors) {
             .iter()
             .find(|it| it.chars().next() == text.chars().next());
         if let Some(same) = same.filter(|same| **same != text) {
-            errors.at(label, format!("`scoring = logprobs` needs labels that begin differently, since the first token decides: {same:?} and {text:?} begin alike; rename one"));
+            errors.at(label, format!("`scoring(by = logprobs)` needs labels that begin differently, since the first token decides: {same:?} and {text:?} begin alike; rename one"));
         }
         earlier.push(text);
     }

@@ -5,46 +5,48 @@ use syn::Ident;
 use super::panel::check_at_least_one;
 use crate::judge::model::Judge;
 use crate::shared::errors::Errors;
+use crate::shared::names::nearest;
 
 pub(super) fn check(judge: &Judge, errors: &mut Errors) {
     let attrs = &judge.attrs;
     let Some(turns) = &attrs.turns else {
-        let numbers = [("window", &attrs.window), ("max_turns", &attrs.max_turns)];
-        for (name, number) in numbers {
-            if number.is_some() {
-                errors.at(number, without_turns(name));
-            }
-        }
-        if let Some(reduce) = &attrs.reduce {
-            errors.at(reduce, without_turns("reduce"));
-        }
         return;
     };
-    one_of(
-        turns,
-        "the role of the turns",
-        &["assistant", "user"],
-        errors,
-    );
-    if let Some(reduce) = &attrs.reduce {
+    if turns.lacks_role() {
+        errors.at_span(
+            turns.span,
+            "missing role in `turns(..)`; write `of = assistant`",
+        );
+    }
+    if let Some(role) = &turns.of {
         one_of(
+            "of",
+            role,
+            "the role of the turns",
+            &["assistant", "user"],
+            errors,
+        );
+    }
+    if let Some(reduce) = &turns.reduce {
+        one_of(
+            "reduce",
             reduce,
             "a reduction of the scores of turns",
             &["mean", "min", "max"],
             errors,
         );
     }
-    if let Some(window) = &attrs.window {
+    if let Some(window) = &turns.window {
         let message = "`window` must be at least 1, found 0; write `window = 10`";
         check_at_least_one(window, message, errors);
     }
-    if let Some(max) = &attrs.max_turns {
-        let message = "`max_turns` must be at least 1, found 0; write `max_turns = 100`";
+    if let Some(max) = &turns.max {
+        let message = "`max` must be at least 1, found 0; write `max = 100`";
         check_at_least_one(max, message, errors);
     }
     let mut conversations = judge.conversations();
     match (conversations.next(), conversations.next()) {
-        (None, _) => errors.at(turns, "the judge has no conversation; write an input of the type `Trajectory`, such as `#[input(pred)] conversation: Trajectory`"),
+        (None, _) => errors.at_span(turns.span, "the judge has no conversation; write an input of the type `Trajectory`, such as `#[input(pred)] conversation: Trajectory`"),
         (Some(_), Some(second)) => {
             errors.at(&second.field.ty, "the turns are those of one conversation, found two inputs of the type `Trajectory`; keep one");
         }
@@ -58,18 +60,20 @@ pub(super) fn check(judge: &Judge, errors: &mut Errors) {
     }
 }
 
-fn without_turns(name: &str) -> String {
-    format!("`{name}` requires `turns`; write `turns = assistant`, or remove `{name}`")
-}
-
 /// Reports a word that is not one of the expected ones.
-pub(super) fn one_of(word: &Ident, what: &str, expected: &[&str], errors: &mut Errors) {
+pub(super) fn one_of(key: &str, word: &Ident, what: &str, expected: &[&str], errors: &mut Errors) {
     if !expected.iter().any(|name| word == name) {
         let names = expected.join("`, `");
-        let first = expected[0];
+        let found = word.to_string();
+        let meant = match &*found {
+            "average" => "mean",
+            "ai" | "bot" | "model" => "assistant",
+            "human" => "user",
+            found => nearest(found, expected).unwrap_or(expected[0]),
+        };
         errors.at(
             word,
-            format!("expected {what}, one of `{names}`, found `{word}`; write `{first}`"),
+            format!("expected {what}, one of `{names}`, found `{found}`; write `{key} = {meant}`"),
         );
     }
 }

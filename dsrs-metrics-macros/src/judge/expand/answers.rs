@@ -46,6 +46,7 @@ fn only_output<'a>(cx: &Context<'a>) -> Option<&'a Output> {
     let draws = judge
         .attrs
         .scoring
+        .by
         .as_ref()
         .is_some_and(|scoring| scoring.draws.is_some());
     let has_one = judge.attrs.turns.is_none() && !draws;

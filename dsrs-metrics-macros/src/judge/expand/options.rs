@@ -23,6 +23,7 @@ pub(super) fn options(cx: &Context<'_>) -> TokenStream {
     let mut calls = TokenStream::new();
     let scoring = attrs
         .scoring
+        .by
         .as_ref()
         .filter(|scoring| scoring.word != "text");
     if let Some(scoring) = scoring {
@@ -34,15 +35,15 @@ pub(super) fn options(cx: &Context<'_>) -> TokenStream {
             }
         };
         calls.extend(quote_spanned!(*span=> .scoring(#runtime::judge::Scoring::#value)));
-        if scoring.draws.is_some() && attrs.temperature.is_none() {
+        if scoring.draws.is_some() && attrs.scoring.temperature.is_none() {
             calls.extend(quote_spanned!(*span=> .temperature(1.0)));
         }
     }
-    if let Some(temperature) = &attrs.temperature {
+    if let Some(temperature) = &attrs.scoring.temperature {
         let value = number(temperature);
         calls.extend(quote_spanned!(*span=> .temperature(#value)));
     }
-    if let Some(tokens) = &attrs.max_tokens {
+    if let Some(tokens) = &attrs.scoring.max_tokens {
         calls.extend(quote_spanned!(*span=> .max_tokens(#tokens)));
     }
     let panel = panel(cx);
@@ -61,19 +62,21 @@ pub(super) fn options(cx: &Context<'_>) -> TokenStream {
         let from = places(cx, from);
         calls.extend(quote_spanned!(*span=> .reads(&[#(#from),*])));
     }
-    if let Some(role) = &attrs.turns {
+    if let Some(turns) = &attrs.turns
+        && let Some(role) = &turns.of
+    {
         let role = Ident::new(&names::upper_camel(&role.to_string()), *span);
-        let reduction = attrs
+        let reduction = turns
             .reduce
             .as_ref()
             .map_or("Mean".to_owned(), |it| names::upper_camel(&it.to_string()));
         let reduction = Ident::new(&reduction, *span);
-        let window = match &attrs.window {
+        let window = match &turns.window {
             Some(window) => quote_spanned!(*span=> ::core::option::Option::Some(#window)),
             None => quote_spanned!(*span=> ::core::option::Option::None),
         };
-        let max = attrs
-            .max_turns
+        let max = turns
+            .max
             .as_ref()
             .map_or_else(|| quote!(100), ToTokens::to_token_stream);
         let is_verdict = judge.has_verdicts();
@@ -114,9 +117,9 @@ fn panel(cx: &Context<'_>) -> TokenStream {
         runtime,
         ..
     } = cx;
-    let attrs = &judge.attrs;
+    let panel = &judge.attrs.panel;
     let mut calls = TokenStream::new();
-    if let Some(models) = &attrs.models {
+    if let Some(models) = &panel.models {
         let list: Vec<_> = models
             .list
             .iter()
@@ -129,21 +132,21 @@ fn panel(cx: &Context<'_>) -> TokenStream {
             None => quote_spanned!(*span=> .models([#(#list),*])),
         });
     }
-    if let Some(aggregation) = &attrs.aggregation {
+    if let Some(aggregation) = &panel.aggregation {
         let name = names::upper_camel(&aggregation.to_string());
         let name = format_ident!("{name}", span = aggregation.span());
         calls.extend(quote_spanned!(*span=> .aggregation(#runtime::judge::Aggregation::#name)));
     }
-    if let Some(limit) = &attrs.max_concurrent {
+    if let Some(limit) = &panel.max_concurrent {
         calls.extend(quote_spanned!(*span=> .max_concurrent_judges(#limit)));
     }
-    if let Some(quorum) = &attrs.quorum {
+    if let Some(quorum) = &panel.quorum {
         calls.extend(quote_spanned!(*span=> .quorum(#quorum)));
     }
     calls
 }
 
-/// Returns a model in `models([..])`, with the user's span.
+/// Returns a model in `models = [..]`, with the user's span.
 fn model(cx: &Context<'_>, model: &Expr) -> TokenStream {
     let (start, _) = ends(model);
     let runtime = names::runtime_at(cx.metric.attrs.krate.as_ref(), start, cx.span);

@@ -118,7 +118,7 @@ fn offline(cx: &Context<'_>) -> Setter {
         name: "offline",
         argument: TokenStream::new(),
         call: quote_spanned!(cx.span=> .offline()),
-        doc: "Scores by the offline stand-in of the judge, if it has one, in place of a model. Every result says so.",
+        doc: "Scores by the offline stand-in of the judge, if it has one, instead of a model. Every result says so.",
     }
 }
 
@@ -129,7 +129,7 @@ fn settings(cx: &Context<'_>) -> [(&'static str, Setter); 6] {
         name: "threshold",
         argument: quote_spanned!(span=> threshold: ::core::primitive::f64),
         call: quote_spanned!(span=> .threshold(threshold)),
-        doc: "Sets the smallest (or, if lower is better, the largest) value that is a pass.",
+        doc: "Sets the smallest passing value, or the largest if lower is better.",
     };
     let strict = Setter {
         name: "strict",
@@ -168,7 +168,7 @@ fn prompt_settings(cx: &Context<'_>) -> [Setter; 3] {
             name: "instruction",
             argument: quote_spanned!(*span=> instruction: #text),
             call: quote_spanned!(*span=> .instruction(instruction)),
-            doc: "Sets the instruction, in place of the doc comment of the signature.",
+            doc: "Sets the instruction, instead of the doc comment of the signature.",
         },
         Setter {
             name: "demos",

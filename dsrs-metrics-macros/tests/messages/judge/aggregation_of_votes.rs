@@ -1,7 +1,7 @@
 use dsrs_metrics::prelude::*;
 
 /// Say whether the answer is polite.
-#[judge(aggregation = median)]
+#[judge(panel(aggregation = median))]
 struct Polite {
     #[input(pred)]
     answer: String,

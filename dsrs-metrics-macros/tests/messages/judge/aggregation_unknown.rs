@@ -1,7 +1,7 @@
 use dsrs_metrics::prelude::*;
 
 /// Say whether the answer is polite.
-#[judge(aggregation = mode)]
+#[judge(panel(aggregation = mode))]
 struct Polite {
     #[input(pred)]
     answer: String,

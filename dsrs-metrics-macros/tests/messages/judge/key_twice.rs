@@ -1,7 +1,7 @@
 use dsrs_metrics::prelude::*;
 
 /// Say whether the answer is polite.
-#[judge(max_tokens = 10, max_tokens = 20)]
+#[judge(scoring(max_tokens = 10, max_tokens = 20))]
 struct Polite {
     #[input(pred)]
     answer: String,

@@ -1,7 +1,7 @@
 use dsrs_metrics::prelude::*;
 
 /// Say whether the answer is polite.
-#[judge(max_concurrent_judges = 0)]
+#[judge(panel(max_concurrent = 0))]
 struct Polite {
     #[input(pred)]
     answer: String,

@@ -1,7 +1,7 @@
 use dsrs_metrics::prelude::*;
 
 /// Say whether the answer is polite.
-#[judge(max_tokens = 0.5)]
+#[judge(scoring(max_tokens = 0.5))]
 struct Polite {
     #[input(pred)]
     answer: String,

@@ -1,7 +1,7 @@
 use dsrs_metrics::prelude::*;
 
 /// Say whether the answer is polite.
-#[judge(models([5]))]
+#[judge(panel(models = [5]))]
 struct Polite {
     #[input(pred)]
     answer: String,

@@ -1,7 +1,7 @@
 use dsrs_metrics::prelude::*;
 
 /// Say whether the answer is polite.
-#[judge(models(["gpt-6-luna"]))]
+#[judge(panel(models = ["gpt-6-luna"]))]
 struct Polite {
     #[input(pred)]
     answer: String,

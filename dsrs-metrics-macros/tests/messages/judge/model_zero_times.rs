@@ -1,7 +1,7 @@
 use dsrs_metrics::prelude::*;
 
 /// Say whether the answer is polite.
-#[judge(models([default; 0]))]
+#[judge(panel(models = [default; 0]))]
 struct Polite {
     #[input(pred)]
     answer: String,

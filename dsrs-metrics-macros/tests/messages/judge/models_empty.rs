@@ -1,7 +1,7 @@
 use dsrs_metrics::prelude::*;
 
 /// Say whether the answer is polite.
-#[judge(models([]))]
+#[judge(panel(models = []))]
 struct Polite {
     #[input(pred)]
     answer: String,

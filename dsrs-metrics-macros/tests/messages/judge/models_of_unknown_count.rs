@@ -3,7 +3,7 @@ use dsrs_metrics::prelude::*;
 const COUNT: usize = 3;
 
 /// Say whether the answer is polite.
-#[judge(models([default; COUNT]))]
+#[judge(panel(models = [default; COUNT]))]
 struct Polite {
     #[input(pred)]
     answer: String,

@@ -1,7 +1,7 @@
 use dsrs_metrics::prelude::*;
 
 /// Say whether the answer is polite.
-#[judge(models([default; 3]), quorum = 4)]
+#[judge(panel(models = [default; 3], quorum = 4))]
 struct Polite {
     #[input(pred)]
     answer: String,

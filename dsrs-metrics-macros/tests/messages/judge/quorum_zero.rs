@@ -1,7 +1,7 @@
 use dsrs_metrics::prelude::*;
 
 /// Say whether the answer is polite.
-#[judge(quorum = 0)]
+#[judge(panel(quorum = 0))]
 struct Polite {
     #[input(pred)]
     answer: String,

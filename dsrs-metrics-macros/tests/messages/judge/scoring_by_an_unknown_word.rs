@@ -1,5 +1,5 @@
 /// Say whether it is polite.
-#[judge(scoring = probabilities)]
+#[judge(scoring(by = probabilities))]
 struct Polite {
     #[input(pred)]
     text: String,

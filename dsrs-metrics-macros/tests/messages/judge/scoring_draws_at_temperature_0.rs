@@ -1,5 +1,5 @@
 /// Say whether it is polite.
-#[judge(scoring = draws(20), temperature = 0.0)]
+#[judge(scoring(by = draws(20), temperature = 0.0))]
 struct Polite {
     #[input(pred)]
     text: String,

@@ -1,5 +1,5 @@
 /// Say whether it is polite.
-#[judge(scoring = draws(many))]
+#[judge(scoring(by = draws(many)))]
 struct Polite {
     #[input(pred)]
     text: String,

@@ -1,5 +1,5 @@
 /// Say whether it is polite.
-#[judge(scoring = draws)]
+#[judge(scoring(by = draws))]
 struct Polite {
     #[input(pred)]
     text: String,

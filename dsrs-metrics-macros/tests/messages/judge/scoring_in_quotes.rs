@@ -1,5 +1,5 @@
 /// Say whether it is polite.
-#[judge(scoring = "logprobs")]
+#[judge(scoring(by = "logprobs"))]
 struct Polite {
     #[input(pred)]
     text: String,

@@ -1,5 +1,5 @@
 /// Judge the words.
-#[judge(score = share(good, |it| it), scoring = logprobs)]
+#[judge(score = share(good, |it| it), scoring(by = logprobs))]
 struct Words {
     #[input(pred)]
     words: Vec<String>,

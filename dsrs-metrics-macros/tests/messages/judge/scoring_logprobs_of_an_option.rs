@@ -1,5 +1,5 @@
 /// Say whether it is polite.
-#[judge(score = polite.is_some(), scoring = logprobs)]
+#[judge(score = polite.is_some(), scoring(by = logprobs))]
 struct Polite {
     #[input(pred)]
     text: String,

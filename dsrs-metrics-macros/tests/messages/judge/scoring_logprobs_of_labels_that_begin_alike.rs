@@ -1,5 +1,5 @@
 /// Judge the text.
-#[judge(score = f64::from(u8::from(quality != "bad")), scoring = logprobs)]
+#[judge(score = f64::from(u8::from(quality != "bad")), scoring(by = logprobs))]
 struct Quality {
     #[input(pred)]
     text: String,

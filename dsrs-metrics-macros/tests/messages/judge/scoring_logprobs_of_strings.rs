@@ -1,5 +1,5 @@
 /// Grade the text.
-#[judge(score = grade.len() as f64, scoring = logprobs)]
+#[judge(score = grade.len() as f64, scoring(by = logprobs))]
 struct Graded {
     #[input(pred)]
     text: String,

@@ -1,5 +1,5 @@
 /// Grade the text.
-#[judge(scoring = logprobs)]
+#[judge(scoring(by = logprobs))]
 struct Graded {
     #[input(pred)]
     text: String,

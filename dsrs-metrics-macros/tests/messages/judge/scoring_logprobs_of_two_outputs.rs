@@ -1,5 +1,5 @@
 /// Grade the text.
-#[judge(score = grade, scoring = logprobs)]
+#[judge(score = grade, scoring(by = logprobs))]
 struct Graded {
     #[input(pred)]
     text: String,

@@ -1,5 +1,5 @@
 /// Say whether it is polite.
-#[judge(scoring = logprobs(20))]
+#[judge(scoring(by = logprobs(20)))]
 struct Polite {
     #[input(pred)]
     text: String,

@@ -1,5 +1,5 @@
 /// Grade the text.
-#[judge(scoring = logprobs, range = 0..=9)]
+#[judge(scoring(by = logprobs), range = 0..=9)]
 struct Graded {
     #[input(pred)]
     text: String,

@@ -1,5 +1,5 @@
 /// Say whether it is polite.
-#[judge(scoring = draws(1))]
+#[judge(scoring(by = draws(1)))]
 struct Polite {
     #[input(pred)]
     text: String,

@@ -1,5 +1,5 @@
 /// Say whether it is polite.
-#[judge(scoring = draws(5000000000))]
+#[judge(scoring(by = draws(5000000000)))]
 struct Polite {
     #[input(pred)]
     text: String,

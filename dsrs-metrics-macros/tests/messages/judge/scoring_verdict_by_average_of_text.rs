@@ -1,5 +1,5 @@
 /// Say whether it is polite.
-#[judge(scoring = text, aggregation = average, threshold = 0.5)]
+#[judge(scoring(by = text), panel(aggregation = average), threshold = 0.5)]
 struct Polite {
     #[input(pred)]
     text: String,

@@ -1,7 +1,7 @@
 use dsrs_metrics::prelude::*;
 
 /// Say whether the answer is polite.
-#[judge(temperature = "low")]
+#[judge(scoring(temperature = "low"))]
 struct Polite {
     #[input(pred)]
     answer: String,

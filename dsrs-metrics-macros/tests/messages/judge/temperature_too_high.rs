@@ -1,7 +1,7 @@
 use dsrs_metrics::prelude::*;
 
 /// Say whether the answer is polite.
-#[judge(temperature = 3.5)]
+#[judge(scoring(temperature = 3.5))]
 struct Polite {
     #[input(pred)]
     answer: String,

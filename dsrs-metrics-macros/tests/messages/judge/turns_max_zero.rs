@@ -1,5 +1,5 @@
 /// Judge whether the last message is polite.
-#[judge(turns = user, max_turns = 0)]
+#[judge(turns(of = user, max = 0))]
 struct Polite {
     #[input(pred)]
     conversation: Trajectory,

@@ -1,5 +1,5 @@
 /// Judge whether the last message is polite.
-#[judge(turns = assistant, pairwise(first, second))]
+#[judge(turns(of = assistant), pairwise(first, second))]
 struct Polite {
     #[input(gold = "answer")]
     first: String,

@@ -1,5 +1,5 @@
 /// Judge whether the last message is polite.
-#[judge(turns = agent)]
+#[judge(turns(of = agent))]
 struct Polite {
     #[input(pred)]
     conversation: Trajectory,

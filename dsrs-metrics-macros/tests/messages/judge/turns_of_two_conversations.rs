@@ -1,5 +1,5 @@
 /// Judge whether the last message is polite.
-#[judge(turns = assistant)]
+#[judge(turns(of = assistant))]
 struct Polite {
     #[input(gold)]
     expected: Trajectory,

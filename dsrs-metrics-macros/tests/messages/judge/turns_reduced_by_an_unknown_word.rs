@@ -1,5 +1,5 @@
 /// Judge whether the last message is polite.
-#[judge(turns = assistant, reduce = median)]
+#[judge(turns(of = assistant, reduce = median))]
 struct Polite {
     #[input(pred)]
     conversation: Trajectory,

@@ -1,5 +1,5 @@
 /// Judge whether the last message is polite.
-#[judge(turns = assistant, window = 0)]
+#[judge(turns(of = assistant, window = 0))]
 struct Polite {
     #[input(pred)]
     conversation: Trajectory,

@@ -237,7 +237,10 @@ impl Tally {
             }
             Outcome::ProgramFailed { .. } => self.program_failed += 1,
             Outcome::MetricFailed { .. } | Outcome::Counted(_) => self.failed += 1,
-            Outcome::Abstained | Outcome::Gated { .. } | Outcome::Skipped { .. } => {
+            Outcome::Abstained
+            | Outcome::Gated { .. }
+            | Outcome::Skipped { .. }
+            | Outcome::NotNeeded => {
                 self.unscored += 1;
             }
         }

@@ -7,7 +7,7 @@ impl Polite {
 }
 
 /// Say whether the answer is polite.
-#[judge(models([Polite::model()]))]
+#[judge(panel(models = [Polite::model()]))]
 struct Polite {
     #[input(pred)]
     answer: String,

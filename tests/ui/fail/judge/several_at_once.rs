@@ -1,6 +1,6 @@
 use dsrs_metrics::prelude::*;
 
-#[judge(tier = proxy, temperature = 9.0, aggregation = mode)]
+#[judge(tier = proxy, scoring(temperature = 9.0), panel(aggregation = mode))]
 struct Polite {
     #[input]
     answer: &str,

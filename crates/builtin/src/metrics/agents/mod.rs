@@ -1,10 +1,9 @@
-//! Metrics of the steps of a coding agent: a plan, the result of a subtask, a synthesis, the
-//! utility and outcome of a tool call. Each is a weighted mean of a few checks, with the reasons
-//! for those that fail.
+//! Metrics of a coding agent's steps: a plan, the result of a subtask, a synthesis, the utility and outcome of a tool
+//! call. Each is a weighted mean of a few checks, with the reasons for those that fail.
 //!
-//! They check form, not truth: whether a plan is good is the question of a judge.
+//! They check form, not truth. Use a judge to decide whether a plan is good.
 //!
-//! The file is long because each metric is documented with its rules, its reference and an example; their code is short.
+//! The file is long because each metric has its rules, its reference and an example; their code is short.
 
 use std::borrow::Cow;
 
@@ -26,11 +25,10 @@ mod planning;
 
 /// Planning and synthesis of a task, weighted 0.6 to 0.4.
 ///
-/// `0.6 subtask_planning + 0.4 synthesis`, in [0, 1]. The execution is not included, since it is
-/// scored per subtask. The feedback joins the feedback of both components, lowest score first. A plan without a
-/// synthesis scores at most 0.6. For other weights or parameters, define your own composite,
-/// for example `#[metric(weighted(subtask_planning = 0.5, synthesis(min_summary_chars = 40) =
-/// 0.5))]`.
+/// `0.6 subtask_planning + 0.4 synthesis`, in [0, 1]. The execution is not included because it is scored per subtask.
+/// The feedback joins that of both components, lowest score first. A plan without a synthesis scores at most 0.6. For
+/// other weights or parameters, define your own composite, for example `#[metric(weighted(subtask_planning = 0.5,
+/// synthesis(min_summary_chars = 40) = 0.5))]`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Combined;
@@ -54,7 +52,7 @@ pub struct Combined;
 /// A field that is a JSON value, or a string that contains one.
 pub(super) enum JsonField<'a> {
     Valid(Cow<'a, Value>),
-    /// The string is not valid JSON, with the reason.
+    /// The string is not valid JSON, for this reason.
     Invalid(String),
 }
 
@@ -62,7 +60,7 @@ impl<'a> JsonField<'a> {
     /// Parses the value of a field.
     ///
     /// # Errors
-    /// Valid JSON that is nested too deep to be parsed.
+    /// Fails for valid JSON that is nested too deep to be parsed.
     pub(super) fn parse(field: &str, value: &'a Value) -> Result<Self, Unscored> {
         let Value::String(json) = value else {
             return Ok(Self::Valid(Cow::Borrowed(value)));
@@ -83,7 +81,7 @@ pub(super) fn missing(field: &str) -> String {
     format!("`{field}` is missing")
 }
 
-/// Checks for a boolean, or a string with one in any case.
+/// Checks for a boolean, or a string that contains one in any case.
 pub(super) fn boolean(field: &str, value: Option<&Value>) -> Option<String> {
     match value {
         None => Some(missing(field)),
@@ -102,7 +100,7 @@ pub(super) fn boolean(field: &str, value: Option<&Value>) -> Option<String> {
     }
 }
 
-/// Checks for a number in a closed interval, or a string with one.
+/// Checks for a number in a closed interval, or a string that contains one.
 pub(super) fn number_in(
     field: &str,
     value: Option<&Value>,
@@ -125,7 +123,7 @@ pub(super) fn number_in(
     })
 }
 
-/// Checks for a string of a minimum number of characters that contains a letter or digit.
+/// Checks for a string with a minimum number of characters, one of them a letter or digit.
 pub(super) fn substantive(field: &str, value: Option<&Value>, min_chars: u64) -> Option<String> {
     let text = match value {
         None => return Some(missing(field)),
@@ -147,7 +145,7 @@ pub(super) fn substantive(field: &str, value: Option<&Value>, min_chars: u64) ->
     (!has_alphanumeric).then(|| format!("`{field}` contains no letter or digit"))
 }
 
-/// The number of characters in NFC, counting a run of white space between words as one.
+/// Returns the number of characters in NFC, counting a run of white space between words as one.
 fn length(text: &str) -> u64 {
     let text = NormalForm::Nfc.apply(text);
     let (mut chars, mut words) = (0, 0_u64);
@@ -165,8 +163,7 @@ pub(super) fn is_nonblank_string(value: Option<&Value>) -> bool {
         .is_some_and(|text| !text.trim().is_empty())
 }
 
-/// The reason for the first item that fails a check, with its number from 1 and the number of
-/// further failures.
+/// Returns the reason for the first item that fails a check, with its number from 1 and the number of further failures.
 pub(super) fn first_failure(
     noun: &str,
     items: &[Value],
@@ -185,18 +182,16 @@ pub(super) fn first_failure(
 
 /// Scores how well-formed the result of a subtask is: three checks, weighted 0.33, 0.33 and 0.34.
 ///
-/// In [0, 1]. A field that is missing or `null` fails its check.
+/// The score is in [0, 1]. A field that is missing or `null` fails its check.
 ///
 /// - `result`: `pred.result` is a JSON value, or a string that contains one;
-/// - `edit_or_command`: the result has the different strings `old_string` and `new_string`, or a
-///   `command` that is not blank, or is itself a non-blank string (the content that a `read`
-///   subtask returns);
-/// - `reasoning`: `pred.reasoning` is a string of at least `min_reasoning_chars` characters that
-///   contains a letter or digit. Characters are counted in NFC, a run of white space between words
-///   as one.
+/// - `edit_or_command`: the result has different strings `old_string` and `new_string`, or a `command` that is not
+///   blank, or is itself a non-blank string (the content that a `read` subtask returns);
+/// - `reasoning`: `pred.reasoning` is a string of at least `min_reasoning_chars` characters with a letter or digit.
+///   Characters are counted in NFC, a run of white space between words as one.
 ///
-/// The formula is `subtask_execution_metric` of the `dsrs` document, whose implementation counts
-/// bytes. JSON nested deeper than 127 levels is an error.
+/// The formula is `subtask_execution_metric` of the `dsrs` document, whose implementation counts bytes. JSON nested
+/// deeper than 127 levels is an error.
 ///
 /// ```
 /// use dsrs_metrics::metrics::SubtaskExecution;
@@ -264,7 +259,7 @@ fn no_edit_or_command(result: &Value) -> Option<String> {
 
 /// Scores how well-formed the synthesis of a task is: four checks, weighted 0.25 each.
 ///
-/// In [0, 1]. A field that is missing or `null` fails its check.
+/// The score is in [0, 1]. A field that is missing or `null` fails its check.
 ///
 /// - `success`: `pred.success` is a boolean, or a string with one;
 /// - `summary`: `pred.summary` is a string of at least `min_summary_chars` characters, counted as
@@ -344,7 +339,7 @@ fn invalid_files(files: Option<&Value>) -> Result<Option<String>, Unscored> {
 
 /// Scores how well-formed the assessment of a tool call is: four checks, weighted 0.25 each.
 ///
-/// In [0, 1]. A field that is missing or `null` fails its check.
+/// The score is in [0, 1]. A field that is missing or `null` fails its check.
 ///
 /// - `step_utility`: `pred.step_utility` is a number from `min_utility` to `max_utility`, or a
 ///   string with one;
@@ -353,8 +348,8 @@ fn invalid_files(files: Option<&Value>) -> Result<Option<String>, Unscored> {
 ///   characters, counted as in `subtask_execution`;
 /// - `confidence`: `pred.confidence` is a number in [0, 1], or a string with one.
 ///
-/// The formula is `tool_step_utility_metric` of the `dsrs` document, in which the utility is in [0,
-/// 1]. For rows in which it is in [-1, 1], as `outcome_coupled` reads it, set `min_utility = -1`.
+/// The formula is `tool_step_utility_metric` of the `dsrs` document, where the utility is in [0, 1]. If your rows have
+/// it in [-1, 1], as `outcome_coupled` reads it, set `min_utility = -1`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ToolStepUtility;
@@ -428,7 +423,7 @@ impl Requires for ToolStepUtility {
 }
 
 fn interval(min: f64, max: f64) -> Result<[f64; 2], String> {
-    // NaN is not a bound.
+    // NaN is not a valid bound.
     let is_interval = min <= max;
     is_interval.then_some([min, max]).ok_or_else(|| {
         format!("`min_utility` must not exceed `max_utility`, found {min} and {max}")

@@ -9,20 +9,18 @@ use dsrs_metrics_values::outcome_coupled::{
     OutcomeCoupledScorer, OutcomeWeights, ToolResultRecord, check_delta,
 };
 
-/// Scores a tool call by its outcome: whether it advanced the goal, was new, made more tests pass,
-/// and had valid parameters.
+/// Scores a tool call by its outcome: whether it advanced the goal, was new, made more tests pass, and had valid
+/// parameters.
 ///
-/// `0.4 (step_utility + 1) / 2 + 0.3 (1 - was_repeated) + 0.2 verification + 0.1 params_valid`, in
-/// [0, 1]. Verification is 1 if more tests pass than before, 0.5 for as many, 0 for fewer. With
-/// `full_delta` above 1, a change of that many tests counts in full, and a smaller change
-/// proportionally.
+/// `0.4 (step_utility + 1) / 2 + 0.3 (1 - was_repeated) + 0.2 verification + 0.1 params_valid`, in [0, 1]. Verification
+/// is 1 if more tests pass than before, 0.5 for the same number, and 0 for fewer. With `full_delta` above 1, a change
+/// of that many tests counts in full, and a smaller change proportionally.
 ///
-/// Reads `pred.step_utility` in [-1, 1], `pred.was_repeated`, `pred.params_valid`, and
-/// `pred.verification_delta` or the numbers of passing tests `pred.tests_before` and
-/// `pred.tests_after`. If a row has all three, they must agree. A utility out of range or a missing
-/// field is an error. Each component is a named score. [`OutcomeCoupledScorer`] computes the same
-/// in code; its module [`outcome_coupled`](mod@dsrs_metrics_values::outcome_coupled) documents the differences from
-/// the document's formula.
+/// Reads `pred.step_utility` in [-1, 1], `pred.was_repeated`, `pred.params_valid`, and `pred.verification_delta` or the
+/// numbers of passing tests `pred.tests_before` and `pred.tests_after`. If a row has all three, they must agree. A
+/// utility out of range or a missing field is an error. Each component is a named score. [`OutcomeCoupledScorer`]
+/// computes the same in code; its module [`outcome_coupled`](mod@dsrs_metrics_values::outcome_coupled) documents how it
+/// differs from the document's formula.
 ///
 /// ```
 /// use dsrs_metrics::metrics::OutcomeCoupled;
@@ -107,7 +105,7 @@ fn scorer(weights: [f64; 4], full_delta: u32) -> Result<OutcomeCoupledScorer, St
     Ok(scorer.with_full_delta(full_delta))
 }
 
-/// The change in passing tests: as stated, computed from the numbers of tests, or both if they
+/// Returns the change in passing tests: as stated or computed from the numbers of tests. If a row has both, they must
 /// agree.
 fn delta(stated: Option<i64>, tests: Option<(u32, u32)>) -> Result<i64, Unscored> {
     if let (Some(stated), Some((before, after))) = (stated, tests) {

@@ -9,24 +9,22 @@ use crate::metric;
 use crate::metrics::breakdown::Breakdown;
 use crate::text::Searchable;
 
-/// Scores how far a plan is a list of executable subtasks: four checks, weighted 0.25 each.
+/// Scores whether a plan is a list of executable subtasks: four checks, weighted 0.25 each.
 ///
-/// In [0, 1]; a check scores 1 if every subtask passes it, otherwise 0. `pred.subtasks` is a list,
-/// or a string that contains one as JSON.
+/// The score is in [0, 1]. A check scores 1 if every subtask passes it, otherwise 0. `pred.subtasks` is a list, or a
+/// string that contains one as JSON.
 ///
-/// - `subtasks`: it is a non-empty list of objects with `id`, `action`, `target` and `instruction`;
-///   only `target` may be `null`;
+/// - `subtasks`: it is a non-empty list of objects with `id`, `action`, `target` and `instruction`; only `target` may
+///   be `null`;
 /// - `actions`: each `action` is exactly one of `actions`;
-/// - `targets`: each `target` is a path, unless its action is in `actions` but not in
-///   `file_actions`. A path contains no white space, no control character and no `://`; it contains
-///   `/`, `\` or `.`, or is one of `bare_names`;
-/// - `instructions`: each `instruction` starts with one of `verbs` as a whole word, in any case,
-///   after any digits and punctuation. If `verbs` is empty, any string with a letter passes.
+/// - `targets`: each `target` is a path, unless its action is in `actions` but not in `file_actions`. A path contains
+///   no white space, no control character and no `://`; it contains `/`, `\` or `.`, or is one of `bare_names`;
+/// - `instructions`: each `instruction` starts with one of `verbs` as a whole word, in any case, after any digits and
+///   punctuation. If `verbs` is empty, any string with a letter passes.
 ///
-/// The formula is `subtask_planning_metric` of the `dsrs` document, with these clarifications and
-/// corrections: an empty plan scores 0 instead of 0.25, "Address" does not start with the verb
-/// "add", and `Makefile` is a path. A row with JSON nested deeper than 127 levels is an error; a
-/// missing plan, or any other value that is not one, scores 0.
+/// The formula is `subtask_planning_metric` of the `dsrs` document, with these clarifications and corrections: an empty
+/// plan scores 0 instead of 0.25, "Address" does not start with the verb "add", and `Makefile` is a path. JSON nested
+/// deeper than 127 levels is an error; a missing plan, or any other value that is not one, scores 0.
 ///
 /// ```
 /// use dsrs_metrics::metrics::SubtaskPlanning;
@@ -112,7 +110,7 @@ fn words(list: &str) -> Vec<String> {
     list.split_whitespace().map(str::to_owned).collect()
 }
 
-/// All four checks fail for the same reason.
+/// Returns a breakdown whose four checks all fail for the same reason.
 fn invalid_plan(weights: Weights<4>, reason: String) -> Breakdown {
     let failed = (0.0, None);
     let subtasks = ("subtasks", (0.0, Some(reason)));
@@ -199,7 +197,7 @@ fn text<'a>(subtask: &'a Value, field: &str) -> Option<&'a str> {
 const BARE_NAMES: &str = "BUILD CHANGELOG CODEOWNERS COPYING Dockerfile Gemfile Jenkinsfile Justfile LICENSE Makefile \
     NOTICE Procfile README Rakefile Vagrantfile WORKSPACE justfile makefile";
 
-/// Verbs that instructions to a coding agent start with.
+/// Verbs that start instructions to a coding agent.
 const VERBS: &str = "add adjust analyse analyze append apply benchmark build call change check clean commit \
     compare compile configure confirm convert copy create debug define delete deploy disable \
     document download edit enable ensure examine execute explore export extend extract fetch \

@@ -10,8 +10,8 @@ use crate::contract::{Check, FieldType as _, Fields, Side, Unscored};
 use crate::metrics::field;
 use crate::syntax::{Comparison, Language};
 
-/// Passes if the answer equals one of the expected strings. The reason for a failure is written only if it is read, since
-/// a line diff takes longer than the comparison.
+/// Passes if the answer equals one of the expected strings. The reason for a failure is written only if it is read,
+/// because a line diff takes longer than the comparison.
 pub(super) fn compare(
     strictness: DiffStrictness,
     language: Option<Language>,
@@ -40,7 +40,7 @@ pub(super) fn compare(
     }))
 }
 
-/// Returns the expected strings of a gold row, at least one. A cell that is no list of strings is a string.
+/// Returns the expected strings of a gold row, at least one. A cell that is not a list of strings is a string.
 pub(super) fn expected<'r>(row: &'r Fields, field: &str) -> Result<Vec<Cow<'r, str>>, Unscored> {
     let gold = field::value(row, Side::Gold, field)?;
     let texts: Option<Vec<_>> = match gold {
@@ -104,10 +104,10 @@ fn same_tree(language: Language, expected: &str, found: &str) -> Result<Same, Un
     }
 }
 
-/// The largest number of lines of a diff.
+/// The maximum number of lines of a diff.
 const MAX_LINES: usize = 60;
 
-/// Returns the lines that differ with two lines of context, like `diff -u`.
+/// Returns the differing lines with two lines of context, like `diff -u`.
 fn line_diff(expected: &str, found: &str) -> String {
     let diff = TextDiff::configure()
         .timeout(std::time::Duration::from_millis(200))

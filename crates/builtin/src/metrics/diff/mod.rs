@@ -1,8 +1,7 @@
 //! The metric `diff`: compares an answer with the expected one by characters, words, syntax tree or meaning.
 //!
-//! It is implemented by hand, not with `#[metric]`, because it is asynchronous only at one strictness, which calls
-//! a language model. The file is long because of that: its builder, parameters and contract are written out. The comparison is in
-//! `compare.rs`.
+//! It does not use `#[metric]`, because it is asynchronous only at the one strictness that calls a language model. The
+//! file is long because it writes out the builder, parameters and contract. `compare.rs` has the comparison.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -34,13 +33,13 @@ mod compare;
 pub enum DiffStrictness {
     /// Nothing: the strings must be identical.
     Exact,
-    /// White space: a run of it counts as one space, and it is trimmed at both ends. `a b` is not equal to `ab`.
+    /// White space: a run of it counts as one space, and both ends are trimmed. `a b` is not equal to `ab`.
     #[default]
     NormalizedWhitespace,
-    /// Layout and comments: the syntax trees must be equal, for 10 msat per row. Requires a language, and the feature
-    /// `syntax`.
+    /// Layout and comments: the syntax trees must be equal. Costs 10 msat per row, and requires a language and the
+    /// feature `syntax`.
     AstEquivalent,
-    /// Everything but the meaning, which the judge [`SemanticEquivalence`] compares, for at most 50 msat per row.
+    /// Everything but the meaning, which the judge [`SemanticEquivalence`] compares. Costs at most 50 msat per row.
     Semantic,
 }
 
@@ -57,13 +56,13 @@ impl DiffStrictness {
     }
 }
 
-/// Compares the answer with the expected one, with a line diff in the feedback if it does not.
+/// Compares the answer with the expected one, and shows a line diff in the feedback if they differ.
 ///
-/// Passes or fails. Reads the string `gold.answer` and `pred.answer`, or the field set by `field`, on both sides. If gold is
-/// a list, the answer must equal any of its strings, and the diff is with the first. `ast_equivalent` compares syntax trees
-/// in the given `language` (`rust`, `python`, `javascript`, `typescript`, `json`, `sql`, `bash`), by the rules of
-/// [`Language::compare`](crate::syntax::Language::compare). An answer that does not parse fails; an expected answer that
-/// does not parse is an error.
+/// The result is pass or fail. It reads the string `gold.answer` and `pred.answer`, or the field set by `field`, on
+/// both sides. If gold is a list, the answer must equal any of its strings, and the diff uses the first.
+/// `ast_equivalent` compares syntax trees in the given `language` (`rust`, `python`, `javascript`, `typescript`,
+/// `json`, `sql`, `bash`), by the rules of [`Language::compare`](crate::syntax::Language::compare). An answer that does
+/// not parse fails; an expected answer that does not parse is an error.
 ///
 /// ```
 /// use dsrs_metrics::metrics::{Diff, DiffStrictness};
@@ -78,9 +77,10 @@ impl DiffStrictness {
 /// # }
 /// ```
 ///
-/// `semantic` calls the judge [`SemanticEquivalence`], which decides with a language model whether both have the same
-/// meaning, with the same settings (`with_lm`, `offline`, `models`, `aggregation`, ..). Strings that differ only in white
-/// space are equal without a call. The judge's reasoning and the diff are the score's details. The metric is asynchronous only at this strictness:
+/// `semantic` calls the judge [`SemanticEquivalence`], which asks a language model whether both have the same meaning.
+/// It has the judge's settings (`with_lm`, `offline`, `models`, `aggregation`, ..). Strings that differ only in white
+/// space are equal without a call. The judge's reasoning and the diff form the score's details. The metric is
+/// asynchronous only at this strictness:
 ///
 /// ```
 /// use dsrs_metrics::lm::ScriptedLm;
@@ -98,15 +98,15 @@ impl DiffStrictness {
 /// # }
 /// ```
 ///
-/// A composite that is declared with `#[metric]` derives its cost, and whether it is asynchronous, at compile time. In it
-/// `diff` supports only the other strictnesses; use the component `semantic_equivalence` instead of this one.
+/// A `#[metric]` composite derives its cost, and whether it is asynchronous, at compile time, so `diff` supports only
+/// the other strictnesses in it. Use the component `semantic_equivalence` instead.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diff {
     /// How much may differ.
     pub strictness: DiffStrictness,
     /// The language of both sides, for [`DiffStrictness::AstEquivalent`].
     pub language: LanguageSetting,
-    /// The field that is compared, on both sides.
+    /// The field to compare, on both sides.
     pub field: String,
     /// The panel of judges, for [`DiffStrictness::Semantic`].
     pub panel: Panel,
@@ -128,29 +128,29 @@ const MUST_BE_AWAITED: &str = "at `semantic` the metric is asynchronous, since i
 const IN_COMPOSITE: &str = "at `semantic` the metric is asynchronous and costs up to 50 msat, which a declared composite must know at compile time; name `semantic_equivalence` instead, or use `Composite::builder`";
 
 impl Diff {
-    /// Returns a builder of the metric.
+    /// Creates a builder of the metric.
     pub fn builder() -> Self {
         Self::default()
     }
 
-    /// Returns the metric.
+    /// Builds the metric.
     pub fn build(self) -> Self {
         self
     }
 
     setters! {
-        /// Sets how much may differ; the default is white space.
+        /// Sets how much may differ. The default is white space.
         pub fn strictness(strictness: DiffStrictness) => strictness = strictness;
 
         /// Sets the language of both sides, or its name, for [`DiffStrictness::AstEquivalent`].
         pub fn language(language: impl Into<LanguageSetting>) => language = language.into();
 
-        /// Sets the field that is compared, on both sides; the default is `answer`.
+        /// Sets the field to compare, on both sides. The default is `answer`.
         pub fn field(field: impl Into<String>) => field = field.into();
     }
 
     setters! {
-        /// Sets the model that is called if the panel names none, for [`DiffStrictness::Semantic`].
+        /// Sets the model to call if the panel names none, for [`DiffStrictness::Semantic`].
         pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
         /// Scores by token overlap instead of a model, for [`DiffStrictness::Semantic`]. Every result is labelled as
@@ -160,20 +160,21 @@ impl Diff {
         /// Sets the models of the panel. Each is called, and the majority decides.
         pub fn models(models: impl IntoIterator<Item = impl IntoModel>) in panel.models;
 
-        /// Sets how the verdicts of several judges are aggregated.
+        /// Sets how to aggregate the verdicts of several judges.
         pub fn aggregation(aggregation: Aggregation) in panel.aggregation;
 
-        /// Sets how many judges are called concurrently, at least one.
+        /// Sets how many judges are called concurrently; at least one is.
         pub fn max_concurrent_judges(limit: usize) in panel.max_concurrent_judges;
 
         /// Sets how many judges must return a verdict for a score.
         pub fn quorum(quorum: usize) in panel.quorum;
     }
 
-    /// Scores one pair of rows, if no model has to be called.
+    /// Scores one pair of rows, if that needs no model.
     ///
     /// # Errors
-    /// A missing gold field, an expected answer that does not parse, or a difference that requires a call of a model.
+    /// Fails for a missing gold field, an expected answer that does not parse, or a difference that only a model can
+    /// judge.
     pub fn score(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
         let pending = || Err(MetricError::failed(Self::SPEC.name, MUST_BE_AWAITED));
         Ok(self
@@ -186,7 +187,7 @@ impl Diff {
     /// Scores one pair of rows.
     ///
     /// # Errors
-    /// As [`score`](Self::score), and the error or abstention of a judge without a verdict.
+    /// Fails as [`score`](Self::score) does, or if the judge fails or abstains.
     pub async fn evaluate(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
         Ok(self.answer(MetricCall::new(gold, pred)).await?.into_score())
     }
@@ -205,7 +206,7 @@ impl Diff {
         }
     }
 
-    /// Returns the spec of an answer without a call of a model.
+    /// Returns the spec of an answer that needs no model.
     const fn without_call(&self) -> &'static MetricSpec<'static> {
         match self.strictness {
             DiffStrictness::AstEquivalent => &Self::SPEC,
@@ -217,7 +218,7 @@ impl Diff {
         self.strictness == DiffStrictness::Semantic
     }
 
-    /// Returns the requirement of a language, if it is unknown, or missing or without a parser where it is needed.
+    /// Returns a requirement if the language is unknown, or if it is needed but missing or without a parser.
     fn missing_language(&self) -> Option<Requirement> {
         let parses = self.strictness == DiffStrictness::AstEquivalent;
         let parsed = match self.language.language() {
@@ -348,7 +349,7 @@ impl Metric for Diff {
 
 impl<GoldRow> ScoredAtOnce<GoldRow> for Diff {}
 
-/// For composites declared with `#[metric]`, which support the strictnesses that the `const` spec applies to.
+/// Used by `#[metric]` composites, which support the strictnesses that the `const` spec covers.
 impl Declared for Diff {
     type Verdict = Decided;
     type OverGold = GoldRows<Example>;
@@ -437,8 +438,8 @@ const PARAMS: [ParamSpec<'static>; 7] = {
 };
 
 impl Diff {
-    /// The metric's spec at all strictnesses but [`DiffStrictness::Semantic`], with the cost of the most expensive,
-    /// [`DiffStrictness::AstEquivalent`]. [`Metric::spec`] returns the spec of a value, with its cost.
+    /// The metric's spec at all strictnesses except [`DiffStrictness::Semantic`], with the cost of the most expensive,
+    /// [`DiffStrictness::AstEquivalent`]. [`Metric::spec`] returns a value's own spec and cost.
     pub const SPEC: MetricSpec<'static> = MetricSpec::new("diff")
         .with_doc(DOC)
         .with_tier(MetricTier::Truth)

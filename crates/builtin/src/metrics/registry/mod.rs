@@ -1,6 +1,6 @@
-//! Metrics by name, which are created with parameters in text form.
+//! Metrics by name, created from parameters in text form.
 //!
-//! `builtin.rs` has the built-in metrics, `settings.rs` the settings that every metric has.
+//! `builtin.rs` has the built-in metrics, and `settings.rs` the settings that every metric has.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub use settings::{SETTINGS, has_param};
 mod builtin;
 mod settings;
 
-/// Metrics by name, in the order in which they were added, for the command line and other programs that read the names
+/// Metrics by name, in the order they were added. The command line uses it, and so can other programs that read names
 /// and parameters of metrics as data.
 ///
 /// ```
@@ -45,7 +45,7 @@ mod settings;
 #[derive(Default)]
 pub struct Registry {
     entries: IndexMap<String, Entry>,
-    /// The built-in metrics, each with its group. A metric of the user may replace them.
+    /// The built-in metrics, each with its group. Your metrics may replace them.
     builtin: HashMap<String, &'static str>,
 }
 
@@ -55,7 +55,7 @@ pub enum Entry {
     Configurable {
         /// The declared spec.
         spec: MetricSpec<'static>,
-        /// Creates it with these parameters.
+        /// Creates the metric with these parameters.
         configure: fn(&Params) -> Result<Arc<dyn Metric>, ParamError>,
         /// The defaults of its parameters, in their order.
         defaults: fn() -> Vec<Option<String>>,
@@ -85,11 +85,10 @@ impl Registry {
         registry
     }
 
-    /// Adds a metric whose parameters can be set. It replaces a built-in metric of its
-    /// name.
+    /// Adds a metric with parameters. It replaces a built-in metric with the same name.
     ///
     /// # Errors
-    /// [`RegistryError`] if the name is a duplicate or invalid.
+    /// Returns [`RegistryError`] if the name is a duplicate or invalid.
     pub fn add<M: Metric + Configure + 'static>(&mut self) -> Result<(), RegistryError> {
         let configure = |params: &Params| -> Result<Arc<dyn Metric>, ParamError> {
             let (instance, params) = settings::settings(params, &M::SPEC)?;
@@ -107,11 +106,11 @@ impl Registry {
         self.insert(M::SPEC.name, entry)
     }
 
-    /// Adds a metric without parameters, for example a closure. Its threshold, strictness and cost can be
-    /// set. It replaces a built-in metric of its name.
+    /// Adds a metric without parameters, such as a closure. Its threshold, strictness and cost can be set. It replaces
+    /// a built-in metric with the same name.
     ///
     /// # Errors
-    /// [`RegistryError`] if the name is a duplicate or invalid.
+    /// Returns [`RegistryError`] if the name is a duplicate or invalid.
     pub fn add_metric(&mut self, metric: impl Metric + 'static) -> Result<(), RegistryError> {
         let name = metric.name().to_owned();
         self.insert(&name, Entry::Fixed(Arc::new(metric)))
@@ -125,7 +124,7 @@ impl Registry {
                 "invalid metric name `{name}`: expected letters, digits, `_` and `-`; rename the metric"
             )));
         }
-        // A metric of the user replaces the built-in one of its name, once.
+        // A user's metric replaces the built-in one with the same name, once.
         if self.entries.contains_key(&name) && self.builtin.remove(&name).is_none() {
             return Err(RegistryError(format!(
                 "duplicate metric name `{name}`; rename one with #[metric(name = \"..\")]"
@@ -140,29 +139,29 @@ impl Registry {
         self.entries.keys().map(String::as_str)
     }
 
-    /// Returns the spec of a metric as it is declared, without parameters that are set.
+    /// Returns a metric's spec as declared.
     ///
     /// # Errors
-    /// [`CreateError::UnknownMetric`] and [`CreateError::MissingFeature`].
+    /// Returns [`CreateError::UnknownMetric`] or [`CreateError::MissingFeature`].
     pub fn spec(&self, name: &str) -> Result<MetricSpec<'_>, CreateError> {
         Ok(self.find(name)?.spec())
     }
 
-    /// Returns the defaults of a metric's parameters in text form, in the order of [`MetricSpec::params`], where they
-    /// are known.
+    /// Returns the defaults of a metric's parameters in text form, if they are known, in the order of
+    /// [`MetricSpec::params`].
     ///
     /// # Errors
-    /// As [`spec`](Self::spec).
+    /// Fails as [`spec`](Self::spec) does.
     pub fn defaults(&self, name: &str) -> Result<Vec<Option<String>>, CreateError> {
         Ok(self.find(name)?.defaults())
     }
 
-    /// Creates a metric. It accepts the parameters of its spec, and `threshold`, `strict` and `cost`, as in `--param` of
+    /// Creates a metric. It accepts the parameters of its spec, and `threshold`, `strict` and `cost`, like `--param` on
     /// the command line.
     ///
     /// # Errors
-    /// [`CreateError`] if the name or a parameter is unknown, a value is invalid, or the metric needs a feature without
-    /// which the library was built.
+    /// Returns [`CreateError`] if the name or a parameter is unknown, a value is invalid, or the library was built
+    /// without a feature that the metric needs.
     pub fn create(&self, name: &str, params: &Params) -> Result<Arc<dyn Metric>, CreateError> {
         self.find(name)?.create(params)
     }
@@ -177,7 +176,7 @@ impl Registry {
         self.entries.values()
     }
 
-    /// Returns the groups and their metrics: the built-in groups, then the metrics of the user.
+    /// Returns the groups and their metrics: the built-in groups, then the user's metrics.
     #[doc(hidden)]
     pub fn groups(&self) -> impl Iterator<Item = (&'static str, Vec<&Entry>)> {
         let groups = GROUPS.iter().map(|(name, _)| (*name, Some(*name)));
@@ -195,7 +194,7 @@ impl Registry {
         self.builtin.get(name).copied()
     }
 
-    /// Returns the feature without which a built-in metric is not in this program.
+    /// Returns the feature that this program lacks for a built-in metric.
     fn missing_feature(&self, name: &str) -> Option<&'static str> {
         let has_builtin = !self.builtin.is_empty();
         let needs = |(names, _, enabled): &&(&[&str], _, _)| !enabled && names.contains(&name);
@@ -206,7 +205,7 @@ impl Registry {
             .map(|(_, feature, _)| *feature)
     }
 
-    /// Returns the metric of this name, or an error that suggests one.
+    /// Returns the metric with this name, or an error that suggests one.
     #[doc(hidden)]
     pub fn find(&self, name: &str) -> Result<&Entry, CreateError> {
         self.entries.get(name).ok_or_else(|| {
@@ -229,7 +228,7 @@ impl Entry {
         }
     }
 
-    /// Returns the defaults of the parameters as a user types them, where they are known.
+    /// Returns the parameters' defaults as a user types them, if they are known.
     #[doc(hidden)]
     pub fn defaults(&self) -> Vec<Option<String>> {
         match self {
@@ -274,12 +273,12 @@ dsrs_metrics_values::debug_as_display!(RegistryError);
 #[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CreateError {
-    /// The registry has no metric of this name.
+    /// The registry has no metric with this name.
     #[error("unknown metric `{name}`{}", did_you_mean(nearest))]
     UnknownMetric {
         /// The name.
         name: String,
-        /// The most similar name, if one is similar.
+        /// The most similar name, if any is similar.
         nearest: Option<String>,
     },
     /// The library was built without a feature that the built-in metric needs.
@@ -296,7 +295,7 @@ pub enum CreateError {
         /// The error.
         #[source]
         error: Box<ParamError>,
-        /// The parameter that is most similar to an unknown one, if one is similar.
+        /// The name most similar to an unknown parameter, if any is similar.
         nearest: Option<String>,
     },
 }

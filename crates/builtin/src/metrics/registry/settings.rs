@@ -1,6 +1,6 @@
 //! Threshold, strictness and cost of a metric as parameters: `threshold=0.8`, `strict=true`, `cost="5 sat"`.
 //!
-//! A parameter of the metric with one of these names takes precedence.
+//! A metric's own parameter with one of these names takes precedence.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -19,10 +19,10 @@ pub const SETTINGS: [&str; 3] = ["threshold", "strict", "cost"];
 
 const COST: &str = "an amount of money, as in \"5000 msat\" or \"0.005 usd\"";
 
-/// Reads the settings of a metric with the spec `declared`, and returns them with the remaining parameters.
+/// Splits off and reads the settings of a metric with the spec `declared`.
 ///
 /// # Errors
-/// [`ParamError::WrongType`].
+/// Returns [`ParamError::WrongType`] for a value of the wrong type.
 pub(super) fn settings(
     params: &Params,
     declared: &MetricSpec<'_>,
@@ -58,7 +58,7 @@ pub(super) fn settings(
 /// Applies the settings to a metric.
 ///
 /// # Errors
-/// [`ParamError::Setting`] for a setting that the metric does not support.
+/// Returns [`ParamError::Setting`] for a setting that the metric does not support.
 pub(super) fn apply<M>(
     metric: M,
     declared: MetricSpec<'static>,
@@ -73,10 +73,10 @@ pub(super) fn apply<M>(
         })
 }
 
-/// Applies the settings to a metric that was created in code.
+/// Applies the settings to a metric created in code.
 ///
 /// # Errors
-/// [`ParamError::Setting`] for a setting that the metric does not support.
+/// Returns [`ParamError::Setting`] for a setting that the metric does not support.
 pub(super) fn adjust(
     metric: Arc<dyn Metric>,
     settings: InstanceSettings,
@@ -103,8 +103,8 @@ pub(super) fn adjust(
 
 const IS_STRICT: &str = "expected a metric that is not strict, found one that was created in code and is strict, so its scores are 0 and 1 already; set it there";
 
-/// A metric that was created in code, with settings in text form. They are applied to its score, since a metric
-/// may implement [`Metric::answer`] without them.
+/// A metric created in code, with settings in text form. They are applied to its score, because a metric may implement
+/// [`Metric::answer`] without them.
 struct Adjusted {
     metric: Arc<dyn Metric>,
     settings: InstanceSettings,
@@ -176,7 +176,7 @@ impl Metric for Adjusted {
     }
 }
 
-/// Returns `true` if a metric has a parameter of its own with this name.
+/// Returns `true` if a metric has its own parameter with this name.
 pub fn has_param(spec: &MetricSpec<'_>, name: &str) -> bool {
     spec.params.iter().any(|param| param.name == name)
 }
@@ -196,7 +196,7 @@ fn read<T, E: Display>(
             param: setting.to_owned(),
             expected: expected.to_owned(),
             found: text,
-            // The errors of the standard library add nothing.
+            // The standard library's errors add nothing.
             reason: if setting == "cost" {
                 error.to_string()
             } else {
@@ -206,7 +206,7 @@ fn read<T, E: Display>(
     }
 }
 
-/// A parameter of a metric with the name of a setting.
+/// A metric's parameter that is named like a setting.
 #[cfg(test)]
 pub(crate) const THRESHOLD: crate::contract::spec::ParamSpec<'static> =
     crate::contract::spec::ParamSpec {

@@ -1,4 +1,4 @@
-//! The settings that all metrics of this module share, and their validation.
+//! The settings shared by all metrics of this module, and their validation.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,9 +16,9 @@ pub struct CommandSettings {
     /// `"gold.test"`), list of fields, or `{"text": ".."}`.
     #[param(default)]
     pub files: SandboxFiles,
-    /// The command line of a second stage, the check, which decides the result. It runs in a new
-    /// sandbox when all processes of `command` are dead. `/program` has their results, read-only:
-    /// `stdout`, `stderr`, `exit_code`, and the work directory's regular files in `files`.
+    /// The command line of a second stage, the check, which decides the result. It runs in a new sandbox once all
+    /// processes of `command` are dead. `/program` has their results, read-only: `stdout`, `stderr`, `exit_code`, and
+    /// the work directory's regular files in `files`.
     #[param(default = "")]
     pub check: String,
     /// The files of the check stage, in the form of `files`, without fields of the prediction. The
@@ -32,7 +32,7 @@ pub struct CommandSettings {
     /// A host directory whose content is copied into the work directory.
     #[param(default = "")]
     pub folder: String,
-    /// Further host paths that the command may read.
+    /// More host paths that the command may read.
     #[param(default)]
     pub readable: Vec<String>,
     /// The isolation provider: `bubblewrap`.
@@ -49,10 +49,10 @@ pub(super) struct Command<'a> {
 }
 
 impl Command<'_> {
-    /// Validates the settings before the first row, since an invalid setting would fail every row.
+    /// Validates the settings before the first row, because an invalid one would fail every row.
     ///
     /// # Errors
-    /// The first invalid setting.
+    /// Returns the first invalid setting.
     pub(super) fn validate(&self) -> Result<(), String> {
         if self.command.trim().is_empty() {
             return Err("`command` is empty; set it to the command line to run".to_owned());
@@ -90,7 +90,7 @@ impl Command<'_> {
             })
     }
 
-    /// The command of the check stage, if there are two stages.
+    /// Returns the command of the check stage, if there are two stages.
     pub(super) fn check_command(&self) -> Option<&str> {
         Some(&*self.settings.check).filter(|check| !check.trim().is_empty())
     }
@@ -98,7 +98,7 @@ impl Command<'_> {
     /// Validates the files of the check.
     ///
     /// # Errors
-    /// A file with a field of the prediction, or files without a command.
+    /// Fails for a file with a field of the prediction, or for files without a command.
     pub(super) fn validate_check(&self) -> Result<(), String> {
         match self.settings.check_files.field_of_prediction() {
             Some((path, field)) => Err(format!(
@@ -113,8 +113,7 @@ impl Command<'_> {
         }
     }
 
-    /// Adds the checks that run before the first row: the settings are valid, and the commands exist in
-    /// the sandbox.
+    /// Adds the checks before the first row: the settings are valid, and the commands exist in the sandbox.
     pub(super) fn requirements(
         &self,
         metric: &str,
@@ -137,8 +136,8 @@ impl Command<'_> {
         }));
     }
 
-    /// Describes why the command did not terminate with the expected exit code, or returns `None`
-    /// if it did. The description contains neither times nor paths, so that it is reproducible.
+    /// Describes why the command did not terminate with the expected exit code, if it did not. To be reproducible, the
+    /// description contains neither times nor paths.
     pub(super) fn failure(&self, results: &StageResults, expected: i32) -> Option<String> {
         let Limits {
             output_kb,
@@ -171,8 +170,8 @@ impl Command<'_> {
     }
 }
 
-/// Implements the code that all metrics of this module share: `Requires`, where `validate` checks the metric's own
-/// parameters, and `file` on the builder.
+/// Implements what all metrics of this module share: `Requires`, where `validate` checks the metric's own parameters,
+/// and `file` on the builder.
 macro_rules! command_metric {
     ($metric:ident, $builder:ident $(<$state:ident>)?, $validate:expr) => {
         impl $crate::contract::declared::requirements::Requires for $metric {
@@ -201,8 +200,8 @@ macro_rules! command_metric {
                 self
             }
 
-            /// Adds a file to the work directory of the check stage. Its source must not contain a
-            /// field of the prediction.
+            /// Adds a file to the work directory of the check stage. Its source must not contain a field of the
+            /// prediction.
             pub fn check_file(
                 mut self,
                 path: impl Into<String>,
@@ -216,7 +215,7 @@ macro_rules! command_metric {
 }
 pub(super) use command_metric;
 
-/// The end of an output, where errors usually are.
+/// Returns the end of an output, where errors usually are.
 pub(super) fn tail(output: &str) -> &str {
     const MAX_CHARS: usize = 2000;
     let output = output.trim_end();

@@ -1,7 +1,6 @@
-//! Metrics that run predicted code: the exit code of a command, test results, and whether more
-//! tests pass than before.
+//! Metrics that run predicted code: a command's exit code, test results, and whether more tests pass than before.
 //!
-//! How a command is isolated is documented in [`sandbox`](crate::sandbox).
+//! [`sandbox`](crate::sandbox) documents how commands are isolated.
 
 use std::sync::Arc;
 
@@ -29,9 +28,9 @@ mod test_results;
 /// The content of a file in the work directory. A file without a field of the prediction is
 /// read-only.
 ///
-/// In JSON, and so on the command line, a field is its name (`"program"` or `"pred.program"` for
-/// the prediction, `"gold.test"` for the gold row), constant content is `{"text": "..."}`, and a
-/// list is the concatenation of its items.
+/// In JSON, and thus on the command line, a field is its name (`"program"` or `"pred.program"` for the prediction,
+/// `"gold.test"` for the gold row), constant content is `{"text": "..."}`, and a list is the concatenation of its
+/// items.
 ///
 /// ```
 /// use dsrs_metrics::metrics::FileSource;
@@ -45,8 +44,8 @@ mod test_results;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(from = "JsonSource", into = "JsonSource")]
 pub enum FileSource {
-    /// A field of the gold row or of the prediction. A string is written as it is, `null` as
-    /// nothing, any other value as JSON.
+    /// A field of the gold row or the prediction. A string is written as is, `null` as nothing, and any other value as
+    /// JSON.
     Field(Side, String),
     /// The same content for every row.
     Text(String),
@@ -55,17 +54,17 @@ pub enum FileSource {
 }
 
 impl FileSource {
-    /// A field of the prediction.
+    /// Creates a source from a field of the prediction.
     pub fn pred(name: impl Into<String>) -> Self {
         Self::Field(Side::Pred, name.into())
     }
 
-    /// A field of the gold row.
+    /// Creates a source from a field of the gold row.
     pub fn gold(name: impl Into<String>) -> Self {
         Self::Field(Side::Gold, name.into())
     }
 
-    /// The first field of the prediction that the content contains.
+    /// Returns the first field of the prediction that the content contains.
     fn field_of_prediction(&self) -> Option<&str> {
         match self {
             Self::Field(Side::Pred, name) => Some(name),
@@ -143,7 +142,7 @@ impl From<FileSource> for JsonSource {
 pub struct SandboxFiles(IndexMap<String, FileSource>);
 
 impl SandboxFiles {
-    /// Adds a file, or replaces the file at its path.
+    /// Adds a file, replacing any at its path.
     pub fn push(&mut self, path: impl Into<String>, source: FileSource) {
         self.0.insert(path.into(), source);
     }
@@ -153,15 +152,15 @@ impl SandboxFiles {
         self.0.is_empty()
     }
 
-    /// The first file with a field of the prediction, as path and field.
+    /// Returns the first file with a field of the prediction, as path and field.
     pub(super) fn field_of_prediction(&self) -> Option<(&str, &str)> {
         self.0
             .iter()
             .find_map(|(path, source)| Some((&**path, source.field_of_prediction()?)))
     }
 
-    /// The files of one row, as path and content: first those that are read-only, since they
-    /// contain no field of the prediction, then all others.
+    /// Returns the files of one row, as path and content. The read-only ones, which contain no field of the prediction,
+    /// come first.
     pub(super) fn of_row(
         &self,
         example: &Example,
@@ -212,7 +211,7 @@ impl ValueType for SandboxFiles {
         .with_example(r#"'{"check.py": "program"}'"#);
 }
 
-/// The [`SandboxProvider`] that runs the command of a metric; [`Bubblewrap`] by default.
+/// The [`SandboxProvider`] that runs a metric's command; [`Bubblewrap`] by default.
 ///
 /// On the command line, `bubblewrap` is the only choice.
 ///
@@ -233,7 +232,7 @@ impl Isolation {
         Self(Arc::new(provider))
     }
 
-    /// No isolation: the command has all permissions of the current process. See [`Unconfined`].
+    /// Runs the command without isolation, with all permissions of the current process. See [`Unconfined`].
     pub fn none_because_i_trust_the_code() -> Self {
         Self::with_provider(Unconfined::run_without_isolation_because_i_trust_the_code())
     }
@@ -277,20 +276,19 @@ impl ValueType for Isolation {
 
 /// Passes if a command over the row's files exits with the expected code, isolated from the host.
 ///
-/// A pass or a failure. A command that exceeds a limit fails; the feedback ends with the last part
-/// of its output. The fields that `files` names become files of the work directory, in which
-/// `/bin/sh` runs the command; files without a field of the prediction are read-only. The command
-/// has no network, no environment of the host, and of the host's files only its programs and
-/// libraries in `/usr`, and the installation of the command that the host's `PATH` finds; time, memory, processes, files and output are limited, and no process survives the
-/// row. See [`Bubblewrap`]. If this isolation is not available, or the
-/// command does not exist, no row is scored and an error names the program to install.
+/// The result is pass or fail. A command that exceeds a limit fails; the feedback ends with the last part of its
+/// output. The fields that `files` names become files of the work directory, in which `/bin/sh` runs the command; files
+/// without a field of the prediction are read-only. The command has no network and none of the host's environment. Of
+/// the host's files, it sees only the programs and libraries in `/usr`, and the installation of the command that the
+/// host's `PATH` finds. Time, memory, processes, files and output are limited, and no process survives the row. See
+/// [`Bubblewrap`]. If this isolation is not available, or the command does not exist, no row is scored and an error
+/// names the program to install.
 ///
-/// **One stage does not detect cheating.** Where the tested code runs in the same process or
-/// sandbox as its checks, it can exit with the expected code before they run, return objects that
-/// are equal to everything, or replace the test framework, and score 1. For code that may cheat, set
-/// `check`: the program runs first, all its processes are killed, and the check then runs in a new
-/// sandbox over the files that the program left. The check must treat these files as data: compare
-/// or parse them, and never execute, import or unpickle them.
+/// **One stage does not detect cheating.** If the tested code runs in the same process or sandbox as its checks, it can
+/// score 1 by exiting with the expected code before they run, returning objects that are equal to everything, or
+/// replacing the test framework. For code that may cheat, set `check`: the program runs first, all its processes are
+/// killed, and the check then runs in a new sandbox over the files that the program left. The check must treat these
+/// files as data: compare or parse them, and never execute, import or unpickle them.
 ///
 /// ```no_run
 /// use dsrs_metrics::metrics::{FileSource, Sandbox};
@@ -334,7 +332,7 @@ pub async fn sandbox(
     #[param]
     command: &str,
     #[param(flatten)] settings: &CommandSettings,
-    /// The exit code that counts as a pass, of the check stage if there is one.
+    /// The exit code that passes; that of the check stage if there is one.
     #[param(default = 0)]
     expected_exit_code: i32,
     /// Wall-clock seconds after which the command is killed, for each stage.

@@ -10,15 +10,15 @@ use crate::sandbox::{Job, Limits, Report, SandboxError, Termination, reserve_tem
 /// The subdirectory of `/program` with the files that the program left.
 const FILES: &str = "files";
 
-/// Directories in which a program of the command may appear only while a row is run.
+/// Directories in which a command's program may appear only while a row runs.
 const WRITABLE: [&str; 6] = ["/box/", "/tmp/", "/in/", "/dev/", "/proc/", "/program/"];
 
-/// The results of the stages that were run: the report of the last stage, which decides the score.
+/// The results of the stages that ran: the last stage's report, which decides the score.
 pub(super) struct StageResults {
     pub(super) report: Report,
     /// The name of the stage, if there are two.
     pub(super) stage: Option<&'static str>,
-    /// The failure of the program, if the report belongs to the check.
+    /// The program's failure, if the report is the check's.
     pub(super) program_failure: Option<String>,
 }
 
@@ -43,14 +43,14 @@ impl StageResults {
 }
 
 impl Command<'_> {
-    /// Runs the command over the row's files and, if there are two stages, the check over the
-    /// program's results. A program that exceeds a limit is not checked.
+    /// Runs the command over the row's files and, if there are two stages, the check over the program's results. A
+    /// program that exceeds a limit is not checked.
     pub(super) async fn run(
         &self,
         example: &Example,
         pred: &Prediction,
     ) -> Result<StageResults, Unscored> {
-        // The preflight check has reported this, if there was one.
+        // The preflight check, if there was one, has reported this.
         self.validate_check().map_err(Unscored::Because)?;
         let (read_only, files) = self.settings.files.of_row(example, pred)?;
         let job = Job {
@@ -114,7 +114,7 @@ impl Command<'_> {
         (!folder.is_empty()).then(|| folder.into())
     }
 
-    /// Returns the settings shared by all rows and both stages.
+    /// Returns the settings that all rows and both stages share.
     fn job(&self) -> Job {
         Job {
             readable: self.settings.readable.iter().map(Into::into).collect(),
@@ -133,7 +133,7 @@ impl Command<'_> {
             requires: requires(commands.into_iter().flatten()),
             // It may name a toolchain.
             folder: self.folder(),
-            // No file is written to it in the preflight check.
+            // The preflight check writes no files to it.
             keep: self.check_command().map(|_| Path::new(FILES).to_owned()),
             ..self.job()
         }
@@ -158,8 +158,8 @@ fn requires<'c>(commands: impl IntoIterator<Item = &'c str>) -> Vec<String> {
     programs.map(str::to_owned).collect()
 }
 
-/// Returns the program that a command line starts with, or `None` if it does not start with the plain name
-/// or path of one that exists before the row.
+/// Returns the program that a command line starts with, or `None` unless it starts with the plain name or path of one
+/// that exists before the row.
 fn program_of(command: &str) -> Option<&str> {
     let word = command.split_whitespace().next()?;
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.+-/@".contains(&byte);

@@ -7,19 +7,18 @@ use crate::metric;
 use crate::sandbox::Termination;
 use crate::sandbox::counts::{self, Counts};
 
-/// Passes if the tests pass: the test command exits with 0, at least one test results, and none failed.
+/// Passes if the tests pass: the test command exits with 0, at least one test ran, and none failed.
 ///
-/// In [0, 1]; 1 is a pass. With `partial_credit` the score is the share of tests that passed, and 1
-/// only if all passed and the exit code is 0. The counts are parsed from the output
-/// ([`parse`](crate::sandbox::counts::parse): cargo, pytest, unittest, `24 passed; 0 failed`). An output without a summary scores 0, and the feedback has its last
-/// lines; a test command that is killed or crashes scores 0 too. The command runs isolated as
-/// described at [`sandbox`](crate::metrics::sandbox()), without network: everything that the tests
-/// need must be in `folder`, `files` or `readable`.
+/// The score is in [0, 1]; 1 is a pass. With `partial_credit` it is the share of tests that passed, and 1 only if all
+/// passed and the exit code is 0. The counts are parsed from the output ([`parse`](crate::sandbox::counts::parse):
+/// cargo, pytest, unittest, `24 passed; 0 failed`). An output without a summary scores 0, and the feedback has its last
+/// lines; a test command that is killed or crashes scores 0 too. The command runs isolated as described at
+/// [`sandbox`](crate::metrics::sandbox()), without network: everything that the tests need must be in `folder`, `files`
+/// or `readable`.
 ///
-/// **One stage does not detect cheating.** Tests that import the tested code run in its process,
-/// where it can print a summary such as `24 passed in 0.12s` and exit with 0, or replace the test
-/// framework, and score 1. For code that may cheat, set `check` to tests over the output of the
-/// program; see [`sandbox`](crate::metrics::sandbox()).
+/// **One stage does not detect cheating.** Tests that import the tested code run in its process, where it can score 1
+/// by printing a summary such as `24 passed in 0.12s` and exiting with 0, or by replacing the test framework. For code
+/// that may cheat, set `check` to tests over the output of the program; see [`sandbox`](crate::metrics::sandbox()).
 ///
 /// ```no_run
 /// use dsrs_metrics::metrics::{FileSource, TestPass};
@@ -78,7 +77,7 @@ enum Tests {
 fn count(results: &StageResults) -> Tests {
     let report = &results.report;
     let was_killed = match report.termination {
-        // The shell reports a signal as 128 and its number.
+        // The shell reports a signal as 128 plus its number.
         Termination::Exited(code) => (129..=192).contains(&code),
         _ => true,
     };
@@ -126,7 +125,7 @@ fn score(tests: &Tests, failure: Option<String>, partial_credit: bool) -> Feedba
         .with_metadata("skipped", skipped)
 }
 
-/// The share of tests that passed; below 1 if the command failed for another reason.
+/// Returns the share of tests that passed; below 1 if the command failed for another reason.
 // Counts of tests are exact in a float.
 fn share(counts: Counts, is_success: bool) -> f64 {
     match counts.run() {
@@ -137,18 +136,17 @@ fn share(counts: Counts, is_success: bool) -> f64 {
     }
 }
 
-/// Compares how many tests pass with how many passed before: 1 for more, 0.5 for as many, 0 for fewer.
+/// Compares how many tests pass with how many passed before: 1 for more, 0.5 for the same number, 0 for fewer.
 ///
-/// The confidence is 0.9, because the number of passing tests does not show which tests pass. The
-/// number before is `gold.tests_passing`; the number after is parsed from the output of the test
-/// command as for [`test_pass`]. If the command is killed, or fails without a summary, no tests
-/// pass, and the details show why. If it succeeds without a summary, the row fails with the last
-/// lines of the output. The command runs isolated as described at
+/// The confidence is 0.9, because the number of passing tests does not show which ones pass. The number before is
+/// `gold.tests_passing`; the number after is parsed from the test command's output as for [`test_pass`]. If the command
+/// is killed, or fails without a summary, no tests pass, and the details show why. If it succeeds without a summary,
+/// the row fails with the last lines of the output. The command runs isolated as described at
 /// [`sandbox`](crate::metrics::sandbox()).
 ///
-/// **One stage does not detect cheating.** The exit code is not part of the score, so tested code
-/// that prints a test summary gets the number that it prints. For code that may cheat, set `check`;
-/// see [`sandbox`](crate::metrics::sandbox()).
+/// **One stage does not detect cheating.** The exit code is not part of the score, so tested code that prints a test
+/// summary gets the number that it prints. For code that may cheat, set `check`; see
+/// [`sandbox`](crate::metrics::sandbox()).
 ///
 /// ```no_run
 /// use dsrs_metrics::metrics::{FileSource, VerificationDelta};
@@ -197,7 +195,7 @@ pub async fn verification_delta(
     Ok(delta(tests_passing, after, &crash))
 }
 
-/// The score for these numbers of passing tests. `crash` ends the details.
+/// Returns the score for these numbers of passing tests. `crash` ends the details.
 fn delta(before: u64, after: u64, crash: &str) -> MetricScore {
     let value = match after.cmp(&before) {
         std::cmp::Ordering::Greater => 1.0,

@@ -1,5 +1,4 @@
-//! Metrics of tool calls: whether the parameters match the JSON Schema, and whether the call is a
-//! repetition.
+//! Metrics of tool calls: whether the parameters match the JSON Schema, and whether the call is a repetition.
 
 #[cfg(feature = "schema")]
 mod tool_params_schema;
@@ -13,13 +12,12 @@ use crate::metric;
 #[cfg(feature = "schema")]
 pub use tool_params_schema::{InvalidSchema, ToolParamsSchema, ToolSchemas, tool_params_schema};
 
-/// Passes if the tool call is new: it fails if a call in the history has the same tool and the same
-/// parameters.
+/// Passes if the tool call is new: no call in the history has the same tool and the same parameters.
 ///
-/// A pass (1) if the call is not repeated. Reads `pred.tool`, `pred.params`, and the `tool` and
-/// `params` of earlier calls from the list `gold.execution_history`. Parameters are compared as
-/// JSON values: neither the order of keys nor the notation of numbers (`1`, `1.0`, `1e0`) matters.
-/// A missing `params` or `tool` equals `null`, and a row without a history has no earlier calls.
+/// The score is 1, a pass, if the call is not repeated. Reads `pred.tool`, `pred.params`, and the `tool` and `params`
+/// of earlier calls from the list `gold.execution_history`. Parameters are compared as JSON values, regardless of the
+/// order of keys and the notation of numbers (`1`, `1.0`, `1e0`). A missing `params` or `tool` equals `null`, and a row
+/// without a history has no earlier calls.
 ///
 /// ```
 /// use dsrs_metrics::metrics::WasRepeated;

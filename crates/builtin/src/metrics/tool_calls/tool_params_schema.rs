@@ -17,47 +17,39 @@ use crate::messages::escape;
 use crate::syntax::pattern_size::schema_pattern_size;
 use crate::{deadline, metric};
 
-/// The maximum number of backtracking steps of a pattern on one string. Patterns may have
-/// look-around and backreferences, which need backtracking; catastrophic backtracking is stopped by
-/// this limit, in well under a second.
+/// The maximum number of backtracking steps of a pattern on one string. Look-around and backreferences need
+/// backtracking; this limit stops a catastrophic one in well under a second.
 const BACKTRACK_LIMIT: usize = 1_000_000;
 
 /// The maximum number of errors in the feedback.
 const MAX_ERRORS: usize = 10;
 
-/// The maximum length of one message in the feedback, in bytes. A message may quote a value of any
-/// length.
+/// The maximum length of one message in the feedback, in bytes. A message may quote a value of any length.
 const MAX_MESSAGE_BYTES: usize = 400;
 
-/// The maximum time of a validation that follows references. A validator follows each `$ref` each
-/// time it meets it, and cannot be interrupted: definitions that refer to the next one twice double
-/// the work.
+/// The maximum time of a validation that follows references. A validator follows a `$ref` each time it meets it and
+/// cannot be interrupted: definitions that refer to the next one twice double the work.
 const MAX_TIME: Duration = Duration::from_secs(5);
 
-/// The maximum number of references in a schema. The validator recurses for each of them, at each
-/// level of a value.
+/// The maximum number of references in a schema. The validator recurses for each of them, at each level of a value.
 const MAX_REFERENCES: usize = 1_000;
 
-/// The maximum size of all patterns of the schemas, with repetitions written out. They compile in
-/// half a second.
+/// The maximum size of all patterns of the schemas, with repetitions written out. They compile in half a second.
 const MAX_PATTERNS: u64 = 2_000_000;
 
 /// Passes if the parameters of the tool call are valid against the tool's JSON Schema.
 ///
-/// A pass or a failure; the feedback has the JSON pointer of every error, up to ten. Reads
-/// `pred.tool`, `pred.params`, and the schemas by tool from the parameter `schemas`, or from
-/// `gold.schemas` if a row has its own tools. A tool without a schema is unknown and fails; so does a
-/// missing `tool`.
-/// Parameters that are a string are parsed as JSON if possible, since models often write them so.
-/// The `$schema` of a schema selects its draft: 4, 6, 7, 2019-09 or 2020-12, which is the
-/// default. `format` is an annotation, as in Python's `jsonschema`. Nothing is fetched: a `$ref`
-/// must resolve within the schema. An invalid schema in the configuration is an error before the
-/// first row. An invalid schema in a row, or a pattern that takes too long, is an error of that
-/// row.
+/// The result is pass or fail; the feedback has the JSON pointer of every error, up to ten. Reads `pred.tool`,
+/// `pred.params`, and the schemas by tool from the parameter `schemas`, or from `gold.schemas` if a row has its own
+/// tools. A tool without a schema is unknown and fails; so does a missing `tool`. Parameters in a string are parsed as
+/// JSON if possible, because models often write them so. The `$schema` of a schema selects its draft: 4, 6, 7, 2019-09
+/// or 2020-12, which is the default. `format` is an annotation, as in Python's `jsonschema`. Nothing is fetched: a
+/// `$ref` must resolve within the schema. An invalid schema in the configuration is an error before the first row. An
+/// invalid schema in a row, or a pattern that takes too long, is an error of that row.
 ///
-/// A schema is also invalid if it would take too much work: more than 1,000 references, or patterns
-/// of more than 2 million characters with repetitions written out. Parameters whose validation takes
-/// more than 5 seconds fail; only references can get there. Each message quotes at most 400 bytes.
+/// A schema is also invalid if it would take too much work: more than 1,000 references, or patterns of more than 2
+/// million characters with repetitions written out. Parameters whose validation takes more than 5 seconds fail; only
+/// references can take that long. Each message quotes at most 400 bytes.
 ///
 /// ```
 /// use dsrs_metrics::metrics::{ToolParamsSchema, ToolSchemas};
@@ -80,7 +72,7 @@ pub fn tool_params_schema(
     #[pred(missing)] tool: &str,
     #[pred] params: Option<&Value>,
     #[gold("schemas")] own: Option<&Value>,
-    /// The schemas: a JSON object from the name of a tool to its schema.
+    /// The schemas: a JSON object from tool name to schema.
     #[param(default)]
     schemas: &ToolSchemas,
 ) -> Result<Check, Unscored> {
@@ -124,7 +116,7 @@ pub fn tool_params_schema(
     }
 }
 
-/// The parameters, parsed if they are a string that contains JSON.
+/// Returns the parameters, parsed if they are a string that contains JSON.
 fn parsed(params: &Value) -> Cow<'_, Value> {
     let Value::String(json) = params else {
         return Cow::Borrowed(params);
@@ -162,7 +154,7 @@ fn describe(error: &ValidationError<'_>) -> String {
     bounded(format_args!("{location}: {error}"))
 }
 
-/// A message, cut at [`MAX_MESSAGE_BYTES`].
+/// Cuts a message at [`MAX_MESSAGE_BYTES`].
 fn bounded(message: impl fmt::Display) -> String {
     let mut text = message.to_string();
     if text.len() > MAX_MESSAGE_BYTES {
@@ -185,7 +177,7 @@ struct Tool {
     has_references: bool,
 }
 
-/// The schema of a tool is not a valid JSON Schema.
+/// The error of a tool's schema that is not a valid JSON Schema.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the schema of tool `{tool}` is invalid: {reason}")]
 pub struct InvalidSchema {
@@ -198,11 +190,11 @@ pub struct InvalidSchema {
 dsrs_metrics_values::debug_as_display!(InvalidSchema);
 
 impl ToolSchemas {
-    /// Compiles schemas, given as pairs of a tool's name and its schema.
+    /// Compiles schemas, given as pairs of tool name and schema.
     ///
     /// # Errors
-    /// [`InvalidSchema`] for the first schema that violates its draft, has an unresolvable `$ref`,
-    /// or would take too much work.
+    /// Returns [`InvalidSchema`] for the first schema that violates its draft, has an unresolvable `$ref`, or would
+    /// take too much work.
     pub fn new<'s, N: Into<String>>(
         schemas: impl IntoIterator<Item = (N, &'s Value)>,
     ) -> Result<Self, InvalidSchema> {
@@ -227,7 +219,7 @@ impl ToolSchemas {
     }
 }
 
-/// Compiles a schema, whose patterns take from what is left of [`MAX_PATTERNS`].
+/// Compiles a schema, and charges its patterns to what is left of [`MAX_PATTERNS`].
 fn compiled(schema: &Value, patterns_left: &mut u64) -> Result<Tool, String> {
     if depth::is_too_deep(schema) {
         return Err(TooDeep.to_string());

@@ -1,8 +1,8 @@
-//! Judges of retrieval-augmented generation, after ragas 0.4. The guide page `rag` has their formulas, and how they differ from
-//! ragas.
+//! Judges of retrieval-augmented generation, after ragas 0.4. The guide page `rag` has their formulas, and how they
+//! differ from ragas.
 //!
-//! All read `gold.question`, `gold.answer`, `pred.answer` and `pred.context`, a list of strings in the order of retrieval, or some of
-//! these. A statement that is judged has exactly one verdict, or the row fails.
+//! They read some of `gold.question`, `gold.answer`, `pred.answer` and `pred.context`, a list of strings in the order
+//! of retrieval. A judged statement has exactly one verdict, or the row fails.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ pub struct StatementSupport {
 }
 
 impl StatementSupport {
-    /// Whether a context supports the statement.
+    /// Returns `true` if a context supports the statement.
     fn is_supported(&self) -> bool {
         !self.contexts.is_empty()
     }
@@ -262,8 +262,9 @@ pub struct NoiseInAnswer {
     verdicts: Vec<AnswerStatementSupport>,
 }
 
-/// The share of the answer's statements that are wrong and supported by the contexts. A context is relevant if it supports a
-/// statement of the reference. A wrong statement that a relevant context supports is not counted as one of the irrelevant contexts.
+/// Returns the share of the answer's statements that are wrong and supported by the contexts. A context is relevant if
+/// it supports a statement of the reference. A wrong statement that a relevant context supports does not count for the
+/// irrelevant ones.
 fn noise_sensitivity(
     reference: &[StatementSupport],
     answer: &[AnswerStatementSupport],
@@ -358,8 +359,8 @@ impl ChecksParams for FactualCorrectness {
     }
 }
 
-/// Precision, recall or F-beta. True positives are the claims of the answer that the reference supports, false positives its other
-/// claims, false negatives the claims of the reference that the answer does not support.
+/// Precision, recall or F-beta of claims. True positives are the answer's claims that the reference supports, false
+/// positives its other claims, and false negatives the reference's claims that the answer does not support.
 fn factual_correctness(
     answer: &[ClaimVerdict],
     reference: &[ClaimVerdict],
@@ -378,8 +379,9 @@ fn factual_correctness(
 
 /// Scores how correct the answer is, by its claims and by its similarity to the correct answer, weighted 0.75 to 0.25.
 ///
-/// `0.75 factual_correctness + 0.25 semantic_similarity`, as `AnswerCorrectness` of ragas, in [-0.25, 1]. For other weights or parameters,
-/// define your own composite, for example `#[metric(weighted(factual_correctness = 0.9, semantic_similarity = 0.1))]`.
+/// `0.75 factual_correctness + 0.25 semantic_similarity`, in [-0.25, 1], like `AnswerCorrectness` of ragas. For other
+/// weights or parameters, define your own composite, for example `#[metric(weighted(factual_correctness = 0.9,
+/// semantic_similarity = 0.1))]`.
 ///
 /// ```
 /// use dsrs_metrics::contract::Settings;

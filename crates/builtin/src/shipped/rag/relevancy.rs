@@ -29,10 +29,11 @@ pub struct QuestionsOfAnswer {
     noncommittal: bool,
 }
 
-/// How well the answer fits the question: the mean cosine of the question and of three questions that a judge writes for the answer.
+/// How well the answer fits the question: the mean cosine between the question and three questions that a judge writes
+/// for the answer.
 ///
-/// In [-1, 1], and 0 for a noncommittal answer, such as "I don't know". It does not say whether the answer is correct. `AnswerRelevancy`
-/// of ragas, which writes the questions in three calls.
+/// The score is in [-1, 1], and 0 for a noncommittal answer such as "I don't know". It does not say whether the answer
+/// is correct. This is `AnswerRelevancy` of ragas, which writes the questions in three calls.
 ///
 /// ```
 /// use dsrs_metrics::judge::shipped::AnswerRelevancy;
@@ -64,7 +65,7 @@ pub async fn answer_relevancy(
     /// The embedding model: `provider:model`, `static:FOLDER`, or the configured one.
     #[param(default = &Embedder::Configured, into)]
     embedder: &Embedder,
-    /// The models that write the questions, and how their scores are aggregated.
+    /// The models that write the questions, and how to aggregate their scores.
     #[param(default)]
     panel: judge::Panel,
 ) -> Judged<f64> {
@@ -78,7 +79,7 @@ pub async fn answer_relevancy(
     .await
 }
 
-/// The mean cosine of the question and of those that a judge wrote; 0 for a noncommittal answer.
+/// Returns the mean cosine between the question and those that a judge wrote; 0 for a noncommittal answer.
 async fn similarity(
     embedder: &Embedder,
     question: &str,
@@ -141,7 +142,7 @@ impl AnswerRelevancy {
         /// Sets the model that writes the questions.
         pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
-        /// Sets the smallest score that is a pass.
+        /// Sets the smallest passing score.
         pub fn with_threshold(threshold: f64) in panel.threshold;
     }
 }

@@ -1,5 +1,4 @@
-//! Evaluation of a checked composite on one row: the order in which components are evaluated, and the combination of
-//! their scores.
+//! Evaluates a checked composite on one row: the order of its components and the combination of their scores.
 
 mod node;
 mod run;

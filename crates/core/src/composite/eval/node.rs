@@ -33,10 +33,10 @@ pub(in crate::composite) enum Node {
 /// A node of a decision tree.
 #[derive(Debug)]
 pub(in crate::composite) struct Decision {
-    /// The component that is asked.
+    /// The component whose answer decides.
     pub(in crate::composite) node: usize,
     pub(in crate::composite) reads: Reads,
-    /// The answers that lead to each branch.
+    /// The branches, each with the answers that lead to it.
     pub(in crate::composite) branches: Vec<(&'static [&'static str], Child)>,
 }
 
@@ -64,7 +64,7 @@ impl Node {
 #[derive(Debug)]
 pub(in crate::composite) struct Child {
     pub(in crate::composite) node: Node,
-    /// Its value if it is missing and `OnMissing::Zero` is set: the worst possible one.
+    /// The worst possible value, used for a missing one under `OnMissing::Zero`.
     pub(in crate::composite) worst: Value,
     pub(in crate::composite) name: String,
 }
@@ -88,15 +88,15 @@ impl Value {
 pub(super) enum Missing {
     /// A component has no result yet.
     Unfinished,
-    /// Proxies of a gate of the expression rejected the row. The rule for missing scores does not apply to such a row.
+    /// Proxies of a gate rejected the row. The rule for missing scores does not apply to such a row.
     Rejected { by: String },
     /// The component with this number rejected the row.
     Gated(usize),
-    /// The component with this number could have any score: only its cost is estimated.
+    /// The component with this number could have any score: it is only estimated.
     Estimated(usize),
     /// The component with this number has no score.
     Failed(usize),
-    /// The component with this number has a score, but no answer that the decision tree can follow.
+    /// The component with this number has a score, but no answer the decision tree can follow.
     NoAnswer(usize, String),
 }
 
@@ -106,21 +106,22 @@ impl Missing {
     }
 }
 
-/// Values of operands; the usual number of them is stored inline.
+/// Values of operands. The usual number is stored inline.
 type Few = SmallVec<[f64; 8]>;
 
-/// Combines the results of components by an expression, and finds the components to evaluate next: those behind a gate wait
-/// until every proxy has accepted the row, those in a branch until its node has the answer.
+/// Combines the results of components and finds those to evaluate next. Components behind a gate wait until every proxy
+/// has accepted the row, those in a branch until its node has the answer.
 pub(super) struct Combine<'a> {
     pub(super) on_missing: OnMissing,
     pub(super) results: &'a [ComponentResult],
-    /// The components found that can be evaluated now; one may occur several times.
-    pub(super) ready: Vec<usize>,
-    /// The number of components found that could have any score.
+    /// Components that can be evaluated now. One may occur several times.
+    pub(super) ready: SmallVec<[usize; 8]>,
+    /// How many of the components found could have any score.
     pub(super) estimated: usize,
 }
 
 /// Returns the value of the component with this number.
+#[inline]
 pub(super) fn component(results: &[ComponentResult], index: usize) -> Result<Value, Missing> {
     match results[index].outcome() {
         Some(Outcome::Scored(scored)) => Ok(Value {
@@ -137,7 +138,7 @@ impl<'a> Combine<'a> {
         Self {
             on_missing,
             results,
-            ready: Vec::new(),
+            ready: SmallVec::new(),
             estimated: 0,
         }
     }
@@ -176,11 +177,13 @@ impl<'a> Combine<'a> {
 
     fn leaf(&mut self, index: usize) -> Result<Value, Missing> {
         let result = &self.results[index];
-        if result.is_open() {
-            self.ready.push(index);
+        if result.outcome().is_none() {
+            if !result.is_pending {
+                self.ready.push(index);
+            }
+            return Err(Missing::Unfinished);
         }
         match component(self.results, index) {
-            _ if result.outcome().is_none() => Err(Missing::Unfinished),
             Err(Missing::Failed(_)) if result.is_estimated() => {
                 self.estimated += 1;
                 Err(Missing::Estimated(index))
@@ -189,7 +192,7 @@ impl<'a> Combine<'a> {
         }
     }
 
-    /// Returns an operand's value, or the worst one for a missing value that counts as that.
+    /// Returns an operand's value, or the worst one if a missing value counts as that.
     fn child(&mut self, child: &Child) -> Result<Value, Missing> {
         match self.node(&child.node) {
             Err(missing)
@@ -203,10 +206,10 @@ impl<'a> Combine<'a> {
         }
     }
 
-    /// Calls `each` with the operands that have a value, and returns why the last omitted one has none.
+    /// Calls `each` with the operands that have a value. Returns why the last omitted one has none.
     ///
     /// # Errors
-    /// No operand has a value, or one has none and is not omitted.
+    /// Returns [`Missing`] if no operand has a value, or one that may not be omitted has none.
     fn present<'c, T>(
         &mut self,
         parts: impl Iterator<Item = (&'c Child, T)>,
@@ -233,7 +236,7 @@ impl<'a> Combine<'a> {
         }
     }
 
-    /// Finds the components to evaluate in parts that any score of a component before them may lead to.
+    /// Finds the components to evaluate in parts that depend on a component that could have any score.
     fn explore<'c>(&mut self, parts: impl Iterator<Item = &'c Child>) -> Result<(), Missing> {
         match self.present(parts.map(|part| (part, ())), |_, ()| {}) {
             Err(Missing::Unfinished) => Err(Missing::Unfinished),
@@ -253,7 +256,7 @@ impl<'a> Combine<'a> {
             weights.push(weight);
         })?;
         let mut value = stable_sum(&mut terms);
-        // If no operand is missing the weights sum to 1, and scaling could change the last bit.
+        // If no operand is missing, the weights sum to 1, and scaling could change the last bit.
         if let Some(missing) = omitted {
             let sum = stable_sum(&mut weights);
             if sum <= 0.0 {
@@ -329,7 +332,7 @@ impl<'a> Combine<'a> {
         Ok(Value::number(value))
     }
 
-    /// Returns the branch of a decision that is taken. A node without an answer is not replaced by one, even by `OnMissing`.
+    /// Returns the branch that a decision takes. Even `OnMissing` does not replace a node without an answer.
     fn branch<'d>(&mut self, decision: &'d Decision) -> Result<&'d Child, Missing> {
         let node = self.leaf(decision.node);
         if matches!(node, Err(Missing::Estimated(_))) {
@@ -341,10 +344,10 @@ impl<'a> Combine<'a> {
 }
 
 impl Decision {
-    /// Returns the answer of the node, and the branch that it leads to.
+    /// Returns the node's answer and the branch it leads to.
     ///
     /// # Errors
-    /// The node has no score or no answer.
+    /// Fails if the node has no score or no answer.
     fn taken(&self, results: &[ComponentResult]) -> Result<(&'static str, &Child), Missing> {
         let Value { value, .. } = component(results, self.node)?;
         let answer = match self.reads {
@@ -369,7 +372,8 @@ impl Decision {
     }
 }
 
-/// Returns the paths through the decision trees of an expression, one line each: `has_headings: yes, heading_order: Partly`.
+/// Returns the paths taken through the expression's decision trees, one line each: `has_headings: yes, heading_order:
+/// Partly`.
 pub(super) fn path(node: &Node, names: &[&str], results: &[ComponentResult]) -> Option<String> {
     let mut lines = Vec::new();
     each_tree(node, names, results, &mut lines);
@@ -396,13 +400,13 @@ fn mean(values: &mut [f64]) -> f64 {
     stable_sum(values) / values.len() as f64
 }
 
-/// A sum that does not depend on the order of its terms. Sorts the terms.
+/// Returns a sum that does not depend on the order of its terms. Sorts the terms.
 fn stable_sum(terms: &mut [f64]) -> f64 {
     terms.sort_unstable_by(f64::total_cmp);
     terms.iter().sum()
 }
 
-/// Clamps a value that is outside its range because of rounding.
+/// Clamps a value that rounding moved out of its range.
 fn within(range: ScoreRange, value: f64) -> f64 {
     value.max(range.min).min(range.max)
 }

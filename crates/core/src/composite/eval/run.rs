@@ -1,5 +1,5 @@
-//! The order in which components are evaluated: each once per row, components behind a gate only if the gate opens, components
-//! in a branch only if it is taken, asynchronous components concurrently.
+//! The order of evaluation: each component once per row, those behind a gate only if it opens, those in a branch only
+//! if it is taken, and asynchronous ones concurrently.
 
 use std::borrow::Cow;
 
@@ -15,20 +15,20 @@ use crate::score::component_results::{self, ComponentResult, Components};
 use crate::score::{MetricError, MetricErrorKind, Outcome, Result, RowAnswer, Scored};
 use crate::spec::MetricSpec;
 
-/// The parts of a composite that are the same for all rows.
+/// The parts of a composite that all rows share.
 pub(in crate::composite) struct Run<'a> {
     pub(in crate::composite) node: &'a Node,
     pub(in crate::composite) on_missing: OnMissing,
     /// The names of the components, by number.
     pub(in crate::composite) components: &'static [&'static str],
-    /// The keys of the components, by number; empty if none has to be compared.
+    /// The keys of the components, by number; empty if no keys need comparing.
     pub(in crate::composite) keys: &'a [Option<Key>],
     /// The composite's own name and spec.
     pub(in crate::composite) name: &'a str,
     pub(in crate::composite) spec: &'a MetricSpec<'a>,
 }
 
-/// A component's answer that has to be awaited, with the component's number.
+/// An awaited answer, with the component's number.
 type Pending<'a> = (usize, BoxFuture<'a, Result<RowAnswer>>);
 
 impl<'a> Run<'a> {
@@ -43,7 +43,7 @@ impl<'a> Run<'a> {
             Vec::new(),
         );
         row.advance(leaves, call, &mut pending);
-        // If a component has decided, the others are not polled, so they cost nothing.
+        // If a component has decided, the others are not polled and cost nothing.
         if pending.is_empty() || row.is_decided() {
             return row.finish().into();
         }
@@ -95,7 +95,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Evaluates every component that can be evaluated now, and adds the components whose future has to be awaited.
+    /// Evaluates every component that can be evaluated now, and adds the futures of those that must be awaited.
     fn advance<G: Sync, P: Sync>(
         &mut self,
         leaves: &[&'a dyn Metric<G, P>],
@@ -134,7 +134,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Returns `true` if the composite has a value, or can have none any more.
+    /// Returns `true` if the composite has a value, or can no longer have one.
     fn is_decided(&self) -> bool {
         self.value != Err(Missing::Unfinished)
     }
@@ -147,7 +147,7 @@ impl<'a> Row<'a> {
         self.results[index] = answer.unwrap_or_else(panicked).into();
     }
 
-    /// Returns `true` if the composite has no score because of this component, regardless of the others.
+    /// Returns `true` if this component alone leaves the composite without a score.
     fn stops(&self, index: usize) -> bool {
         let result = &self.results[index];
         match component(&self.results, index) {
@@ -174,7 +174,7 @@ impl<'a> Row<'a> {
             true => path(run.node, run.components, &results),
             false => None,
         };
-        // Results that are numbers only are in the numbers of the composite.
+        // Purely numeric results already appear in the composite's numbers.
         let is_read = self.is_explained || !results.iter().all(ComponentResult::is_plain);
         let names = run.components.iter().map(|name| Cow::Borrowed(*name));
         let components = is_read.then(|| Components(names.zip(results).collect()));
@@ -200,7 +200,7 @@ impl<'a> Row<'a> {
             Missing::Gated(index) | Missing::Estimated(index) | Missing::Failed(index) => *index,
         };
         match self.results[index].outcome() {
-            // The score of a tree is that of one path, so without it there is nothing to score.
+            // A tree's score comes from one path, so without it there is nothing to score.
             Some(Outcome::Abstained) if matches!(self.run.node, Node::Decision(_)) => {
                 error(MetricErrorKind::Abstained)
             }

@@ -1,5 +1,5 @@
-//! Checks the rules: converts an expression and its components' specs to a tree that can be evaluated, or says which rule it
-//! breaks.
+//! Checks the rules: converts an expression and its components' specs to a tree that can be evaluated, or says which
+//! rule it breaks.
 
 use super::derived::{Bound, Derived, is_weight, total_cost, wrong_sum};
 use crate::composite::eval::{Child, Decision, Node, Value};
@@ -10,7 +10,7 @@ use crate::spec::{MetricSpec, MetricTier, ScoreRange};
 pub(in crate::composite) struct Leaves<L> {
     pub(in crate::composite) all: Vec<L>,
     on_missing: OnMissing,
-    /// `true` if the expression that is being resolved is inverted an odd number of times.
+    /// `true` inside an odd number of inversions.
     inverted: bool,
 }
 
@@ -33,7 +33,7 @@ impl<L> Leaves<L> {
         Child { node, worst, name }
     }
 
-    /// Returns the properties of a combination, whose operands may be omitted with `OnMissing::Skip`.
+    /// Returns the properties of a combination whose operands may be omitted under `OnMissing::Skip`.
     fn known(&self, combined: Derived, parts: &[Derived]) -> Derived {
         if self.on_missing == OnMissing::Skip {
             combined.or_fewer(parts)
@@ -193,7 +193,7 @@ fn children<L: Leaf>(
     let mut nodes = Vec::with_capacity(parts.len());
     let mut known = Vec::with_capacity(parts.len());
     for part in parts {
-        // These combinations use the number only, so a bound would have no effect.
+        // These combinations use only the number, so a bound would have no effect.
         if let (Shape::AtLeast(..), "weighted" | "min" | "max" | "proxy" | "truth") =
             (&part, within)
         {
@@ -224,7 +224,7 @@ fn weighted<L: Leaf>(
     let (children, known) = children("weighted", parts, leaves)?;
     let parts: Vec<_> = known.into_iter().zip(weights.iter().copied()).collect();
     if let Some(sum) = wrong_sum(&parts) {
-        // Twelve decimals, so that the rounding error of 0.1 + 0.2 + 0.65 is not shown.
+        // Twelve decimals hide the rounding error of 0.1 + 0.2 + 0.65.
         let sum = (sum * 1e12).round() / 1e12;
         return Err(format!("the weights sum to {sum}; they must sum to 1"));
     }
@@ -260,7 +260,7 @@ fn gate<L: Leaf>(
     truths: Vec<Shape<L>>,
     leaves: &mut Leaves<L>,
 ) -> Result<(Node, Derived), String> {
-    // Proxies only open the gate, so an inversion around the gate does not apply to them.
+    // Proxies only open the gate, so an inversion around it does not apply to them.
     let inverted = std::mem::take(&mut leaves.inverted);
     let (proxies, known_proxies) = children("proxy", proxies, leaves)?;
     leaves.inverted = inverted;
@@ -346,7 +346,7 @@ fn bound_fits(component: &str, threshold: f64, derived: &Derived) -> Result<(), 
     }
 }
 
-/// The declarations for the composite.
+/// What a composite declares.
 #[derive(Debug, Default)]
 pub(in crate::composite) struct Declaration {
     pub(in crate::composite) threshold: Option<f64>,

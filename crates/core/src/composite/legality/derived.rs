@@ -1,20 +1,20 @@
-//! Derives an expression's kind, range, tier and threshold from its components, as `const` functions: the compiler
-//! uses them for a `#[metric]` composite, and `check.rs` for a composite that is built at run time. Rules that
-//! both check are predicates here. The messages are in `error.rs` and `rules.rs`.
+//! Derives an expression's kind, range, tier and threshold from its components in `const` functions. The compiler uses
+//! them for a `#[metric]` composite, and `check.rs` for one built at run time. Rules that both check are predicates
+//! here. `error.rs` and `rules.rs` have the messages.
 
 use crate::spec::code_of_components;
 use crate::spec::{MetricSpec, MetricTier, ScoreKind, ScoreRange};
 
-/// The largest difference of the weights' sum from 1. The rounding error of ten decimal weights is smaller.
+/// How far the weights' sum may be from 1. The rounding error of ten decimal weights is smaller.
 const WEIGHT_TOLERANCE: f64 = 1e-9;
 
-/// The properties of a component or combination that are derived before it runs.
+/// The properties of a component or combination, derived before it runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Derived {
     pub(super) kind: ScoreKind,
     pub(super) range: Option<ScoreRange>,
     pub(super) tier: MetricTier,
-    /// The smallest value that is a pass, if the value is a number with a threshold.
+    /// The smallest passing value, if the value is a number with a threshold.
     pub(super) threshold: Option<f64>,
     pub(super) higher_is_better: bool,
 }
@@ -49,7 +49,7 @@ impl Derived {
         }
     }
 
-    /// Returns `true` if the metric has one score for all rows, and none for a row.
+    /// Returns `true` if the metric has one score for all rows, and none per row.
     pub(super) const fn is_corpus(&self) -> bool {
         matches!(self.kind, ScoreKind::Corpus)
     }
@@ -96,12 +96,12 @@ impl Derived {
         }
     }
 
-    /// Derives the properties of the smallest value.
+    /// Derives the properties of the components' minimum.
     pub const fn min(parts: &[Self]) -> Self {
         Self::extreme(parts, false)
     }
 
-    /// Derives the properties of the largest value.
+    /// Derives the properties of the components' maximum.
     pub const fn max(parts: &[Self]) -> Self {
         Self::extreme(parts, true)
     }
@@ -125,7 +125,8 @@ impl Derived {
         Self::number(range, highest_tier(parts))
     }
 
-    /// Derives the properties of a mean, as of a gate's proxies and truths. A single component is returned unchanged.
+    /// Derives the properties of a mean, such as that of a gate's proxies or truths. A single component is returned
+    /// unchanged.
     pub const fn mean(parts: &[Self]) -> Self {
         if let [only] = parts {
             return *only;
@@ -163,7 +164,7 @@ impl Derived {
         )
     }
 
-    /// Derives the properties of a node of a decision tree with its branches: the range includes the range of each branch.
+    /// Derives the properties of a decision. Its range includes the range of each branch.
     pub const fn decision(node: &Self, branches: &[Self]) -> Self {
         let is_truth = node.is_truth() || matches!(highest_tier(branches), MetricTier::Truth);
         let range = match branches {
@@ -173,8 +174,7 @@ impl Derived {
         Self::number(range, tier(is_truth)).or_fewer(branches)
     }
 
-    /// Widens the range of a combination whose components may be omitted: a single one may remain, so the
-    /// range includes the range of each component.
+    /// Widens the range of a combination whose components may be omitted. If only one remains, its range applies.
     pub const fn or_fewer(mut self, parts: &[Self]) -> Self {
         let mut index = 0;
         while index < parts.len() {
@@ -195,7 +195,7 @@ impl Derived {
         Self::number(self.range, self.tier)
     }
 
-    /// Derives the properties with a smallest value that is a pass.
+    /// Derives the properties with this smallest passing value.
     pub const fn at_least(self, bound: f64) -> Self {
         Self {
             kind: ScoreKind::Number,
@@ -205,7 +205,7 @@ impl Derived {
     }
 
     /// Returns the composite's spec from the derived properties and the declared tier and threshold. A gate with a
-    /// single truth has the truth's threshold.
+    /// single truth has that truth's threshold.
     pub const fn spec<'a>(
         &self,
         name: &'a str,
@@ -229,6 +229,7 @@ impl Derived {
         spec.strict = strict;
         spec.is_async = is_async(components);
         spec.code = code_of_components(components);
+        spec.is_stub = MetricSpec::any_stub(components);
         spec
     }
 
@@ -271,8 +272,7 @@ pub(super) const fn is_weight(weight: f64) -> bool {
     weight.is_finite() && weight >= 0.0
 }
 
-/// Returns the sum of the weights if it is not 1. Returns `None` if a weight is invalid, which is reported as
-/// a different mistake.
+/// Returns the sum of the weights if it is not 1; `None` if a weight is invalid, which is a different mistake.
 pub(super) const fn wrong_sum(parts: &[(Derived, f64)]) -> Option<f64> {
     let mut index = 0;
     while index < parts.len() {
@@ -326,9 +326,8 @@ const fn term(part: &(Derived, f64), term: Term) -> f64 {
     }
 }
 
-/// Sums the terms from the smallest to the largest, so that the result does not depend on their order. A `const`
-/// function cannot sort, so the term of each rank is searched for, which is fast for the usual number of
-/// components.
+/// Sums the terms from smallest to largest, so their order does not matter. A `const` function cannot sort, so it
+/// searches for the term of each rank, which is fast for the usual number of components.
 const fn sum_in_order(parts: &[(Derived, f64)], of: Term) -> f64 {
     let mut sum = 0.0;
     let mut rank = 0;
@@ -345,7 +344,7 @@ const fn sum_in_order(parts: &[(Derived, f64)], of: Term) -> f64 {
     sum
 }
 
-/// Returns the rank of the term at `at`: the number of terms that are sorted before it.
+/// Returns the rank of the term at `at`: how many terms sort before it.
 const fn rank_of(parts: &[(Derived, f64)], of: Term, at: usize) -> usize {
     let value = term(&parts[at], of);
     let mut count = 0;
@@ -371,8 +370,8 @@ pub const fn total_cost(components: &[MetricSpec<'_>]) -> u64 {
     total
 }
 
-/// Returns the largest cost of a path, in millisatoshis, where `paths` has the components on each path and `costs` the costs of
-/// all components.
+/// Returns the largest cost of a path, in millisatoshis. `paths` has the components of each path, and `costs` the costs
+/// of all components.
 pub const fn dearest(costs: &[u64], paths: &[&[usize]]) -> u64 {
     let (mut dearest, mut path) = (0, 0);
     while path < paths.len() {

@@ -1,4 +1,4 @@
-//! The fields that a `#[metric]` composite reads: the fields of its components, without duplicates, as a `const`.
+//! The fields that a `#[metric]` composite reads: those of its components without duplicates, as a `const`.
 
 use crate::rows::by_name::WHOLE;
 use crate::sentence::same;
@@ -11,7 +11,7 @@ const fn fields<'a>(spec: &MetricSpec<'a>, side: Side) -> &'a [FieldSpec<'a>] {
     }
 }
 
-/// Fields in a `const`, at most `N`.
+/// Up to `N` fields in a `const`.
 #[derive(Debug)]
 pub struct FieldList<const N: usize> {
     all: [FieldSpec<'static>; N],
@@ -37,7 +37,7 @@ impl<const N: usize> FieldList<N> {
     }
 }
 
-/// Returns the number of fields that components read on one side, with duplicates.
+/// Returns how many fields the components read on one side, counting duplicates.
 pub const fn count(specs: &[MetricSpec<'static>], side: Side) -> usize {
     let (mut count, mut spec) = (0, 0);
     while spec < specs.len() {
@@ -47,8 +47,8 @@ pub const fn count(specs: &[MetricSpec<'static>], side: Side) -> usize {
     count
 }
 
-/// Returns the fields that a component reads on one side, with the names that its parameters `texts` configure. A
-/// parameter that selects the whole row has no field.
+/// Returns the fields that a component reads on one side, using the names set by its parameters `texts`. A parameter
+/// that selects the whole row has no field.
 pub const fn configured<const N: usize>(
     spec: &MetricSpec<'static>,
     side: Side,
@@ -102,8 +102,8 @@ const fn has(names: &[(Side, usize)], side: Side, field: usize) -> bool {
     false
 }
 
-/// Returns the fields of one side without duplicates. A field has the type in the first component that reads it. It is
-/// required if any component requires it, and may be missing unless a component rejects a row without it.
+/// Returns the fields of one side without duplicates. A field has the type it has in the first component that reads it.
+/// It is required if any component requires it, and may be missing unless a component rejects a row without it.
 pub const fn union<const N: usize>(specs: &[MetricSpec<'static>], side: Side) -> FieldList<N> {
     let mut union = FieldList::new();
     let mut spec = 0;

@@ -1,12 +1,12 @@
-//! The rules of `#[metric]` composites that need the components' specs. Each returns the message that
-//! `cargo check` shows if it is broken: the mistake, the value that was found, a correction. The macro provides the place.
+//! The rules of `#[metric]` composites that need the components' specs. If a rule is broken, its function returns the
+//! message that `cargo check` shows: the mistake, the value found and a fix. The macro provides the place.
 
 use super::derived::{Bound, Derived, is_weight, wrong_sum};
 use crate::composite::shape::Reads;
 use crate::sentence::{Sentence, same, sentence, unless};
 use crate::spec::{MetricSpec, MetricTier};
 
-/// The middle of the range.
+/// Returns the middle of the range.
 const fn half(derived: &Derived) -> f64 {
     match derived.range {
         Some(range) => range.min / 2.0 + range.max / 2.0,
@@ -31,14 +31,14 @@ pub const fn points_up(part: &str, derived: &Derived) -> Option<Sentence> {
 
 /// Every operand of `all` and `any` must have a verdict.
 pub const fn has_verdict(part: &str, derived: &Derived) -> Option<Sentence> {
-    // A lower-is-better operand breaks the rule before this one.
+    // A lower-is-better operand already breaks the previous rule.
     unless!(derived.has_verdict() || derived.is_corpus() || !derived.higher_is_better;
         [name part] " has a score but no verdict; write a pass threshold, such as `" [text part] " >= " [decimal half(derived)] "`")
 }
 
 /// A threshold must be one that some scores reach and others do not.
 pub const fn bound_fits(what: &str, of: &str, derived: &Derived, bound: f64) -> Option<Sentence> {
-    // A lower-is-better operand breaks another rule first.
+    // A lower-is-better operand already breaks another rule.
     if !derived.higher_is_better {
         return None;
     }
@@ -53,10 +53,10 @@ pub const fn bound_fits(what: &str, of: &str, derived: &Derived, bound: f64) -> 
     }
 }
 
-/// Every component must have a range: it defines the range of the composite, the values of `invert`, and which
-/// thresholds can be reached.
+/// Every component must have a range, from which the composite's range, the values of `invert` and the reachable
+/// thresholds follow.
 pub const fn has_range(within: &str, part: &str, derived: &Derived) -> Option<Sentence> {
-    // A corpus metric breaks another rule.
+    // A corpus metric already breaks another rule.
     unless!(derived.range.is_some() || derived.is_corpus();
         [name within] " needs the range of " [name part]
         ", which declares none; write `range = 0.0..=1.0` in its attribute")
@@ -75,7 +75,7 @@ pub const fn field_is_known(part: &str, spec: &MetricSpec<'_>, param: &str) -> O
     None
 }
 
-/// An argument of a judge must be one of its parameters: the compiler does not see the settings of an instance.
+/// A judge's argument must be one of its parameters, because the compiler cannot see the settings of an instance.
 pub const fn is_param(spec: &MetricSpec<'_>, argument: &str) -> Option<Sentence> {
     let (mut index, mut is_judge) = (0, false);
     while index < spec.params.len() {
@@ -111,7 +111,7 @@ pub const fn is_truth(part: &str, derived: &Derived) -> Option<Sentence> {
 
 /// A node of a decision tree with the branches `yes` and `no` must be true or false.
 pub const fn is_yes_or_no(node: &str, derived: &Derived) -> Option<Sentence> {
-    // A corpus metric breaks another rule.
+    // A corpus metric already breaks another rule.
     unless!(derived.is_bool() || derived.is_corpus();
         [name node] " returns a number, and `yes` and `no` are branches of a `bool`; write the variants of the enum that a judge \
         answers with, or a composite such as `#[metric(all(" [text node] " >= " [decimal half(derived)]
@@ -127,7 +127,7 @@ pub const fn is_answer(node: &str, branch: &str, reads: &Reads) -> Option<Senten
     Some(list(found, reads.answers(), &[]))
 }
 
-/// The branches of a node must be all answers.
+/// The branches of a node must cover all its answers.
 pub const fn branches_are_complete(
     node: &str,
     branches: &[&str],
@@ -136,7 +136,7 @@ pub const fn branches_are_complete(
     let mut index = 0;
     while index < branches.len() {
         if !contains(reads.answers(), branches[index]) {
-            // It breaks another rule, and may be the missing one misspelt.
+            // This breaks another rule, and may be the missing one misspelt.
             return None;
         }
         index += 1;
@@ -164,7 +164,7 @@ const fn contains(all: &[&str], name: &str) -> bool {
     false
 }
 
-/// Appends all names but the excepted ones.
+/// Appends all names except the excluded ones.
 const fn list(mut sentence: Sentence, all: &[&str], except: &[&str]) -> Sentence {
     let (mut index, mut is_first) = (0, true);
     while index < all.len() {
@@ -188,7 +188,7 @@ pub const fn score_is_finite(branch: &str, score: f64) -> Option<Sentence> {
         "the score " [decimal score] " of the branch " [name branch] " is not a finite number; write a number such as `0.5`")
 }
 
-/// A decision tree must have different scores.
+/// A decision tree must have more than one score.
 pub const fn scores_differ(derived: &Derived) -> Option<Sentence> {
     match derived.range {
         Some(range) if range.min.is_finite() => unless!(range.min != range.max;
@@ -226,13 +226,13 @@ pub const fn differ(
         " in results; write one metric once, or give one of two metrics another `name = \"..\"`")
 }
 
-/// A declared tier must not be below the components'.
+/// A declared tier must not be below that of any component.
 pub const fn tier_is_high_enough(declared: MetricTier, derived: &Derived) -> Option<Sentence> {
     unless!(matches!(declared, MetricTier::Truth) || !derived.is_truth();
         "the composite is declared as `proxy`, but has a truth metric among its components; write `tier = truth`, or remove `tier`")
 }
 
-/// The components together, or those of the dearest path, must not cost more than the budget.
+/// The components, or those of the most expensive path, must not cost more than the budget.
 pub const fn is_within_budget(budget: u64, cost: u64) -> Option<Sentence> {
     unless!(cost <= budget;
         "the components cost up to " [whole cost as u128] " msat per row, but the budget is " [whole budget as u128]

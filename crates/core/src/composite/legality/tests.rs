@@ -1,4 +1,4 @@
-//! The rules that the compiler evaluates, called at run time: the declarations that break a rule, and the message of each rule.
+//! The compile-time rules, called at run time: declarations that break a rule, and the rule's message.
 
 use super::derived::{Bound, Derived, wrong_sum};
 use super::rules::*;
@@ -126,7 +126,7 @@ fn a_component_has_a_range() {
     );
 }
 
-/// `limit` does not name a field. `field` names gold field 0 and prediction field 1, and `other` names prediction field 0.
+/// `limit` names no field. `field` names gold field 0 and prediction field 1, and `other` names prediction field 0.
 pub(super) const PARAMS: [ParamSpec<'static>; 3] = {
     let param = ParamSpec {
         name: "limit",

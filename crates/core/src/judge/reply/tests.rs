@@ -31,7 +31,7 @@ fn a_list_has_at_most_as_many_items_as_its_limit() {
     );
 }
 
-/// From 2^53, a double may be another integer that was rounded.
+/// From 2^53 on, a double may be a different integer that was rounded.
 #[test]
 fn an_integer_may_have_decimals_if_they_are_zero_and_it_is_below_2_to_the_53() {
     let integer = || OutputSpec::new("value", "", i64::schema());

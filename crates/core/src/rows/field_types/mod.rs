@@ -1,4 +1,4 @@
-//! Types of fields that several metrics read: labels, and values that rows write in two ways.
+//! Field types that several metrics share: labels, and values that rows write in two ways.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use crate::json::written_scalar::WrittenScalar;
 use crate::rows::{Owned, Provide};
 use crate::value_type::{TypeHelp, ValueKind, ValueType};
 
-/// Lets fields of typed rows be read as a parameter of a metric.
+/// Lets a metric parameter read fields of typed rows.
 macro_rules! provide {
     ($($from:ty => $to:ty: |$value:ident| $given:expr;)*) => {$(
         impl<'r> $crate::rows::provide::Provide<'r, $crate::rows::fields::Owned<$to>> for $from {
@@ -22,9 +22,9 @@ macro_rules! provide {
     )*};
 }
 
-/// A label: a string without the white space around it, a number, or true or false.
+/// A label: a string without surrounding white space, a number, or true or false.
 ///
-/// Whole numbers are the same label however they are written: 1, 1.0 and "1".
+/// A whole number is the same label in any notation: 1, 1.0 and "1".
 ///
 /// ```
 /// use dsrs_metrics::metrics::Label;
@@ -166,7 +166,7 @@ pub struct StrOrList<'a>(Strings<'a>);
 #[derive(Debug, Clone, PartialEq)]
 enum Strings<'a> {
     One(Cow<'a, str>),
-    /// A list of one, which most rows have, without an allocation.
+    /// A list of one, as in most rows, without an allocation.
     Single([Cow<'a, str>; 1]),
     /// No string, or several.
     Many(Vec<Cow<'a, str>>),
@@ -196,7 +196,7 @@ impl<'a> StrOrList<'a> {
     }
 }
 
-/// An empty list.
+/// Creates an empty list.
 impl Default for StrOrList<'_> {
     fn default() -> Self {
         Self(Strings::Many(Vec::new()))
@@ -275,7 +275,7 @@ impl ValueType for StrOrList<'_> {
         .with_kinds(&[ValueKind::Str, ValueKind::ListOf(&str::HELP)]);
 }
 
-/// A string or a list of strings, such as the context of an answer or the acceptable answers.
+/// A string or a list of strings, such as an answer's context or its acceptable answers.
 ///
 /// ```
 /// use dsrs_metrics::judge::shipped::TextOrList;
@@ -304,8 +304,8 @@ impl<'r> Provide<'r, Owned<TextOrList>> for Vec<String> {
     }
 }
 
-/// Reference answers of a judge: one string, or a list of acceptable strings. An empty list cannot be read from a
-/// row, because there is nothing to compare with.
+/// Reference answers of a judge: one string, or a list of acceptable strings. An empty list is an error, because there
+/// is nothing to compare with.
 ///
 /// ```
 /// use dsrs_metrics::judge::shipped::References;
@@ -321,7 +321,7 @@ pub struct References(TextOrList);
 
 conversions! {
     String => References: |reference| Self(TextOrList::Text(reference));
-    /// A list of one reference is that reference, so that both make the same prompt.
+    /// A list with one reference equals that reference, so both make the same prompt.
     Vec<String> => References: |references| match <[String; 1]>::try_from(references) {
         Ok([one]) => Self(TextOrList::Text(one)),
         Err(references) => Self(TextOrList::List(references)),

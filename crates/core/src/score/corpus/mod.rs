@@ -1,9 +1,9 @@
 //! Scores of a whole corpus that are not the mean of its rows' scores: corpus BLEU, micro F1.
 //!
-//! Each row contributes counts. The counts of all rows are summed, in any order and on any number of
-//! machines, and a formula computes the score from the sums. Running and reporting is in `evaluate/`.
+//! Each row contributes counts. They are summed, in any order and across machines, and a formula computes the score
+//! from the sums. `evaluate/` runs and reports it.
 //!
-//! The file is long because counts, labels and values each have a formula, a state and a form in which they are stored.
+//! The file is long because counts, labels and values each have a formula, a state and a stored form.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use crate::text::{BleuOptions, ChrfOptions, EditCounts, EntityCounts, MAX_ORDER}
 
 /// Computes a corpus's score from the summed counts of its rows.
 ///
-/// Closures over a slice of counts implement it. All rows of a metric must return the same number of counts,
-/// in the same order, with the same formula.
+/// Closures over a slice of counts implement it. All rows of a metric must return the same number of counts, in the
+/// same order, with the same formula.
 ///
 /// ```
 /// use dsrs_metrics::contract::{CorpusCounts, CorpusFormula};
@@ -45,7 +45,7 @@ pub trait CorpusFormula: Send + Sync {
     /// Returns the score, in the metric's range, or `None` if the sums do not determine one (division by zero).
     fn corpus_score(&self, counts: &[u64]) -> Option<f64>;
 
-    /// Returns the formula as result files name it, so that two files can be compared. `None`, the default, if
+    /// Returns the formula as named in result files, so two files can be compared. Returns `None`, the default, if
     /// `record.rs` cannot read it.
     #[doc(hidden)]
     fn record(&self) -> Option<Value> {
@@ -59,9 +59,9 @@ impl<F: Fn(&[u64]) -> Option<f64> + Send + Sync> CorpusFormula for F {
     }
 }
 
-/// The counts that one row, or a part of the corpus, contributes to the corpus's score.
+/// The counts that one row, or part of the corpus, contributes to the corpus's score.
 ///
-/// The counts are integers, so the sums do not depend on the order in which rows or workers finish.
+/// They are integers, so the sums do not depend on the order in which rows or workers finish.
 ///
 /// ```
 /// use dsrs_metrics::contract::CorpusCounts;
@@ -78,7 +78,7 @@ pub struct CorpusCounts {
 }
 
 impl CorpusCounts {
-    /// Creates the counts of one row, with the formula for their sums.
+    /// Creates the counts of one row, with the formula for the sums.
     ///
     /// ```
     /// # use dsrs_metrics::contract::CorpusCounts;
@@ -120,7 +120,7 @@ impl CorpusCounts {
         &self.counts
     }
 
-    /// Returns the counts and their formula as a result file contains them.
+    /// Returns the counts and their formula as written to a result file.
     #[doc(hidden)]
     pub fn record(&self) -> Option<Value> {
         Some(json!({ "formula": self.formula.record()?, "counts": self.counts }))
@@ -246,17 +246,17 @@ enum Record {
     },
 }
 
-/// The formula of a score of numbers. The values of a row are in the comments.
+/// The formula of a score of numbers. Each variant says which values a row contributes.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ValueFormula {
     /// The gold and the predicted value.
     Spearman,
-    /// 1 for a row in the class and 0 for any other, and the score.
+    /// 1 for a row in the class and 0 for any other, and its score.
     Auroc,
     /// The squared difference.
     Brier,
-    /// With this number of bins; 1 if it came true and 0 if not, and the probability.
+    /// With this many bins: 1 if it came true and 0 if not, and the probability.
     Calibration(u32),
 }
 
@@ -274,11 +274,11 @@ pub enum CountFormula {
     FieldAccuracy,
 }
 
-/// The largest count of a file. The sum of any number of rows is below 2^64.
+/// The largest count in a file. The sum over any number of rows stays below 2^64.
 const MAX_COUNT: u64 = u32::MAX as u64;
 
 impl CountFormula {
-    /// Returns the number of counts of a row, if a metric has such parameters.
+    /// Returns the number of counts per row, if a metric has such parameters.
     fn width(&self) -> Option<usize> {
         match self {
             Self::Bleu(bleu) => (1..=MAX_ORDER)
@@ -363,7 +363,7 @@ impl Record {
         .to_value()
     }
 
-    /// Returns the contribution, unless no metric returns it.
+    /// Returns the contribution, unless no metric returns such a one.
     fn restore(self) -> Option<Counted> {
         match self {
             Self::Labels {
@@ -408,12 +408,12 @@ impl ValueFormula {
     }
 }
 
-/// Returns the contribution that a result file contains, unless it is not one of this library.
+/// Returns the contribution in a result file, if it is one of this library's.
 pub fn restore(record: &Value) -> Option<Counted> {
     Record::deserialize(record).ok()?.restore()
 }
 
-/// Lets values of `stats` be the state of a score of all rows: the method that computes the score, and the record of a row.
+/// Lets values of `stats` be the state of a score of all rows: the method that computes the score, and a row's record.
 macro_rules! corpus_states {
     ($($state:ident: $score:ident, |$this:ident| $record:expr;)*) => {$(
         impl CorpusState for $state {
@@ -495,7 +495,7 @@ mod record_tests {
 
     use super::*;
 
-    /// Checks that the record of a contribution is read as the contribution, and returns its score.
+    /// Checks that a contribution's record reads back as the contribution, and returns its score.
     fn stored(state: impl CorpusState) -> Option<f64> {
         let counted = Counted::new(state);
         let read = restore(&counted.record().unwrap()).unwrap();
@@ -522,7 +522,7 @@ mod record_tests {
         assert_eq!(stored(labels), Some(0.0));
     }
 
-    /// The scores of BLEU and chrF are those of sacrebleu; that of BLEU is the geometric mean of 5/6, 3/5, 2/4 and 1/3.
+    /// The BLEU and chrF scores are those of sacrebleu; BLEU is the geometric mean of 5/6, 3/5, 2/4 and 1/3.
     #[test]
     fn counts_of_a_row_are_read_with_their_formula() {
         let (prediction, references) = ("the cat sat on the mat", ["the cat sat on a mat"]);

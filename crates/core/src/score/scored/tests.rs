@@ -1,4 +1,4 @@
-//! What scores with additional data have beside their number.
+//! What scores with additional data have besides their number.
 
 use serde_json::json;
 
@@ -19,7 +19,7 @@ fn judged(metadata: Value) -> Scored {
     Scored::of_judgement(MetricScore::new(0.5), None, metadata, &SPEC).unwrap()
 }
 
-/// The score of a composite of two components.
+/// Returns the score of a composite of two components.
 fn composite(parts: [Scored; 2]) -> Scored {
     let results = parts.map(|part| ComponentResult::from(Ok::<RowAnswer, _>(part.into())));
     let components = Components(["a".into(), "b".into()].into_iter().zip(results).collect());

@@ -122,7 +122,10 @@ fn score(run: &ExportedRun<'_>, name: &str) -> Score {
         name: name.to_owned(),
         scorer: name.to_owned(),
         scored_samples: figures.counts.scored + figures.counts.failed,
-        unscored_samples: figures.counts.gated + figures.counts.skipped + figures.counts.abstained,
+        unscored_samples: figures.counts.gated
+            + figures.counts.skipped
+            + figures.counts.abstained
+            + figures.counts.not_needed,
         params: run
             .identity(name)
             .map(|it| it.parameters().clone())

@@ -1,4 +1,4 @@
-//! Messages, in the format of Anthropic.
+//! Anthropic's Messages format.
 
 use reqwest::header::HeaderName;
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     })
 }
 
-/// The largest limit that every version of a model accepts; the API requires one.
+/// Returns the largest limit that every version of a model accepts. The API requires a limit.
 fn default_max_tokens(model: &str) -> u32 {
     let is = |names: &[&str]| names.iter().any(|name| model.contains(name));
     match () {

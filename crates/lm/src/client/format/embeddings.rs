@@ -1,4 +1,4 @@
-//! Embeddings, in the format of OpenAI, which most servers implement.
+//! Embeddings in OpenAI's format, which most servers implement.
 
 use reqwest::header::AUTHORIZATION;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use super::super::provider::Format;
 use super::super::target::Target;
 use super::parts::{Question, sanitized, string, tokens};
 
-/// The numbers of a vector up to which the response is read. The longest vectors of common models have some thousand.
+/// The longest vector accepted. Common models have at most a few thousand numbers.
 pub(in super::super) const MAX_DIMENSIONS: usize = 1 << 14;
 
 pub(in super::super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
@@ -20,7 +20,7 @@ pub(in super::super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     } = question;
     let path: &[&str] = match target.format {
         Format::OpenAi => &["embeddings"],
-        // The provider's own format has no token usage.
+        // The provider's own format reports no token usage.
         Format::Gemini => &["openai", "embeddings"],
         Format::Anthropic => {
             let reason = "the provider has no embeddings; use another one, such as openai:text-embedding-3-small";
@@ -42,7 +42,7 @@ pub(in super::super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     })
 }
 
-/// Reads the vectors of `texts` strings. The text of the reply has them in the order of the strings.
+/// Reads the vectors of `texts` strings. The reply's text holds them in the order of the strings.
 pub(in super::super) fn reply(
     received: Received,
     texts: usize,
@@ -67,7 +67,7 @@ pub(in super::super) fn reply(
     Ok(sanitized(reply, target))
 }
 
-/// Reads the vectors by their index, or in their order if they have none.
+/// Reads the vectors by index, or in order if they have none.
 fn vectors(json: &Value) -> Result<Vec<Vec<f32>>, String> {
     let Some(data) = json.get("data").and_then(Value::as_array) else {
         return Err(
@@ -92,7 +92,7 @@ fn vectors(json: &Value) -> Result<Vec<Vec<f32>>, String> {
         }
         vectors[index] = Some(vector(item.get("embedding"), index + 1)?);
     }
-    // Each index is below the length, and none occurs twice.
+    // Each index is below the length and occurs once.
     Ok(vectors.into_iter().flatten().collect())
 }
 

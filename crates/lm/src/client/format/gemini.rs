@@ -1,4 +1,4 @@
-//! `generateContent`, in the format of Gemini.
+//! Gemini's `generateContent` format.
 
 use reqwest::header::HeaderName;
 use serde_json::{Value, json};

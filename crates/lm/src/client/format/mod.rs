@@ -1,7 +1,7 @@
-//! The wire formats of the common providers: OpenAI's chat completions, which most servers
-//! implement, Anthropic's messages, Gemini's `generateContent`.
+//! The wire formats of the common providers: OpenAI's chat completions, which most servers implement, Anthropic's
+//! messages, and Gemini's `generateContent`.
 //!
-//! Only the parts of the formats that a judge uses are implemented: text, a schema, sampling parameters, usage.
+//! Only what a judge needs is implemented: text, a schema, sampling parameters, usage.
 
 mod anthropic;
 pub(super) mod embeddings;
@@ -20,7 +20,7 @@ use super::provider::Format;
 use super::target::Target;
 
 impl Format {
-    /// The HTTP request.
+    /// Returns the HTTP request for a question.
     pub(super) fn call(self, question: &Question<'_>) -> Result<Call, LmError> {
         match self {
             Self::OpenAi => openai::call(question),
@@ -29,7 +29,7 @@ impl Format {
         }
     }
 
-    /// Converts the JSON of a response. The error of a response without a reply has the tokens that the response reports.
+    /// Converts the JSON of a response. If it holds no reply, the error carries the tokens it reports.
     pub(super) fn reply(
         self,
         received: Received,

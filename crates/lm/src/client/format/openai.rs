@@ -1,4 +1,4 @@
-//! Chat completions, in the format of OpenAI.
+//! OpenAI's chat completions format.
 
 use reqwest::header::AUTHORIZATION;
 use serde_json::{Value, json};
@@ -67,7 +67,7 @@ fn response_format(question: &Question<'_>) -> Option<Value> {
     Some(json!({ "type": "json_schema", "json_schema": schema }))
 }
 
-/// OpenAI's reasoning models reject the older name of the parameter, and other servers the newer.
+/// Returns the name of the limit. OpenAI's reasoning models reject the old name, other servers the new one.
 fn max_tokens_key(model: &str) -> &'static str {
     const NEWER: [&str; 5] = ["gpt-5", "gpt-6", "o1", "o3", "o4"];
     let is_newer = NEWER.iter().any(|prefix| model.starts_with(prefix));
@@ -78,8 +78,8 @@ fn max_tokens_key(model: &str) -> &'static str {
     }
 }
 
-/// Fireworks cuts replies at 2,048 tokens by default, and reduces a higher limit to the limit of the model, except for one
-/// model that rejects a higher limit.
+/// Returns the default limit. Fireworks cuts replies at 2,048 tokens by default, and lowers a higher limit to the
+/// model's own (one model rejects it instead).
 fn default_max_tokens(target: &Target) -> Option<u32> {
     let is_strict = target.model.contains("muse-glimmer-30b");
     (target.provider == "fireworks").then_some(if is_strict { 68_000 } else { 512_000 })
@@ -95,7 +95,7 @@ pub(super) fn answer(body: &Value, target: &Target) -> (LmReply, Option<String>)
         cached_prompt_tokens: tokens(body, "/usage/prompt_tokens_details/cached_tokens"),
     };
     if target.provider == "xai" {
-        // Not included in the number of completion tokens there.
+        // There, the completion tokens do not include these.
         let reasoning = tokens(body, "/usage/completion_tokens_details/reasoning_tokens");
         let sum = |tokens: u64| tokens.saturating_add(reasoning.unwrap_or(0));
         usage.completion_tokens = usage.completion_tokens.map(sum);
@@ -111,7 +111,7 @@ pub(super) fn answer(body: &Value, target: &Target) -> (LmReply, Option<String>)
     (reply, string(body, "/choices/0/finish_reason"))
 }
 
-/// The most alternatives of a token that a provider accepts.
+/// Returns the maximum number of alternatives per token that a provider accepts.
 fn max_top_logprobs(target: &Target) -> u8 {
     match target.provider {
         "fireworks" => 5,
@@ -135,7 +135,7 @@ fn logprobs(body: &Value) -> Vec<TokenLogprobs> {
     }))
 }
 
-/// The text of a message. Mistral's reasoning models return a list of thoughts and texts.
+/// Returns the text of a message. Mistral's reasoning models send a list of thoughts and texts.
 fn text(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),

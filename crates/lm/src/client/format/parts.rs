@@ -1,4 +1,4 @@
-//! What the formats have in common: the request that they send, and the parts of a reply that they read.
+//! What the formats share: the request they send and the parts of a reply they read.
 
 use reqwest::Url;
 use secrecy::ExposeSecret as _;
@@ -15,12 +15,12 @@ use super::super::target::Target;
 pub(in super::super) struct Question<'a> {
     pub(in super::super) target: &'a Target,
     pub(in super::super) request: &'a LmRequest,
-    /// `true` if the schema is sent as an instruction, because the model supports no schemas.
+    /// `true` if the model supports no schemas, so the schema is sent as an instruction.
     pub(in super::super) json_mode: bool,
 }
 
 impl Question<'_> {
-    /// The key; servers at a configured address may need none.
+    /// Returns the key, or `none` without one: servers at a configured address may need none.
     pub(super) fn key(&self) -> &str {
         self.target
             .key
@@ -28,7 +28,7 @@ impl Question<'_> {
             .map_or("none", |key| key.expose_secret())
     }
 
-    /// The base URL with these segments appended to its path.
+    /// Returns the base URL with these segments appended to its path.
     pub(super) fn url<'s>(
         &self,
         segments: impl IntoIterator<Item = &'s str>,
@@ -48,7 +48,7 @@ impl Question<'_> {
         Ok(url)
     }
 
-    /// The instruction that replaces a schema in JSON mode.
+    /// Returns the instruction that replaces a schema in JSON mode.
     pub(super) fn schema_as_text(&self) -> Option<String> {
         let schema = &self
             .request
@@ -61,7 +61,7 @@ impl Question<'_> {
         ))
     }
 
-    /// The system messages, in one.
+    /// Joins the system messages.
     pub(super) fn system(&self) -> Option<String> {
         let own = self.request.messages.iter();
         let own = own.filter(|message| message.role == Role::System);
@@ -78,24 +78,24 @@ pub(super) fn insert(body: &mut Value, key: &str, value: Option<impl Into<Value>
     }
 }
 
-/// The string at a JSON pointer.
+/// Returns the string at a JSON pointer.
 pub(super) fn string(body: &Value, pointer: &str) -> Option<String> {
     Some(body.pointer(pointer)?.as_str()?.to_owned())
 }
 
-/// The number of tokens at a JSON pointer.
+/// Returns the number of tokens at a JSON pointer.
 pub(super) fn tokens(body: &Value, pointer: &str) -> Option<u64> {
     body.pointer(pointer)?.as_u64()
 }
 
-/// A token with the logarithm of its probability. Its bytes may be a part of a character.
+/// A token with the logarithm of its probability. Its bytes may be part of a character.
 pub(super) struct Token {
     bytes: Vec<u8>,
     logprob: f64,
 }
 
 impl Token {
-    /// Reads a token, whose `bytes` are its text where the provider sends them.
+    /// Reads a token. Its text is `bytes` if the provider sends them.
     pub(super) fn of(value: &Value, logprob: &str) -> Option<Self> {
         let byte = |byte: &Value| u8::try_from(byte.as_u64()?).ok();
         let bytes = value["bytes"]
@@ -112,7 +112,8 @@ impl Token {
     }
 }
 
-/// Converts tokens with their alternatives. Tokens that are parts of one character become one without alternatives.
+/// Converts tokens with their alternatives. Tokens that form one character together become one token without
+/// alternatives.
 pub(super) fn token_logprobs(all: impl Iterator<Item = (Token, Vec<Token>)>) -> Vec<TokenLogprobs> {
     let mut converted = Vec::new();
     let mut part = Token {
@@ -150,8 +151,8 @@ pub(super) fn token_logprobs(all: impl Iterator<Item = (Token, Vec<Token>)>) -> 
     converted
 }
 
-/// The reply with `***` for an API key that the provider repeats, and with names of limited length. A refusal is shown in
-/// messages, so everything in it that looks like a key is replaced.
+/// Returns the reply with `***` for an API key that the provider repeats, and with shortened names. Messages quote a
+/// refusal, so anything in it that looks like a key is replaced too.
 pub(super) fn sanitized(mut reply: LmReply, target: &Target) -> LmReply {
     let name = |name: String| reported(&errors::without_key(name, target)).into_owned();
     reply.text = errors::without_key(reply.text, target);
@@ -165,7 +166,7 @@ pub(super) fn sanitized(mut reply: LmReply, target: &Target) -> LmReply {
     reply
 }
 
-/// The meaning of a stop reason as any of the formats writes it.
+/// Returns the meaning of a stop reason in any of the formats.
 pub(super) fn stop_reason(reason: String, text: &str) -> StopReason {
     match reason.as_str() {
         "stop" | "end_turn" | "stop_sequence" | "STOP" | "STOP_SEQUENCE" | "COMPLETE"

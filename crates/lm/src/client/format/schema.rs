@@ -1,11 +1,11 @@
-//! JSON schemas as providers require them for replies that must match.
+//! JSON schemas in the form that providers require for structured replies.
 
 use serde_json::{Map, Value};
 
 /// The rules of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// Objects list all of their properties as required, and an object with a `$ref` has no other keys.
+    /// Objects list all their properties as required, and an object with a `$ref` has no other keys.
     OpenAi,
     Anthropic,
 }
@@ -24,7 +24,7 @@ pub(super) fn adapt(schema: &Value, dialect: Dialect) -> Value {
 struct Adapter<'a> {
     root: &'a Value,
     dialect: Dialect,
-    /// The references that are being replaced by their definitions, which may contain them.
+    /// The references being replaced by their definitions, which may contain them.
     inlined: Vec<&'a str>,
 }
 
@@ -51,7 +51,7 @@ impl<'a> Adapter<'a> {
         Value::Object(adapted)
     }
 
-    /// A member of a schema: one with schemas in it, or a plain value.
+    /// Adapts a member of a schema: nested schemas, or a plain value.
     fn member(&mut self, key: &str, value: &'a Value) -> Value {
         match (key, value) {
             ("const" | "default" | "enum" | "examples" | "required", _) => value.clone(),
@@ -69,7 +69,7 @@ impl<'a> Adapter<'a> {
         }
     }
 
-    /// Forbids additional properties of an object, and requires all of its own for OpenAI.
+    /// Forbids additional properties of an object and, for OpenAI, requires all of its own.
     fn close(&self, fields: &mut Map<String, Value>) {
         if !fields.contains_key("properties") && fields.get("type") != Some(&"object".into()) {
             return;
@@ -90,8 +90,8 @@ impl<'a> Adapter<'a> {
         }
     }
 
-    /// The definition instead of a reference with annotations beside it; the reference alone where the definition
-    /// contains itself. `None` if the schema is not such a reference.
+    /// Replaces a reference that has annotations beside it by its definition, or by the bare reference if the
+    /// definition contains itself. Returns `None` if the schema is not such a reference.
     fn annotated_reference(&mut self, fields: &'a Map<String, Value>) -> Option<Value> {
         let reference = fields.get("$ref")?.as_str()?;
         let mut others = fields.iter().filter(|(key, _)| *key != "$ref").peekable();
@@ -117,8 +117,8 @@ impl<'a> Adapter<'a> {
         Some(replaced)
     }
 
-    /// Returns `true` if the alternatives exclude each other by a required property with a constant, as in the schema of a
-    /// tagged enum of serde.
+    /// Returns `true` if the alternatives exclude each other by a required constant property, as in serde's tagged
+    /// enums.
     fn have_tag(&self, branches: &'a Value) -> bool {
         let branches = branches.as_array().map_or(&[][..], Vec::as_slice);
         let branches: Vec<&'a Value> = branches
@@ -151,7 +151,7 @@ impl<'a> Adapter<'a> {
             })
     }
 
-    /// A schema, or what it refers to if it is a reference alone.
+    /// Follows references that stand alone, and returns the schema they lead to.
     fn resolved(&self, schema: &'a Value) -> &'a Value {
         let next = |schema: &&'a Value| {
             let fields = schema.as_object().filter(|fields| fields.len() == 1)?;
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(adapt(&map, OpenAi), map);
     }
 
-    /// A property may have the name of a keyword.
+    /// A property may be named like a keyword.
     #[test]
     fn properties_are_not_keywords() {
         let schema = json!({ "properties": { "enum": { "properties": {} }, "oneOf": {} } });
@@ -237,7 +237,7 @@ mod tests {
         }
     }
 
-    /// A recursive type whose field has a documentation has such a reference within its definition.
+    /// In a recursive type, a documented field has such a reference inside its own definition.
     #[test]
     fn for_openai_no_reference_has_siblings() {
         let annotated = json!({ "$ref": "#/$defs/Node", "description": "next" });

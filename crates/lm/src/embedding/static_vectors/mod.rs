@@ -1,7 +1,7 @@
-//! Static vectors in a folder: the vector of a string is the mean of the vectors of its tokens.
+//! Static vectors in a folder. A string's vector is the mean of its tokens' vectors.
 //!
-//! `tensors.rs` reads the vectors. Files may be of unknown origin: their size is limited, safetensors validates the header (at most
-//! 100 MB) with all offsets, and the tokenizer is read and called within `catch_unwind`.
+//! `tensors.rs` reads the vectors. The files may be untrusted: their size is limited, safetensors validates the header
+//! (at most 100 MB) and all offsets, and the tokenizer is read and called within `catch_unwind`.
 
 mod tensors;
 
@@ -23,15 +23,15 @@ use super::{EmbeddingModel, Embeddings};
 use crate::private::lock;
 use crate::{LmError, LmErrorKind, Usage};
 
-/// An embedding model that consists of a vector for each token, read from a folder, without network.
+/// An embedding model with one vector per token, read from a folder without network access.
 ///
-/// The folder has `model.safetensors` and `tokenizer.json`, as written by model2vec. The vector of a string is the mean of the
-/// vectors of its tokens, scaled to length 1. Unknown tokens are left out; a string without known tokens has zeros only.
-/// Unlike model2vec, strings are not cut off after 512 tokens; a string of more than 1 MiB is an error.
+/// The folder holds `model.safetensors` and `tokenizer.json`, as model2vec writes them. A string's vector is the mean
+/// of its tokens' vectors, scaled to length 1. Unknown tokens are skipped; a string without known tokens gets zeros.
+/// Unlike model2vec, it does not cut strings off after 512 tokens; a string of more than 1 MiB is an error.
 ///
-/// The tensor `embeddings` (or `embedding.weight`, or `0`) has a row for each token, with 16, 32 or 64-bit floating-point
-/// numbers or 8-bit integers. The tensors `weights` (a factor for each token) and `mapping` (the row of each token) are used if the file
-/// has them.
+/// The tensor `embeddings` (or `embedding.weight`, or `0`) has one row per token, with 16, 32 or 64-bit floating-point
+/// numbers or 8-bit integers. The tensors `weights` (a factor per token) and `mapping` (the row of each token) are
+/// optional.
 ///
 /// ```
 /// use dsrs_metrics::lm::StaticEmbedder;
@@ -46,10 +46,10 @@ pub struct StaticEmbedder {
     tensors: Tensors,
 }
 
-/// The largest file of vectors in bytes: a million tokens with a thousand numbers each.
+/// The largest vector file in bytes: a million tokens with a thousand numbers each.
 const MAX_VECTORS_BYTES: u64 = 4 << 30;
 
-/// The largest tokenizer in bytes. A vocabulary of a million tokens has some 50 MB.
+/// The largest tokenizer file in bytes. A vocabulary of a million tokens takes about 50 MB.
 const MAX_TOKENIZER_BYTES: u64 = 128 << 20;
 
 /// The longest string in bytes.
@@ -71,8 +71,8 @@ impl StaticEmbedder {
     /// ```
     ///
     /// # Errors
-    /// [`LmErrorKind::Setting`](crate::LmErrorKind::Setting), if a file cannot be read, is too large or is invalid, or the tokenizer has more
-    /// tokens than there are vectors.
+    /// Returns [`LmErrorKind::Setting`](crate::LmErrorKind::Setting) if a file cannot be read, is too large or invalid,
+    /// or the tokenizer has more tokens than there are vectors.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, LmError> {
         let folder = folder.as_ref();
         Self::read(folder).map_err(|reason| {
@@ -110,7 +110,7 @@ impl StaticEmbedder {
         })
     }
 
-    /// Returns the vector of a string, and the number of its tokens.
+    /// Returns the vector of a string and the number of its tokens.
     fn vector(&self, text: &str) -> Result<(Vec<f32>, usize), String> {
         if text.len() > MAX_TEXT_BYTES {
             return Err(format!(
@@ -133,7 +133,7 @@ impl StaticEmbedder {
 pub(super) fn shared(folder: &str) -> Result<Arc<dyn EmbeddingModel>, LmError> {
     static OPEN: LazyLock<Mutex<HashMap<PathBuf, Arc<StaticEmbedder>>>> =
         LazyLock::new(Mutex::default);
-    // A folder that does not exist has no path; reading it is the error.
+    // A folder that does not exist has no canonical path; reading it reports the error.
     let path = Path::new(folder)
         .canonicalize()
         .unwrap_or_else(|_| PathBuf::from(folder));
@@ -166,7 +166,7 @@ fn contents(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     }
 }
 
-/// The parts of a tokenizer's file that name its unknown token.
+/// The part of a tokenizer file that names its unknown token.
 #[derive(Deserialize)]
 struct WithModel {
     model: UnknownToken,
@@ -180,7 +180,7 @@ struct UnknownToken {
     unk_id: Option<u32>,
 }
 
-/// Reads the tokenizer and the id of its unknown token. Strings are neither cut off nor padded.
+/// Reads the tokenizer and the id of its unknown token, without truncation or padding.
 fn tokenizer(json: &[u8]) -> Result<(Tokenizer, Option<u32>), String> {
     let WithModel { model } = serde_json::from_slice(json).map_err(|error| error.to_string())?;
     let mut tokenizer = caught(|| Tokenizer::from_bytes(json).map_err(|error| error.to_string()))?;
@@ -195,7 +195,7 @@ fn tokenizer(json: &[u8]) -> Result<(Tokenizer, Option<u32>), String> {
     Ok((tokenizer, unknown))
 }
 
-/// Calls the tokenizer. A panic is an error.
+/// Calls the tokenizer, and turns a panic into an error.
 fn caught<T>(call: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     let panicked = |_| Err("the tokenizer cannot be used, since it panicked".to_owned());
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(panicked)
@@ -229,7 +229,7 @@ impl EmbeddingModel for StaticEmbedder {
         Ok(embeddings.with_usage(Usage::new(tokens, 0)))
     }
 
-    /// Succeeds: the files were validated when they were read.
+    /// Succeeds: the files were validated when read.
     async fn probe(&self) -> Result<(), LmError> {
         Ok(())
     }

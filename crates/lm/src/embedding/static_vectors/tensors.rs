@@ -1,4 +1,4 @@
-//! The tensors of a file in the format of safetensors: vectors, weights and rows of tokens.
+//! The tensors of a safetensors file: vectors, weights and rows of tokens.
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
@@ -10,11 +10,11 @@ pub(super) struct Tensors {
     dimensions: usize,
     /// A factor for each token.
     weights: Option<Vec<f32>>,
-    /// The row of each token; without it, the rows are in the order of the tokens.
+    /// The row of each token; if `None`, token `i` has row `i`.
     rows: Option<Vec<usize>>,
 }
 
-/// The names of the tensor with the vectors, by model2vec and others.
+/// The names that model2vec and others give the tensor of vectors.
 const NAMES: [&str; 3] = ["embeddings", "embedding.weight", "0"];
 
 /// The longest vector.
@@ -58,16 +58,16 @@ impl Tensors {
         }
     }
 
-    /// The number of tokens that have a vector.
+    /// Returns the number of tokens that have a vector.
     pub(super) fn tokens(&self) -> usize {
         self.rows
             .as_ref()
             .map_or(self.numbers.len() / self.dimensions, Vec::len)
     }
 
-    /// Returns the weighted mean of the vectors of these tokens, scaled to length 1; zeros if it has no direction.
+    /// Returns the weighted mean of these tokens' vectors, scaled to length 1, or zeros if it has no direction.
     pub(super) fn mean(&self, tokens: impl Iterator<Item = u32>) -> Result<Vec<f32>, String> {
-        // The length of the sum does not matter.
+        // The result is scaled, so the sum will do.
         let mut sum = vec![0.0_f64; self.dimensions];
         for token in tokens {
             let (vector, weight) = usize::try_from(token)
@@ -105,20 +105,20 @@ impl Tensors {
     }
 }
 
-/// Reads the values of a tensor, of N bytes each.
+/// Reads the values of a tensor, N bytes each.
 fn values<const N: usize, T>(data: &[u8], value: impl Fn([u8; N]) -> T) -> Vec<T> {
     let (values, _) = data.as_chunks();
     values.iter().map(|bytes| value(*bytes)).collect()
 }
 
-/// Reads floating-point numbers, or 8-bit integers, in little-endian order.
+/// Reads little-endian floating-point numbers or 8-bit integers.
 fn numbers(tensor: &TensorView<'_>) -> Result<Vec<f32>, String> {
     let data = tensor.data();
     let numbers: Vec<f32> = match tensor.dtype() {
         Dtype::F32 => values(data, f32::from_le_bytes),
         Dtype::F64 => values(data, |bytes| f64::from_le_bytes(bytes) as f32),
         Dtype::F16 => values(data, |bytes| of_half(u16::from_le_bytes(bytes))),
-        // Its bits are the first half of an f32.
+        // The bits are the first half of an f32.
         Dtype::BF16 => values(data, |[low, high]| f32::from_le_bytes([0, 0, low, high])),
         Dtype::I8 => values(data, |[byte]| f32::from(byte.cast_signed())),
         other => {
@@ -133,7 +133,7 @@ fn numbers(tensor: &TensorView<'_>) -> Result<Vec<f32>, String> {
     }
 }
 
-/// Reads indexes of rows, each below `count`.
+/// Reads row indexes, each below `count`.
 fn indexes(tensor: &TensorView<'_>, count: usize) -> Result<Vec<usize>, String> {
     let data = tensor.data();
     let indexes: Vec<i64> = match tensor.dtype() {
@@ -154,7 +154,7 @@ fn indexes(tensor: &TensorView<'_>, count: usize) -> Result<Vec<usize>, String> 
     indexes.into_iter().map(index).collect()
 }
 
-/// Converts a half-precision number: 1 sign bit, 5 bits of the exponent, 10 of the fraction.
+/// Converts a half-precision number: 1 sign bit, 5 exponent bits, 10 fraction bits.
 fn of_half(bits: u16) -> f32 {
     let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f32::from(bits & 0x3ff));
     let size = match exponent {

@@ -50,7 +50,7 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
         #[cfg(feature = "csv")]
         pub fn escape_formulas(escape: bool) => 0.options.escape_formulas = escape;
 
-        /// Sets whether result files contain gold row and prediction even if the predictions were given
+        /// Writes gold rows and predictions into result files even if the predictions were given
         /// ([`score`](crate::Evaluate::score)) and already exist in a file. By default, only the predictions of a
         /// program are written.
         ///

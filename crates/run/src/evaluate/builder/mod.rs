@@ -1,6 +1,7 @@
 //! The builder of [`Evaluate`](crate::Evaluate), and the validation of a setup before any row is run.
 
 mod devset;
+mod early;
 mod faults;
 mod files;
 #[doc(hidden)]

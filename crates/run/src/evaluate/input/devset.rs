@@ -1,6 +1,7 @@
 //! The devset of an evaluation: the rows that a program is run on.
 
 use std::any::Any;
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -146,19 +147,22 @@ impl<G: Send + Sync + 'static> Devset<G> {
     }
 }
 
+/// Returns the place of a row in a random order that depends only on the ids of the rows and the seed.
+pub(super) fn hash_order<N: Display>(seed: u64, id: Option<&str>, position: N) -> (u128, N) {
+    let id = id.map_or_else(|| position.to_string(), str::to_owned);
+    (
+        XxHash3_128::oneshot_with_seed(seed, id.as_bytes()),
+        position,
+    )
+}
+
 impl<G: Send + Sync + 'static> Devset<G> {
     /// Keeps a sample of the rows, in their order; see [`EvaluateBuilder`](crate::EvaluateBuilder).
     pub(crate) fn sampled(self, count: usize, seed: u64) -> Self {
         let Self::List(rows, files) = self else {
             return self;
         };
-        let key = |(position, row): (usize, &ListedRow<G>)| {
-            let id = row.id().map_or_else(|| position.to_string(), str::to_owned);
-            (
-                XxHash3_128::oneshot_with_seed(seed, id.as_bytes()),
-                position,
-            )
-        };
+        let key = |(position, row): (usize, &ListedRow<G>)| hash_order(seed, row.id(), position);
         let mut keys: Vec<(u128, usize)> = rows.iter().enumerate().map(key).collect();
         keys.sort_unstable();
         keys.truncate(count);

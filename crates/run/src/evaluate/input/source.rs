@@ -2,6 +2,7 @@
 //!
 //! `source_row.rs` defines a row, and `numbering.rs` numbers it.
 
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -16,6 +17,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use super::chunks::{ChunkedRows, Chunks};
+use super::devset::hash_order;
 use super::numbering::{NextRow, Numbered, Numbering, OwnRows, has_positional, input_panicked};
 use super::source_row::{Input, ListedRow};
 use super::stop::Stop;
@@ -44,6 +46,8 @@ enum Rows<'a, G, P> {
     /// stream is never pending.
     Stream(Mutex<Numbering<Option<InputStream<'a, G, P>>>>, bool),
     Chunks(ChunkedRows<'a, G, P>),
+    /// Rows in the order of the hash of their ids. The flag is `true` if any row has no id of its own.
+    Shuffled(Mutex<VecDeque<Numbered<G, P>>>, bool),
 }
 
 /// Which files the rows of a run come from.
@@ -126,6 +130,10 @@ impl<'a, G, P> Source<'a, G, P> {
                 .as_ref()
                 .map_or((0, Some(0)), |rows| rows.size_hint()),
             Rows::Chunks(_) => (0, None),
+            Rows::Shuffled(rows, _) => {
+                let rows = lock(rows).len();
+                (rows, Some(rows))
+            }
         }
     }
 
@@ -160,6 +168,43 @@ impl<'a, G, P> Source<'a, G, P> {
             }
             Rows::Stream(rows, _) => has_positional(rows),
             Rows::Chunks(rows) => has_positional(&rows.decoded),
+            Rows::Shuffled(_, has_positional) => *has_positional,
+        }
+    }
+
+    /// Reads all rows and puts them in the order of the hash of their ids. Returns the place in that order of each
+    /// position.
+    ///
+    /// # Errors
+    /// Returns the error of the first row that cannot be read.
+    pub(crate) async fn shuffle(
+        &mut self,
+        seed: u64,
+        stop: &Stop,
+    ) -> Result<Vec<u64>, EvaluateError> {
+        let mut rows = Vec::new();
+        while let Some((index, row)) = self.next(stop).await {
+            rows.push((hash_order(seed, row.id(), index), (index, row)));
+        }
+        if let Some(error) = self.error() {
+            return Err(error);
+        }
+        rows.sort_unstable_by_key(|(key, _)| *key);
+        let mut ranks = vec![0; rows.len()];
+        for (rank, ((_, index), _)) in (0..).zip(&rows) {
+            ranks[usize::try_from(*index).unwrap_or(usize::MAX)] = rank;
+        }
+        let has_positional = self.has_positional();
+        let rows = rows.into_iter().map(|(_, row)| row).collect();
+        self.rows = Rows::Shuffled(Mutex::new(rows), has_positional);
+        Ok(ranks)
+    }
+
+    /// Takes all rows that no thread or task has taken.
+    pub(crate) fn drain(&self) -> VecDeque<Numbered<G, P>> {
+        match &self.rows {
+            Rows::Shuffled(rows, _) => std::mem::take(&mut *lock(rows)),
+            _ => VecDeque::new(),
         }
     }
 
@@ -191,6 +236,7 @@ impl<'a, G, P> Source<'a, G, P> {
             }
             Rows::Stream(_, false) => None,
             Rows::Chunks(rows) => rows.take(),
+            Rows::Shuffled(rows, _) => return lock(rows).pop_front(),
         };
         self.unless_error(row?)
     }
@@ -203,7 +249,7 @@ impl<'a, G, P> Source<'a, G, P> {
         }
         // Added while the source is locked: a thread that finds the source empty must see these rows.
         match &self.rows {
-            Rows::List(..) => {}
+            Rows::List(..) | Rows::Shuffled(..) => {}
             Rows::Chunks(rows) => {
                 if let Err((at, error)) = rows.take_several(number, own) {
                     self.fail(at, error);

@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
+use super::early::EarlyResult;
 use super::judged_by::JudgedBy;
 use crate::contract::MetricIdentity;
 use crate::data::DataFile;
@@ -93,7 +94,7 @@ pub struct RunManifest {
     pub positional_ids: bool,
     /// The number of rows in which the program or a metric failed.
     pub failed_rows: u64,
-    /// Why the run ended: `complete`, `max_errors`, `stopped` or `output_failed`.
+    /// Why the run ended: `complete`, `max_errors`, `stopped`, `decided` or `output_failed`.
     pub ending: String,
     /// How often each row was evaluated, if set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -113,8 +114,11 @@ pub struct RunManifest {
     /// The number of bootstrap samples, if intervals are bootstrapped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<u32>,
-    /// The seed of the bootstrap.
+    /// The seed of the bootstrap, and of the order of the rows if the run may end early.
     pub seed: u64,
+    /// What decided the gates of a run that may end before all rows are evaluated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub early: Option<EarlyResult>,
     /// The library that made the measurement.
     pub library: Library,
 }

@@ -5,6 +5,7 @@
 //! program.
 
 mod content;
+mod early;
 mod file;
 mod git;
 mod judged_by;
@@ -18,6 +19,7 @@ pub use self::content::{
     RunManifest, manifest_path,
 };
 pub(crate) use self::content::{FORMAT, MANIFEST_SUFFIX, RunDescription};
+pub use self::early::{DecidedGate, EarlyResult};
 pub use self::file::ManifestError;
 pub(crate) use self::file::{
     Hashing, NO_MANIFEST, REFERENCE_KEY, check_version_of, find, finish_replacement, staged_path,

@@ -120,7 +120,7 @@ pub struct ResultScore {
     /// The cost of the call, in millisatoshis.
     #[serde(default)]
     pub cost_msats: u64,
-    /// The fields that the metric reads and the prediction does not have.
+    /// The fields that the metric reads and the prediction lacks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
     /// The error of a failed row.
@@ -183,6 +183,8 @@ pub enum ResultOutcome {
     Skipped,
     /// The metric abstained.
     Abstained,
+    /// The gates of the run were decided before this row.
+    NotNeeded,
     /// The metric failed.
     MetricFailed,
     /// The program failed.
@@ -198,6 +200,7 @@ impl ResultOutcome {
             Self::Gated => "gated",
             Self::Skipped => "skipped",
             Self::Abstained => "abstained",
+            Self::NotNeeded => "not_needed",
             Self::MetricFailed => "metric_failed",
             Self::ProgramFailed => "program_failed",
         }
@@ -217,6 +220,7 @@ impl From<&Outcome> for ResultOutcome {
             Outcome::Gated { .. } => Self::Gated,
             Outcome::Skipped { .. } => Self::Skipped,
             Outcome::Abstained => Self::Abstained,
+            Outcome::NotNeeded => Self::NotNeeded,
             Outcome::MetricFailed { .. } => Self::MetricFailed,
             Outcome::ProgramFailed { .. } => Self::ProgramFailed,
         }

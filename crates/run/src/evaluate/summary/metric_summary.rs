@@ -15,14 +15,14 @@ use crate::stats::{Histogram, Interval, Uncertainty};
 
 /// The summary of one metric, or of one of its named scores, over all rows.
 ///
-/// Every row is counted in exactly one of `scored`, `failed`, `gated`, `skipped` and `abstained`.
+/// Every row is counted in exactly one of `scored`, `failed`, `gated`, `skipped`, `abstained` and `not_needed`.
 ///
 /// | number | sum | divided by |
 /// | --- | --- | --- |
 /// | `mean_scored` | values of scored rows | `scored` |
 /// | `mean` | the same, and `failure_score` for each failed row | `scored + failed` |
 ///
-/// Gated, skipped and abstained rows are in neither mean, but the headline counts them. A scored row without a value
+/// Rows that are gated, skipped, abstained or not needed are in neither mean, but the headline counts them. A scored row without a value
 /// for a named score counts as abstained for that score. Sums are exact, so no digit depends on the order in which rows
 /// finish.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -64,6 +64,10 @@ pub struct MetricSummary {
     pub skipped: u64,
     /// Rows on which the metric abstained. For a named score, this includes rows without a value for it.
     pub abstained: u64,
+    /// Rows that were not evaluated because the gates were decided before; see
+    /// [`when_decided`](crate::StopSettings::when_decided).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub not_needed: u64,
     /// Rows that passed: true, or on the good side of the threshold. `None` if the metric has no verdict.
     pub passed: Option<u64>,
     /// The cost of scored and failed rows, in millisatoshis; 0 for a named score.
@@ -129,7 +133,7 @@ fn is_zero(count: &u64) -> bool {
 impl MetricSummary {
     /// Returns the number of rows.
     pub fn rows(&self) -> u64 {
-        self.scored + self.failed + self.gated + self.skipped + self.abstained
+        self.scored + self.failed + self.gated + self.skipped + self.abstained + self.not_needed
     }
 
     /// Returns [`score`](Self::score) times 100, unrounded: a percentage if the range of the metric is [0, 1].
@@ -263,6 +267,7 @@ impl fmt::Display for MetricSummary {
             (self.gated, "gated"),
             (self.skipped, "skipped"),
             (self.abstained, "abstained"),
+            (self.not_needed, "not needed"),
         ];
         for (count, what) in unscored.into_iter().filter(|(count, _)| *count > 0) {
             write!(f, ", {count} {what}")?;

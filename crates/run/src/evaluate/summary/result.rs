@@ -10,7 +10,7 @@ use super::metric_summary::MetricSummary;
 use crate::contract::{Example, Outcome, Prediction, ProgramRun, ProgramUsage};
 use crate::data::Mapping;
 use crate::evaluate::error::EvaluateError;
-use crate::evaluate::manifest::{FormatVersion, Manifest};
+use crate::evaluate::manifest::{EarlyResult, FormatVersion, Manifest};
 use crate::evaluate::row::{RowResult, StoreUse};
 use crate::messages::escape;
 use crate::stats::Histogram;
@@ -52,6 +52,8 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     /// The number of rows without a value for the [`group`](crate::StatisticsSettings::group) field; each is a group of
     /// its own. 0 if rows have no groups.
     pub without_group: u64,
+    /// What decided the gates of [`when_decided`](crate::StopSettings::when_decided), if it was set.
+    pub early: Option<EarlyResult>,
     /// What the run took from its store, if it has one.
     pub store: Option<StoreUse>,
     /// The mappings of [`score_files`](crate::Evaluate::score_files) whose path no row has, if all rows were read.
@@ -74,6 +76,8 @@ pub enum Ending {
     MaxErrors,
     /// A stop was requested, by Ctrl-C or by `stop_when`.
     Stopped,
+    /// The gates of [`when_decided`](crate::StopSettings::when_decided) were decided before the last row.
+    Decided,
     /// A result file was created but could not be written.
     OutputFailed(EvaluateError),
 }
@@ -85,6 +89,7 @@ impl Ending {
             Self::Complete => "complete",
             Self::MaxErrors => "max_errors",
             Self::Stopped => "stopped",
+            Self::Decided => "decided",
             Self::OutputFailed(_) => "output_failed",
         }
     }
@@ -96,6 +101,7 @@ impl fmt::Display for Ending {
             Self::Complete => f.write_str("complete"),
             Self::MaxErrors => f.write_str("incomplete: too many rows failed"),
             Self::Stopped => f.write_str("incomplete: stopped on request"),
+            Self::Decided => f.write_str("the gates are decided"),
             Self::OutputFailed(error) => error.fmt(f),
         }
     }
@@ -182,17 +188,22 @@ impl<G, P> EvaluationResult<G, P> {
 
 /// `{"format": 1, "rows": N, "metrics": {"NAME": {"score": .., "mean": .., ..}}, "ending": .., "elapsed_s": ..}`,
 /// without the rows. Floats are unrounded, each in the range of its metric. `program` follows `metrics` if the program
-/// returned usage or latency. The ending is `complete`, `max_errors`, `stopped` or `output_failed`. Everything but
+/// returned usage or latency. `early` follows if the run may end once its gates are decided.
+/// The ending is `complete`, `max_errors`, `stopped`, `decided` or `output_failed`. Everything but
 /// `elapsed_s` is the same at any concurrency, unless `max_errors`, a stop or a timeout ends a run or a row early.
 impl<G, P> Serialize for EvaluationResult<G, P> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut report = serializer.serialize_struct("EvaluationResult", 6)?;
+        let mut report = serializer.serialize_struct("EvaluationResult", 7)?;
         report.serialize_field("format", &FormatVersion)?;
         report.serialize_field("rows", &self.rows)?;
         report.serialize_field("metrics", &ByName(&self.metrics))?;
         match self.program.is_reported() {
             true => report.serialize_field("program", &self.program)?,
             false => report.skip_field("program")?,
+        }
+        match &self.early {
+            Some(early) => report.serialize_field("early", early)?,
+            None => report.skip_field("early")?,
         }
         report.serialize_field("ending", self.ending.name())?;
         report.serialize_field("elapsed_s", &self.elapsed.as_secs_f64())?;
@@ -265,7 +276,9 @@ impl<G, P> EvaluationResult<G, P> {
             let line_break = if position == 0 { "" } else { "\n" };
             write!(f, "{line_break}{name:width$}  {headline}")?;
         }
-        if !self.is_complete() {
+        if let (Ending::Decided, Some(early)) = (&self.ending, &self.early) {
+            write!(f, "\n{}", early.sentence())?;
+        } else if !self.is_complete() {
             write!(f, "\nafter {} rows: {}", self.rows, self.ending)?;
         }
         Ok(())

@@ -86,6 +86,7 @@ impl Tally {
             Outcome::Skipped { .. } => self.counts.skipped += 1,
             Outcome::Counted(counted) => self.record_counted(place.row, counted),
             Outcome::Abstained => self.counts.abstained += 1,
+            Outcome::NotNeeded => self.counts.not_needed += 1,
             Outcome::MetricFailed { .. } | Outcome::ProgramFailed { .. } => {
                 self.counts.failed += 1;
                 if self.options.intervals.needs_places() {
@@ -228,6 +229,7 @@ impl Tally {
                 gated: counts.gated,
                 skipped: counts.skipped,
                 abstained: counts.abstained + counts.scored - part.scored,
+                not_needed: counts.not_needed,
                 judged_offline: counts.judged_offline,
                 unknown_fields: own.unknown_fields.clone(),
                 failure_score: counts.failure_score,

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use super::collector::Collector;
 use super::threads::{SharedRows, ThreadRows};
 use crate::contract::panic;
+use crate::evaluate::early::EarlyRun;
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::input::{Source, Stop};
 use crate::evaluate::lock::lock;
@@ -25,6 +26,8 @@ pub(crate) struct Run<'a, G, P> {
     pub(crate) source: Source<'a, G, P>,
     pub(crate) stop: Arc<Stop>,
     pub(crate) stop_when: Option<Shared<BoxFuture<'static, ()>>>,
+    /// Set if the run ends once its gates are decided.
+    pub(crate) early: Option<EarlyRun<G, P>>,
     pub(crate) observers: Observers<G, P>,
     pub(crate) collector: Mutex<Collector<G, P>>,
     /// Rows from this position on need only be counted; `None` if every row must be kept or passed on.

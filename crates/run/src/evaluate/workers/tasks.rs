@@ -15,6 +15,7 @@ use crate::contract::{Program, Settings, panic};
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::input::{Numbered, Stop};
 use crate::evaluate::report::Lines;
+use crate::evaluate::row::RowResult;
 
 /// Runs the evaluation, and returns once the rows are evaluated or abandoned. Cancels the tasks if it is dropped.
 ///
@@ -49,7 +50,7 @@ where
     let (mut has_rows, mut grace_period) = (true, None);
     let mut stop = pin!(stop_signal(run.stop_when.as_ref()));
     while has_rows || !tasks.is_empty() {
-        let takes_row = has_rows && tasks.len() < run.concurrency;
+        let takes_row = has_rows && tasks.len() < run.concurrency && !run.is_ahead();
         let next = async {
             let permit = Arc::clone(&unbegun).acquire_owned().await;
             (run.source.next(&run.stop).await, permit)
@@ -111,16 +112,39 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
                 .plan
                 .finish(index, input, program, self.store.as_ref())
                 .await;
-            self.render(index, &row, &mut line);
-            self.observers.notify(|observer| observer.on_row(&row));
-            self.record(|collector| {
-                collector.write(&mut line);
-                collector.record(index, row);
-            });
+            match &self.early {
+                None => self.finished(index, row, &mut line),
+                Some(early) => {
+                    for (index, row) in early.finished(index, row, &self.stop) {
+                        self.finished(index, row, &mut line);
+                    }
+                }
+            }
             // Yields, because rows that happen not to wait would keep other tasks from running.
             tokio::task::consume_budget().await;
-            next = self.source.take(&self.stop);
+            next = match self.is_ahead() {
+                true => None,
+                false => self.source.take(&self.stop),
+            };
         }
+    }
+}
+
+impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
+    /// Returns `true` if so many finished rows wait for an earlier one that no other row should be paid for.
+    fn is_ahead(&self) -> bool {
+        let early = self.early.as_ref();
+        early.is_some_and(|early| early.waiting() >= self.concurrency)
+    }
+
+    /// Writes, shows and counts a finished row.
+    pub(crate) fn finished(&self, index: u64, row: RowResult<G, P>, line: &mut Lines) {
+        self.render(index, &row, line);
+        self.observers.notify(|observer| observer.on_row(&row));
+        self.record(|collector| {
+            collector.write(line);
+            collector.record(index, row);
+        });
     }
 }
 

@@ -52,10 +52,10 @@ pub struct MetricComparison {
     pub(crate) difference_with_lost: Option<f64>,
     /// The number of these rows by outcome.
     pub without_score: Sides<BTreeMap<&'static str, u64>>,
-    /// The rows in which the second run is better, largest difference first; at most
+    /// The rows in which the second run is better, largest difference first, at most
     /// [`listed_rows`](super::ComparisonBuilder::listed_rows). `wins` counts them all.
     pub better_rows: Vec<String>,
-    /// The rows in which the second run is worse, largest difference first; at most as many. `losses` counts them all.
+    /// The rows in which the second run is worse, largest difference first, up to the same limit. `losses` counts them all.
     pub worse_rows: Vec<String>,
     /// The difference in each group, in the order of the first run.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]

@@ -157,7 +157,9 @@ fn measured(run: &RunManifest, process: Option<&ProcessManifest>) -> Vec<String>
         plural(run.rows, "row"),
         thousands(run.failed_rows)
     ));
-    if run.ending != "complete" {
+    if let Some(early) = run.early.as_ref().filter(|_| run.ending == "decided") {
+        lines.push(early.sentence());
+    } else if run.ending != "complete" {
         lines.push(format!("ended early: {}", run.ending));
     }
     lines

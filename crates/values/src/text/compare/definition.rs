@@ -1,4 +1,4 @@
-//! `normalize_text` step by step, which the fast path is compared with.
+//! `normalize_text` step by step, to test the fast path against.
 
 use std::collections::HashMap;
 
@@ -30,7 +30,7 @@ fn by_definition(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Tokens in common, of the prediction, and of the reference, counted with a map. Both sides are normalized.
+/// Counts the tokens in common, of the prediction, and of the reference with a map. Both sides are normalized.
 fn counts<'a>(prediction: &'a str, reference: &'a str) -> (f64, f64, f64) {
     let tokens = |text: &'a str| {
         text.split(' ')
@@ -75,7 +75,7 @@ fn assert_equal_to_definition(left: &str, right: &str) {
     ];
     assert_eq!(found, [precision, recall, f1], "{left:?} {right:?}");
     let references = [right, left, "", "the", right];
-    // A label equals itself only.
+    // A label equals only itself.
     let is_label = |side: &String| ["yes", "no", "noanswer"].contains(&&**side);
     let has_label = is_label(&ours) || is_label(&theirs);
     let hotpot = if has_label && ours != theirs { 0.0 } else { f1 };
@@ -104,7 +104,7 @@ fn piece() -> impl Strategy<Value = String> {
     ]
 }
 
-/// What becomes of a piece in the other string.
+/// Returns a variant of a piece for the other string.
 fn variant(piece: &str, kind: u8) -> String {
     match kind {
         0 => String::new(),
@@ -157,10 +157,10 @@ fn pairs_with_one_difference_are_compared_by_the_definition() {
         ("Paris", "Pari"),
         ("é", "è"),
         ("né Д", "nè Д"),
-        // The kelvin and the ohm sign have more bytes than the letters that they become.
+        // The kelvin and ohm signs have more bytes than the letters they become.
         ("Д\u{212a} x", "дk x"),
         ("ж\u{2126}", "жω"),
-        // Without the common letter only articles are left.
+        // Without the common letter, only articles are left.
         ("xa", "xthe"),
         ("Eiffel\u{a0}Tower", "Eiffel Tower"),
         ("- Paris", "Paris"),
@@ -232,7 +232,7 @@ fn many_tokens_are_counted_by_the_definition() {
 
 #[test]
 fn words_of_every_length_are_counted_at_every_place() {
-    // Words of up to 15 bytes are integers, and blocks have 64 bytes. Short strings are not counted.
+    // Words of up to 15 bytes are integers, blocks have 64 bytes, and short strings are not counted.
     let many = "The a, other words ".repeat(12);
     for letter in ["w", "-w", "я", "Я-", "ह", "文", "é.", "😀", "\0"] {
         for length in [1, 2, 3, 4, 5, 7, 8, 14, 15, 16, 17, 31, 32, 33] {

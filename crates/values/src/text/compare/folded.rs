@@ -27,8 +27,7 @@ pub(super) fn normalize(text: &str, marks: Marks) -> String {
         Marks::Drop => join_words(&folded.replace(|c| is_punctuation(c) || is_symbol(c), "")),
         Marks::Keep => join_words(&keep_numbers(&folded)),
     };
-    // A string of punctuation only is kept: "?" and "!" are different answers, and neither is
-    // empty.
+    // A string of punctuation alone is kept: "?" and "!" are different answers, and neither is empty.
     let words = if words.is_empty() {
         join_words(&folded)
     } else {
@@ -37,8 +36,7 @@ pub(super) fn normalize(text: &str, marks: Marks) -> String {
     NormalForm::Nfc.apply(&words).into_owned()
 }
 
-/// Removes articles, unless there is nothing else (the answer "A" is an answer), and joins the
-/// words with single spaces.
+/// Removes articles, unless nothing else is left (the answer "A" is an answer), and joins the words with single spaces.
 fn join_words(text: &str) -> String {
     let words: Vec<&str> = split(text).collect();
     let is_content = |word: &&str| !ARTICLES.contains(word);
@@ -78,8 +76,8 @@ fn ascii_mark(c: char) -> char {
     }
 }
 
-/// Rewrites the characters that NFKD would turn into something else: `6½` must not become 61/2, 10⁵
-/// must not become 105 if numbers are kept, and the acute accent of `it´s` is an apostrophe.
+/// Rewrites characters that NFKD would change into something else: `6½` must not become 61/2, 10⁵ must not become 105
+/// if numbers are kept, and the acute accent of `it´s` is an apostrophe.
 fn spell_out(text: &str, marks: Marks) -> Cow<'_, str> {
     let special = |c: char| matches!(c, '´' | 'ʼ') || is_vulgar_fraction(c) || is_superscript(c);
     if !text.contains(special) {
@@ -103,8 +101,8 @@ fn spell_out(text: &str, marks: Marks) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Removes punctuation unless it is part of a number: between two digits (except a comma that
-/// groups thousands), or a sign or a decimal point before a number. Keeps symbols.
+/// Removes punctuation unless it is part of a number: between two digits (except a comma that groups thousands), or a
+/// sign or a decimal point before a number. Keeps symbols.
 fn keep_numbers(text: &str) -> String {
     let text: Vec<char> = text.chars().collect();
     let mut out = String::with_capacity(text.len());
@@ -126,8 +124,7 @@ fn keep_numbers(text: &str) -> String {
     out
 }
 
-/// Returns `true` if the character is a symbol, or a mark that has a meaning of its own: C#, 5%, AT&T,
-/// user@host.
+/// Returns `true` if the character is a symbol, or a mark with its own meaning: C#, 5%, AT&T, user@host.
 fn stands_for_itself(c: char) -> bool {
     let symbol = matches!(c, '+' | '$' | '<' | '=' | '>' | '^' | '|' | '~');
     symbol || matches!(c, '%' | '‰' | '#' | '&' | '@')

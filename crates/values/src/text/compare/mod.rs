@@ -1,4 +1,4 @@
-//! Comparison of an answer with reference answers: exact match, token overlap, answers in passages.
+//! Compares an answer with reference answers: exact match, token overlap, answers in passages.
 //!
 //! The free functions use the `Dspy` profile; [`Profile`] has them for every profile. Each function takes one path
 //! (`scores.rs` calls the other files):
@@ -10,10 +10,10 @@
 //! | [`normalize_text`] | `normalizer` |
 //! | `answer_passage_match`, [`PassageAnswers`] | `normalizer`, then `passages` |
 //!
-//! `profile` reads words of ASCII letters and digits as integers and normalizes other words one by one with `normalizer`. The
-//! folding profiles normalize whole strings with `folded` instead, for exact match too. Lists of words and the reading of
-//! bytes are in [`words`](super::words). A file imports only from files above it in the list: `normalizer`, `folded`,
-//! `profile`, `overlap`, `passages`, `scores`.
+//! `profile` reads words of ASCII letters and digits as integers and normalizes other words one by one with
+//! `normalizer`. The folding profiles normalize whole strings with `folded` instead, even for exact match.
+//! [`words`](super::words) has lists of words and reads bytes. A file imports only from files before it in this list:
+//! `normalizer`, `folded`, `profile`, `overlap`, `passages`, `scores`.
 
 #[cfg(test)]
 mod definition;
@@ -32,7 +32,7 @@ use super::NoReferences;
 /// Returns `true` if the prediction equals any reference after [`normalize_text`]; dspy's `EM`.
 ///
 /// # Errors
-/// [`NoReferences`] if `answers` is empty.
+/// Returns [`NoReferences`] if `answers` is empty.
 ///
 /// ```
 /// # use dsrs_metrics::text::em;
@@ -45,11 +45,11 @@ pub fn em<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<bool, NoRefe
 
 /// Returns the best token-level F1 in [0, 1] over the references; dspy's `F1`.
 ///
-/// Tokens are the words of the normalized strings, counted as a multiset. F1 is `2pr / (p + r)`. It
-/// is 0 without a common token, also if both sides are empty.
+/// Tokens are the words of the normalized strings, counted as a multiset. F1 is `2pr / (p + r)`, and 0 without a common
+/// token, even if both sides are empty.
 ///
 /// # Errors
-/// [`NoReferences`] if `answers` is empty.
+/// Returns [`NoReferences`] if `answers` is empty.
 ///
 /// ```
 /// # use dsrs_metrics::text::f1;
@@ -61,11 +61,11 @@ pub fn f1<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, NoRefer
 
 /// Returns the best HotPotQA F1 in [0, 1] over the references; dspy's `HotPotF1`.
 ///
-/// As [`f1`], except that the score is 0 if either normalized side is `yes`, `no` or `noanswer` and
-/// the sides differ.
+/// Scores as [`f1`] does, except that the score is 0 if either normalized side is `yes`, `no` or `noanswer` and the
+/// sides differ.
 ///
 /// # Errors
-/// [`NoReferences`] if `answers` is empty.
+/// Returns [`NoReferences`] if `answers` is empty.
 ///
 /// ```
 /// # use dsrs_metrics::text::{f1, hotpot_f1};
@@ -76,11 +76,11 @@ pub fn hotpot_f1<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, 
     Profile::Dspy.hotpot_f1(prediction, answers)
 }
 
-/// Returns the best token-level precision in [0, 1] over the references: the share of the
-/// prediction's tokens that are in the reference. The maximum of dspy's `precision_score`.
+/// Returns the best token-level precision in [0, 1] over the references: the share of the prediction's tokens found in
+/// the reference. It is the maximum of dspy's `precision_score`.
 ///
 /// # Errors
-/// [`NoReferences`] if `answers` is empty.
+/// Returns [`NoReferences`] if `answers` is empty.
 ///
 /// ```
 /// # use dsrs_metrics::text::precision;
@@ -90,12 +90,11 @@ pub fn precision<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, 
     Profile::Dspy.precision(prediction, answers)
 }
 
-/// Returns the best token-level recall in [0, 1] over the references: the share of the reference's
-/// tokens that are in the prediction. dspy has no function of this name; it computes this recall in
-/// its `f1_score`.
+/// Returns the best token-level recall in [0, 1] over the references: the share of the reference's tokens found in the
+/// prediction. dspy has no such function; it computes this recall in its `f1_score`.
 ///
 /// # Errors
-/// [`NoReferences`] if `answers` is empty.
+/// Returns [`NoReferences`] if `answers` is empty.
 ///
 /// ```
 /// # use dsrs_metrics::text::recall;
@@ -136,7 +135,7 @@ pub fn recall_score(prediction: &str, reference: &str) -> f64 {
 /// A `frac` of 0 or less accepts every prediction, NaN none.
 ///
 /// # Errors
-/// [`NoReferences`] if `answers` is empty.
+/// Returns [`NoReferences`] if `answers` is empty.
 ///
 /// ```
 /// # use dsrs_metrics::text::answer_exact_match;
@@ -153,9 +152,9 @@ pub fn answer_exact_match<S: AsRef<str>>(
 
 /// Returns `true` if any passage contains any answer as consecutive tokens; dspy's `answer_passage_match`.
 ///
-/// Both sides are normalized with [`normalize_text`] and then split with [`dpr_normalize`]. The
-/// result is false without answers or without passages. As in dspy, an answer that normalizes to an
-/// empty string is found in every passage; the other profiles find it in none.
+/// Both sides are normalized with [`normalize_text`] and then split with [`dpr_normalize`]. The result is false without
+/// answers or without passages. As in dspy, an answer that normalizes to an empty string is found in every passage; the
+/// other profiles find it in none.
 ///
 /// ```
 /// # use dsrs_metrics::text::answer_passage_match;

@@ -1,7 +1,7 @@
 //! The normalization of the `Dspy` profile.
 //!
-//! The steps are dspy's: NFD, lower case, removal of ASCII punctuation, removal of articles,
-//! collapsing of white space. Punctuation is removed first, so `"t.he"` is an article too.
+//! The steps are dspy's: NFD, lower case, removal of ASCII punctuation, removal of articles, collapsing of white space.
+//! Punctuation is removed first, so `"t.he"` is an article too.
 
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -12,12 +12,12 @@ pub const ARTICLES: [&str; 3] = ["a", "an", "the"];
 
 /// Normalizes a string for comparison, exactly as dspy's `normalize_text`.
 ///
-/// The steps, in this order: Unicode NFD, lower case, removal of the 32 ASCII punctuation
-/// characters, removal of the English articles `a`, `an`, `the`, and white space collapsed to
-/// single spaces. For any string of characters of Unicode 14 the result equals the result of dspy 3.4.1 on CPython 3.11.
+/// The steps, in this order: Unicode NFD, lower case, removal of the 32 ASCII punctuation characters, removal of the
+/// English articles `a`, `an`, `the`, and white space collapsed to single spaces. For any string of characters of
+/// Unicode 14, the result equals that of dspy 3.4.1 on CPython 3.11.
 ///
-/// Normalizing twice may differ from normalizing once: where punctuation was removed between two
-/// combining marks, the second NFD may reorder the marks. A third time never changes anything.
+/// Normalizing twice may differ from normalizing once: if punctuation was removed between two combining marks, the
+/// second NFD may reorder the marks. A third time never changes anything.
 ///
 /// ```
 /// # use dsrs_metrics::text::normalize_text;
@@ -36,7 +36,8 @@ pub fn normalize_text(text: &str) -> String {
     out
 }
 
-/// Returns `true` if a character is ASCII or common in Chinese: its NFD is the character itself, and its lower case that of ASCII.
+/// Returns `true` if a character is ASCII or common in Chinese: its NFD is the character itself, and its lower case is
+/// that of ASCII.
 fn is_plain(c: char) -> bool {
     c.is_ascii()
         || matches!(c, '\u{2010}'..='\u{205e}' | '\u{3001}'..='\u{3029}' | '\u{3400}'..='\u{9fff}' | '\u{ff01}'..='\u{ff20}')
@@ -44,8 +45,8 @@ fn is_plain(c: char) -> bool {
 
 /// Removes punctuation and articles, and collapses white space.
 ///
-/// `\b(a|an|the)\b` matches exactly where a whole run of word characters is an article, and the
-/// match becomes a space. So an article is removed at the end of its run.
+/// `\b(a|an|the)\b` matches exactly if a whole run of word characters is an article, and the match becomes a space. So
+/// an article is removed at the end of its run.
 #[inline]
 fn write_words(chars: impl Iterator<Item = char>, out: &mut String) {
     // Where the current run of ASCII letters and digits starts.
@@ -67,7 +68,7 @@ fn write_words(chars: impl Iterator<Item = char>, out: &mut String) {
     out.truncate(out.trim_end_matches(' ').len());
 }
 
-/// Removes a run that is an article and not a part of a longer run of word characters.
+/// Removes a run that is an article, unless it is part of a longer run of word characters.
 fn end_run(out: &mut String, run: usize, next: Option<char>) {
     let is_outside = |c: Option<char>| !c.is_some_and(is_word);
     if ARTICLES.contains(&&out[run..])

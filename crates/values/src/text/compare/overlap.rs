@@ -2,11 +2,11 @@
 
 use crate::text::words::{Key, WordLists};
 
-/// Normalized answers that dspy's `HotPotF1` compares as a whole: if either side is one of these
-/// and the sides differ, the score is 0 even if tokens overlap.
+/// Normalized answers that dspy's `HotPotF1` compares as a whole: if either side is one of these and the sides differ,
+/// the score is 0 even if tokens overlap.
 const HOTPOT_LABELS: [&str; 3] = ["yes", "no", "noanswer"];
 
-/// With up to this many pairs of tokens each pair is compared, which is faster than counting.
+/// Up to this many pairs of tokens are compared one by one, which is faster than counting.
 const FEW_PAIRS: usize = 600;
 
 /// The tokens of a prediction and of a reference, and how many are in both.
@@ -20,10 +20,10 @@ pub(super) struct Overlap<'w> {
 /// A score of a prediction and a reference.
 pub(super) type Score = fn(Overlap<'_>) -> f64;
 
-/// Returns the best score of a list, the prediction, with all others.
+/// Returns the best score of one list, the prediction, with each of the others.
 ///
-/// Always inlined: a call costs short strings 5 % of their instructions, and the compiler's own choice depends on the size of the
-/// package.
+/// Always inlined: a call costs short strings 5 % of their instructions, and the compiler's own choice depends on the
+/// size of the package.
 #[inline(always)]
 pub(super) fn best(words: &mut WordLists, prediction: usize, score: Score) -> f64 {
     let mut is_numbered = false;
@@ -93,7 +93,7 @@ fn few_same(prediction: &[Key], reference: &[Key]) -> usize {
     reason = "token counts stay far below 2^53"
 )]
 fn share(same: usize, side: &[Key]) -> f64 {
-    // Without a common token dspy returns 0, also if both sides are empty.
+    // Without a common token dspy returns 0, even if both sides are empty.
     if same == 0 {
         0.0
     } else {
@@ -109,7 +109,7 @@ pub(super) fn recall(overlap: Overlap<'_>) -> f64 {
     share(overlap.same, overlap.reference)
 }
 
-/// The operations are in dspy's order, so that the last bit agrees.
+/// Returns the F1, in dspy's order of operations so that the last bit agrees.
 pub(super) fn f1(overlap: Overlap<'_>) -> f64 {
     if overlap.same == 0 {
         return 0.0;
@@ -118,7 +118,7 @@ pub(super) fn f1(overlap: Overlap<'_>) -> f64 {
     (2.0 * precision * recall) / (precision + recall)
 }
 
-/// As [`f1`], but a label equals itself only.
+/// Does the same as [`f1`], but a label equals only itself.
 pub(super) fn hotpot_f1(overlap: Overlap<'_>) -> f64 {
     let is_label = |side: &[Key]| match side {
         [word] => HOTPOT_LABELS

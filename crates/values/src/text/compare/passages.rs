@@ -8,16 +8,15 @@ use crate::text::words::WordLists;
 
 /// Splits a string into lower-cased tokens, exactly as dspy's `DPR_normalize`.
 ///
-/// After NFD a token is a run of letters, numbers and combining marks, or a single other character
-/// that is neither a separator nor a control character. The character classes are defined as in
-/// the Python package `regex`.
+/// After NFD, a token is a run of letters, numbers and combining marks, or a single other character that is neither a
+/// separator nor a control character. The character classes are those of the Python package `regex`.
 ///
 /// ```
 /// # use dsrs_metrics::text::dpr_normalize;
 /// assert_eq!(dpr_normalize("U.S. $5"), ["u", ".", "s", ".", "$", "5"]);
 /// ```
 pub fn dpr_normalize(text: &str) -> Vec<String> {
-    // Each token separately: a final sigma depends on its own token only.
+    // Each token separately, because a final sigma depends only on its own token.
     dpr_tokens(&text.nfd().collect::<String>())
         .map(str::to_lowercase)
         .collect()
@@ -51,7 +50,7 @@ pub struct PassageAnswers {
 }
 
 impl PassageAnswers {
-    /// Normalizes the answers. An empty list is not an error: nothing is found then, as in dspy.
+    /// Normalizes the answers. In an empty list nothing is found, as in dspy; it is not an error.
     pub fn new<S: AsRef<str>>(profile: Profile, answers: &[S]) -> Self {
         let mut lists = WordLists::default();
         for answer in answers {

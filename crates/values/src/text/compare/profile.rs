@@ -1,4 +1,4 @@
-//! The choice of a normalization, and the tokens of strings, as lists of words that are compared as integers.
+//! The choice of a normalization, and the tokens of strings as lists of words that are compared as integers.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,24 +38,22 @@ pub enum Profile {
     Dspy,
     /// Folds Unicode and removes punctuation.
     ///
-    /// NFKC, full case folding, decimal digits of all scripts to ASCII, invisible characters
-    /// removed. Then punctuation of every script (categories P, Sc, Sm, Sk) and articles are
-    /// removed, as `Dspy` does for ASCII. Other symbols are kept, so that two emoji differ.
-    /// Articles and punctuation are kept if nothing else would be left. Each letter of a script
-    /// without spaces is a token.
+    /// It applies NFKC and full case folding, maps decimal digits of all scripts to ASCII, and removes invisible
+    /// characters. Then it removes punctuation of every script (categories P, Sc, Sm, Sk) and articles, as `Dspy` does
+    /// for ASCII. Other symbols are kept, so two emoji differ. Articles and punctuation are kept if nothing else would
+    /// be left. Each letter of a script without spaces is a token.
     Folded,
-    /// As `Folded`, but numbers and symbols keep their meaning.
+    /// Does the same as `Folded`, but numbers and symbols keep their meaning.
     ///
-    /// Symbols (`+ = < > $ € ° ^ ~ |` ...) and `% ‰ # & @` are kept everywhere. Punctuation is kept
-    /// where it is part of a number: between two digits (`3.14`, `10:30`, `1/2`, `2020-01-05`; a
-    /// comma that groups thousands is removed) and as a sign or a decimal point before a number
-    /// (`-5`, `-$5`, `.5`). A hyphen inside a word is not a sign: "COVID-19" becomes "covid19".
-    /// Other punctuation is removed. `x²` becomes `x^2`.
+    /// Symbols (`+ = < > $ € ° ^ ~ |` ...) and `% ‰ # & @` are kept everywhere. Punctuation is kept if it is part of a
+    /// number: between two digits (`3.14`, `10:30`, `1/2`, `2020-01-05`; a comma that groups thousands is removed) and
+    /// as a sign or a decimal point before a number (`-5`, `-$5`, `.5`). A hyphen inside a word is not a sign:
+    /// "COVID-19" becomes "covid19". Other punctuation is removed. `x²` becomes `x^2`.
     FoldedSymbols,
 }
 
 impl Profile {
-    /// Normalizes a string for comparison. The words of the result are separated by single spaces.
+    /// Normalizes a string for comparison. Single spaces separate the words of the result.
     pub fn normalize(self, text: &str) -> String {
         match self {
             Self::Dspy => normalize_text(text),
@@ -66,7 +64,7 @@ impl Profile {
 }
 
 impl Profile {
-    /// Returns the tokens that the token-level scores count, in the order of the string.
+    /// Returns the tokens that the token-level scores count, in order.
     ///
     /// ```
     /// # use dsrs_metrics::text::Profile;
@@ -81,8 +79,8 @@ impl Profile {
 
     /// Splits a normalized string into tokens.
     ///
-    /// In the `Dspy` profile tokens are separated by spaces. In the others each letter of a script
-    /// without spaces is a token too, together with the combining marks that follow it.
+    /// In the `Dspy` profile tokens are separated by spaces. In the others, each letter of a script without spaces is a
+    /// token too, together with the combining marks that follow it.
     #[doc(hidden)]
     pub fn split(self, normalized: &str) -> impl Iterator<Item = &str> {
         let words = normalized.split(' ').filter(|word| !word.is_empty());
@@ -104,8 +102,8 @@ fn add(profile: Profile, text: &str, words: &mut WordLists) {
     }
 }
 
-/// Normalizes the words of a string one by one: normalization treats the parts between ASCII white space independently of
-/// each other.
+/// Normalizes the words of a string one by one, because normalization treats the parts between ASCII white space
+/// independently.
 fn add_dspy(text: &str, words: &mut WordLists) {
     for_each_word(text.as_bytes(), |word| {
         if word.is_simple {
@@ -182,7 +180,7 @@ impl Profile {
     /// [`em`](super::em).
     ///
     /// # Errors
-    /// [`NoReferences`] if `answers` is empty.
+    /// Returns [`NoReferences`] if `answers` is empty.
     pub fn em<S: AsRef<str>>(self, prediction: &str, answers: &[S]) -> Result<bool, NoReferences> {
         if answers.is_empty() {
             return Err(NoReferences);
@@ -195,7 +193,7 @@ impl Profile {
     /// Returns the best token-level F1 over the references; dspy's `F1`. See [`f1`](super::f1).
     ///
     /// # Errors
-    /// [`NoReferences`] if `answers` is empty.
+    /// Returns [`NoReferences`] if `answers` is empty.
     pub fn f1<S: AsRef<str>>(self, prediction: &str, answers: &[S]) -> Result<f64, NoReferences> {
         self.best(prediction, answers, overlap::f1)
     }
@@ -204,7 +202,7 @@ impl Profile {
     /// [`hotpot_f1`](super::hotpot_f1).
     ///
     /// # Errors
-    /// [`NoReferences`] if `answers` is empty.
+    /// Returns [`NoReferences`] if `answers` is empty.
     pub fn hotpot_f1<S: AsRef<str>>(
         self,
         prediction: &str,
@@ -217,7 +215,7 @@ impl Profile {
     /// [`precision`](super::precision).
     ///
     /// # Errors
-    /// [`NoReferences`] if `answers` is empty.
+    /// Returns [`NoReferences`] if `answers` is empty.
     pub fn precision<S: AsRef<str>>(
         self,
         prediction: &str,
@@ -229,7 +227,7 @@ impl Profile {
     /// Returns the best token-level recall over the references. See [`recall`](super::recall).
     ///
     /// # Errors
-    /// [`NoReferences`] if `answers` is empty.
+    /// Returns [`NoReferences`] if `answers` is empty.
     pub fn recall<S: AsRef<str>>(
         self,
         prediction: &str,
@@ -242,7 +240,7 @@ impl Profile {
     /// [`answer_exact_match`](super::answer_exact_match).
     ///
     /// # Errors
-    /// [`NoReferences`] if `answers` is empty.
+    /// Returns [`NoReferences`] if `answers` is empty.
     pub fn answer_exact_match<S: AsRef<str>>(
         self,
         prediction: &str,
@@ -258,7 +256,7 @@ impl Profile {
     /// Returns `true` if any passage contains any answer. See
     /// [`answer_passage_match`](super::answer_passage_match).
     ///
-    /// The folding profiles compare their own tokens, and find an answer without tokens nowhere.
+    /// The folding profiles compare their own tokens, and never find an answer without tokens.
     pub fn answer_passage_match<P: AsRef<str>, A: AsRef<str>>(
         self,
         passages: &[P],

@@ -1,7 +1,7 @@
 //! Edit distances between strings and between lists of words: similarities in [0, 1] and error
 //! rates.
 //!
-//! The crate `rapidfuzz` computes the distances. This module defines the units that are counted, and the scores of empty
+//! The crate `rapidfuzz` computes the distances. This module defines the units to count, and the scores of empty
 //! strings.
 
 use rapidfuzz::distance::{indel, lcs_seq, levenshtein};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::text::unicode::is_space;
 use crate::text::words::{WordLists, split};
 
-/// Which edits a similarity counts.
+/// The edits that a similarity counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -27,8 +27,8 @@ impl EditDistance {
     /// Returns one minus the edits as a share of the length, in [0, 1], over characters (code
     /// points).
     ///
-    /// The similarity of two empty strings is 1. This is `rapidfuzz`'s `normalized_similarity`, but
-    /// rounded only once, so that 17 of 20 is the number 0.85 and reaches a threshold of 0.85.
+    /// Two empty strings have a similarity of 1. This is `rapidfuzz`'s `normalized_similarity`, but rounded only once,
+    /// so 17 of 20 is the number 0.85 and reaches a threshold of 0.85.
     ///
     /// ```
     /// use dsrs_metrics::text::EditDistance;
@@ -84,15 +84,14 @@ pub(super) fn share_left(distance: usize, whole: usize) -> f64 {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EditCounts {
-    /// Number of substitutions, deletions and insertions.
+    /// The number of substitutions, deletions and insertions.
     pub edits: u64,
-    /// Length of the reference, in words or characters.
+    /// The length of the reference, in words or characters.
     pub length: u64,
 }
 
 impl EditCounts {
-    /// Counts the edits between the words of two strings. Words are separated by white space of any
-    /// kind.
+    /// Counts the edits between the words of two strings. White space of any kind separates words.
     pub fn of_words(prediction: &str, reference: &str) -> Self {
         WordLists::with(|words| {
             words.add(split(prediction));
@@ -108,8 +107,7 @@ impl EditCounts {
         })
     }
 
-    /// Counts the edits between the characters (code points) of two strings, without white space at
-    /// their ends.
+    /// Counts the edits between the characters (code points) of two strings, without surrounding white space.
     pub fn of_characters(prediction: &str, reference: &str) -> Self {
         let (prediction, reference) = (
             prediction.trim_matches(is_space),
@@ -122,9 +120,8 @@ impl EditCounts {
         }
     }
 
-    /// Returns the edits per word or character of the reference: 0 for equal strings, more than 1
-    /// if more was inserted than the reference has. With an empty reference it is the number of
-    /// edits, as in `jiwer`.
+    /// Returns the edits per word or character of the reference: 0 for equal strings, above 1 if more was inserted than
+    /// the reference has. With an empty reference it is the number of edits, as in `jiwer`.
     #[expect(
         clippy::cast_precision_loss,
         reason = "lengths of strings stay far below 2^53"
@@ -133,7 +130,7 @@ impl EditCounts {
         self.edits as f64 / self.length.max(1) as f64
     }
 
-    /// Returns the counts with the lowest rate, the first of equal ones; `None` without references.
+    /// Returns the counts with the lowest rate, the first if several have it; `None` without references.
     pub fn best(counts: impl IntoIterator<Item = Self>) -> Option<Self> {
         counts.into_iter().reduce(|best, next| {
             if next.rate() < best.rate() {

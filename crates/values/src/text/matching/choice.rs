@@ -6,16 +6,14 @@ use super::trim_punctuation;
 use crate::text::numbers::{Number, NumericOptions};
 use crate::text::words::Searchable;
 
-/// Returns the labels of the choices that an output selects, given the texts of the choices. Empty if it
-/// selects none.
+/// Returns the labels of the choices that an output selects, given the texts of the choices. Empty if it selects none.
 ///
-/// Labels are those of [`choice_labels`]; with up to 26 choices, a position becomes its letter. What a
-/// choice says comes before its label:
-/// 1. A capital letter alone is a label, also where it is the text of another choice.
-/// 2. An output that is the text of a choice selects it. Numbers are compared by value (`1.0` is `1`, `1/2`
-///    is `\frac12`), with their units; a number without a unit is the one choice with this number.
-/// 3. Otherwise the output is read by [`choice_labels`]. Numbers in it are positions only if no choice is a
-///    number.
+/// Labels are those of [`choice_labels`]; with up to 26 choices, a position becomes its letter. A choice's text takes
+/// precedence over its label:
+/// 1. A capital letter alone is a label, even if it is the text of another choice.
+/// 2. An output that is the text of a choice selects it. Numbers are compared by value (`1.0` is `1`, `1/2` is
+///    `\frac12`), with their units; a number without a unit selects the only choice with this number.
+/// 3. Otherwise [`choice_labels`] reads the output. Numbers in it are positions only if no choice is a number.
 ///
 /// ```
 /// # use dsrs_metrics::text::selected_choices;
@@ -74,7 +72,7 @@ pub fn selected_choices(output: &str, choices: &[String]) -> Vec<String> {
     resolved.unwrap_or_default().into_iter().collect()
 }
 
-/// Returns the position of the choice that says the same.
+/// Returns the position of the choice with the same meaning.
 fn same_choice(text: &str, choices: &[String]) -> Option<usize> {
     let whole = Searchable::new(trim_punctuation(text), false, false);
     let is_same = |choice: &String| whole.equals(trim_punctuation(choice));
@@ -111,7 +109,7 @@ fn number(text: &str) -> Option<(Number, Vec<u8>)> {
     NumericOptions::default().number_with_unit(text)
 }
 
-/// The label of a choice by its position: A to Z, then 1, 2 and so on.
+/// Returns the label of a choice by its position: A to Z, then 1, 2 and so on.
 fn label(at: usize) -> String {
     match u8::try_from(at) {
         Ok(letter @ 0..26) => char::from(b'A' + letter).to_string(),
@@ -122,12 +120,11 @@ fn label(at: usize) -> String {
 /// Returns the labels of the choices that an output selects, in capitals: `B`, or `A` and `C`. Empty
 /// if it selects none.
 ///
-/// The labels are read from the string after the last `ANSWER:`, in any case, or from the whole output if
-/// it has none. There may be several (`A,C`, `A and C`, `AC`), in brackets, quotes or Markdown
-/// (`(B)`, `**B**`, `\boxed{B}`), before the text of the choice if it is set apart (`B) Paris`, `B.
-/// Paris`, `**B** Paris`). `count` is the number of choices: the labels are then `A` to `Z`, and 1,
-/// 2 and so on for those after 26, or the positions 1 to `count` of choices with numbers. With 0
-/// every letter and number is a label.
+/// The labels are read after the last `ANSWER:`, in any case, or from the whole output if there is none. There may be
+/// several (`A,C`, `A and C`, `AC`), in brackets, quotes or Markdown (`(B)`, `**B**`, `\boxed{B}`), and before the text
+/// of the choice if it is set apart (`B) Paris`, `B. Paris`, `**B** Paris`). `count` is the number of choices: the
+/// labels are then `A` to `Z`, and 1, 2 and so on after the 26th, or the positions 1 to `count` of choices with
+/// numbers. With 0 every letter and number is a label.
 ///
 /// ```
 /// # use dsrs_metrics::text::choice_labels;
@@ -139,7 +136,7 @@ fn label(at: usize) -> String {
 pub fn choice_labels(output: &str, count: usize) -> Vec<String> {
     let answer = after_last_marker(output).unwrap_or(output);
     let answer = answer.trim_start();
-    // Without a marker the output itself is the answer, on one line or more.
+    // Without a marker, the whole output, of one line or more, is the answer.
     let line = answer.lines().next().unwrap_or_default();
     labels(line, count)
         .unwrap_or_default()
@@ -150,7 +147,7 @@ pub fn choice_labels(output: &str, count: usize) -> Vec<String> {
 /// Returns the string after the last `ANSWER:`.
 fn after_last_marker(output: &str) -> Option<&str> {
     const MARKER: &str = "answer";
-    // Lower case of ASCII has the same positions.
+    // ASCII lower case keeps all positions.
     let lower = output.to_ascii_lowercase();
     let mut end = lower.len();
     while let Some(at) = lower[..end].rfind(MARKER) {
@@ -170,7 +167,7 @@ const CLOSING: [char; 13] = [
     ')', ']', '}', '>', '*', '_', '$', '"', '\'', '`', '”', '’', '」',
 ];
 
-/// Reads a list of labels. `None` if something else is between or after them.
+/// Reads a list of labels; `None` if anything else is between or after them.
 fn labels(line: &str, count: usize) -> Option<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     let mut rest = line;
@@ -188,7 +185,7 @@ fn labels(line: &str, count: usize) -> Option<BTreeSet<String>> {
         }
         let after = &inner[word.len()..];
         let closed = after.trim_start_matches(CLOSING);
-        // A bracket that was not opened, or a mark, ends the labels: the text of the choice follows.
+        // An unopened bracket or a mark ends the labels; the text of the choice follows.
         let is_set_apart = depth > 0 && closed.len() < after.len();
         if depth == 0 && closed.len() < after.len() && !is_conjunction {
             return Some(found);
@@ -205,7 +202,7 @@ fn labels(line: &str, count: usize) -> Option<BTreeSet<String>> {
     }
 }
 
-/// Commands of LaTeX that only change how their argument is set.
+/// LaTeX commands that only change how their argument is set.
 const STYLES: [&str; 6] = ["boxed", "text", "math", "fbox", "mbox", "left"];
 
 /// Skips opening brackets, quotes and Markdown, and LaTeX commands such as `\boxed{`. Returns the
@@ -249,7 +246,7 @@ fn read_labels(word: &str, count: usize) -> Option<Vec<String>> {
     let upper = word.to_ascii_uppercase();
     let is_letter =
         |byte: u8| byte.is_ascii_uppercase() && (count == 0 || usize::from(byte - b'A') < count);
-    // Without the number of choices, a word in lower case is a word.
+    // If the number of choices is unknown, a lower-case word is not a list of labels.
     let is_list = word.len() == 1 || count > 0 || word == upper;
     let is_label = is_list && upper.bytes().all(is_letter);
     is_label.then(|| upper.chars().map(String::from).collect())

@@ -1,5 +1,5 @@
-//! Where a reference answer is in an output: at its begin, at its end, anywhere, or as the whole of
-//! it; and the choices that an output selects.
+//! Finds a reference answer in an output: at the beginning, at the end, anywhere, or as the whole of it. Also finds the
+//! choices that an output selects.
 
 mod choice;
 
@@ -26,10 +26,9 @@ pub enum Location {
     Exact,
 }
 
-/// Options of matching an output with a reference answer.
+/// Options for matching an output with a reference answer.
 ///
-/// Both are trimmed with [`trim_punctuation`], normalized (NFC) and, unless `case_sensitive` is set,
-/// case folded.
+/// Both are trimmed with [`trim_punctuation`], normalized (NFC) and, unless `case_sensitive` is set, case folded.
 ///
 /// ```
 /// # use dsrs_metrics::text::{Location, MatchOptions};
@@ -54,7 +53,7 @@ pub struct MatchOptions {
     pub numeric: bool,
 }
 
-/// The end of the output, by whole words, without regard to case.
+/// Matches whole words at the end of the output, ignoring case.
 impl Default for MatchOptions {
     fn default() -> Self {
         Self {
@@ -69,9 +68,8 @@ impl Default for MatchOptions {
 impl MatchOptions {
     /// Returns `true` if the output has the reference at the location.
     ///
-    /// With `numeric`, a reference that [is a number](NumericOptions::only_number) is compared with
-    /// the first number of the output (`begin`), the last one (`end`), every number (`any`), or the
-    /// number that the output consists of (`exact`).
+    /// With `numeric`, a reference that [is a number](NumericOptions::only_number) is compared with the first number of
+    /// the output (`begin`), the last (`end`), each (`any`), or the number that makes up the whole output (`exact`).
     pub fn matches(&self, output: &str, reference: &str) -> bool {
         let options = NumericOptions::default();
         // A brace at the end of a string may belong to a fraction.
@@ -102,9 +100,8 @@ impl MatchOptions {
 /// Removes white space, and the punctuation of sentences, quotations, brackets and Markdown, from
 /// both ends of a string.
 ///
-/// Characters with a meaning of their own remain: signs and symbols (`-5`, `$5`, `C++`, `C#`, `5%`),
-/// and a point before a number or name (`.5`, `.NET`). A string of punctuation only loses its white
-/// space only.
+/// Characters with their own meaning remain: signs and symbols (`-5`, `$5`, `C++`, `C#`, `5%`), and a point before a
+/// number or name (`.5`, `.NET`). A string of punctuation alone loses only its white space.
 ///
 /// ```
 /// # use dsrs_metrics::text::trim_punctuation;
@@ -120,7 +117,7 @@ pub fn trim_punctuation(text: &str) -> &str {
         let begins_word = after.chars().next().is_some_and(char::is_alphanumeric);
         let is_apart = after.chars().next().is_none_or(is_space);
         let is_trimmed = match first {
-            // The last of several points is the end of an ellipsis.
+            // The last of several points ends an ellipsis.
             '.' => !begins_word || end[..end.len() - rest.len()].ends_with('.'),
             '-' | '–' | '—' => is_apart,
             _ => is_space(first) || is_enclosing(first),
@@ -133,7 +130,7 @@ pub fn trim_punctuation(text: &str) -> &str {
     plain
 }
 
-/// Punctuation that is around a word or at the end of a sentence, and not a part of the word.
+/// Returns `true` for punctuation around a word or at the end of a sentence, which is not part of the word.
 fn is_enclosing(c: char) -> bool {
     match c {
         '$' | '+' | '<' | '=' | '>' | '^' | '|' | '~' => false,

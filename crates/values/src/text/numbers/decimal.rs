@@ -1,11 +1,10 @@
-//! Exact arithmetic on non-negative decimals of any length, as far as comparing two numbers needs
-//! it.
+//! Exact arithmetic on non-negative decimals of any length, limited to what comparing two numbers needs.
 
 use std::fmt;
 
-/// The decimal 0.`digits` times ten to the power of `magnitude`: 0.05 has the magnitude -1, 7 has 1, and 123 has 3. No
-/// leading or trailing zeros. Zero has no digits and the least magnitude, so that the order of the fields is the order of the
-/// numbers.
+/// The decimal 0.`digits` times ten to the power of `magnitude`: 0.05 has the magnitude -1, 7 has 1, and 123 has 3. It
+/// has no leading or trailing zeros. Zero has no digits and the smallest magnitude, so the order of the fields is the
+/// order of the numbers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Decimal {
     magnitude: i64,

@@ -4,7 +4,7 @@ use super::scan::{Numeral, Run, Scanner, is_word_byte};
 use super::shape::{self, is_separator};
 use super::shape::{GROUP, OTHER, TIMES};
 
-/// The most digits of a numerator or denominator. Longer ones are not fractions.
+/// The maximum number of digits of a numerator or denominator. With more, it is not a fraction.
 const FRACTION_DIGITS: usize = 18;
 
 impl Scanner<'_> {
@@ -40,8 +40,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Adds the integer before a proper fraction as its whole part. Returns false if they are not a mixed
-    /// number.
+    /// Adds the integer before a proper fraction as its whole part. Returns `false` if they are not a mixed number.
     fn mix(&self, numeral: &mut Numeral, last: &Numeral) -> bool {
         let value = |run: &Run| run.value(self.text, 0);
         let is_integer = last.over.digits.end == last.end && last.over.point.is_none();
@@ -58,7 +57,7 @@ impl Scanner<'_> {
         is_mixed
     }
 
-    /// Reads `\frac{1}{2}`, `\frac12` and `½`, with the whole part that stands before it.
+    /// Reads `\frac{1}{2}`, `\frac12` and `½`, with the whole part before it.
     pub(super) fn fraction(&self, at: usize, last: Option<&Numeral>) -> Option<Numeral> {
         let (over, over_negative, end) = self.argument(at + 1)?;
         let (under, under_negative, end) = self.argument(end)?;
@@ -123,12 +122,11 @@ impl Scanner<'_> {
     }
 }
 
-/// The most digits of an exponent. With a longer exponent the numeral is not a number.
+/// The maximum number of digits of an exponent. With more, the numeral is not a number.
 const EXPONENT_DIGITS: usize = 4;
 
 impl Scanner<'_> {
-    /// Reads `e-3`, `× 10^-3`, or the exponent of a ten. `None` if the numeral is the base of
-    /// another power.
+    /// Reads `e-3`, `× 10^-3`, or the exponent of a ten. Returns `None` if the numeral is the base of another power.
     pub(super) fn scientific(&self, numeral: &mut Numeral) -> Option<()> {
         let end = numeral.end;
         if matches!(self.get(end), Some(b'e' | b'E')) {
@@ -157,8 +155,8 @@ impl Scanner<'_> {
         Some(())
     }
 
-    /// `true` if an exponent follows. A superscript of a unit (`45^\\circ`), an ordinal (`20^{th}`) or a
-    /// mark is none.
+    /// Returns `true` if an exponent follows. A unit's superscript (`45^\\circ`), an ordinal (`20^{th}`) or a mark is
+    /// not one.
     pub(super) fn is_power(&self, at: usize) -> bool {
         if self.get(at) != Some(b'^') {
             return false;

@@ -1,4 +1,4 @@
-//! The LaTeX of a string as symbols: each command becomes the symbol of its role.
+//! Translates the LaTeX of a string into symbols: each command becomes the symbol of its role.
 
 #[cfg(test)]
 mod tests;
@@ -11,7 +11,7 @@ use super::shape::{self, FRACTION, GROUP, GROUP_SPACE, OPAQUE, OTHER, TIMES};
 /// The longest argument that is removed, in bytes.
 const ARGUMENT: usize = 64;
 
-/// Functions, constants and signs that are not evaluated. Unknown commands with an argument are like them.
+/// Functions, constants and signs that are not evaluated. Unknown commands with an argument are treated like them.
 const NOT_EVALUATED: &str = " sqrt binom dbinom tbinom choose log ln lg exp sin cos tan cot sec csc arcsin arccos \
     arctan sinh cosh tanh sum prod int lim max min gcd lcm det pi infty pm mp mod bmod pmod Gamma lfloor lceil over ";
 /// Commands that only change how their argument, or what follows, is set. So do `\text..` and `\math..`.
@@ -24,7 +24,7 @@ const CURRENCIES: &str = " pounds euro yen texteuro textsterling textyen textdol
 /// Commands whose argument is not part of the text.
 const REFERENCES: &str = " begin end tag label ref eqref cite color vspace ";
 
-/// Returns the symbols of a string, of LaTeX as well.
+/// Returns the symbols of a string, which may contain LaTeX.
 pub(super) fn symbols(text: &str, mark: DecimalMark) -> Cow<'_, [u8]> {
     let symbols = shape::symbols(text);
     match symbols
@@ -38,7 +38,7 @@ pub(super) fn symbols(text: &str, mark: DecimalMark) -> Cow<'_, [u8]> {
 
 fn without_commands(text: &[u8], mark: DecimalMark) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
-    // Outside of LaTeX 5~100 is a range, but 5~000 is none.
+    // Outside of LaTeX 5~100 is a range, but 5~000 is not.
     let dollars = text.iter().filter(|&&byte| byte == b'$').count();
     let is_latex = dollars > 1 || text.iter().any(|byte| matches!(byte, b'\\' | b'{'));
     let mut rest = text;
@@ -67,9 +67,9 @@ fn close(out: &mut Vec<u8>, mark: DecimalMark) {
     out.extend(inner);
 }
 
-/// Reads the command after a backslash. Returns the rest.
+/// Reads the command after a backslash, and returns the rest.
 fn command<'a>(mut rest: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
-    // A backslash that is escaped once more, as in `\\frac`. Before anything else two are a new line.
+    // A backslash that was escaped once more, as in `\\frac`. Before anything else, two are a new line.
     if let Some(escaped) = rest.strip_prefix(b"\\") {
         match escaped.first() {
             Some(byte) if byte.is_ascii_alphabetic() || b",;:!%$".contains(byte) => rest = escaped,
@@ -130,7 +130,7 @@ fn command<'a>(mut rest: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
     rest
 }
 
-/// Reads a command of one character: a space, an escaped sign, a delimiter of mathematics.
+/// Reads a one-character command: a space, an escaped sign, a math delimiter.
 fn character<'a>(rest: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
     let Some((&byte, after)) = rest.split_first() else {
         out.push(b'\\');
@@ -151,7 +151,7 @@ fn character<'a>(rest: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
     after
 }
 
-/// Adds a space of mathematics, which absorbs the plain spaces around it. After a sign it has no meaning.
+/// Adds a math space, which absorbs the plain spaces around it. After a sign it means nothing.
 fn space<'a>(rest: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
     if out.trim_ascii_end().last().is_some_and(u8::is_ascii_digit) {
         out.truncate(out.trim_ascii_end().len());

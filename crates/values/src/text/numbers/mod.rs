@@ -19,7 +19,7 @@ pub use self::shape::DecimalMark;
 use self::shape::GROUP;
 pub(super) use self::shape::grouped;
 
-/// Options of reading and comparing numbers; see [`numeric_match`].
+/// Options for reading and comparing numbers; see [`numeric_match`].
 ///
 /// ```
 /// # use dsrs_metrics::text::{NumericOptions, numeric_match};
@@ -30,11 +30,10 @@ pub(super) use self::shape::grouped;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NumericOptions {
-    /// Largest accepted `|prediction - reference|`, in units of the number. Negative or NaN counts
-    /// as 0.
+    /// The largest accepted `|prediction - reference|`, in units of the number. Negative or NaN counts as 0.
     pub abs_tolerance: f64,
-    /// Largest accepted `|prediction - reference| / |reference|`, as a share: 0.01 is one percent.
-    /// Negative or NaN counts as 0.
+    /// The largest accepted `|prediction - reference| / |reference|`, as a share: 0.01 is one percent. Negative or NaN
+    /// counts as 0.
     pub rel_tolerance: f64,
     /// The decimal mark of both sides.
     pub decimal_mark: DecimalMark,
@@ -43,7 +42,7 @@ pub struct NumericOptions {
 }
 
 impl NumericOptions {
-    /// Returns the last number of a string; [`last_number`] with these options.
+    /// Returns the last number of a string, as [`last_number`] does with these options.
     pub fn last_number(&self, text: &str) -> Option<Number> {
         let (symbols, numerals) = self.numerals(text);
         let last = numerals.last()?;
@@ -75,8 +74,8 @@ impl NumericOptions {
         (symbols, numerals)
     }
 
-    /// Returns the number that a string consists of, apart from a sign, currency signs, percent signs,
-    /// brackets and white space. `None` if there is anything else.
+    /// Returns the number that a string consists of, apart from a sign, currency signs, percent signs, brackets and
+    /// white space; `None` if there is anything else.
     ///
     /// ```
     /// # use dsrs_metrics::text::NumericOptions;
@@ -90,8 +89,8 @@ impl NumericOptions {
         unit.iter().all(|byte| *byte == b'%').then_some(number)
     }
 
-    /// Returns the number that a string begins with and what follows it, without spaces, currency signs and
-    /// brackets. `None` if there is another number or something else before it.
+    /// Returns the number that a string begins with, and what follows it without spaces, currency signs and brackets.
+    /// `None` if another number or anything else precedes it.
     pub(super) fn number_with_unit(&self, text: &str) -> Option<(Number, Vec<u8>)> {
         let (symbols, numerals) = self.numerals(text);
         let [numeral] = numerals.as_slice() else {
@@ -119,19 +118,18 @@ impl NumericOptions {
 
 /// Returns the last number of a string, exactly as written.
 ///
-/// - Digits of any script. A number is never part of a longer run of digits, the end of a word
-///   (`H2O`), an exponent (`m^2`), or a chain of points (`1.2.3`).
-/// - Thousands: `1,234,567`, `12,34,567`, and with apostrophes, underscores, thin or no-break
-///   spaces, also those of LaTeX (`10{,}000`, `10\,000`). Ordinary spaces separate numbers. `1.234.567` and `1.234,56` are European notation and
-///   read as such; `1.234` has three decimal places and `1,5` is a list. See [`DecimalMark`] for
-///   other notations.
-/// - A sign is a minus or hyphen directly before the number or its currency sign, unless it joins
-///   words or numbers: the last number of `10-12` is 12 and of `COVID-19` 19.
+/// - Digits may be of any script. A number is never part of a longer run of digits, the end of a word (`H2O`), an
+///   exponent (`m^2`), or a chain of points (`1.2.3`).
+/// - Thousands: `1,234,567`, `12,34,567`, and with apostrophes, underscores, thin or no-break spaces, even those of
+///   LaTeX (`10{,}000`, `10\,000`). Ordinary spaces separate numbers. `1.234.567` and `1.234,56` are read as European
+///   notation; `1.234` has three decimal places and `1,5` is a list. See [`DecimalMark`] for other notations.
+/// - A sign is a minus or hyphen directly before the number or its currency sign, unless it joins words or numbers: the
+///   last number of `10-12` is 12, and that of `COVID-19` is 19.
 /// - `1.5e-3`, `1.5 × 10^-3`, `10⁵`. Exponents have at most four digits. Degrees and ordinals
 ///   (`45^\circ`, `20^{th}`) are not exponents.
 /// - Fractions `1/2`, `6 1/2`, `6½`, `\frac{1}{2}`, `1\frac12`, but not dates (`12/25/2020`).
-/// - Other powers, roots, functions and constants (`2^10`, `\sqrt{2}`, `\frac{x}{2}`, `2\pi`) are not
-///   evaluated: neither they nor the numbers in and beside them count. In `\sqrt{16} = 4` only 4 does.
+/// - Other powers, roots, functions and constants (`2^10`, `\sqrt{2}`, `\frac{x}{2}`, `2\pi`) are not evaluated:
+///   neither they nor the numbers in and beside them count. In `\sqrt{16} = 4` only 4 does.
 /// - Currency signs, units and (by default) percent signs are ignored. Words such as "million" are
 ///   not multiplied.
 ///
@@ -148,10 +146,9 @@ pub fn last_number(text: &str) -> Option<Number> {
 /// Returns `true` if the last number of the prediction equals the last number of the reference, within the
 /// tolerances.
 ///
-/// With tolerances of 0 the comparison is exact on decimals of any length: 18 is 18.0 and 1/2 is
-/// 0.5, but 10000000000000001 is not 10000000000000000. A tolerance is the shortest decimal that
-/// rounds to the float, and is compared exactly too: 1.1 is within 0.1 of 1.0. Returns false if
-/// either side has no number.
+/// With tolerances of 0, decimals of any length are compared exactly: 18 is 18.0 and 1/2 is 0.5, but 10000000000000001
+/// is not 10000000000000000. A tolerance is the shortest decimal that rounds to the float, and is exact too: 1.1 is
+/// within 0.1 of 1.0. Returns `false` if either side has no number.
 ///
 /// ```
 /// # use dsrs_metrics::text::{NumericOptions, numeric_match};
@@ -171,7 +168,7 @@ pub fn numeric_match(prediction: &str, reference: &str, options: &NumericOptions
 
 /// An exact rational number read from a string: a decimal of any length over a whole denominator.
 ///
-/// Numbers are equal if their values are, however they were written: 0.50 is 1/2.
+/// Numbers are equal if their values are, no matter how they were written: 0.50 is 1/2.
 #[derive(Clone, Debug)]
 pub struct Number {
     negative: bool,
@@ -208,7 +205,7 @@ impl Number {
         }
     }
 
-    /// Returns the nearest float, infinite beyond its range.
+    /// Returns the nearest float, or infinity beyond its range.
     pub fn to_f64(&self) -> f64 {
         let magnitude = self.numerator.to_f64() / self.denominator.to_f64();
         if self.negative { -magnitude } else { magnitude }

@@ -1,4 +1,4 @@
-//! The grammar of numbers. A numeral consists of positions only; the caller computes its value.
+//! The grammar of numbers. A numeral consists only of positions; the caller computes its value.
 //!
 //! ```text
 //! numeral   = decimal [exponent] ["/" digits]  |  [digits] fraction        followed by [percent]
@@ -68,7 +68,7 @@ enum Step {
     Found(Numeral),
     /// A part without a known value ends at this position.
     Opaque(usize),
-    /// No number here; continue at this position.
+    /// There is no number here; continue at this position.
     Skip(usize),
 }
 
@@ -78,7 +78,7 @@ pub(super) struct Scanner<'a> {
 }
 
 impl Scanner<'_> {
-    /// Returns all numerals, in order. A whole part is not a numeral of its own: `6 1/2` is one.
+    /// Returns all numerals, in order. A whole part is not a separate numeral: `6 1/2` is one.
     pub(super) fn all(&self) -> Vec<Numeral> {
         let mut found: Vec<Numeral> = Vec::new();
         // The first numeral of the chain, its end, and whether it has an opaque part.
@@ -117,8 +117,8 @@ impl Scanner<'_> {
         found
     }
 
-    /// `true` if only spaces, operators and brackets are between two parts of a chain. A bracket after a
-    /// space is a remark: `2^10 (1024)`.
+    /// Returns `true` if only spaces, operators and brackets separate two parts of a chain. A bracket after a space is
+    /// a remark: `2^10 (1024)`.
     fn is_joined(&self, end: usize, start: usize) -> bool {
         let gap = &self.text[end..start];
         let is_operator = |byte: &u8| matches!(*byte, b'+' | b'-' | b'/' | b'^' | TIMES);
@@ -169,13 +169,13 @@ impl Scanner<'_> {
         Step::Found(numeral)
     }
 
-    /// `true` if neither an exponent nor a subscript follows, also after a bracket: `(1/2)^2`, `101_{2}`.
+    /// Returns `true` if neither an exponent nor a subscript follows, even after a bracket: `(1/2)^2`, `101_{2}`.
     fn has_value(&self, end: usize) -> bool {
         let at = end + self.count(end, |byte| b")]}".contains(byte));
         !self.is_power(at) && !self.text[at..].starts_with(b"_{")
     }
 
-    /// Reads the digits in `at..end`, of a list the last ones.
+    /// Reads the digits in `at..end`; in a list, the last ones.
     fn decimal(&self, at: usize, end: usize) -> Option<Numeral> {
         let run = &self.text[at..end];
         let (skipped, point) = if run[0] == b'.' {
@@ -227,7 +227,7 @@ impl Scanner<'_> {
             .max((at + 1 + sign + digits).min(self.text.len()))
     }
 
-    /// Returns the end of the group that opens at `at`. Returns `at` if none does, or if it is too long.
+    /// Returns the end of the group that opens at `at`, or `at` if none does or it is too long.
     fn group_end(&self, at: usize) -> usize {
         let mut depth = 0;
         for (length, byte) in self.text[at..].iter().take(ARGUMENT).enumerate() {
@@ -248,7 +248,7 @@ impl Scanner<'_> {
         numeral.is_percent = self.get(numeral.end + space) == Some(b'%');
     }
 
-    /// `true` if a minus directly precedes the number, its currency sign or its bracket. A hyphen that joins
+    /// Returns `true` if a minus directly precedes the number, its currency sign or its bracket. A hyphen that joins
     /// (10-12, COVID-19, $10$-$12$) or is half of a dash is not a minus.
     pub(super) fn is_negative(&self, start: usize) -> bool {
         let opening = self.text[..start]
@@ -280,7 +280,7 @@ impl Scanner<'_> {
         !before.is_some_and(|byte| is_word_byte(byte) || matches!(byte, b'.' | b')' | b']'))
     }
 
-    /// `true` if the digits are the end of a word: H2O, gpt4, x_1. The x of 5x3 is not such a word.
+    /// Returns `true` if the digits end a word: H2O, gpt4, x_1. The x of 5x3 is not such a word.
     fn glued_to_word(&self, at: usize) -> bool {
         let multiplies = matches!(self.before(at), Some(b'x' | b'X'))
             && at.checked_sub(2).is_some_and(|before| self.digit(before));

@@ -1,4 +1,4 @@
-//! Runs of digits and separators: whether they are one number, its grouping and its decimal mark.
+//! Runs of digits and separators: whether they are one number, how it is grouped, and its decimal mark.
 
 use std::borrow::Cow;
 
@@ -17,8 +17,7 @@ pub enum DecimalMark {
     /// 1,234.5. A single comma groups thousands (1,234) or separates the items of a list (1,5).
     #[default]
     Point,
-    /// 1.234,5. A single point groups thousands (1.234) or, where it cannot, is a decimal point
-    /// (1.5).
+    /// 1.234,5. A single point groups thousands (1.234) or, if it cannot, is a decimal point (1.5).
     Comma,
 }
 
@@ -41,10 +40,9 @@ impl DecimalMark {
 /// A run of digits and separators read as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// Number of bytes at the start of the run that are not part of the number, if the run is a
-    /// list.
+    /// The number of bytes at the start of the run that are not part of the number, if the run is a list.
     pub(super) skipped: usize,
-    /// Position of the decimal mark in the rest.
+    /// The position of the decimal mark in the rest.
     pub(super) point: Option<usize>,
 }
 
@@ -54,8 +52,8 @@ pub(super) fn is_separator(byte: u8) -> bool {
 
 /// Reads a run in which every separator is between digits.
 ///
-/// A run that is not one number is a list of numbers, and its last number counts. A chain of points
-/// (a version, an address) is not a number, and neither are groups that are not thousands (`10{,}00`).
+/// A run that is not one number is a list of numbers, and its last number counts. A chain of points (a version, an
+/// address) is not a number, and neither are groups that are not thousands (`10{,}00`).
 pub(super) fn read(run: &[u8], mark: DecimalMark) -> Option<Shape> {
     if let Some(point) = whole(run, mark) {
         return Some(Shape { skipped: 0, point });
@@ -95,8 +93,7 @@ fn whole(run: &[u8], mark: DecimalMark) -> Option<Option<usize>> {
         byte if byte == other && separators > 1 => {
             places.filter(|_| run[..last].contains(&decimal))
         }
-        // If the comma is the decimal mark, a point that cannot group is a decimal mark too. The
-        // reverse is a list.
+        // If the comma is the decimal mark, a point that cannot group is a decimal mark too. The reverse is a list.
         b'.' => places,
         _ => None,
     }
@@ -118,7 +115,7 @@ pub(in crate::text) fn grouped(run: &[u8]) -> bool {
     last_is_three && (between(3) || (matches!(separator, b',' | GROUP) && at <= 2 && between(2)))
 }
 
-/// A letter with case, which forms a word with the digits after it.
+/// A letter with case. It forms a word with the digits after it.
 pub(super) const LETTER: u8 = 0x80;
 /// A character without a role in numbers.
 pub(super) const OTHER: u8 = 0x81;
@@ -128,8 +125,7 @@ pub(super) const GROUP_SPACE: u8 = 0x82;
 pub(super) const TIMES: u8 = 0x83;
 /// A thin space or a comma in braces, which separates only the groups of one number: `10\,000`, `10{,}000`.
 pub(super) const GROUP: u8 = 0x84;
-/// A letter without case, of a script with spaces. Digits after it are a number; a hyphen between
-/// them joins.
+/// A letter without case, from a script with spaces. Digits after it are a number; a hyphen between them joins.
 pub(super) const UNCASED: u8 = 0x86;
 /// A fraction; its numerator and denominator follow.
 pub(super) const FRACTION: u8 = 0x87;

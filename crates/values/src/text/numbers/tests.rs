@@ -1,4 +1,5 @@
-//! What is a number of a string and what is not, by the rules of [`last_number`](super::last_number), and which numbers are equal.
+//! What is a number in a string and what is not, by the rules of [`last_number`](super::last_number), and which numbers
+//! are equal.
 
 use super::{DecimalMark, NumericOptions, last_number, numeric_match};
 
@@ -9,7 +10,7 @@ pub(super) const EXACT: NumericOptions = NumericOptions {
     percent_as_fraction: false,
 };
 
-/// The numbers of a string, as they are displayed.
+/// Returns the numbers of a string, as they are displayed.
 fn all(text: &str) -> String {
     let numbers = EXACT.numbers(text);
     numbers
@@ -69,7 +70,7 @@ fn a_whole_part_and_a_proper_fraction_are_one_number() {
         ("6 02/3", "20/3"),
         ("6 3/3", "6; 3/3"),
         ("3 7/2", "3; 7/2"),
-        // Something else than one space is between them, or the first is not an integer.
+        // Something other than one space separates them, or the first is not an integer.
         ("6-1/2", "6; 1/2"),
         ("6  1/2", "6; 1/2"),
         ("6 and 1/2", "6; 1/2"),
@@ -95,7 +96,7 @@ fn a_fraction_is_two_plain_integers_that_are_not_part_of_a_chain() {
         ("1\u{2044}2, 1\u{2215}2, 1\u{ff0f}2", "1/2; 1/2; 1/2"),
         ("\\frac{1}{2}", "1/2"),
         ("-\\dfrac{3}{4}", "-3/4"),
-        // A fraction that is not complete is not a number, and neither is a part of it.
+        // An incomplete fraction is not a number, and neither is a part of it.
         ("\\frac{1}{2", ""),
         ("\\frac{}{2}", ""),
     ]);
@@ -368,7 +369,7 @@ fn a_tolerance_is_exact_and_inclusive_and_counts_as_zero_if_it_is_negative_or_na
         ("0.333", "1/3", 0.0, 0.01, true),
         ("0.1", "0", 0.0, 0.5, false),
         ("1.001e400", "1e400", 0.0, 0.01, true),
-        // The relative tolerance alone counts: it accepts 0.5 to 1.5.
+        // Only the relative tolerance counts; it accepts 0.5 to 1.5.
         ("2", "1", nan, 0.5, false),
         ("2", "1", -1.0, 0.5, false),
         ("1.5", "1", nan, 0.5, true),

@@ -11,13 +11,13 @@ use crate::text::unicode::is_space;
 use crate::text::words::{WordLists, split};
 use crate::text::{NoReferences, NormalForm};
 
-/// The numbers of ASCII characters are below this one.
+/// The numbers below this one are ASCII characters.
 const ASCII: usize = 128;
 
-/// Consecutive numbers of other characters.
+/// Consecutive numbers for other characters.
 type Numbers = HashMap<char, u32, RandomState>;
 
-/// Options of chrF. The default is sacrebleu's chrF2. With a `word_order` of 2 it is chrF++.
+/// Options of chrF. The defaults are sacrebleu's chrF2; with a `word_order` of 2 it is chrF++.
 ///
 /// ```
 /// use dsrs_metrics::text::{ChrfOptions, NoReferences};
@@ -42,7 +42,7 @@ pub struct ChrfOptions {
     pub lowercase: bool,
     /// `true` if white space counts as a character.
     pub whitespace: bool,
-    /// The form in which strings are compared. sacrebleu compares them as they are.
+    /// The form in which strings are compared. sacrebleu compares them as is.
     pub form: NormalForm,
 }
 
@@ -60,11 +60,11 @@ impl Default for ChrfOptions {
 }
 
 impl ChrfOptions {
-    /// Returns the counts of a row for the reference with the best score. For each order,
-    /// characters first: the number of n-grams of the prediction, of the reference, and of both.
+    /// Returns the counts of a row for the reference with the best score. For each order, characters first, they are
+    /// the number of n-grams in the prediction, in the reference, and in both.
     ///
     /// # Errors
-    /// [`NoReferences`] if there is none.
+    /// Returns [`NoReferences`] if there are none.
     pub fn counts<S: AsRef<str>>(
         &self,
         prediction: &str,
@@ -156,8 +156,8 @@ impl ChrfOptions {
     }
 }
 
-/// Returns for each order the number of n-grams of the prediction, of the reference, and of both.
-/// Items are below `distinct`.
+/// Returns, for each order, the number of n-grams in the prediction, in the reference, and in both. Items are below
+/// `distinct`.
 fn triples(texts: [&[u32]; 2], orders: usize, distinct: usize) -> Vec<u64> {
     let orders = orders.min(MAX_ORDER);
     let [prediction, reference] = texts.map(<[u32]>::len);
@@ -176,8 +176,7 @@ fn triples(texts: [&[u32]; 2], orders: usize, distinct: usize) -> Vec<u64> {
     counts
 }
 
-/// Splits a string into words, and one ASCII punctuation mark off the end or else the beginning of
-/// each.
+/// Splits a string into words, and splits one ASCII punctuation mark off the end of each, or off its beginning.
 fn split_words(text: &str) -> impl Iterator<Item = &str> {
     split(text).flat_map(|word| {
         let (first, last) = (word.chars().next(), word.chars().next_back());

@@ -1,7 +1,7 @@
-//! Shared n-grams of several sequences: a round for each length numbers the n-grams that are shared, and joins neighbours to
+//! Shared n-grams of several sequences. A round for each length numbers the shared n-grams, and joins neighbours into
 //! longer ones.
 //!
-//! A sequence is a list of numbers, and each number represents a word or a character.
+//! A sequence is a list of numbers, each of which stands for a word or a character.
 
 use std::collections::HashMap;
 
@@ -14,8 +14,8 @@ pub const MAX_ORDER: usize = 16;
 /// The number of an n-gram without matches.
 const NONE: u32 = u32::MAX;
 
-/// Counts for each length from 1 to `orders` (at `length - 1`) the n-grams of the first sequence that match. The
-/// count of an n-gram is clipped to its largest count in any other sequence. All items are below `distinct`.
+/// Counts, for each length from 1 to `orders` (at `length - 1`), the matching n-grams of the first sequence. The count
+/// of an n-gram is clipped to its largest count in any other sequence. All items are below `distinct`.
 pub(super) fn matches(texts: &[&[u32]], orders: usize, mut distinct: usize) -> Vec<u64> {
     let mut matches = vec![0; orders];
     // The number of the n-gram that starts at each position.
@@ -29,7 +29,7 @@ pub(super) fn matches(texts: &[&[u32]], orders: usize, mut distinct: usize) -> V
             break;
         }
         numbers.clear();
-        // A longer n-gram has a match only if both of its parts have one.
+        // A longer n-gram can match only if both of its parts do.
         let is_shared = |gram: u32| gram != NONE && shared[gram as usize] > 0;
         for text in &mut texts {
             for at in 1..text.len() {
@@ -86,7 +86,8 @@ mod tests {
     #[test]
     fn shared_grams_are_counted_up_to_the_most_of_another_sequence() {
         let found = matches(&[&[1, 2, 1, 2, 3], &[1, 2, 9], &[2, 1, 2]], 4, 10);
-        // Of 1, 2, (1, 2), (2, 1) and (1, 2, 1) no other sequence has more than 1, 2, 1, 1 and 0; of (2, 1, 2) one has 1.
+        // No other sequence has more than 1, 2, 1, 1 and 0 of 1, 2, (1, 2), (2, 1) and (1, 2, 1); one has 1 of (2, 1,
+        // 2).
         assert_eq!(found, [1 + 2, 1 + 1, 1, 0]);
         assert_eq!(matches(&[&[], &[1]], 4, 2), [0; 4]);
         assert_eq!(matches(&[&[0, 1], &[]], 4, 2), [0; 4]);

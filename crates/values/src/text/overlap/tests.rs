@@ -1,4 +1,4 @@
-//! BLEU, chrF and ROUGE of hostile strings against their definitions.
+//! Tests BLEU, chrF and ROUGE of hostile strings against their definitions.
 
 use proptest::prelude::*;
 
@@ -23,7 +23,7 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
-/// A prediction and references; some references are similar to the prediction.
+/// Returns a prediction and references, some of them similar to it.
 fn texts() -> impl Strategy<Value = (String, Vec<String>)> {
     let like = |prediction: String| {
         let other = (text(), 0_u8..4).prop_map(move |(other, kind)| match kind {
@@ -169,7 +169,7 @@ fn chrf_counts_words_with_a_word_order_alone() {
     // Each string has 6 characters and 2 words. Both strings have the characters t, h and e, and the word `the`.
     assert_eq!(counts(0), Ok(vec![6, 6, 3]));
     assert_eq!(counts(1), Ok(vec![6, 6, 3, 2, 2, 1]));
-    // Of references that are equally good the first one counts.
+    // Of equally good references, the first one counts.
     let options = ChrfOptions {
         char_order: 1,
         ..ChrfOptions::default()

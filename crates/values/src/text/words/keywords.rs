@@ -1,4 +1,4 @@
-//! Search for keywords in running text.
+//! Searches running text for keywords.
 
 use std::borrow::Cow;
 
@@ -6,13 +6,12 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::text::unicode::{fold_case, is_mark, is_space, is_word, written_without_spaces};
 
-/// A string in which keywords are searched, normalized once for all of them.
+/// A string to search for keywords, normalized once for all of them.
 ///
-/// Composed and decomposed forms of a letter are equal (NFC). Without `case_sensitive`, both sides
-/// are case folded in full, so "STRASSE" contains "straße". With `whole_words`, a keyword that
-/// begins or ends with a letter, digit, mark or underscore matches only at a word boundary: "TODOS"
-/// does not contain "TODO", but "C++17" contains "C++". Scripts that are written without spaces
-/// have no word boundaries.
+/// Composed and decomposed forms of a letter are equal (NFC). Without `case_sensitive`, both sides are fully case
+/// folded, so "STRASSE" contains "straße". With `whole_words`, a keyword that begins or ends with a letter, digit, mark
+/// or underscore matches only at a word boundary: "TODOS" does not contain "TODO", but "C++17" contains "C++". Scripts
+/// without spaces have no word boundaries.
 ///
 /// ```
 /// use dsrs_metrics::text::Searchable;
@@ -67,7 +66,7 @@ impl<'a> Searchable<'a> {
         !self.whole_words || !is_one_word(rest.chars().next_back(), keyword.chars().next())
     }
 
-    /// Returns `true` if the string is equal to another one.
+    /// Returns `true` if the string equals another one.
     ///
     /// ```
     /// # use dsrs_metrics::text::Searchable;
@@ -120,9 +119,8 @@ fn normalized(text: &str, case_sensitive: bool) -> Cow<'_, str> {
 
 /// Returns the number of words of a string.
 ///
-/// Words are separated by spaces and contain a letter or digit: "state-of-the-art" is one word, a
-/// dash alone is not a word. In scripts that are written without spaces every letter counts as a
-/// word.
+/// Words are separated by spaces and contain a letter or digit: "state-of-the-art" is one word, and a dash alone is
+/// none. In scripts without spaces, every letter counts as a word.
 ///
 /// ```
 /// # use dsrs_metrics::text::count_words;
@@ -146,12 +144,11 @@ fn count_in(piece: &str) -> usize {
     words
 }
 
-/// Returns the approximate number of tokens of a string for a language model's tokenizer.
+/// Returns the approximate number of tokens that a language model's tokenizer would count.
 ///
-/// The approximation follows rules and is the same on every machine; it is not the count of a real
-/// tokenizer. A run of ASCII letters counts one token for every six letters, rounded up, digits one
-/// for every three, other letters one for every two. A letter of a script without spaces counts one
-/// token, and so do a run of one punctuation mark or symbol, and a run of line breaks. Other spaces
+/// The approximation follows rules and is the same on every machine. A run of ASCII letters counts one token for every
+/// six letters, rounded up, digits one for every three, other letters one for every two. A letter of a script without
+/// spaces counts one token, and so do a run of one punctuation mark or symbol, and a run of line breaks. Other spaces
 /// count nothing.
 ///
 /// ```
@@ -172,7 +169,7 @@ pub fn count_tokens(text: &str) -> usize {
     tokens
 }
 
-/// The class of the characters of a run.
+/// The class of a run's characters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Space,
@@ -213,7 +210,7 @@ impl Kind {
 mod tests {
     use super::Searchable;
 
-    /// Returns three answers: the string begins with, ends with, and contains the keyword as whole words.
+    /// Returns whether the string begins with, ends with, and contains the keyword as whole words.
     fn found(text: &str, keyword: &str) -> [bool; 3] {
         let text = Searchable::new(text, true, true);
         [

@@ -1,4 +1,4 @@
-//! Lists of words, whose words are compared as integers and counted as consecutive numbers.
+//! Lists of words. The words are compared as integers and counted as consecutive numbers.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -9,8 +9,8 @@ use indexmap::IndexSet;
 
 use super::windows::Word;
 
-/// A word of up to 15 bytes: the first in the lowest bits, zeros after the last, and the length in the highest byte. Or the
-/// place of a longer word among the long words of its lists.
+/// A word of up to 15 bytes: the first in the lowest bits, zeros after the last, and the length in the highest byte.
+/// For a longer word, its position among the long words of its lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::text) struct Key(u128);
 
@@ -21,13 +21,13 @@ impl Key {
     /// The key of an empty word.
     const EMPTY: Self = Self(0);
 
-    /// The word of this length with which the bytes begin.
+    /// Creates the word made of the first `length` bytes.
     #[inline]
     fn new(bytes: u128, length: usize) -> Self {
         Self(bytes & !(u128::MAX << (8 * length)) | (length as u128) << 120)
     }
 
-    /// The key of a word, unless it is too long.
+    /// Creates the key of a word, unless it is too long.
     #[inline]
     pub(in crate::text) fn of(word: &[u8]) -> Option<Self> {
         let mut bytes = [0; 16];
@@ -35,10 +35,10 @@ impl Key {
         Some(Self::new(u128::from_le_bytes(bytes), word.len()))
     }
 
-    /// A word of up to 15 ASCII letters and digits, in lower case.
+    /// Creates a word of up to 15 ASCII letters and digits, in lower case.
     #[inline]
     pub(in crate::text) fn lower(word: &Word<'_>) -> Self {
-        // This bit turns an ASCII letter into lower case, and leaves a digit as it is.
+        // This bit turns an ASCII letter into lower case, and leaves a digit unchanged.
         const LOWER: u128 = u128::from_le_bytes([0x20; 16]);
         Self::new(u128::from_le_bytes(*word.bytes) | LOWER, word.length)
     }
@@ -53,16 +53,16 @@ impl Key {
     }
 }
 
-/// Lists of words. Keys and numbers are equal for equal words only.
+/// Lists of words. Keys and numbers are equal only for equal words.
 #[derive(Clone, Debug, Default)]
 pub(in crate::text) struct WordLists {
     keys: Vec<Key>,
     /// Where each list ends.
     ends: Vec<usize>,
-    /// The words of more than 15 bytes, and how many bytes they have together.
+    /// The words of more than 15 bytes, and their total length in bytes.
     long: IndexSet<Box<[u8]>, RandomState>,
     long_bytes: usize,
-    /// The word that replaces a word, for each [`Replacement`]. It and `long` are kept for the next lists of the thread, which
+    /// The replacement of each word, by [`Replacement`]. It and `long` are kept for the thread's next lists, which
     /// often have the same words.
     replaced: [HashMap<Box<str>, Key, RandomState>; 2],
     numbers: Vec<u32>,
@@ -83,18 +83,18 @@ thread_local! {
     static SPARE: Cell<Option<Box<WordLists>>> = const { Cell::new(None) };
 }
 
-/// The memory of more words is not kept.
+/// The memory of more words than this is not kept.
 const MAX_KEPT: usize = 10_000;
 
-/// More replaced words are not kept, and neither is one of more bytes.
+/// More replaced words than this are not kept, nor are words longer than [`MAX_REPLACED_BYTES`].
 const MAX_REPLACED: usize = 4_096;
 const MAX_REPLACED_BYTES: usize = 64;
 
-/// Long words with more bytes in all are not kept.
+/// Long words with more bytes than this in total are not kept.
 const MAX_LONG_BYTES: usize = 1 << 17;
 
 impl WordLists {
-    /// Calls `compute` with no lists.
+    /// Calls `compute` with empty lists.
     #[inline]
     pub(in crate::text) fn with<T>(compute: impl FnOnce(&mut Self) -> T) -> T {
         let spare = SPARE.try_with(Cell::take).ok().flatten();
@@ -102,7 +102,7 @@ impl WordLists {
         let result = compute(&mut lists);
         if lists.keys.capacity() <= MAX_KEPT {
             lists.clear();
-            // At the end of a thread its variables do not exist any more.
+            // When a thread ends, its variables no longer exist.
             _ = SPARE.try_with(|spare| spare.set(Some(lists)));
         }
         result
@@ -138,7 +138,7 @@ impl WordLists {
         self.end_list();
     }
 
-    /// Adds a word of ASCII letters and digits in lower case to the list that has not ended yet, unless it is an article.
+    /// Adds a word of ASCII letters and digits in lower case to the current list, unless it is an article.
     #[inline]
     pub(in crate::text) fn push_token(&mut self, word: &Word<'_>) {
         let key = Key::lower(word);
@@ -147,8 +147,8 @@ impl WordLists {
         }
     }
 
-    /// Adds the words between the spaces of the string that `replace` returns for a word. It is called once for equal words,
-    /// unless it returns several words.
+    /// Adds the words between the spaces of the string that `replace` returns for a word. It is called once for equal
+    /// words, unless it returns several words.
     pub(in crate::text) fn push_replaced(
         &mut self,
         by: Replacement,
@@ -179,7 +179,7 @@ impl WordLists {
         self.end_list();
     }
 
-    /// Ends the last list.
+    /// Ends the current list.
     pub(in crate::text) fn end_list(&mut self) {
         self.ends.push(self.keys.len());
     }
@@ -198,7 +198,7 @@ impl WordLists {
         Key(LONG | place as u128)
     }
 
-    /// Assigns a number to each word. Equal words have equal numbers, in the order in which they occur first.
+    /// Numbers the words in the order in which they first occur. Equal words have equal numbers.
     pub(in crate::text) fn number(&mut self) {
         let mut numbers =
             HashMap::with_capacity_and_hasher(self.keys.len(), RandomState::default());
@@ -211,7 +211,7 @@ impl WordLists {
         self.distinct = numbers.len();
     }
 
-    /// Returns how many different words have a number. All numbers are smaller.
+    /// Returns how many different words are numbered. All numbers are smaller.
     pub(in crate::text) fn distinct(&self) -> usize {
         self.distinct
     }

@@ -1,4 +1,4 @@
-//! Words between white space, found in windows of 64 bytes.
+//! Finds the words between white space in windows of 64 bytes.
 
 use std::ops::Range;
 
@@ -9,9 +9,9 @@ use wide::i8x16;
 pub(in crate::text) struct Word<'w> {
     start: usize,
     pub(super) length: usize,
-    /// The first bytes, and bytes after the word.
+    /// The first bytes of the word, and bytes after it.
     pub(super) bytes: &'w [u8; LOADED],
-    /// `true` if the word has up to 15 bytes, which are ASCII letters and digits.
+    /// `true` if the word consists of up to 15 ASCII letters and digits.
     pub(in crate::text) is_simple: bool,
 }
 
@@ -22,19 +22,19 @@ impl Word<'_> {
     }
 }
 
-/// The bytes that are searched for words at once.
+/// How many bytes are searched for words at once.
 const SEARCHED: usize = 64;
 
-/// The bytes of a word that are read at once.
+/// How many bytes of a word are read at once.
 const LOADED: usize = 16;
 
 type Window = [u8; SEARCHED + LOADED];
 
-/// More punctuation on a side of a word is not removed.
+/// How much punctuation is removed from each side of a word.
 const TRIMMED: usize = 2;
 
 /// Calls `visit` with each word between ASCII white space. Words are not empty.
-// Inlined, so that the fields of a word stay in registers.
+// Inlined, so a word's fields stay in registers.
 #[inline(always)]
 pub(in crate::text) fn for_each_word(text: &[u8], mut visit: impl FnMut(Word<'_>)) {
     let mut padded: Window;
@@ -65,7 +65,7 @@ pub(in crate::text) fn for_each_word(text: &[u8], mut visit: impl FnMut(Word<'_>
             at += length;
             continue;
         };
-        // The next window starts with the word after the last space, so that no word continues in the next window.
+        // The next window starts with the word after the last space, so no word crosses windows.
         let mut left = !with_punctuation(spaces, punctuation) & ((1 << last) - 1);
         let others = !words | long_runs(left);
         while left != 0 {
@@ -98,7 +98,7 @@ fn with_punctuation(mut spaces: u64, punctuation: u64) -> u64 {
     spaces
 }
 
-/// Returns the bytes before 15 others of a run.
+/// Returns the bytes of a run that precede 15 others.
 #[inline(always)]
 fn long_runs(mut runs: u64) -> u64 {
     for shift in [1, 2, 4, 8] {
@@ -139,13 +139,13 @@ impl Classes {
             .iter()
             .enumerate()
         {
-            // A loop, since a call of `map` is not inlined.
+            // A loop, because a call of `map` is not inlined.
             let mut signed = [0; LOADED];
             for (signed, byte) in signed.iter_mut().zip(bytes) {
                 *signed = byte.cast_signed();
             }
             let bytes = i8x16::new(signed);
-            // In lower case a letter is in one range.
+            // In lower case, all letters are in one range.
             let lower = bytes | i8x16::splat(0x20);
             let words = in_range(lower, b'a', b'z') | in_range(bytes, b'0', b'9');
             let spaces = in_range(bytes, b'\t', b'\r') | in_range(bytes, 0x1c, b' ');
@@ -158,8 +158,8 @@ impl Classes {
     }
 }
 
-/// Compares signed numbers, which is a single instruction, after the addition has made `last` the largest. Bytes outside of
-/// ASCII are in no range.
+/// Compares signed numbers in a single instruction, after the addition has made `last` the largest. Non-ASCII bytes are
+/// in no range.
 #[inline]
 fn in_range(bytes: i8x16, first: u8, last: u8) -> i8x16 {
     let largest = i8::MAX.cast_unsigned();
@@ -173,7 +173,7 @@ mod tests {
 
     use super::*;
 
-    /// The words with their positions in the text, by definition.
+    /// Returns the words and their positions, by definition.
     fn expected(text: &[u8]) -> Vec<(Range<usize>, bool)> {
         let is_space = |byte: &u8| matches!(byte, b'\t'..=b'\r' | 0x1c..=b' ');
         let trimmed = |run: &mut dyn Iterator<Item = &u8>| {

@@ -79,7 +79,7 @@ fn fractions_of_latex_are_read_in_each_form_and_not_in_part() {
         ("1\\frac{1}{2}", "3/2"),
         ("-1 \\frac12", "-3/2"),
         ("1,000½", "2001/2"),
-        // An improper mixed number is a sum to some and a product to others.
+        // Some read an improper mixed number as a sum, others as a product.
         ("2\\frac{3}{2}", ""),
         ("2\\frac{-1}{2}", ""),
         ("\\frac123", ""),

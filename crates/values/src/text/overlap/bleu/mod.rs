@@ -28,7 +28,7 @@ pub enum BleuSmoothing {
     Exp,
 }
 
-/// Options of BLEU. The default is sacrebleu's.
+/// Options of BLEU. The defaults are sacrebleu's.
 ///
 /// ```
 /// use dsrs_metrics::text::BleuOptions;
@@ -51,7 +51,7 @@ pub struct BleuOptions {
     pub max_order: usize,
     /// `true` if case is ignored.
     pub lowercase: bool,
-    /// The form in which strings are compared. sacrebleu compares them as they are.
+    /// The form in which strings are compared. sacrebleu compares them as is.
     pub form: NormalForm,
 }
 
@@ -72,13 +72,12 @@ impl BleuOptions {
         self.max_order.clamp(1, MAX_ORDER)
     }
 
-    /// Returns the counts of a row: the length of the prediction, the length of the reference
-    /// nearest to it (the shorter of two), then for each order the matches, then for each order the
-    /// n-grams of the prediction. An n-gram matches at most as often as it occurs in the reference
-    /// that has most of it.
+    /// Returns the counts of a row: the length of the prediction, the length of the nearest reference (the shorter of
+    /// two), the matches of each order, and the prediction's n-grams of each order. An n-gram matches at most as often
+    /// as it occurs in any one reference.
     ///
     /// # Errors
-    /// [`NoReferences`] if there is none.
+    /// Returns [`NoReferences`] if there are none.
     pub fn counts<S: AsRef<str>>(
         &self,
         prediction: &str,
@@ -112,8 +111,8 @@ impl BleuOptions {
         })
     }
 
-    /// Returns the BLEU of one row in [0, 1], over the orders that the prediction is long enough
-    /// for (sacrebleu's `effective_order`). sacrebleu's score is this times 100.
+    /// Returns the BLEU of one row in [0, 1], over the orders that the prediction is long enough for (sacrebleu's
+    /// `effective_order`). sacrebleu's score is this times 100.
     pub fn sentence_score(&self, counts: &[u64]) -> f64 {
         self.score(counts, true)
     }
@@ -181,13 +180,13 @@ impl BleuOptions {
     }
 }
 
-/// Returns the brevity penalty, since precision does not penalize short predictions.
+/// Returns the brevity penalty, which is needed because precision does not penalize short predictions.
 #[expect(
     clippy::cast_precision_loss,
     reason = "counts of words stay far below 2^53"
 )]
 fn brevity([prediction, reference]: [u64; 2]) -> f64 {
-    // 0 for an empty prediction, since the exponent is then negative infinity.
+    // 0 for an empty prediction, because the exponent is then negative infinity.
     if prediction < reference {
         (1.0 - reference as f64 / prediction as f64).exp()
     } else {

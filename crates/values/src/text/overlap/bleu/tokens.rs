@@ -1,4 +1,4 @@
-//! Words for BLEU: the tokenizers of sacrebleu that need no model and no dictionary.
+//! Words for BLEU: sacrebleu's tokenizers that need no model and no dictionary.
 
 use std::borrow::Cow;
 
@@ -11,28 +11,27 @@ use crate::text::words::split;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum BleuTokens {
-    /// `mteval-v13a`, used by WMT: splits ASCII punctuation off, except inside numbers. A string
-    /// without spaces, as in Chinese or Japanese, is one word; use `zh` or `char` for it.
+    /// `mteval-v13a`, used by WMT: splits off ASCII punctuation, except inside numbers. A string without spaces, as in
+    /// Chinese or Japanese, is one word; use `zh` or `char` for it.
     #[default]
     #[serde(rename = "13a", alias = "v13a")]
     V13a,
-    /// As `13a`, and each Chinese character and each CJK or full-width punctuation mark is a word.
-    /// The ranges are those that sacrebleu's table has in effect; they exclude ideographs beyond
-    /// the Basic Multilingual Plane.
+    /// Like `13a`, with each Chinese character and each CJK or full-width punctuation mark as a word. The ranges are
+    /// those that sacrebleu's table has in effect; they exclude ideographs beyond the Basic Multilingual Plane.
     #[serde(rename = "zh")]
     Zh,
     /// Each character except white space is a word.
     #[serde(rename = "char")]
     Char,
-    /// Words are separated by white space: for strings that are tokenized already.
+    /// White space separates words. Use this for tokenized strings.
     #[serde(rename = "none")]
     None,
 }
 
 impl BleuTokens {
-    /// Returns the string in which the words are searched.
+    /// Returns the string in which to search for words.
     pub(super) fn prepared(self, text: Cow<'_, str>) -> Cow<'_, str> {
-        // Without a branch, so that many bytes are compared at once.
+        // Without a branch, so many bytes are compared at once.
         let is_mark = |byte| matches!(byte, b'<' | b'&' | b'\n');
         let is_marked = |text: &str| text.bytes().fold(false, |any, byte| any | is_mark(byte));
         match (self, text) {
@@ -43,7 +42,7 @@ impl BleuTokens {
         }
     }
 
-    /// Returns the words of a prepared string, in their order.
+    /// Returns the words of a prepared string, in order.
     pub(super) fn words(self, text: &str) -> Vec<&str> {
         match self {
             Self::None => split(text).collect(),
@@ -80,8 +79,8 @@ fn characters(word: &str) -> impl Iterator<Item = &str> {
 
 /// Splits a string at white space and around punctuation, except around a full stop, comma or dash inside a number.
 ///
-/// Returns the words of `mteval-v13a`, which inserts spaces around pairs of characters by regular expressions, one
-/// expression after the other. A match consumes both of its characters; hence the rule in [`Self::stops`].
+/// `mteval-v13a` inserts spaces around pairs of characters with one regular expression after the other. A match
+/// consumes both of its characters; hence the rule in [`Self::stops`].
 struct Scanner<'a> {
     text: &'a str,
     /// Where the word that is being read starts.
@@ -127,14 +126,14 @@ impl<'a> Scanner<'a> {
         next
     }
 
-    /// A word from `at` to `next`, which ends the word before it.
+    /// Makes `at..next` a word, ending the word before it.
     fn alone(&mut self, at: usize, next: usize) -> usize {
         self.skip(at, at);
         self.skip(next, next)
     }
 
-    /// Full stops and commas are words of their own, with an exception: before a digit the last of them belongs to the
-    /// number, if their count is even, or odd after another digit. For `zh` the ends of the string are like digits.
+    /// Full stops and commas are words of their own, with one exception: before a digit, the last of them belongs to
+    /// the number if their count is even, or odd after another digit. For `zh` the ends of the string are like digits.
     fn stops(&mut self, at: usize) -> usize {
         let is_stop = |byte: &&u8| matches!(byte, b'.' | b',');
         let count = self.text.as_bytes()[at..]

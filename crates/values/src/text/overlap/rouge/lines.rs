@@ -1,8 +1,8 @@
-//! Shared words of ROUGE-Lsum: for each line of the reference, the words that are in a longest
-//! common subsequence with any line of the prediction.
+//! The shared words of ROUGE-Lsum: for each reference line, the words in a longest common subsequence with any line of
+//! the prediction.
 //!
-//! Several longest common subsequences may exist, with different words. This module chooses the same
-//! one as `rouge-score` 0.1.2.
+//! Several longest common subsequences may exist, with different words. This module chooses the same one as
+//! `rouge-score` 0.1.2.
 
 use std::collections::HashMap;
 
@@ -29,8 +29,7 @@ fn counts(lines: &[&[u32]]) -> HashMap<u32, usize> {
     counts
 }
 
-/// Returns the words of the line that are in a longest common subsequence with any of the other
-/// lines.
+/// Returns the line's words that are in a longest common subsequence with any of the other lines.
 fn union<'a>(line: &'a [u32], others: &[&[u32]]) -> impl Iterator<Item = u32> + use<'a> {
     let mut is_in = vec![false; line.len()];
     for other in others {
@@ -43,8 +42,7 @@ fn union<'a>(line: &'a [u32], others: &[&[u32]]) -> impl Iterator<Item = u32> + 
 
 /// Marks the words of one longest common subsequence.
 fn mark(line: &[u32], other: &[u32], is_in: &mut [bool]) {
-    // The only part of the table of lengths that the way back needs: whether to step in `other`
-    // instead of in `line`.
+    // The only part of the length table needed on the way back: whether to step in `other` instead of in `line`.
     let mut back = vec![false; line.len() * other.len()];
     let (mut above, mut row) = (vec![0_u32; other.len() + 1], vec![0_u32; other.len() + 1]);
     for (i, word) in line.iter().enumerate() {

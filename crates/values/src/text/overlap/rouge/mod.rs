@@ -21,16 +21,15 @@ pub enum RougeTokens {
     /// separate words: "naïve" becomes "na" and "ve", and Chinese has no words.
     #[default]
     Ascii,
-    /// Runs of letters, digits and marks of any script in lower case. Each letter of a script that
-    /// is written without spaces is a word.
+    /// Runs of letters, digits and marks of any script in lower case. Each letter of a script without spaces is a word.
     Unicode,
 }
 
-/// The characters outside of ASCII with an ASCII letter in lower case.
+/// The non-ASCII characters whose lower case is an ASCII letter.
 const LOWER_IN_ASCII: [char; 2] = ['\u{130}', '\u{212a}'];
 
 impl RougeTokens {
-    /// Returns the words of a string, in the order of the string.
+    /// Returns the words of a string, in order.
     ///
     /// ```
     /// use dsrs_metrics::text::RougeTokens;
@@ -44,17 +43,17 @@ impl RougeTokens {
         self.words(&text).into_iter().map(str::to_owned).collect()
     }
 
-    /// Returns the string in lower case, in which the words are searched.
+    /// Returns the string in lower case, in which to search for words.
     fn prepared(self, text: &str) -> String {
         match self {
-            // Other letters outside of ASCII separate words in lower case too.
+            // Other non-ASCII letters separate words in lower case too.
             Self::Ascii if !text.contains(LOWER_IN_ASCII) => text.to_ascii_lowercase(),
             Self::Ascii => text.to_lowercase(),
             Self::Unicode => NormalForm::Nfc.apply(&text.to_lowercase()).into_owned(),
         }
     }
 
-    /// Returns the words of a prepared string, in their order.
+    /// Returns the words of a prepared string, in order.
     fn words(self, text: &str) -> Vec<&str> {
         let is_separator = |c: char| c == '_' || !(is_word(c) || is_mark(c));
         match self {
@@ -77,7 +76,7 @@ fn ascii_words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Which words ROUGE compares.
+/// The words that ROUGE compares.
 ///
 /// ```
 /// use dsrs_metrics::text::RougeOptions;
@@ -89,13 +88,13 @@ fn ascii_words(text: &str) -> impl Iterator<Item = &str> {
 pub struct RougeOptions {
     /// The definition of a word.
     pub tokens: RougeTokens,
-    /// `true` if words of more than three characters are reduced to their stems, so that "cats"
-    /// equals "cat". The stemmer is Porter's (1980), for English, with nltk's extensions.
+    /// `true` if words of more than three characters are reduced to their stems, so "cats" equals "cat". The stemmer is
+    /// Porter's (1980), for English, with nltk's extensions.
     pub use_stemmer: bool,
 }
 
 impl RougeOptions {
-    /// Returns the words of a string, in the order of the string.
+    /// Returns the words of a string, in order.
     pub fn words(self, text: &str) -> Vec<String> {
         let words = self.tokens.of(text);
         if self.use_stemmer {
@@ -117,7 +116,7 @@ impl RougeOptions {
     }
 }
 
-/// Returns the stem of a word of more than three characters, and other words as they are.
+/// Returns the stem of a word of more than three characters; other words are returned as is.
 fn stemmed(word: &str) -> String {
     if word.chars().nth(3).is_some() {
         stem(word)
@@ -135,29 +134,28 @@ pub enum Rouge {
     N(usize),
     /// The longest common subsequence of words.
     L,
-    /// The longest common subsequence line by line: the words of each line of the reference that
-    /// are in a longest common subsequence with any line of the prediction. Lines are separated by
-    /// `\n`; as in `rouge-score`, the caller writes each sentence on a line. Takes time proportional
-    /// to the product of both lengths.
+    /// The longest common subsequence line by line: the words of each reference line that are in a longest common
+    /// subsequence with any line of the prediction. `\n` separates lines; as in `rouge-score`, the caller writes each
+    /// sentence on its own line. Takes time proportional to the product of both lengths.
     Lsum,
 }
 
 /// Precision, recall and their harmonic mean, each in [0, 1].
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RougeScore {
-    /// The share of the prediction that is in the reference.
+    /// The share of the prediction found in the reference.
     pub precision: f64,
-    /// The share of the reference that is in the prediction.
+    /// The share of the reference found in the prediction.
     pub recall: f64,
-    /// `2pr / (p + r)`; 0 if both are 0, also for two empty strings.
+    /// `2pr / (p + r)`; 0 if both are 0, even for two empty strings.
     pub f1: f64,
 }
 
 impl Rouge {
-    /// Returns the score for the reference with the best F1; of several, the first one.
+    /// Returns the score for the reference with the best F1, the first if several have it.
     ///
     /// # Errors
-    /// [`NoReferences`] if there is none.
+    /// Returns [`NoReferences`] if there are none.
     ///
     /// ```
     /// use dsrs_metrics::text::{Rouge, RougeOptions};
@@ -194,7 +192,7 @@ impl Rouge {
         })
     }
 
-    /// Returns the score of two sides with numbers below `words`, which have a single line unless lines matter.
+    /// Returns the score of two sides with numbers below `words`. Each has a single line unless lines matter.
     fn one(self, prediction: &[&[u32]], reference: &[&[u32]], words: usize) -> RougeScore {
         let total = |side: &[&[u32]]| side.iter().map(|line| line.len()).sum::<usize>();
         let lengths = [total(prediction), total(reference)];
@@ -224,8 +222,8 @@ impl RougeScore {
         }
         let precision = shared as f64 / prediction as f64;
         let recall = shared as f64 / reference as f64;
-        // In `rouge-score`'s order of operations: if references are equally good, the last bit
-        // decides whose precision and recall are returned.
+        // In `rouge-score`'s order of operations: if references are equally good, the last bit decides whose precision
+        // and recall are returned.
         Self {
             precision,
             recall,

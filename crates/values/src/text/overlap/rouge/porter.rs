@@ -1,6 +1,5 @@
-//! Porter's stemmer (Porter 1980, "An algorithm for suffix stripping") in the variant of nltk's
-//! `PorterStemmer`, which `rouge-score` uses. Snowball's English stemmer is another algorithm with
-//! other stems.
+//! Porter's stemmer (Porter 1980, "An algorithm for suffix stripping") in the variant of nltk's `PorterStemmer`, which
+//! `rouge-score` uses. Snowball's English stemmer is a different algorithm with different stems.
 //!
 //! Expects words in lower case. Letters other than a to z count as consonants.
 
@@ -52,7 +51,7 @@ const ENDINGS: [&str; 19] = [
     "ism", "ate", "iti", "ous", "ive", "ize",
 ];
 
-/// Returns the stem of a word whose stem does not follow the rules.
+/// Returns the stem of an irregular word.
 fn irregular(word: &str) -> Option<&str> {
     match word {
         "skies" | "sky" => Some("sky"),
@@ -88,8 +87,7 @@ pub(super) fn stem(word: &str) -> String {
     word
 }
 
-/// Applies the first rule whose ending the word has, if the rest of the word allows it. Tries no
-/// other rule.
+/// Applies the first rule whose ending the word has, if the rest of the word allows it. Tries no other rule.
 fn apply(word: &mut String, rules: &[Rule], is_allowed: impl Fn(&str, &str) -> bool) {
     let Some((ending, instead)) = rules.iter().find(|(ending, _)| word.ends_with(ending)) else {
         return;
@@ -161,8 +159,7 @@ fn double_suffix(word: &mut String) {
         word.truncate(word.len() - "li".len());
     }
     apply(word, &DOUBLE_SUFFIXES, |stem, ending| match ending {
-        // The "l" counts as part of the stem, so that "geologi" and "archaeologi" are treated
-        // alike.
+        // The "l" counts as part of the stem, so "geologi" and "archaeologi" are treated alike.
         "logi" => measure(&format!("{stem}l")) > 0,
         _ => measure(stem) > 0,
     });

@@ -1,4 +1,4 @@
-//! The numbers of words against a map, and the memory that is kept.
+//! Tests the numbers of words against a map, and the memory that is kept.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::{MAX_LONG_BYTES, MAX_REPLACED, Replacement, SPARE, WordLists};
 
-/// The numbers of each list, and how many there are, by a map of strings.
+/// Returns the numbers of each list, and how many there are, using a map of strings.
 fn by_map(lists: &[Vec<String>]) -> (Vec<Vec<u32>>, usize) {
     let mut numbers = HashMap::new();
     let mut number = |word| {
@@ -74,7 +74,7 @@ fn replaced_words_are_kept_unless_there_are_many() {
     assert_eq!([most, most + 1].map(kept), [Some(most), Some(0)]);
 }
 
-/// Words of all lengths that keys treat differently, which share their bytes.
+/// Words of all lengths that keys treat differently, with shared bytes.
 fn word() -> impl Strategy<Value = String> {
     prop_oneof![
         "[ab\0]{0,3}",

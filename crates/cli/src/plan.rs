@@ -1,0 +1,275 @@
+//! `plan`: how many rows, calls and how much money a gate takes.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::error::{Result, err};
+use super::limit::Limit;
+use super::stdio::{print, print_json};
+use super::value_parsers::finite;
+use crate::contract::ScoreRange;
+use crate::evaluate::{EarlyGate, End, Figure};
+use crate::lm::parse_msats;
+use crate::messages::escape;
+use crate::metrics::Registry;
+use crate::results::{FormatVersion, Results};
+use crate::stats::{DecisionPlan, plan_rows};
+
+/// The distances of the true values from the limit, in the range of the metric, unless --at has others.
+const DISTANCES: [f64; 4] = [0.02, 0.05, 0.07, 0.1];
+
+/// Plan how many rows a gate takes, and what they cost
+///
+/// For each true value of the score, prints the rows of a run that ends once its gate is decided
+/// (`score --stop-when`): on average, and in 9 of 10 runs. Beside them are the rows of a sample that
+/// is large enough in 8 of 10 cases if you look once. Scores that are not pass or fail need at most
+/// as many rows.
+#[derive(Debug, Args)]
+pub(super) struct PlanArguments {
+    /// The gate, e.g. "polite >= 0.9"
+    #[arg(value_name = "GATE")]
+    gate: String,
+    /// The number of rows; by default as in --run
+    #[arg(long, value_name = "N", required_unless_present = "run", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    rows: Option<u64>,
+    /// A result file of an earlier run, for the number of rows, the score, and what a row costs
+    #[arg(long, value_name = "FILE")]
+    run: Option<PathBuf>,
+    /// True values of the score, separated by commas; by default some on both sides of the limit, and the score of --run
+    #[arg(long, value_name = "VALUE", value_delimiter = ',')]
+    at: Vec<Limit>,
+    /// The maximum probability of a wrong verdict
+    #[arg(long, value_name = "P", default_value_t = 0.01, value_parser = finite)]
+    alpha: f64,
+    /// The cost of a row, e.g. "12 msat"; by default as in --run
+    #[arg(long, value_name = "AMOUNT", value_parser = msats)]
+    cost: Option<u64>,
+    /// Print one JSON object, with unrounded numbers
+    #[arg(long)]
+    json: bool,
+}
+
+fn msats(text: &str) -> Result<u64, String> {
+    parse_msats(text).map_err(|error| error.to_string())
+}
+
+/// What an earlier run shows.
+#[derive(Default)]
+struct Observed {
+    rows: u64,
+    score: Option<f64>,
+    /// The mean cost of a row, in millisatoshis.
+    row_msats: Option<f64>,
+    /// The calls of language models per row.
+    row_calls: Option<f64>,
+}
+
+/// The output of `--json`.
+#[derive(Serialize)]
+struct Plan {
+    format: FormatVersion,
+    gate: String,
+    rows: u64,
+    alpha: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row_msats: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row_calls: Option<f64>,
+    at: Vec<PlannedValue>,
+}
+
+#[derive(Serialize)]
+struct PlannedValue {
+    passes: bool,
+    #[serde(flatten)]
+    plan: DecisionPlan,
+}
+
+pub(super) fn run(registry: &Registry, args: &PlanArguments) -> Result<ExitCode> {
+    let gate: EarlyGate = args.gate.parse().map_err(|error: String| err!("{error}"))?;
+    let metric = match &gate.figure {
+        Figure::Failed => None,
+        Figure::Score {
+            metric,
+            end: End::Estimate,
+        } => Some(&**metric),
+        _ => {
+            return Err(err!(
+                "expected a limit on a mean, found `{}`; write a gate such as `polite >= 0.9`",
+                gate.text
+            ));
+        }
+    };
+    if !(args.alpha > 0.0 && args.alpha <= 0.5) {
+        return Err(err!(
+            "--alpha {}: expected a number above 0 and at most 0.5; write 0.01",
+            args.alpha
+        ));
+    }
+    let observed = match &args.run {
+        Some(path) => observed(&Results::read(path)?, metric)?,
+        None => Observed::default(),
+    };
+    let spec = metric.and_then(|metric| Some(registry.get(metric)?.spec().range));
+    let range = spec.flatten().unwrap_or(ScoreRange::UNIT);
+    let limit = gate.bound.limit();
+    if !(range.min < limit && limit < range.max) {
+        return Err(err!(
+            "gate `{}`: expected a limit between {} and {}, found {limit}",
+            gate.text,
+            range.min,
+            range.max
+        ));
+    }
+    let plan = Plan {
+        format: FormatVersion,
+        rows: args.rows.unwrap_or(observed.rows),
+        alpha: args.alpha,
+        row_msats: args.cost.map(|cost| cost as f64).or(observed.row_msats),
+        row_calls: observed.row_calls,
+        at: planned(&gate, range, args, &observed)?,
+        gate: gate.text,
+    };
+    match args.json {
+        true => print_json(&plan)?,
+        false => print(&plan.text())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Plans each true value, in ascending order.
+fn planned(
+    gate: &EarlyGate,
+    range: ScoreRange,
+    args: &PlanArguments,
+    observed: &Observed,
+) -> Result<Vec<PlannedValue>> {
+    let (limit, size) = (gate.bound.limit(), range.max - range.min);
+    let mut values: Vec<f64> = args.at.iter().map(|at| at.score).collect();
+    if let Some(outside) = values.iter().find(|at| !range.contains(**at)) {
+        return Err(err!(
+            "--at {outside}: expected a score from {} to {}",
+            range.min,
+            range.max
+        ));
+    }
+    if values.is_empty() {
+        let around = DISTANCES
+            .iter()
+            .flat_map(|it| [limit - it * size, limit + it * size]);
+        // Without the digits that a sum of decimals adds.
+        let around = around.map(|it| (it * 1e9).round() / 1e9);
+        values.extend(around.filter(|it| range.contains(*it)));
+        values.extend(observed.score);
+    }
+    values.sort_unstable_by(f64::total_cmp);
+    values.dedup();
+    let unit = |value: f64| (value - range.min) / size;
+    let rows = args.rows.unwrap_or(observed.rows);
+    let plan = |truth: f64| PlannedValue {
+        passes: gate.bound.holds(truth),
+        plan: DecisionPlan {
+            truth,
+            ..plan_rows(unit(limit), unit(truth), rows, args.alpha)
+        },
+    };
+    Ok(values.into_iter().map(plan).collect())
+}
+
+/// Returns what a run shows about the metric of a gate, or about failed rows.
+fn observed(run: &Results, metric: Option<&str>) -> Result<Observed> {
+    let metrics = || {
+        run.metrics()
+            .filter(|name| metric.is_none_or(|it| it == *name))
+    };
+    if metrics().next().is_none() {
+        return Err(err!(
+            "{}: expected a metric of the run ({}), found `{}`",
+            run.name(),
+            escape::names(run.metrics()),
+            escape::name(metric.unwrap_or_default())
+        ));
+    }
+    let (mut sum, mut evaluated, mut msats) = (0.0, 0_u64, 0_u64);
+    for row in run.rows() {
+        let scores = || metrics().filter_map(|name| row.scores.get(name));
+        let has_failed = scores().any(|score| score.outcome.is_failure());
+        msats += scores().map(|score| score.cost_msats).sum::<u64>();
+        let value = scores().find_map(|score| score.value);
+        let in_mean = match metric {
+            Some(_) => value.or(has_failed.then_some(run.failure_score())),
+            None => (value.is_some() || has_failed).then_some(f64::from(has_failed)),
+        };
+        sum += in_mean.unwrap_or_default();
+        evaluated += u64::from(in_mean.is_some());
+    }
+    let per_row = |total: u64| (total > 0).then(|| total as f64 / evaluated.max(1) as f64);
+    let judged_by = run.manifest().map(|it| &it.run.judged_by);
+    let replies = metrics().filter_map(|name| judged_by?.get(name)).flatten();
+    Ok(Observed {
+        rows: run.rows().len() as u64,
+        score: (evaluated > 0).then(|| sum / evaluated as f64),
+        row_msats: per_row(msats),
+        row_calls: per_row(replies.map(|it| it.replies).sum()),
+    })
+}
+
+impl Plan {
+    fn text(&self) -> String {
+        let mut header = vec![
+            "true value",
+            "verdict",
+            "rows",
+            "9 of 10",
+            "one look",
+            "all",
+        ];
+        let mut columns: Vec<f64> = Vec::new();
+        for (name, per_row) in [("calls", self.row_calls), ("msat", self.row_msats)] {
+            if let Some(per_row) = per_row {
+                header.extend([name, "all"]);
+                columns.push(per_row);
+            }
+        }
+        let mut lines = vec![header.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>()];
+        for PlannedValue { passes, plan } in &self.at {
+            let mut line = vec![
+                format!("{:.4}", plan.truth),
+                if *passes { "passes" } else { "fails" }.to_owned(),
+                format!("{:.0}", plan.early),
+                plan.early_90.to_string(),
+                plan.fixed.map_or("-".to_owned(), |rows| rows.to_string()),
+                self.rows.to_string(),
+            ];
+            for per_row in &columns {
+                line.push(format!("{:.0}", per_row * plan.early));
+                line.push(format!("{:.0}", per_row * self.rows as f64));
+            }
+            lines.push(line);
+        }
+        let width = |column: usize| {
+            lines
+                .iter()
+                .map(|line| line[column].len())
+                .max()
+                .unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..header.len()).map(width).collect();
+        let percent = (1e6 * self.alpha).round() / 1e4;
+        let mut text = format!(
+            "{}, {} rows, wrong in at most {percent}%\n\n",
+            self.gate, self.rows
+        );
+        for line in &lines {
+            let cells = line
+                .iter()
+                .zip(&widths)
+                .map(|(cell, width)| format!("{cell:>width$}"));
+            text += &(cells.collect::<Vec<_>>().join("  ") + "\n");
+        }
+        text
+    }
+}

@@ -1,0 +1,71 @@
+//! The setting of [`StopSettings`] that ends a run once its gates are decided.
+
+use super::{EvaluateBuilder, StopSettings};
+use crate::evaluate::early::{EarlyGate, EarlyOptions};
+
+impl<G, P> EvaluateBuilder<G, P> {
+    /// Ends the run as soon as its gates are decided.
+    pub(crate) fn early(mut self, options: EarlyOptions) -> Self {
+        self.options.early = Some(options);
+        self
+    }
+}
+
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
+    /// Ends the run as soon as every gate is decided. `alpha` is the maximum probability that any verdict differs from
+    /// the one on all rows; `None` waits until no score of the remaining rows can change a verdict.
+    ///
+    /// Rows are evaluated in the order of the hash of their ids and the [seed](crate::StatisticsSettings::seed), and looking after each row
+    /// is part of the method. Rows that were not needed have the outcome [`NotNeeded`](crate::Outcome::NotNeeded). The
+    /// result is the same at any concurrency. All rows are read and kept in memory before the first one is evaluated.
+    ///
+    /// | gate | decided by |
+    /// | --- | --- |
+    /// | `polite >= 0.9`, `wer <= 20%`, `failed <= 0.02` | the mean of all rows, with a [test by betting](crate::stats::BettingTest::of_rows) |
+    /// | `lower(polite) >= 0.9`, `upper(wer) <= 0.2` | the mean of the rows that these are a sample of, [likewise](crate::stats::BettingTest::of_population) |
+    ///
+    /// With several gates, each may be wrong in `alpha` divided by their number. If all rows are evaluated, gates that
+    /// are still open are decided as in any other run. The mean of a run that ended early has a [confidence
+    /// sequence](crate::stats::confidence_sequence) as its interval.
+    ///
+    /// [`build`](EvaluateBuilder::build) returns an error for a metric without a range and for a metric over all rows, because a
+    /// single row could change their verdict.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::{Evaluate, rows::Pair, runs::Ending};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+    /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+    /// let row = |n: u32| {
+    ///     let answer = if n % 40 == 0 { "no" } else { "yes" };
+    ///     Pair::new(n.to_string(), example! { "answer" => "yes" }, prediction! { "answer" => answer })
+    /// };
+    /// let evaluate = Evaluate::builder().metric(same).stop(|stop| stop.when_decided(["same >= 0.9"], 0.01)).build()?;
+    /// let result = evaluate.score((0..1000).map(row)).await?;
+    /// assert_eq!(result.ending, Ending::Decided);
+    /// assert_eq!(result.early.as_ref().unwrap().gates[0].passed, Some(true));
+    /// assert_eq!(
+    ///     result.to_string(),
+    ///     "same  96.81% [90.38, 99.30] (182/188, 0 failed, 812 not needed)\n\
+    ///      decided after 188 of 1,000 rows; wrong in at most 1%",
+    /// );
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn when_decided<S: AsRef<str>>(
+        self,
+        gates: impl IntoIterator<Item = S>,
+        alpha: impl Into<Option<f64>>,
+    ) -> Self {
+        let gates = gates.into_iter().map(|gate| gate.as_ref().parse());
+        let gates: Result<Vec<EarlyGate>, String> = gates.collect();
+        let mistake = gates.as_ref().err().cloned();
+        Self(self.0.early(EarlyOptions {
+            gates: gates.unwrap_or_default(),
+            alpha: alpha.into(),
+            mistake,
+        }))
+    }
+}

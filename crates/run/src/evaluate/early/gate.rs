@@ -1,0 +1,352 @@
+//! The gates of a run that ends once they are decided, and their tests.
+
+use std::collections::HashMap;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use crate::contract::{Outcome, ScoreKind};
+use crate::evaluate::row::{MetricEntry, RowResult};
+use crate::messages::escape;
+use crate::stats::{BettingTest, Interval};
+
+/// A comparison of two runs is not decided while more than this share of the rows has a score in only one of them.
+const MAX_LOST: f64 = 0.05;
+
+/// A bound on a figure of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Bound {
+    /// The figure must be at least this value.
+    AtLeast(f64),
+    /// The figure must be at most this value.
+    AtMost(f64),
+}
+
+impl Bound {
+    /// Returns `true` if the figure is within the bound.
+    pub fn holds(self, value: f64) -> bool {
+        match self {
+            Self::AtLeast(bound) => value >= bound,
+            Self::AtMost(bound) => value <= bound,
+        }
+    }
+
+    /// Returns the value.
+    pub const fn limit(self) -> f64 {
+        match self {
+            Self::AtLeast(limit) | Self::AtMost(limit) => limit,
+        }
+    }
+}
+
+/// The figure of a score that is compared with a bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The point estimate.
+    Estimate,
+    /// The lower end of the 95% interval.
+    Lower,
+    /// The upper end of the 95% interval.
+    Upper,
+}
+
+/// A gate that can be decided before all rows are evaluated.
+#[derive(Debug, Clone)]
+pub struct EarlyGate {
+    /// As written.
+    pub text: String,
+    /// What it limits.
+    pub figure: Figure,
+    /// The limit.
+    pub bound: Bound,
+}
+
+/// What a gate limits.
+#[derive(Debug, Clone)]
+pub enum Figure {
+    /// The score of a metric, or an end of its interval.
+    Score {
+        /// The metric.
+        metric: String,
+        /// The score or the end of the interval.
+        end: End,
+    },
+    /// The share of failed rows.
+    Failed,
+    /// How much better a metric is than its earlier scores, by row.
+    Gain {
+        /// The metric.
+        metric: String,
+        /// `true` if a lower score is better.
+        is_lower_better: bool,
+        /// The earlier value of each row, by id.
+        earlier: Arc<HashMap<String, f64>>,
+    },
+}
+
+/// Reads `polite >= 0.9`, `lower(polite) >= 90%`, `upper(wer) <= 0.2` or `failed <= 0.02`.
+impl FromStr for EarlyGate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = || {
+            format!(
+                "expected a gate such as `polite >= 0.9`, `lower(polite) >= 90%` or `failed <= 0.02`, found `{}`",
+                escape::escaped(text)
+            )
+        };
+        let (name, bound, limit) = match (text.split_once(">="), text.split_once("<=")) {
+            (Some((name, limit)), None) => (name, Bound::AtLeast as fn(f64) -> Bound, limit),
+            (None, Some((name, limit))) => (name, Bound::AtMost as fn(f64) -> Bound, limit),
+            _ => return Err(expected()),
+        };
+        let limit = limit.trim();
+        let limit: f64 = match limit.strip_suffix('%') {
+            // Rounded once, unlike a division by 100.
+            Some(percent) => format!("{percent}e-2").parse(),
+            None => limit.parse(),
+        }
+        .ok()
+        .filter(|limit: &f64| limit.is_finite())
+        .ok_or_else(expected)?;
+        let (bound, name) = (bound(limit), name.trim());
+        let inner = |end: &str| {
+            Some(
+                name.strip_prefix(end)?
+                    .trim()
+                    .strip_prefix('(')?
+                    .strip_suffix(')')?
+                    .trim(),
+            )
+        };
+        let (metric, end) = match (inner("lower"), inner("upper"), bound) {
+            (Some(metric), _, Bound::AtLeast(_)) => (metric, End::Lower),
+            (_, Some(metric), Bound::AtMost(_)) => (metric, End::Upper),
+            (None, None, _) => (name, End::Estimate),
+            _ => return Err(expected()),
+        };
+        let is_name = |c: char| !c.is_whitespace() && !matches!(c, '(' | ')' | '<' | '>' | '=');
+        if metric.is_empty() || !metric.chars().all(is_name) {
+            return Err(expected());
+        }
+        let figure = match (metric, end) {
+            ("failed", End::Estimate) => Figure::Failed,
+            _ => Figure::Score {
+                metric: metric.to_owned(),
+                end,
+            },
+        };
+        Ok(Self {
+            text: text.trim().to_owned(),
+            figure,
+            bound,
+        })
+    }
+}
+
+impl EarlyGate {
+    /// Returns `true` if the gate is about the rows of the run, and not about those that they are a sample of.
+    pub(crate) fn is_of_rows(&self) -> bool {
+        matches!(
+            self.figure,
+            Figure::Failed
+                | Figure::Score {
+                    end: End::Estimate,
+                    ..
+                }
+        )
+    }
+
+    pub(super) fn metric(&self) -> Option<&str> {
+        match &self.figure {
+            Figure::Failed => None,
+            Figure::Score { metric, .. } | Figure::Gain { metric, .. } => Some(metric),
+        }
+    }
+
+    /// Returns the range of the figure, if the gate can be decided before all rows are evaluated.
+    ///
+    /// # Errors
+    /// Returns a message if no row decides the gate.
+    pub(super) fn range<G, P>(
+        &self,
+        metrics: &[MetricEntry<'_, G, P>],
+        failure_score: f64,
+    ) -> Result<Interval, String> {
+        let range = match self.metric() {
+            None => Interval {
+                low: 0.0,
+                high: 1.0,
+            },
+            Some(name) => score_range(name, metrics, failure_score)?,
+        };
+        let size = range.high - range.low;
+        let range = match self.figure {
+            Figure::Gain { .. } => Interval {
+                low: -size,
+                high: size,
+            },
+            _ => range,
+        };
+        let limit = self.bound.limit();
+        match range.contains(limit) {
+            true => Ok(range),
+            false => Err(format!(
+                "expected a limit from {} to {}, found {limit}",
+                range.low, range.high
+            )),
+        }
+    }
+}
+
+/// Returns the range of the value that a row contributes to the mean of a metric.
+fn score_range<G, P>(
+    name: &str,
+    metrics: &[MetricEntry<'_, G, P>],
+    failure_score: f64,
+) -> Result<Interval, String> {
+    let known = |name: &str| metrics.iter().find(|metric| metric.name == name);
+    let Some(metric) = known(name) else {
+        let names = metrics.iter().map(|metric| &*metric.name);
+        return Err(format!(
+            "expected a metric of the run ({}), found `{}`",
+            escape::names(names),
+            escape::name(name)
+        ));
+    };
+    match (metric.kind, metric.range) {
+        (ScoreKind::Corpus, _) => Err(format!(
+            "`{name}` scores all rows together, so it needs all of them; gate on a metric that scores each row"
+        )),
+        (_, None) => Err(format!(
+            "`{name}` has no range, so a single row could change any verdict; write `range = 0.0..=1.0` in its `#[metric]`"
+        )),
+        (_, Some(range)) => Ok(Interval {
+            low: range.min.min(failure_score),
+            high: range.max.max(failure_score),
+        }),
+    }
+}
+
+/// The test of a gate on the rows so far.
+pub(super) struct GateTest {
+    pub(super) gate: EarlyGate,
+    /// The position of the metric.
+    metric: usize,
+    test: BettingTest,
+    /// `true` once the gate passes, `false` once it fails.
+    pub(super) passed: Option<bool>,
+    rows: u64,
+    lost: u64,
+}
+
+impl GateTest {
+    pub(super) fn new(gate: EarlyGate, metric: usize, range: Interval, rows: u64) -> Self {
+        let limit = gate.bound.limit();
+        let test = match gate.is_of_rows() {
+            true => BettingTest::of_rows(range, limit, rows),
+            false => BettingTest::of_population(range, limit),
+        };
+        Self {
+            gate,
+            metric,
+            test,
+            passed: None,
+            rows: 0,
+            lost: 0,
+        }
+    }
+
+    /// Records the next row, and decides the gate once the evidence reaches `needed`.
+    pub(super) fn record<G, P>(&mut self, row: &RowResult<G, P>, failure_score: f64, needed: f64) {
+        if self.passed.is_some() {
+            return;
+        }
+        let counted = counted(&row.outcomes[self.metric], failure_score);
+        let value = match &self.gate.figure {
+            Figure::Failed => Some(f64::from(row.is_failure())),
+            Figure::Score { .. } => counted,
+            Figure::Gain {
+                is_lower_better,
+                earlier,
+                ..
+            } => {
+                let earlier = earlier.get(&row.id);
+                self.lost += u64::from(earlier.is_some() != counted.is_some());
+                let gain = counted.zip(earlier).map(|(new, old)| new - old);
+                gain.map(|gain| if *is_lower_better { -gain } else { gain })
+            }
+        };
+        self.rows += 1;
+        self.test.record(value);
+        if self.lost as f64 > MAX_LOST * self.rows as f64 {
+            return;
+        }
+        let is_above = match () {
+            () if self.test.above() >= needed => Some(true),
+            () if self.test.below() >= needed => Some(false),
+            () => self.test.certain(),
+        };
+        let is_at_least = matches!(self.gate.bound, Bound::AtLeast(_));
+        self.passed = is_above.map(|is_above| is_above == is_at_least);
+    }
+
+    /// Returns the evidence for the verdict, as an e-value; `None` if no remaining row could change it.
+    pub(super) fn evidence(&self) -> Option<f64> {
+        let evidence = self.test.above().max(self.test.below());
+        (self.test.certain().is_none()).then_some(evidence)
+    }
+}
+
+/// Returns a row's value in the mean: the failure score if it failed, `None` if it has no score for another reason.
+pub(super) fn counted(outcome: &Outcome, failure_score: f64) -> Option<f64> {
+    match outcome.is_failure() {
+        true => Some(failure_score),
+        false => outcome.value(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (String, Bound) {
+        let gate: EarlyGate = text.parse().unwrap();
+        let figure = match gate.figure {
+            Figure::Score { metric, end } => format!("{end:?} {metric}"),
+            _ => "failed".to_owned(),
+        };
+        (figure, gate.bound)
+    }
+
+    #[test]
+    fn a_gate_is_read_as_in_an_eval() {
+        let estimate = ("Estimate polite".to_owned(), Bound::AtLeast(0.9));
+        assert_eq!(read("polite >= 0.9"), estimate);
+        assert_eq!(read(" polite>=90% "), estimate);
+        assert_eq!(
+            read("lower( f1 ) >= 0.8"),
+            ("Lower f1".to_owned(), Bound::AtLeast(0.8))
+        );
+        assert_eq!(
+            read("upper(wer) <= 0.2"),
+            ("Upper wer".to_owned(), Bound::AtMost(0.2))
+        );
+        assert_eq!(
+            read("failed <= 2%"),
+            ("failed".to_owned(), Bound::AtMost(0.02))
+        );
+        for text in [
+            "polite",
+            "polite > 0.9",
+            "polite >= x",
+            ">= 0.9",
+            "lower(f1) <= 0.8",
+            "polite >= nan",
+            "a b >= 1",
+            "f1 >= 0.1 <= 0.2",
+        ] {
+            let error = text.parse::<EarlyGate>().unwrap_err();
+            assert!(error.ends_with(&format!("found `{text}`")), "{error}");
+        }
+    }
+}

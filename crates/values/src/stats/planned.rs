@@ -1,0 +1,97 @@
+//! How many rows a limit on a mean takes, if the true value is known.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use serde::Serialize;
+use statrs::distribution::{ContinuousCDF, Normal};
+
+use super::interval::Interval;
+use super::sequential::BettingTest;
+
+/// The number of simulated orders of the rows.
+const ORDERS: u64 = 400;
+
+/// The number of rows that all simulated orders may have together.
+const DRAWS: u64 = 20_000_000;
+
+/// The rows that decide a limit on the share of rows that pass.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct DecisionPlan {
+    /// The true share.
+    pub truth: f64,
+    /// `true` if the true share is at least the limit.
+    pub is_above: bool,
+    /// The mean number of rows of a run that [ends once it's decided](BettingTest).
+    pub early: f64,
+    /// The number of rows after which 90% of these runs have ended.
+    pub early_90: u64,
+    /// The number of rows of a sample that shows the same in 80% of all samples, if you look once. `None` if the true share
+    /// is the limit.
+    pub fixed: Option<u64>,
+}
+
+/// Returns how many of `rows` rows decide if the share that passes is at least `limit`, if it is `truth` and a wrong verdict
+/// has a probability of at most `alpha`.
+///
+/// `early` is from simulated orders of the rows with a fixed seed. `fixed` is the normal approximation of a one-sided test,
+/// `((z₁₋ₐ √(m(1 - m)) + z₀.₈ √(p(1 - p))) / (p - m))²`, reduced for a sample without replacement. Numbers in a range need
+/// at most as many rows as verdicts with the same mean.
+///
+/// ```
+/// use dsrs_metrics::stats::plan_rows;
+///
+/// let plan = plan_rows(0.9, 0.97, 1000, 0.01);
+/// assert!((120.0..140.0).contains(&plan.early));
+/// assert_eq!((plan.is_above, plan.fixed), (true, Some(127)));
+/// // At the limit itself, no sample tells.
+/// assert_eq!(plan_rows(0.9, 0.9, 1000, 0.01).fixed, None);
+/// ```
+pub fn plan_rows(limit: f64, truth: f64, rows: u64, alpha: f64) -> DecisionPlan {
+    let mut orders: Vec<u64> = (0..ORDERS.min(DRAWS / rows.max(1)).max(20))
+        .map(|seed| simulated(limit, truth, rows, alpha, seed))
+        .collect();
+    orders.sort_unstable();
+    let early = orders.iter().sum::<u64>() as f64 / orders.len() as f64;
+    DecisionPlan {
+        truth,
+        is_above: truth >= limit,
+        early,
+        early_90: orders[(orders.len() * 9).div_ceil(10) - 1],
+        fixed: fixed(limit, truth, rows as f64, alpha),
+    }
+}
+
+/// Returns how many rows decide in one random order.
+fn simulated(limit: f64, truth: f64, rows: u64, alpha: f64, seed: u64) -> u64 {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let range = Interval {
+        low: 0.0,
+        high: 1.0,
+    };
+    let mut test = BettingTest::of_rows(range, limit, rows);
+    let mut passing = truth * rows as f64;
+    for taken in 1..rows {
+        let left = (rows - taken + 1) as f64;
+        let unit = (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+        let passes = unit * left < passing;
+        passing -= f64::from(passes);
+        test.record(Some(f64::from(passes)));
+        let evidence = test.above().max(test.below());
+        if evidence >= 1.0 / alpha || test.certain().is_some() {
+            return taken;
+        }
+    }
+    rows
+}
+
+fn fixed(limit: f64, truth: f64, rows: f64, alpha: f64) -> Option<u64> {
+    let normal = Normal::standard();
+    let deviation = |share: f64| (share * (1.0 - share)).sqrt();
+    let (level, power) = (normal.inverse_cdf(1.0 - alpha), normal.inverse_cdf(0.8));
+    let root = (level * deviation(limit) + power * deviation(truth)) / (truth - limit);
+    let sample = root * root;
+    let sample = (sample / (1.0 + (sample - 1.0) / rows))
+        .ceil()
+        .clamp(1.0, rows.max(1.0));
+    (truth != limit).then_some(sample as u64)
+}

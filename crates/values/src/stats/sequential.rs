@@ -1,0 +1,251 @@
+//! Decisions while rows arrive: e-processes, which stay valid however often you look, and the intervals that they give.
+
+use super::interval::Interval;
+
+/// The bets of a test without replacement, as distances from the limit in units of the shorter side of the range. Halved
+/// until rows of this number cannot show the distance.
+const DISTANCES: [f64; 3] = [0.75, 0.45, 0.2];
+
+/// The bets where nothing is known about the distance, as shares of the largest bet that cannot lose everything.
+const SHARES: [f64; 8] = [0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.95];
+
+/// What may still be lost in the sum of many scores by rounding, relative to the range.
+const ROUNDING: f64 = 1e-9;
+
+/// Tests whether a mean is above or below a limit, and may be looked at after every row.
+///
+/// It holds an e-process for each side: a wager whose capital has a mean of at most 1 at any time if the mean of the rows
+/// is on the other side. By Ville's inequality, the capital ever reaches `1 / alpha` with a probability of at most `alpha`,
+/// so a decision at that moment is wrong in at most `alpha` of all orders of the rows.
+///
+/// The bets are those of Waudby-Smith and Ramdas (2024, "Estimating means of bounded random variables by betting",
+/// sections 4 and 5): the capital is the mean, over some shares `f`, of the products of `1 + f (x - m) / (m - low)`, where
+/// `m` is the mean that the remaining rows would have if the mean of all rows were the limit.
+///
+/// ```
+/// use dsrs_metrics::stats::{BettingTest, Interval};
+///
+/// // Is the mean of these 1,000 rows at least 0.9? The rows come in random order, and nearly all are 1.
+/// let mut test = BettingTest::of_rows(Interval { low: 0.0, high: 1.0 }, 0.9, 1000);
+/// let rows = (1..=1000).map(|row| if row % 40 == 0 { 0.0 } else { 1.0 });
+/// let needed = rows.take_while(|score| {
+///     test.record(Some(*score));
+///     test.above() < 1.0 / 0.01
+/// });
+/// assert_eq!(needed.count() + 1, 101);
+/// assert!(test.below() < 2.0);
+/// ```
+#[derive(Debug, Clone)]
+pub struct BettingTest {
+    range: Interval,
+    limit: f64,
+    /// The number of all rows; `None` if rows are a sample of infinitely many.
+    rows: Option<u64>,
+    taken: u64,
+    scored: u64,
+    /// The sum of `score - limit`, and what the sum lost to rounding.
+    sum: f64,
+    lost: f64,
+    above: Capital,
+    below: Capital,
+}
+
+/// The capitals of the bets on one side.
+#[derive(Debug, Clone)]
+struct Capital {
+    /// Each bet as a share of the largest, and its capital.
+    bets: Vec<(f64, f64)>,
+    largest: f64,
+}
+
+impl Capital {
+    fn new(shares: impl IntoIterator<Item = f64>) -> Self {
+        Self {
+            bets: shares.into_iter().map(|share| (share, 1.0)).collect(),
+            largest: 1.0,
+        }
+    }
+
+    /// Bets that `gain` is positive. It is at least `-room`.
+    fn bet(&mut self, gain: f64, room: f64) {
+        for (share, capital) in &mut self.bets {
+            *capital *= (1.0 + *share * gain / room).max(0.0);
+        }
+        let sum: f64 = self.bets.iter().map(|(_, capital)| capital).sum();
+        self.largest = self.largest.max(sum / self.bets.len() as f64);
+    }
+}
+
+/// Returns the bets for a limit this far from the end of the range towards which the bet is made.
+fn shares(range: Interval, limit: f64, towards: f64, rows: u64) -> Vec<f64> {
+    let sides = [limit - range.low, range.high - limit];
+    let shorter = sides[0].min(sides[1]);
+    let visible = 2.0 * (sides[0] * sides[1] / rows as f64).sqrt();
+    let mut distances = DISTANCES.map(|share| share * shorter).to_vec();
+    while let Some(half) = distances.last().map(|last| last / 2.0)
+        && half >= visible
+        && half > 0.0
+    {
+        distances.push(half);
+    }
+    // At an end of the range there is nothing to bet on, and `certain` decides.
+    let share = |distance: f64| {
+        if towards > 0.0 {
+            distance / towards
+        } else {
+            0.0
+        }
+    };
+    distances.into_iter().map(share).collect()
+}
+
+impl BettingTest {
+    /// Tests the mean of `rows` rows that are taken in random order, without replacement. Rows without a score don't
+    /// count. Scores are within the range, and the limit is inside it.
+    pub fn of_rows(range: Interval, limit: f64, rows: u64) -> Self {
+        let above = shares(range, limit, range.high - limit, rows);
+        let below = shares(range, limit, limit - range.low, rows);
+        Self::new(range, limit, Some(rows), [above, below])
+    }
+
+    /// Tests the mean of the population that the rows are an independent sample of.
+    ///
+    /// For the difference of two programs on the same rows, record the difference of each row: with the limit 0 the test
+    /// shows which one is better, and with the limit `-by` that the second one isn't worse by more than `by`.
+    ///
+    /// ```
+    /// use dsrs_metrics::stats::{BettingTest, Interval};
+    ///
+    /// let mut test = BettingTest::of_population(Interval { low: -1.0, high: 1.0 }, -0.05);
+    /// (0..200).for_each(|_| test.record(Some(0.0)));
+    /// assert!(test.above() > 40.0); // No row changed: not worse by 5 points, with an error of 2.5%.
+    /// ```
+    pub fn of_population(range: Interval, limit: f64) -> Self {
+        Self::new(range, limit, None, [SHARES.to_vec(), SHARES.to_vec()])
+    }
+
+    fn new(range: Interval, limit: f64, rows: Option<u64>, bets: [Vec<f64>; 2]) -> Self {
+        let [above, below] = bets.map(Capital::new);
+        Self {
+            range,
+            limit,
+            rows,
+            taken: 0,
+            scored: 0,
+            sum: 0.0,
+            lost: 0.0,
+            above,
+            below,
+        }
+    }
+
+    /// Records the next row; `None` if it has no score.
+    pub fn record(&mut self, score: Option<f64>) {
+        let expected = self.rows.map_or(0.0, |rows| {
+            -self.sum / rows.saturating_sub(self.taken).max(1) as f64
+        });
+        let deviation = score.map_or(0.0, |score| score - self.limit);
+        let rooms = [
+            expected - (self.range.low - self.limit),
+            self.range.high - self.limit - expected,
+        ];
+        // Without room the hypothesis is impossible, or nearly so: `certain` decides.
+        let least = ROUNDING * (self.range.high - self.range.low);
+        if rooms[0] > least {
+            self.above.bet(deviation - expected, rooms[0]);
+        }
+        if rooms[1] > least {
+            self.below.bet(expected - deviation, rooms[1]);
+        }
+        self.taken += 1;
+        if score.is_some() {
+            self.scored += 1;
+            let (added, sum) = (deviation - self.lost, self.sum);
+            self.sum = sum + added;
+            self.lost = (self.sum - sum) - added;
+        }
+    }
+
+    /// Returns the largest e-value so far for a mean of at least the limit: the mean is below with a probability of at
+    /// most `1 / above`.
+    pub fn above(&self) -> f64 {
+        self.above.largest
+    }
+
+    /// Returns the largest e-value so far for a mean of at most the limit.
+    pub fn below(&self) -> f64 {
+        self.below.largest
+    }
+
+    /// Returns whether the mean of all rows is above the limit if no possible score of the remaining rows can change the
+    /// answer; `None` if one can.
+    ///
+    /// ```
+    /// use dsrs_metrics::stats::{BettingTest, Interval};
+    ///
+    /// let mut test = BettingTest::of_rows(Interval { low: 0.0, high: 1.0 }, 0.5, 10);
+    /// (0..5).for_each(|_| test.record(Some(1.0)));
+    /// assert_eq!(test.certain(), None);
+    /// test.record(Some(1.0));
+    /// assert_eq!(test.certain(), Some(true));
+    /// ```
+    pub fn certain(&self) -> Option<bool> {
+        let left = self.rows?.saturating_sub(self.taken) as f64;
+        let slack = ROUNDING * (self.range.high - self.range.low) * (1.0 + self.scored as f64);
+        let least = self.sum + left * (self.range.low - self.limit);
+        let most = self.sum + left * (self.range.high - self.limit);
+        match () {
+            () if self.scored == 0 => None,
+            () if least > slack => Some(true),
+            () if most < -slack => Some(false),
+            () => None,
+        }
+    }
+}
+
+/// Returns a 95% confidence sequence at the last of these scores: an interval for the mean of all `rows` rows, of which these
+/// are the first in random order. It may be computed after each row; with a probability of 95%, all of these intervals
+/// contain the mean. `None` is a row without a score, which doesn't count.
+///
+/// It contains the means that two one-sided tests by betting at 2.5% don't reject (Waudby-Smith and Ramdas 2024, section
+/// 5), with bets that don't depend on the mean.
+///
+/// ```
+/// use dsrs_metrics::stats::{confidence_sequence, Interval};
+///
+/// let scores: Vec<_> = (1..=129).map(|row| Some(if row % 40 == 0 { 0.0 } else { 1.0 })).collect();
+/// let interval = confidence_sequence(&scores, Interval { low: 0.0, high: 1.0 }, 1000);
+/// assert_eq!(format!("{interval:.3}"), "[0.917, 0.997]");
+/// // Of all rows, the mean is known.
+/// let interval = confidence_sequence(&scores, Interval { low: 0.0, high: 1.0 }, 129);
+/// assert_eq!(format!("{interval:.3}"), "[0.977, 0.977]");
+/// ```
+pub fn confidence_sequence(scores: &[Option<f64>], range: Interval, rows: u64) -> Interval {
+    let scored: Vec<f64> = scores.iter().flatten().copied().collect();
+    if scored.is_empty() {
+        return range;
+    }
+    let mean = scored.iter().sum::<f64>() / scored.len() as f64;
+    let end = |side: f64, of: fn(&BettingTest) -> f64, is_excluded: bool| {
+        let excludes = |limit: f64| {
+            let bets = [SHARES.to_vec(), SHARES.to_vec()];
+            let mut test = BettingTest::new(range, limit, Some(rows), bets);
+            scores.iter().for_each(|score| test.record(*score));
+            of(&test) >= 1.0 / 0.025 || test.certain() == Some(is_excluded)
+        };
+        // The mean so far is in the interval, and the end of the range is not excluded unless it is impossible.
+        let (mut outside, mut inside) = (side, mean);
+        for _ in 0..40 {
+            let middle = f64::midpoint(outside, inside);
+            match excludes(middle) {
+                true => outside = middle,
+                false => inside = middle,
+            }
+        }
+        inside
+    };
+    Interval {
+        low: end(range.low, BettingTest::above, true),
+        high: end(range.high, BettingTest::below, false),
+    }
+}

@@ -1,0 +1,70 @@
+//! `dsrs_metrics::main!`.
+
+/// Defines a `main` function with the commands of `dsrs-metrics`, for your metrics and the built-in ones.
+///
+/// Name each metric by its function or struct, as in a composite: `sources_used`, `rag::sources_used`, `SourcesUsed`.
+/// The struct must be in scope and implement [`Configure`](crate::Configure), as it does with `#[metric]`. Requires the
+/// feature `cli`.
+///
+/// ```no_run
+/// # #[cfg(any())] fn main() {} // so that rustdoc adds none
+/// use dsrs_metrics::prelude::*;
+///
+/// /// Whether the answer names its sources.
+/// #[metric]
+/// fn sources_used(#[pred] sources: &[String]) -> bool {
+///     !sources.is_empty()
+/// }
+///
+/// dsrs_metrics::main![sources_used];
+/// ```
+///
+/// Your metric replaces a built-in one with the same name. Two of your metrics with the same name are an error when the
+/// program starts.
+///
+/// Write it outside all functions. Inside a function, it would define a `main` that nothing calls, so it does not
+/// compile:
+///
+/// ```compile_fail,E0277
+/// fn main() {
+///     dsrs_metrics::main![];
+/// }
+/// ```
+#[cfg(feature = "cli")]
+#[macro_export]
+macro_rules! main {
+    ($($metrics:tt)*) => {
+        fn main() -> $crate::cli::MainExit {
+            $crate::cli::main(|registry| $crate::__private::added_metrics!(registry, $($metrics)*)).into()
+        }
+        // Inside a function, this finds the `main` of the enclosing module.
+        const _: () = $crate::main_function::is_main(self::main);
+    };
+}
+
+/// Defines a `main` function with the commands of `dsrs-metrics`. Requires the feature `cli`.
+#[cfg(not(feature = "cli"))]
+#[macro_export]
+macro_rules! main {
+    ($($metrics:tt)*) => {
+        ::core::compile_error!(
+            "`dsrs_metrics::main!` requires the feature `cli`; write `features = [\"cli\"]` after the version of `dsrs-metrics` in Cargo.toml"
+        );
+        fn main() {}
+    };
+}
+
+/// The return type of a `main` that `main!` defines.
+#[cfg(feature = "cli")]
+#[diagnostic::on_unimplemented(
+    message = "`dsrs_metrics::main!` defines the function `main`, and nothing calls it inside another function",
+    label = "write `dsrs_metrics::main!` outside of all functions, and remove `fn main`"
+)]
+pub trait OfMain {}
+
+#[cfg(feature = "cli")]
+impl OfMain for crate::cli::MainExit {}
+
+/// Checks that `main` is the one that `main!` defines.
+#[cfg(feature = "cli")]
+pub const fn is_main<R: OfMain>(_: fn() -> R) {}

@@ -1,0 +1,116 @@
+"""Writes tests/parity/sampled_vectors.jsonl.gz: means of all rows from a metric on a sample and a cheaper one on all, on 1,000
+random inputs, computed with numpy and scipy; and the point estimates of ppi-python 0.2.3.
+
+    PYTHONPATH=FOLDER python tests/parity/make_sampled_vectors.py     # writes the vectors; FOLDER has ppi_py
+    python tests/parity/make_sampled_vectors.py --check               # compares all but the estimates of ppi-python
+
+Scores aren't recorded: both sides draw them with SplitMix64 from the seed.
+"""
+
+import gzip
+import json
+import pathlib
+import sys
+
+import numpy as np
+from scipy import stats
+
+from make_sequential_vectors import is_close, splitmix
+
+OUT = pathlib.Path(__file__).with_name("sampled_vectors.jsonl.gz")
+Z = stats.norm.ppf(0.975)
+
+
+def wilson(share, sample, rows):
+    if sample == rows:
+        return share, share
+    n = sample * (rows - 1) / (rows - sample)
+    centre, half = share + Z**2 / 2 / n, Z * np.sqrt(share * (1 - share) / n + Z**2 / 4 / n**2)
+    low, high = (centre - half) / (1 + Z**2 / n), (centre + half) / (1 + Z**2 / n)
+    return max(0, min(low, share)), min(1, max(high, share))
+
+
+def worth(sample, rows, plain, width):
+    if sample == rows or plain == 0:
+        return sample
+    return 1 / (1 / rows + (width / plain) ** 2 * (1 / sample - 1 / rows))
+
+
+def share(case):
+    rows, passed, sample = (np.array(column, float) for column in zip(*case["strata"]))
+    weights, rates = rows / rows.sum(), passed / sample
+    low, high = np.array([wilson(*stratum) for stratum in zip(rates, sample, rows)]).T
+    mean = min(1.0, weights @ rates)
+    low = max(0.0, mean - np.sqrt(np.sum((weights * (rates - low)) ** 2)))
+    high = min(1.0, mean + np.sqrt(np.sum((weights * (high - rates)) ** 2)))
+    plain = wilson(passed.sum() / sample.sum(), sample.sum(), rows.sum())
+    return mean, low, high, worth(sample.sum(), rows.sum(), plain[1] - plain[0], high - low)
+
+
+def scores(case):
+    """A score in [0, 1] and a proxy for each row."""
+    score, noise = splitmix(case["seed"], 2 * case["rows"]).reshape(-1, 2).T
+    return score, case["correlation"] * score + (1 - abs(case["correlation"])) * noise
+
+
+def number(case):
+    y, f = scores(case)
+    n, rows = case["sample"], case["rows"]
+    y = y[:n]
+    slope = np.mean((y - y.mean()) * (f[:n] - f[:n].mean())) / np.var(f, ddof=1)
+    rest, known = y - slope * f[:n], np.sqrt(1 - n / rows)
+    half = [known * stats.t.ppf(0.975, n - 1) * np.std(it, ddof=1) / np.sqrt(n) for it in (rest, y)]
+    mean = rest.mean() + slope * f.mean()
+    return mean, mean - half[0], mean + half[0], worth(n, rows, half[1], half[0])
+
+
+def cases():
+    rng = np.random.default_rng(60)
+    for _ in range(500):
+        rows = rng.integers(5, 500, rng.integers(1, 6))
+        sample = np.array([rng.integers(1, of + 1) for of in rows])
+        passed = np.array([rng.integers(0, of + 1) for of in sample])
+        yield {"of": "share", "strata": np.stack([rows, passed, sample], 1).tolist()}
+    for _ in range(500):
+        rows = int(rng.integers(100, 600))
+        yield {
+            "of": "number",
+            "seed": int(rng.integers(0, 2**53)),
+            "rows": rows,
+            "sample": int(rng.integers(60, rows)),
+            "correlation": round(float(rng.uniform(-0.9, 0.99)), 2),
+        }
+
+
+def by_ppi(case):
+    """The estimate of ppi-python, whose weight is at least 0 and at most 1."""
+    from ppi_py import ppi_mean_pointestimate
+
+    (y, f), n = scores(case), case["sample"]
+    return float(ppi_mean_pointestimate(y[:n], f[:n], f[n:]).squeeze())
+
+
+def vectors():
+    for case in cases():
+        case["estimate"] = [float(it) for it in (share if case["of"] == "share" else number)(case)]
+        yield case
+
+
+def main():
+    if sys.argv[1:] == ["--check"]:
+        committed = [json.loads(line) for line in gzip.decompress(OUT.read_bytes()).splitlines()]
+        for new, old in zip(vectors(), committed, strict=True):
+            if not all(is_close(old[key], new[key]) for key in new):
+                sys.exit(f"{old} is now {new}")
+        print(f"{len(committed)} vectors, as committed")
+        return
+    lines = []
+    for case in vectors():
+        if case["of"] == "number" and case["correlation"] > 0.2:
+            case["ppi"] = by_ppi(case)
+        lines.append(json.dumps(case))
+    OUT.write_bytes(gzip.compress("\n".join(lines).encode() + b"\n", mtime=0))
+
+
+if __name__ == "__main__":
+    main()
