@@ -38,6 +38,7 @@ serde = { version = "1", features = ["derive"] }
 [workspace]
 TOML
     cp "$root/Cargo.lock" "$work/$1/"
+    echo "{}" > "$work/$1/rows.jsonl"
     {
         echo '#![allow(dead_code, unused_imports)]'
         echo 'use dsrs_metrics::prelude::*;'

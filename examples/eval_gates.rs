@@ -3,8 +3,8 @@
 //!
 //!     cargo run --release --example eval_gates [PAIRS]
 
-use dsrs_metrics::__private::evals::{Condition, verdicts};
 use dsrs_metrics::contract::RepeatNumber;
+use dsrs_metrics::evals::{Condition, verdicts};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::stats::rows_for_power;
 use dsrs_metrics::{Evaluate, rows::Pair, runs::EvaluationResult};

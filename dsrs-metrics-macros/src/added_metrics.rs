@@ -4,11 +4,12 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::parse::{Parse as _, ParseStream, Parser as _};
 use syn::spanned::Spanned as _;
-use syn::{Error, Path, Token, Type, token};
+use syn::{Error, Token, Type};
 
 use crate::shared::errors::Errors;
 use crate::shared::list;
-use crate::shared::names::name_struct;
+use crate::shared::meant;
+use crate::shared::names::{lower_snake, name_struct};
 use crate::shared::tokens::as_written;
 
 /// Expands `registry, first, second` to calls of `registry.add`.
@@ -36,22 +37,63 @@ fn calls(registry: &Ident, metrics: TokenStream) -> TokenStream {
 }
 
 fn metric(input: ParseStream<'_>) -> syn::Result<Type> {
+    if input.peek(Token![|]) {
+        let found: TokenStream = input.parse()?;
+        let message = "expected the name of a metric, found a closure; write it as a function with `#[metric]`, and its name here";
+        return Err(Error::new_spanned(found, message));
+    }
+    let found = list::to_comma(&input.fork())?;
     let ahead = input.fork();
-    if let Ok(path) = Path::parse_mod_style(&ahead)
-        && ahead.peek(token::Paren)
-    {
-        let (name, last) = (as_written(&path), path.segments.last());
-        let last = last.map(|last| last.ident.to_string()).unwrap_or_default();
-        let message = format!(
-            "parameters are not supported in `main!`; write `{name}` alone, and set them with `--param {last}.name=VALUE`"
-        );
-        return Err(Error::new_spanned(path, message));
+    let is_name = matches!(Type::parse(&ahead), Ok(Type::Path(_))) && list::at_end(&ahead);
+    if !is_name {
+        list::to_comma(input)?;
+        return Err(Error::new_spanned(&found, not_a_name(&found)));
     }
     let mut metric = Type::parse(input)?;
     if let Type::Path(path) = &mut metric {
         name_struct(&mut path.path);
     }
     Ok(metric)
+}
+
+/// Returns the message for tokens that are not the name of a metric.
+fn not_a_name(found: &TokenStream) -> String {
+    let written = as_written(found);
+    let meant = meant::metrics(found).unwrap_or_default();
+    let call = syn::parse2::<syn::ExprCall>(found.clone());
+    let has_arguments = call.is_ok_and(|call| !call.args.is_empty());
+    match (&meant[..], syn::parse2::<syn::ExprAssign>(found.clone())) {
+        (_, Ok(assigned)) => {
+            let (name, value) = (as_written(&assigned.left), as_written(&assigned.right));
+            format!(
+                "expected the name of a metric, found `{written}`; write `{name}` alone for a metric, or set a parameter with `--param NAME.{name}={value}`"
+            )
+        }
+        ([metric], _)
+            if !metric.args.is_empty() || (has_arguments && written.starts_with(&metric.name)) =>
+        {
+            let name = &metric.name;
+            let last = name.rsplit("::").next().unwrap_or(name);
+            let (last, set) = (lower_snake(last), metric.args.first());
+            let set = set.map_or_else(
+                || "name=VALUE".to_owned(),
+                |(key, value)| format!("{key}={value}"),
+            );
+            format!(
+                "parameters are not supported in `main!`; write `{name}` alone, and set them with `--param {last}.{set}`"
+            )
+        }
+        ([], _) => format!(
+            "expected the name of a metric, found `{written}`; write the name of its function or struct"
+        ),
+        (meant, _) => {
+            let names: Vec<_> = meant.iter().map(|metric| &*metric.name).collect();
+            format!(
+                "expected the name of a metric, found `{written}`; write `main![{}]`",
+                names.join(", ")
+            )
+        }
+    }
 }
 
 #[cfg(test)]

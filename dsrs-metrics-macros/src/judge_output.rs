@@ -50,7 +50,19 @@ fn parsed(item: &TokenStream) -> syn::Result<DeriveInput> {
             let message = format!("expected an enum or a struct, found {found}");
             Err(Error::new(keyword.span(), message))
         }
-        _ => syn::parse2(item.clone()),
+        _ => {
+            let item: DeriveInput = syn::parse2(item.clone())?;
+            match &item.data {
+                Data::Enum(data) if data.variants.is_empty() => Err(Error::new_spanned(
+                    &item.ident,
+                    format!(
+                        "the enum `{}` has no variant that a model could answer with; write at least two",
+                        item.ident
+                    ),
+                )),
+                _ => Ok(item),
+            }
+        }
     }
 }
 

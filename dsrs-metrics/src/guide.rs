@@ -1,7 +1,7 @@
 //! The guide: a tutorial, a page for each task, and reference pages.
 //!
 //! Start with the [`tutorial`]. Pages on tasks, in an order in which they can be read:
-//! [`write_a_metric`], [`rows`], [`evaluate`],
+//! [`your_files`], [`write_a_metric`], [`rows`], [`evaluate`],
 //! [`evals`], [`results`], [`composites`], [`judges`],
 //! [`models`], [`store`], [`rag`], [`agents`],
 //! [`conversations`], [`agreement`], [`scorer`],
@@ -57,7 +57,9 @@ pages! {
     agreement: "../docs/guide/agreement.md";
     /// Result files, and the comparison of two runs.
     results: "../docs/guide/results.md";
-    /// Logs of inspect_ai, samples of lm-eval, traces and trajectories (feature `formats`).
+    /// A line for each tool whose files can be read (feature `cli`).
+    your_files: "../docs/guide/your_files.md" if "cli";
+    /// Files of other programs, field by field (feature `formats`).
     formats: "../docs/guide/formats.md" if "formats";
     /// The output of each command for each difference between two runs.
     identity: "../docs/guide/identity.md";

@@ -30,7 +30,8 @@
 pub mod contract;
 pub mod guide;
 pub mod judge;
-mod main_macro;
+#[doc(hidden)]
+pub mod main_function;
 pub mod optimizers;
 pub mod prelude;
 pub mod rows;
@@ -50,9 +51,12 @@ pub mod __private {
     #[cfg(feature = "metrics")]
     pub use dsrs_metrics_builtin::metrics::setters;
     pub use dsrs_metrics_core::__private::*;
-    #[cfg(feature = "evaluate")]
-    pub use dsrs_metrics_run::evals;
 }
+
+// What the test of an `#[eval]` calls. Errors in the attribute show the path.
+#[cfg(feature = "evaluate")]
+#[doc(hidden)]
+pub use dsrs_metrics_run::evals;
 
 // Names that the pages about attributes link to.
 #[cfg(doc)]

@@ -242,6 +242,7 @@ async fn sparql() -> Result {
     Ok(())
 }
 
+// The document has `reasoning` last. A model that reasons after its verdict only defends it.
 /// Judge if an answer is relevant to the question.
 #[judge(score = relevant)]
 struct AnswerRelevanceJudge {
@@ -251,12 +252,12 @@ struct AnswerRelevanceJudge {
     /// The generated answer
     #[input(pred)]
     answer: String,
-    /// Is the answer relevant to the question?
-    #[output]
-    relevant: bool,
     /// Brief explanation of relevance judgment
     #[output]
     reasoning: String,
+    /// Is the answer relevant to the question?
+    #[output]
+    relevant: bool,
 }
 
 /// Judge if an answer is grounded in retrieved context.
@@ -268,12 +269,12 @@ struct AnswerGroundednessJudge {
     /// The generated answer
     #[input(pred)]
     answer: String,
-    /// Is the answer grounded in the context?
-    #[output]
-    grounded: bool,
     /// Brief explanation
     #[output]
     reasoning: String,
+    /// Is the answer grounded in the context?
+    #[output]
+    grounded: bool,
 }
 
 /// A model that answers yes.

@@ -1,8 +1,8 @@
 //! The verdicts of the gates of `#[eval]`, compared with intervals and tests of Python, and their
 //! error rates.
 
-use dsrs_metrics::__private::evals::{Condition, verdicts};
 use dsrs_metrics::Evaluate;
+use dsrs_metrics::evals::{Condition, verdicts};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::results::{Comparison, Results};
 use dsrs_metrics::rows::Pair;

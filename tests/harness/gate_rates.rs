@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use dsrs_metrics::__private::evals::{Condition, verdicts};
 use dsrs_metrics::Evaluate;
+use dsrs_metrics::evals::{Condition, verdicts};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::rows::Pair;
 use dsrs_metrics::runs::EvaluationResult;

@@ -414,12 +414,12 @@ async fn feedback_is_for_optimizers_and_reasoning_for_people() {
     struct Critic {
         #[input(pred)]
         answer: String,
+        #[output]
+        reasoning: String,
         #[output(range = 0.0..=10.0)]
         score: f64,
         #[output]
         feedback: String,
-        #[output]
-        reasoning: String,
     }
     let reply = json!({ "reasoning": "thought", "score": 8.5, "feedback": "be brief" });
     let lm = Arc::new(says(reply));

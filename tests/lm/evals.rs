@@ -215,7 +215,7 @@ fn a_model_that_is_not_declared_is_not_called() {
         .key("sk-test-0123456789")
         .base_url("http://127.0.0.1:9/v1");
     let lm = lm.no_proxy().no_store().build().unwrap();
-    let source = dsrs_metrics::__private::evals::Source {
+    let source = dsrs_metrics::evals::Source {
         name: "undeclared",
         module: module_path!(),
         file: file!(),
@@ -223,8 +223,8 @@ fn a_model_that_is_not_declared_is_not_called() {
         package: "dsrs-metrics-tests",
         folder: env!("CARGO_MANIFEST_DIR"),
     };
-    let condition = dsrs_metrics::__private::evals::Condition::failed(0.1);
-    let eval = dsrs_metrics::__private::evals::Eval::<Example, Prediction>::new(source)
+    let condition = dsrs_metrics::evals::Condition::failed(0.1);
+    let eval = dsrs_metrics::evals::Eval::<Example, Prediction>::new(source)
         .devset([example! { "reply" => "reply 1" }])
         .inputs(&["reply"], &[])
         .metric(PoliteJudge::default().with_lm(lm))

@@ -19,7 +19,7 @@ const ON_VALUES: [&str; 11] = [
 ];
 
 /// The files of these modules that open files, and whose path that is.
-const OPEN_FILES: [(&str, &str); 20] = [
+const OPEN_FILES: [(&str, &str); 21] = [
     (
         "crates/builtin/src/metrics/sandbox/stages.rs",
         "new files of constant names in a new temporary directory",
@@ -39,6 +39,10 @@ const OPEN_FILES: [(&str, &str); 20] = [
     (
         "crates/formats/src/export/run.rs",
         "when the caller's result file was written",
+    ),
+    (
+        "crates/formats/src/import/folder.rs",
+        "the names in the caller's folder of files of another program",
     ),
     (
         "crates/formats/src/import/inspect/mod.rs",

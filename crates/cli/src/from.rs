@@ -3,13 +3,14 @@
 
 use std::borrow::Cow;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dsrs_metrics_formats::{Epochs, ForeignFormat, import_file};
+use dsrs_metrics_formats::{Epochs, ForeignFormat, import_files, recognize};
 use tempfile::TempDir;
 
-use super::error::{Result, err};
+use super::error::{CliError, Result, err};
+use super::own_scores::OwnScoreArguments;
 use super::stdio::print_error;
 use super::value_parsers::one_of;
 use crate::data::NamedFile;
@@ -17,9 +18,11 @@ use crate::data::NamedFile;
 /// The option of the commands that read result files.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct FromArgument {
-    /// Read files of another program: logs of inspect_ai (.eval or .json; feature `inspect`), the
-    /// samples of lm-eval (samples_TASK_DATE.jsonl), spans of OpenTelemetry (JSON; protobuf: feature
-    /// `otel`), or trajectories of ATIF
+    /// Read files of another program: logs of inspect_ai (.eval or .json, or a folder; feature
+    /// `inspect`), the samples of lm-eval (samples_TASK_DATE.jsonl, or a folder), spans of
+    /// OpenTelemetry (JSON; protobuf: feature `otel`), trajectories of ATIF, results of promptfoo,
+    /// deepeval, ragas, BFCL, HELM and SWE-bench, the output of OpenAI's batch API, files of TREC
+    /// (QRELS RUN), or transcripts of speech (REFERENCE HYPOTHESIS)
     #[arg(long, value_name = "FORMAT", value_parser = one_of(&ForeignFormat::ALL))]
     pub(crate) from: Option<ForeignFormat>,
 }
@@ -41,6 +44,23 @@ impl FromArgument {
             _ => Ok(()),
         }
     }
+
+    /// Returns an error about one of these files as the advice to read it as what it is, if it is a file of another program.
+    pub(crate) fn advise<'f>(
+        self,
+        error: CliError,
+        files: impl IntoIterator<Item = &'f PathBuf>,
+    ) -> CliError {
+        let text = error.to_string();
+        let is_about = |file: &&PathBuf| text.starts_with(&file.display().to_string());
+        let mut files = files.into_iter().filter(is_about);
+        match files.next().and_then(|file| Some((file, recognize(file)?))) {
+            Some((file, found)) if self.from.is_none() => {
+                err!("{}: expected rows, found {found}", file.display())
+            }
+            _ => error,
+        }
+    }
 }
 
 /// A file of a command, converted if needed. Dropping this removes the converted file.
@@ -52,6 +72,23 @@ pub(crate) struct InputFile<'a> {
 }
 
 impl<'a> InputFile<'a> {
+    /// Opens the files of a command: each, or all together if the format has the rows in several.
+    pub(crate) fn open_all(
+        argument: FromArgument,
+        epochs: Epochs,
+        names: &'a [PathBuf],
+        is_quiet: bool,
+    ) -> Result<Vec<Self>> {
+        let size = match argument.from {
+            Some(format) if format.is_joined() => names.len(),
+            _ => 1,
+        };
+        let inputs = names.chunks(size.max(1));
+        inputs
+            .map(|names| Self::convert(argument, epochs, names, is_quiet))
+            .collect()
+    }
+
     /// Converts the file if it has another format, and prints notes on it unless `--quiet` is set.
     ///
     /// # Errors
@@ -59,9 +96,20 @@ impl<'a> InputFile<'a> {
     pub(crate) fn open(
         argument: FromArgument,
         epochs: Epochs,
-        name: &'a Path,
+        name: &'a PathBuf,
         is_quiet: bool,
     ) -> Result<Self> {
+        Self::convert(argument, epochs, std::slice::from_ref(name), is_quiet)
+    }
+
+    /// Converts files to one, which has the name of the last.
+    fn convert(
+        argument: FromArgument,
+        epochs: Epochs,
+        names: &'a [PathBuf],
+        is_quiet: bool,
+    ) -> Result<Self> {
+        let name = names.last().map_or(Path::new("-"), PathBuf::as_path);
         let Some(format) = argument.from else {
             return Ok(Self {
                 name,
@@ -69,7 +117,7 @@ impl<'a> InputFile<'a> {
                 _folder: None,
             });
         };
-        if name.as_os_str() == "-" {
+        if names.iter().any(|name| name.as_os_str() == "-") {
             return Err(err!(
                 "--from: expected a file, found standard input, which cannot be read in another order; write it to a file"
             ));
@@ -78,7 +126,8 @@ impl<'a> InputFile<'a> {
             err!("--from: cannot create the folder of the converted rows: {error}")
         })?;
         let path = folder.path().join("rows.jsonl");
-        let notes = import_file(format, epochs, name, &path)?;
+        let files: Vec<&Path> = names.iter().map(PathBuf::as_path).collect();
+        let notes = import_files(format, epochs, &files, &path)?;
         for note in notes.iter().filter(|_| !is_quiet) {
             print_error(format_args!("warning: {}: {note}", name.display()));
         }
@@ -87,6 +136,33 @@ impl<'a> InputFile<'a> {
             path: path.into(),
             _folder: Some(folder),
         })
+    }
+
+    /// Converts a file with scores of another program, if `--score` names any; needs ids if rows are compared by them.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be converted.
+    pub(crate) fn of_scores(
+        own: &OwnScoreArguments,
+        name: &'a Path,
+        needs_ids: bool,
+    ) -> Result<Self> {
+        let folder = private_folder().map_err(|error| {
+            err!("--score: cannot create the folder of the converted rows: {error}")
+        })?;
+        let path = folder.path().join("rows.jsonl");
+        own.convert(name, &path, needs_ids)?;
+        Ok(Self {
+            name,
+            path: path.into(),
+            _folder: Some(folder),
+        })
+    }
+
+    /// Returns an error about the converted file with the name of the user's file.
+    pub(crate) fn with_name(&self, error: &CliError) -> CliError {
+        let [path, name] = [&*self.path, self.name].map(|file| file.display().to_string());
+        CliError::new(error.to_string().replace(&path, &name))
     }
 
     /// Returns the file to read, with the name of the user's file.

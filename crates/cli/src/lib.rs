@@ -19,6 +19,7 @@ mod generate;
 mod limit;
 mod list;
 mod otlp;
+mod own_scores;
 mod plan;
 mod rejudge;
 mod report;
@@ -101,19 +102,6 @@ impl std::process::Termination for MainExit {
         self.0
     }
 }
-
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "`dsrs_metrics::main!` defines the function `main`, and nothing calls it inside another function",
-    label = "write `dsrs_metrics::main!` outside of all functions, and remove `fn main`"
-)]
-pub trait OfMain {}
-
-impl OfMain for MainExit {}
-
-/// Checks that `main` is the one that `dsrs_metrics::main!` defines.
-#[doc(hidden)]
-pub const fn is_main<R: OfMain>(_: fn() -> R) {}
 
 /// Runs one command; `args` starts with the name of the program.
 ///

@@ -15,3 +15,5 @@ use dsrs_metrics_values::{json, messages, trajectory};
 pub use error::FormatError;
 pub use export::{Export, ExportFormat};
 pub use import::{Epochs, ForeignFormat, import_file};
+#[doc(hidden)]
+pub use import::{import_files, recognize};

@@ -1,6 +1,6 @@
 //! The contents of `#[metric(..)]` on a struct: one combinator, and settings of the composite.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Group, TokenStream};
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::{Error, Ident, Token, token};
@@ -97,8 +97,9 @@ impl Attribute for CompositeAttrs {
         if rest.peek(token::Paren) {
             self.has_root = true;
             if let Some(near) = nearest_combinator(&name) {
+                let meant = rewritten(near, rest);
                 return Some(format!(
-                    "unknown combinator `{name}`; did you mean `{near}(..)`?"
+                    "unknown combinator `{name}`; did you mean `{meant}`?"
                 ));
             }
         }
@@ -121,6 +122,41 @@ impl Attribute for CompositeAttrs {
     fn unreadable(&mut self, key: &'static str) {
         self.settings.unreadable.push(key);
     }
+}
+
+/// Returns the combinator `word` with the operands in the parentheses that follow. Operands of `weighted` have equal
+/// weights unless they have their own, and those of `gate` are its proxy and its truth.
+fn rewritten(word: &str, rest: ParseStream<'_>) -> String {
+    let group = rest.fork().parse::<Group>();
+    let operands = group
+        .map(|group| list::items(group.stream()))
+        .unwrap_or_default();
+    let operands: Vec<String> = operands.into_iter().map(as_written).collect();
+    let is_plain = operands.iter().all(|operand| !operand.contains('='));
+    match (word, &operands[..]) {
+        ("weighted", [_, ..]) if is_plain => equally_weighted(&operands),
+        ("gate", [proxy, truth]) if is_plain => {
+            format!("gate(proxy({proxy}) >= 0.5, truth({truth}))")
+        }
+        ("gate" | "tree", _) | (_, []) => format!("{word}(..)"),
+        _ => format!("{word}({})", operands.join(", ")),
+    }
+}
+
+/// Returns the operands with equal weights.
+pub(super) fn equally_weighted(operands: &[String]) -> String {
+    let count = operands.len();
+    let weights = (0..count).map(|index| equal_weight(index, count));
+    let parts = operands.iter().zip(weights);
+    let parts = parts.map(|(part, weight)| format!("{part} = {weight:?}"));
+    format!("weighted({})", parts.collect::<Vec<_>>().join(", "))
+}
+
+/// Returns the weight of an operand among `count`, in whole percents that sum to 1.
+fn equal_weight(index: usize, count: usize) -> f64 {
+    let (each, rest) = (100 / count, 100 % count);
+    let percent = each + usize::from(index < rest);
+    percent as f64 / 100.0
 }
 
 impl CompositeAttrs {

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::attr::CompositeAttrs;
+use super::attr::equally_weighted;
 use super::decision;
 use super::expression::{
     Combination, Expression, Gate, Kind, Part, is_verdict, may_have_a_threshold, parts_of,
@@ -219,6 +220,14 @@ fn weighted(combination: &Combination, errors: &mut Errors) {
     reject_thresholds("weighted", parts, errors);
     let unweighted: Vec<&Part> = parts.iter().filter(|part| part.weight.is_none()).collect();
     let rest = remaining_weight(parts).filter(|_| combination.is_complete);
+    if unweighted.len() == parts.len() && parts.len() > 1 && combination.is_complete {
+        let texts: Vec<String> = parts.iter().map(|part| part.expression.text()).collect();
+        let write = equally_weighted(&texts);
+        return errors.at(
+            &combination.word,
+            format!("missing weights; write `{write}`"),
+        );
+    }
     for part in &unweighted {
         let text = part.expression.text();
         let weight = rest.filter(|_| unweighted.len() == 1).unwrap_or(0.5);

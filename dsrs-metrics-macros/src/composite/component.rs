@@ -9,7 +9,7 @@ use super::expression::Component;
 use crate::shared::errors::Errors;
 use crate::shared::list;
 use crate::shared::names::name_struct;
-use crate::shared::tokens::as_written;
+use crate::shared::tokens::{as_written, is_ident};
 
 impl Component {
     pub(super) fn parse(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Self> {
@@ -51,10 +51,7 @@ fn arguments(text: &str, tokens: TokenStream, errors: &mut Errors) -> Vec<(Ident
         if !is_named {
             let found = list::to_comma(&input.fork())?;
             let written = as_written(&found);
-            let message = format!(
-                "expected a named parameter, found `{written}`; write `{text}(name = {written})`"
-            );
-            return Err(Error::new_spanned(found, message));
+            return Err(Error::new_spanned(found, unnamed(text, &written)));
         }
         let key = input.call(Ident::parse_any)?;
         input.parse::<Token![=]>()?;
@@ -72,6 +69,26 @@ fn arguments(text: &str, tokens: TokenStream, errors: &mut Errors) -> Vec<(Ident
         Ok(())
     });
     args
+}
+
+/// Returns the message for an argument that is not `name = value`.
+fn unnamed(text: &str, written: &str) -> String {
+    let separators = ["=>", ":", "="];
+    let pair = separators.iter().find_map(|separator| {
+        let (name, value) = written.split_once(separator)?;
+        Some((name.trim().trim_start_matches('.'), value.trim()))
+    });
+    match pair.filter(|(name, value)| is_ident(name) && !value.is_empty()) {
+        Some((name, value)) => format!(
+            "expected a named parameter, found `{written}`; write `{text}({name} = {value})`"
+        ),
+        None if written.parse::<f64>().is_ok() => format!(
+            "expected a named parameter, found `{written}`; write `{text} = {written}` for a weight, `{text} >= {written}` for a threshold, or the name before it, such as `{text}(limit = {written})`"
+        ),
+        None => format!(
+            "expected a named parameter, found `{written}`; write its name before it, such as `{text}(limit = {written})`"
+        ),
+    }
 }
 
 /// Parses parentheses and returns their content.

@@ -10,6 +10,7 @@ use super::expression::{Combination, Component, Decision, Expression, Gate, Kind
 use crate::shared::combinators::is_combinator;
 use crate::shared::errors::Errors;
 use crate::shared::list;
+use crate::shared::meant::{self, Meant};
 use crate::shared::number::number;
 use crate::shared::tokens::as_written;
 
@@ -102,6 +103,25 @@ pub(super) fn parts(tokens: TokenStream, errors: &mut Errors) -> (Vec<Part>, boo
 
 impl Part {
     fn parse(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Self> {
+        if input.peek(Token![|]) {
+            return Err(closure(input)?);
+        }
+        let found = list::to_comma(&input.fork())?;
+        Self::parse_plain(input, errors).map_err(|error| match meant::metrics(&found) {
+            Some(meant) => {
+                let meant: Vec<_> = meant.iter().map(Meant::component).collect();
+                let (found_text, meant) = (as_written(&found), meant.join(", "));
+                let _ = list::to_comma(input);
+                Error::new_spanned(
+                    found,
+                    format!("expected the name of a metric, found `{found_text}`; write `{meant}`"),
+                )
+            }
+            None => error,
+        })
+    }
+
+    fn parse_plain(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Self> {
         let expression = Expression::parse(input, errors)?;
         let text = expression.text();
         let mut part = Self {
@@ -115,14 +135,44 @@ impl Part {
         } else if input.peek(Token![=]) && !input.peek(Token![==]) && !input.peek(Token![=>]) {
             let operator = input.parse::<Token![=]>()?;
             part.weight = Some(number(&operator, input, &format!("{text} = 0.5"))?);
-        } else if !list::at_end(input) && !input.peek(Ident::peek_any) {
+        } else if input.peek(Token![as]) || !list::at_end(input) && !input.peek(Ident::peek_any) {
             return Err(wrong_operator(input, &text));
         }
         Ok(part)
     }
 }
 
+/// Returns the error for a closure, and skips the rest, since a comma may be in its parameters.
+fn closure(input: ParseStream<'_>) -> syn::Result<Error> {
+    let found: TokenStream = input.parse()?;
+    let meant = meant::metrics(&found).filter(|meant| meant.iter().all(|it| it.name != "true"));
+    let write = match meant.as_deref() {
+        Some([metric]) => format!("write `{}`", metric.component()),
+        _ => "write it as a function with `#[metric]`, and its name here".to_owned(),
+    };
+    let message = format!("expected the name of a metric, found a closure; {write}");
+    Ok(Error::new_spanned(found, message))
+}
+
+/// Returns the number after a wrong operator, or 0.5.
+fn bound_after(input: ParseStream<'_>) -> String {
+    let found = list::to_comma(&input.fork())
+        .map(as_written)
+        .unwrap_or_default();
+    let rest = found.trim_start_matches(['<', '>', '=', ':', '*', ' ']);
+    let (number, is_percent) = match rest.strip_suffix('%') {
+        Some(number) => (number.trim(), true),
+        None => (rest, false),
+    };
+    match number.parse::<f64>() {
+        Ok(value) if is_percent => format!("{:?}", value / 100.0),
+        Ok(value) if value.is_finite() => number.to_owned(),
+        _ => "0.5".to_owned(),
+    }
+}
+
 fn wrong_operator(input: ParseStream<'_>, text: &str) -> Error {
+    let number = bound_after(input);
     let compared = [
         input.peek(Token![<=]),
         input.peek(Token![<]),
@@ -133,15 +183,15 @@ fn wrong_operator(input: ParseStream<'_>, text: &str) -> Error {
         let turned = if input.peek(Token![>]) || equal {
             String::new()
         } else {
-            format!("; if lower is better, write `invert({text}) >= 0.5`")
+            format!("; if lower is better, write `invert({text}) >= {number}`")
         };
         return input.error(format!(
-            "expected a pass threshold with `>=`; write `{text} >= 0.5`{turned}"
+            "expected a pass threshold with `>=`; write `{text} >= {number}`{turned}"
         ));
     }
     if input.peek(Token![:]) || input.peek(Token![=>]) || input.peek(Token![*]) {
         return input.error(format!(
-            "expected `=` before a weight; write `{text} = 0.5`"
+            "expected `=` before a weight, or `>=` before a threshold; write `{text} = {number}` or `{text} >= {number}`"
         ));
     }
     if input.peek(Token![!]) || input.peek(Token![.]) {
@@ -242,13 +292,15 @@ impl Halves {
             let message = format!("`{word}` has no components; write `{word}(name)`");
             return Err(Error::new(word.span(), message));
         }
+        let written = as_written(&content);
         let (parts, _) = parts(content, errors);
         if !is_proxy {
             self.truths = Some(parts);
             return self.reject_threshold(input);
         }
         if !input.peek(Token![>=]) {
-            let message = "missing threshold of the proxies; write `proxy(..) >= 0.5`";
+            let message =
+                format!("missing threshold of the proxies; write `proxy({written}) >= 0.5`");
             return Err(Error::new(word.span(), message));
         }
         let operator = input.parse::<Token![>=]>()?;

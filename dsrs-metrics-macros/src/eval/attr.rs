@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
-use syn::{Error, Expr, LitInt, LitStr, Token, Type, parenthesized, token};
+use syn::{Error, Expr, LitBool, LitInt, LitStr, Token, Type, parenthesized, token};
 
 use super::gate::Gate;
 use super::metrics::MetricOfEval;
@@ -11,6 +11,7 @@ use crate::shared::attrs::{self, Argument, Attribute, Key, Kind};
 use crate::shared::errors::Errors;
 use crate::shared::list;
 use crate::shared::settings::Settings;
+use crate::shared::tokens::as_written;
 
 /// A key with an optional string.
 pub(super) struct Named {
@@ -79,6 +80,9 @@ impl EvalAttrs {
 /// Parses `key` or `key = ".."`.
 fn named(argument: &Argument<'_>, into: &mut Option<Named>) -> syn::Result<()> {
     let mut name = None;
+    if argument.input.peek(Token![=]) && argument.input.peek2(LitBool) {
+        return argument.flag(&mut None);
+    }
     if argument.input.peek(Token![=]) {
         argument.value(&mut name)?;
     } else if argument.input.peek(token::Paren) {
@@ -129,7 +133,14 @@ fn items<T>(
     let (key, input) = (argument.key, argument.input);
     if !input.peek(token::Paren) {
         let found = list::to_comma(input)?;
-        let message = format!("expected `{key}(..)`; write `{form}`");
+        let written = as_written(&found);
+        let inside = written
+            .trim_start_matches(['=', ':', '[', ' '])
+            .trim_end_matches(']');
+        let message = match inside.is_empty() || inside.contains('"') {
+            true => format!("expected `{key}(..)`; write `{form}`"),
+            false => format!("expected `{key}(..)`; write `{key}({inside})`"),
+        };
         return Err(match found.is_empty() {
             true => Error::new_spanned(key, message),
             false => Error::new_spanned(found, message),

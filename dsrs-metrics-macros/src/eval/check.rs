@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use proc_macro2::Span;
 use syn::spanned::Spanned as _;
-use syn::{Expr, ExprLit, Lit, LitInt};
+use syn::{Expr, ExprLit, Lit, LitInt, ReturnType, Type};
 
 use super::attr::{EARLY, Early, EvalAttrs, GATE, METRICS, milliseconds};
 use super::gate::{End, Gate, Kind, Limited};
@@ -13,6 +13,9 @@ use crate::shared::errors::Errors;
 use crate::shared::function::item::Function;
 use crate::shared::names;
 use crate::shared::tokens::as_written;
+use crate::shared::types::{
+    first_argument, is_plain, last_segment_is, option_of, ungrouped, vec_of,
+};
 use crate::shared::values::{cost_msats, literal};
 
 /// The file extensions of devsets.
@@ -47,6 +50,9 @@ pub(super) fn check(function: &Function, attrs: &EvalAttrs, params: &Params, err
         );
     }
     rows(function, attrs, params, errors);
+    if !matches!(params, Params::None) {
+        check_prediction(function, errors);
+    }
     values(attrs, errors);
     let mut seen = BTreeSet::new();
     for gate in attrs.gates.iter().flat_map(|list| &list.items) {
@@ -92,6 +98,28 @@ fn check_early(gate: &Gate, early: &Early, errors: &mut Errors) {
     errors.at_span(gate.ends.0, reason);
 }
 
+/// Reports a return type that is no prediction. rustc checks the others.
+fn check_prediction(function: &Function, errors: &mut Errors) {
+    const OTHERS: [&str; 4] = ["Value", "Example", "char", "Duration"];
+    let ReturnType::Type(_, ty) = &function.sig.output else {
+        let message = "missing return type; write `-> Prediction` after the parameters";
+        return errors.at(&function.sig.ident, message);
+    };
+    let ty = first_argument(ty, "Result").unwrap_or(ty);
+    let is_other = is_plain(ty)
+        || vec_of(ty).is_some()
+        || option_of(ty).is_some()
+        || OTHERS.iter().any(|name| last_segment_is(ty, name))
+        || matches!(
+            ungrouped(ty),
+            Type::Reference(_) | Type::Tuple(_) | Type::Slice(_) | Type::Array(_)
+        );
+    if is_other {
+        let found = as_written(ty);
+        errors.at(ty, format!("expected a prediction, found `{found}`; return a `Prediction` such as `prediction! {{ \"answer\" => answer }}`, or a struct that derives `Record` and `serde::Serialize`"));
+    }
+}
+
 fn rows(function: &Function, attrs: &EvalAttrs, params: &Params, errors: &mut Errors) {
     let ident = &function.sig.ident;
     if matches!(params, Params::None) {
@@ -134,6 +162,18 @@ fn rows(function: &Function, attrs: &EvalAttrs, params: &Params, errors: &mut Er
     if let (Some(gold), Params::Whole { .. }) = (attrs.gold(), params) {
         errors.at(gold, "`inputs(..)` selects fields of rows with names, and `gold` declares rows of a type; remove one of them");
     }
+}
+
+/// Returns the message for a devset that is not in the package, if rustc runs this macro.
+pub(super) fn missing_devset(path: &str) -> Option<String> {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").filter(|_| proc_macro::is_available())?;
+    let tried = std::path::Path::new(&package).join(path);
+    (!tried.exists()).then(|| {
+        format!(
+            "the devset `{path}` does not exist: no file `{}`; create it, or write a path relative to the package",
+            tried.display()
+        )
+    })
 }
 
 fn values(attrs: &EvalAttrs, errors: &mut Errors) {

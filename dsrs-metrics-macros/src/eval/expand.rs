@@ -6,6 +6,7 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, ExprLit, Lit, LitStr};
 
 use super::attr::{EvalAttrs, milliseconds};
+use super::check;
 use super::gate::{End, Gate, Kind, Limited};
 use super::metrics::{MetricOfEval, Value};
 use super::params::{self, Input, Params};
@@ -35,13 +36,28 @@ pub(super) fn expand(function: &Function, attrs: &EvalAttrs, params: &Params) ->
         params,
         span,
         private: quote_spanned!(span=> #runtime::__private),
-        evals: quote_spanned!(span=> #runtime::__private::evals),
+        evals: quote_spanned!(span=> #runtime::evals),
         runtime,
     };
     let cfgs = function.attrs.iter().filter(|attr| is_cfg(attr));
     let cfgs = quote!(#(#cfgs)*);
-    let (rules, test) = (cx.rules(&cfgs), cx.test());
+    let rules = cx.rules(&cfgs);
+    let test = missing_devset(attrs).unwrap_or_else(|| cx.test());
     quote!(#rules #cfgs #test)
+}
+
+/// Returns the error in place of the test if its devset does not exist. Without tests, nothing reads the devset.
+fn missing_devset(attrs: &EvalAttrs) -> Option<TokenStream> {
+    let Some(Expr::Lit(ExprLit {
+        lit: Lit::Str(path),
+        ..
+    })) = &attrs.devset
+    else {
+        return None;
+    };
+    let message = check::missing_devset(&path.value())?;
+    let error = syn::Error::new_spanned(path, message).into_compile_error();
+    Some(quote!(#[cfg(test)] #error))
 }
 
 impl Context<'_> {

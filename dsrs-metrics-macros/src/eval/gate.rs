@@ -1,12 +1,13 @@
 //! The gates of `gate(..)`.
 
 use proc_macro2::{Ident, Span, TokenStream};
+use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Error, Expr, LitInt, LitStr, Token, parenthesized, token};
 
 use crate::shared::list;
-use crate::shared::names::nearest;
+use crate::shared::names::{lower_snake, nearest};
 use crate::shared::number::number;
 use crate::shared::tokens::{as_written, ends};
 
@@ -122,6 +123,18 @@ impl Kind {
         if input.peek(token::Paren) {
             return Self::function(&word, input);
         }
+        if input.peek(Token![::]) {
+            let rest = as_written(list::to_comma(input)?);
+            let (metric, bound) = (
+                lower_snake(&name),
+                rest.rsplit_once('=').map(|(_, bound)| bound.trim()),
+            );
+            let bound = bound.filter(|bound| !bound.is_empty()).unwrap_or("0.8");
+            let message = format!(
+                "expected the name of a metric in `metrics(..)`, found a path; write `{metric} >= {bound}`"
+            );
+            return Err(Error::new(word.span(), message));
+        }
         if input.peek(Token![.]) {
             input.parse::<Token![.]>()?;
             return Self::method(word, input);
@@ -199,6 +212,10 @@ impl Kind {
             function => Err(Error::new(
                 word.span(),
                 match nearest(function, &["lower", "upper", "each", "passed_at"]) {
+                    None if estimate(function, &content, input).is_some() => {
+                        let meant = estimate(function, &content, input).unwrap_or_default();
+                        format!("unknown gate `{function}(..)`; write `{meant}`")
+                    }
                     Some(near) => {
                         format!("unknown gate `{function}(..)`; did you mean `{near}(..)`?")
                     }
@@ -214,6 +231,12 @@ impl Kind {
     fn method(metric: Ident, input: ParseStream<'_>) -> syn::Result<Self> {
         let method = input.call(Ident::parse_any)?;
         let name = method.to_string();
+        if let Some(meant) = estimate(&name, &metric.clone().into_token_stream(), input)
+            && !METHODS.contains(&&*name)
+        {
+            let message = format!("unknown gate `{metric}.{name}`; write `{meant}`");
+            return Err(Error::new(method.span(), message));
+        }
         if !METHODS.contains(&&*name) {
             let write = nearest(&name, &METHODS).unwrap_or("no_worse");
             let form = form(write);
@@ -299,6 +322,26 @@ impl Kind {
             operator,
             bound,
         })
+    }
+}
+
+/// Returns the gate that was meant by another name of the mean or of an end of the interval.
+fn estimate(word: &str, metric: &TokenStream, input: ParseStream<'_>) -> Option<String> {
+    let rest = as_written(list::to_comma(&input.fork()).ok()?);
+    let bound = rest.trim_start_matches(['(', ')', '<', '>', '=', ' ']);
+    let bound = if bound.is_empty() { "0.8" } else { bound };
+    let metric = as_written(metric);
+    match word {
+        "lower" | "lower_bound" | "min" | "ci_low" | "low" => {
+            Some(format!("lower({metric}) >= {bound}"))
+        }
+        "upper" | "upper_bound" | "max" | "ci_high" | "high" => {
+            Some(format!("upper({metric}) <= {bound}"))
+        }
+        "mean" | "avg" | "average" | "score" | "value" | "estimate" => {
+            Some(format!("{metric} >= {bound}"))
+        }
+        _ => None,
     }
 }
 

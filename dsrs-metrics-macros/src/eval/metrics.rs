@@ -6,7 +6,8 @@ use syn::{Error, Expr, Path};
 
 use super::gate::spaced;
 use crate::shared::list;
-use crate::shared::names::name_struct;
+use crate::shared::meant;
+use crate::shared::names::{self, name_struct};
 use crate::shared::tokens::{as_written, ends};
 
 /// A metric of an eval.
@@ -49,6 +50,30 @@ impl MetricOfEval {
             Expr::Assign(_) | Expr::Binary(_) | Expr::Lit(_) | Expr::Range(_) => {
                 Err(wrong(format!(
                     "expected a metric, found `{written}`; write its name alone, and its bound in `gate(..)`"
+                )))
+            }
+            Expr::Array(_)
+            | Expr::Reference(_)
+            | Expr::Tuple(_)
+            | Expr::Closure(_)
+            | Expr::Macro(_) => {
+                let meant = meant::metrics(&found).unwrap_or_default();
+                let meant: Vec<_> = meant
+                    .iter()
+                    .map(|metric| format!("`{}`", metric.name))
+                    .collect();
+                let write = match meant.is_empty() {
+                    true => "write the name of its function or struct".to_owned(),
+                    false => format!("write {}", meant.join(", ")),
+                };
+                Err(wrong(format!(
+                    "expected a metric, found `{written}`; {write}"
+                )))
+            }
+            Expr::Call(call) if call.args.iter().any(|it| matches!(it, Expr::Assign(_))) => {
+                let name = names::upper_camel(&as_written(&call.func));
+                Err(wrong(format!(
+                    "parameters in parentheses are for components of `#[metric]`; write `{name}::default()` or `{name}::builder()..build()`, and set them there"
                 )))
             }
             expression => {

@@ -70,6 +70,11 @@ pub(super) fn take(function: &mut Function, attrs: &EvalAttrs, errors: &mut Erro
                 ),
             );
         }
+        let ty = option_of(&param.ty).unwrap_or(&param.ty);
+        if last_segment_is(ty, "str") || matches!(ungrouped(ty), Type::Slice(_)) {
+            let found = as_written(ty);
+            errors.at(ty, format!("`{found}` has no known size; write `&{found}`"));
+        }
         inputs.push(Input {
             name,
             span,
@@ -89,7 +94,11 @@ pub(super) fn take(function: &mut Function, attrs: &EvalAttrs, errors: &mut Erro
         None if function.sig.inputs.is_empty() => Params::None,
         None => {
             for input in &inputs {
-                if last_segment_is(&input.ty, "Example") && !attrs.has("inputs") {
+                let row = match ungrouped(&input.ty) {
+                    Type::Reference(reference) => &reference.elem,
+                    ty => ty,
+                };
+                if last_segment_is(row, "Example") && !attrs.has("inputs") {
                     errors.at_span(input.ty.span(), "an `Example` would have the expected answer too; write `inputs(question)` in `#[eval]` with the fields that the program may read");
                 }
             }
@@ -102,6 +111,18 @@ pub(super) fn take(function: &mut Function, attrs: &EvalAttrs, errors: &mut Erro
 fn rename(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<LitStr> {
     let mut name = None;
     attrs.retain(|attr| {
+        let of_metric = ["gold", "pred", "param"];
+        if let Some(role) = of_metric.iter().find(|role| attr.path().is_ident(**role)) {
+            let write = match attr.parse_args::<LitStr>() {
+                Ok(name) => format!("write `#[input({:?})]`", name.value()),
+                Err(_) => format!("remove `#[{role}]`"),
+            };
+            errors.at(
+                attr,
+                format!("a parameter of a program is an input by its name; {write}"),
+            );
+            return false;
+        }
         if !attr.path().is_ident("input") {
             return true;
         }

@@ -50,6 +50,7 @@ impl Context<'_> {
             rules.extend(rule(
                 *span,
                 (budget.span(), budget.span()),
+                &TokenStream::new(),
                 "budget_covers",
                 &args,
             ));
@@ -59,7 +60,7 @@ impl Context<'_> {
             #[allow(deprecated, unused, clippy::all)]
             const _: () = {
                 use #private::gates as __rules;
-                const __SPECS: &[#private::MetricSpec<'static>] = &[#(#specs),*];
+                const __SPECS: &[#private::MetricSpec<'static>] = __rules::known(&[#(#specs),*]);
                 const __DEFAULT: &[::core::primitive::bool] = &[#(#is_default),*];
                 #rules
             };
@@ -77,6 +78,7 @@ impl Context<'_> {
             return self.rules_of(gate, is_complete, listed, rules);
         }
         let Some(metric) = gate.metric() else { return };
+        let none = TokenStream::new();
         let (span, name, at) = (
             self.span,
             metric.to_string(),
@@ -84,7 +86,7 @@ impl Context<'_> {
         );
         if is_complete && listed.insert(name.clone()) {
             let args = quote_spanned!(span=> __SPECS, #name);
-            rules.extend(rule(span, at, "is_listed", &args));
+            rules.extend(rule(span, at, &none, "is_listed", &args));
         }
         match &gate.kind {
             Kind::Score {
@@ -102,16 +104,22 @@ impl Context<'_> {
                 };
                 let args = quote_spanned!(span=> __SPECS, #name, #end, #is_at_least, #value, #text);
                 let (_, last) = ends(bound);
-                rules.extend(rule(span, (operator.span, last), "bound_fits", &args));
+                rules.extend(rule(
+                    span,
+                    (operator.span, last),
+                    &none,
+                    "bound_fits",
+                    &args,
+                ));
             }
             Kind::NoWorse { by, .. } => {
                 let value = number(by);
                 let args = quote_spanned!(span=> __SPECS, #name, #value);
-                rules.extend(rule(span, ends(by), "margin_fits", &args));
+                rules.extend(rule(span, ends(by), &none, "margin_fits", &args));
             }
             Kind::PassedAt { .. } => {
                 let args = quote_spanned!(span=> __SPECS, __DEFAULT, #name);
-                rules.extend(rule(span, at, "has_verdict", &args));
+                rules.extend(rule(span, at, &none, "has_verdict", &args));
             }
             Kind::Better { .. } | Kind::Limited { .. } | Kind::Each { .. } => {}
         }

@@ -181,10 +181,26 @@ impl Attribute for JudgeAttrs {
         let name = word.to_string();
         match name.as_str() {
             "tier" => Some("a judge always has the tier `truth`; remove `tier`".to_owned()),
-            "instruction" | "instructions" | "prompt" | "doc" | "desc" => Some(format!(
+            "cot" | "chain_of_thought" | "explain" | "explanation" | "rationale" => Some(format!(
+                "unknown key `{name}` in `#[judge]`; write `reasoning = true` or `reasoning = false`"
+            )),
+            "samples" | "n_samples" | "num_samples" => Some(format!(
+                "unknown key `{name}` in `#[judge]`; write `scoring(by = draws({}))`",
+                number_after(rest, "20")
+            )),
+            "n" | "votes" | "judges" | "num_judges" | "voters" => Some(format!(
+                "unknown key `{name}` in `#[judge]`; write `panel(models = [default; {}])`",
+                number_after(rest, "3")
+            )),
+            "min_score" | "pass_threshold" | "passing_score" => Some(format!(
+                "unknown key `{name}` in `#[judge]`; write `threshold = {}`",
+                number_after(rest, "0.5")
+            )),
+            "instruction" | "instructions" | "prompt" | "system_prompt" | "criteria" | "rubric"
+            | "question" | "task" | "description" | "doc" | "desc" => Some(format!(
                 "unknown key `{name}` in `#[judge]`; write the instruction as the struct's doc comment, `/// ..`"
             )),
-            "model" | "lm" => Some(format!(
+            "model" | "lm" | "llm" => Some(format!(
                 "unknown key `{name}` in `#[judge]`; write `panel(models = [\"openai:gpt-6-luna\"])`, or configure one with `DSRS_LM` or `.with_lm(..)`"
             )),
             _ if near.is_none() => nearly_outside(word, rest),
@@ -206,6 +222,17 @@ impl JudgeAttrs {
             ..attrs::parse(args, errors)
         }
     }
+}
+
+/// Returns the number after `=`.
+fn number_after(rest: ParseStream<'_>, example: &str) -> String {
+    let ahead = rest.fork();
+    let number = ahead
+        .parse::<Token![=]>()
+        .and_then(|_| ahead.parse::<syn::Lit>());
+    let number = number.map(as_written).ok();
+    let number = number.filter(|number| number.parse::<f64>().is_ok());
+    number.unwrap_or_else(|| example.to_owned())
 }
 
 fn pairwise(key: &Ident, inside: ParseStream<'_>) -> syn::Result<Pairwise> {

@@ -13,6 +13,9 @@ use crate::shared::function::fallback::stub;
 use crate::shared::function::model::Model;
 use crate::shared::types::ungrouped;
 
+/// The setters of a judge that is built, besides that of the demonstrations.
+const WITH: [&str; 2] = ["with_instruction", "with_context"];
+
 pub(crate) fn expand(judge: &Judge, metric: &Model, errors: Errors) -> TokenStream {
     let mut item = without_references(judge);
     if judge.is_named_as_metric(&metric.names.ident) {
@@ -33,11 +36,20 @@ fn parts(judge: &Judge, metric: &Model) -> TokenStream {
     let setters = SETTERS
         .iter()
         .chain(&SETTINGS)
-        .filter(|name| !judge.has_param(name))
+        .filter(|name| !["offline", "demos"].contains(*name) && !judge.has_param(name))
         .map(|name| {
             let name = quote::format_ident!("{name}", span = span);
             quote_spanned!(span=> pub fn #name<T>(self, _: T) -> Self { self })
         });
+    let with = WITH.iter().map(|name| {
+        let name = quote::format_ident!("{name}", span = span);
+        quote_spanned!(span=> pub fn #name<T>(self, _: T) -> Self { self })
+    });
+    let runtime = crate::shared::names::runtime(judge.attrs.metric.krate.as_ref(), span);
+    let demos = quote_spanned! {span=>
+        pub fn with_demos(self, _: impl ::core::iter::IntoIterator<Item = #runtime::Example>) -> Self { self }
+        pub fn demos(self, _: impl ::core::iter::IntoIterator<Item = #runtime::Example>) -> Self { self }
+    };
     let (input, output) = (judge.part("Input"), judge.part("Output"));
     quote_spanned! {span=>
         #[doc = ""]
@@ -53,6 +65,9 @@ fn parts(judge: &Judge, metric: &Model) -> TokenStream {
         const _: () = {
             impl #metric {
                 #(#setters)*
+                #(#with)*
+                #demos
+                pub fn offline(self) -> Self { self }
                 pub fn num_judges(&self) -> ::core::primitive::usize { 1 }
             }
         };

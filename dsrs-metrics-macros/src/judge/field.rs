@@ -10,7 +10,7 @@ use crate::shared::attrs::{self, Argument, Attribute, Key, Kind, Read};
 use crate::shared::errors::Errors;
 use crate::shared::list;
 use crate::shared::names;
-use crate::shared::tokens::is_ident;
+use crate::shared::tokens::{as_written, is_ident};
 
 /// The source of an input.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -95,10 +95,17 @@ impl FieldAttr {
             syn::Meta::Path(_) => TokenStream::new(),
             syn::Meta::List(list) => list.tokens.clone(),
             syn::Meta::NameValue(pair) => {
+                let value = as_written(&pair.value);
+                let of_output = match value.starts_with('"') {
+                    true => format!(
+                        "expected `#[output(..)]`, found `#[output = ..]`; write `#[output(desc = {value})]`"
+                    ),
+                    false => format!(
+                        "expected `#[output(..)]`, found `#[output = ..]`; write `#[output(range = {value})]`"
+                    ),
+                };
                 let message = match name {
-                    "output" => {
-                        "expected `#[output(..)]`, found `#[output = ..]`; write `#[output(desc = \"..\")]`"
-                    }
+                    "output" => &*of_output,
                     "step" => {
                         "expected `#[step(from(..))]`, found `#[step = ..]`; write `#[step(from(answer))]` with the fields that the step reads"
                     }
@@ -239,6 +246,16 @@ impl InputAttr {
             errors.at(key, format!("an input has one source, found `{first}` and `{name}`; write two fields, or remove one source"));
         }
         self.source = Some(source);
+        if items.peek(syn::token::Paren) {
+            let found = list::to_comma(items)?;
+            let inside = syn::parse2::<syn::ExprParen>(found.clone()).map(|it| it.expr);
+            let field = inside.map_or_else(|_| "\"response\"".to_owned(), as_written);
+            let field = field.trim_matches('"');
+            let message =
+                format!("expected `=` after `{name}`; write `#[input({name} = {field:?})]`");
+            errors.at(found, message);
+            return Ok(());
+        }
         if items.parse::<Option<Token![=]>>()?.is_none() {
             return Ok(());
         }
@@ -306,13 +323,30 @@ impl Attribute for InputAttr {
         self.is_reported = true;
         let text = input.fork().parse::<LitStr>().map(|text| text.value()).ok();
         let word = text.unwrap_or_else(|| "response".to_owned());
+        if ["gold", "pred", "trace", "param"].contains(&&*word) {
+            let message = format!(
+                "expected the source of the input without quotes, found {word:?}; write `#[input({word})]`"
+            );
+            return input.error(message);
+        }
         input.error(format!("expected the source of the input; write `#[input(gold = {word:?})]` or `#[input(pred = {word:?})]`"))
     }
 
-    fn unknown(&mut self, word: &Ident, _: Option<&str>, _: ParseStream<'_>) -> Option<String> {
+    fn unknown(&mut self, word: &Ident, _: Option<&str>, rest: ParseStream<'_>) -> Option<String> {
         let name = word.to_string();
         if self.is_param {
             return Some(not_of_param(&name));
+        }
+        if ["name", "rename", "field", "key"].contains(&&*name) {
+            let (source, field) = (self.source.map_or("pred", Source::name), text_after(rest));
+            return Some(format!(
+                "unknown key `{name}` in `#[input]`; write `#[input({source} = {field:?})]`"
+            ));
+        }
+        if ["optional", "option", "nullable", "required"].contains(&&*name) {
+            return Some(format!(
+                "unknown key `{name}` in `#[input]`; write `Option<..>` as the type for a field that may be missing"
+            ));
         }
         if name == "range" || name == "labels" {
             return Some(format!(
@@ -322,6 +356,15 @@ impl Attribute for InputAttr {
         self.is_reported = true;
         Some(unknown_source(&name))
     }
+}
+
+/// Returns the string after `=`.
+fn text_after(rest: ParseStream<'_>) -> String {
+    let ahead = rest.fork();
+    let text = ahead
+        .parse::<Token![=]>()
+        .and_then(|_| ahead.parse::<LitStr>());
+    text.map_or_else(|_| "response".to_owned(), |text| text.value())
 }
 
 fn not_of_param(name: &str) -> String {
@@ -336,7 +379,7 @@ fn not_of_param(name: &str) -> String {
 fn unknown_source(name: &str) -> String {
     let source = match name {
         "prediction" | "output" | "response" => Some("pred"),
-        "example" | "label" | "expected" | "truth" => Some("gold"),
+        "example" | "label" | "expected" | "truth" | "golden" | "reference" => Some("gold"),
         "steps" | "run" | "program" => Some("trace"),
         _ => names::nearest(name, &["gold", "pred", "param", "trace"]),
     };

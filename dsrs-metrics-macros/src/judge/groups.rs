@@ -9,6 +9,7 @@ use syn::{Error, Expr, LitInt};
 use super::attr::{JudgeAttrs, Models, models};
 use crate::shared::attrs::{self, Attribute, Key, Kind, Read};
 use crate::shared::errors::Errors;
+use crate::shared::list;
 use crate::shared::names::nearest;
 use crate::shared::tokens::as_written;
 
@@ -314,21 +315,15 @@ impl Outside {
     }
 }
 
-/// Returns the items between the commas.
-fn items(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
-    let mut items = vec![Vec::new()];
-    for token in tokens {
-        match &token {
-            TokenTree::Punct(comma) if comma.as_char() == ',' => items.push(Vec::new()),
-            _ => items.last_mut().expect("an item").push(token),
-        }
-    }
-    items
+/// Returns the tokens of each item.
+fn split(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
+    let items = list::items(tokens).into_iter();
+    items.map(|item| item.into_iter().collect()).collect()
 }
 
 /// Reports the keys outside of their groups, and moves them into it.
 pub(super) fn regroup(args: TokenStream, errors: &mut Errors) -> TokenStream {
-    let items = items(args.clone());
+    let items = split(args.clone());
     let mut outside: Vec<Outside> = items.iter().filter_map(|item| Outside::of(item)).collect();
     if outside.is_empty() {
         return args;
@@ -390,12 +385,12 @@ fn group(item: &[TokenTree]) -> Option<(&'static str, TokenStream)> {
 /// Returns the items with those of groups outside, under the names that the fingerprint of a judge's code has for them.
 fn ungrouped(args: TokenStream) -> TokenStream {
     let mut flat: Vec<TokenStream> = Vec::new();
-    for item in items(args) {
+    for item in split(args) {
         let Some((name, content)) = group(&item) else {
             flat.push(item.into_iter().collect());
             continue;
         };
-        for inner in items(content) {
+        for inner in split(content) {
             let [TokenTree::Ident(key), rest @ ..] = &inner[..] else {
                 continue;
             };
@@ -422,7 +417,7 @@ pub(super) fn nearly_outside(word: &Ident, rest: ParseStream<'_>) -> Option<Stri
     let names: Vec<&str> = OUTSIDE.iter().map(|(name, _, _)| *name).collect();
     let near = nearest(&word.to_string(), &names)?;
     let meant = Ident::new(near, word.span());
-    let value = crate::shared::list::to_comma(&rest.fork()).ok()?;
+    let value = list::to_comma(&rest.fork()).ok()?;
     let item: Vec<TokenTree> = quote!(#meant #value).into_iter().collect();
     let Outside { group, inside, .. } = Outside::of(&item)?;
     let role = match group == "turns" && near != "turns" {

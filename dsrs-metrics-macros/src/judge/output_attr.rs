@@ -205,6 +205,25 @@ fn labels(
 ) -> syn::Result<()> {
     let mut array: Option<ExprArray> = None;
     argument.value(&mut array)?;
+    let is_word = |label: &Expr| matches!(label, Expr::Path(_) | Expr::Lit(_));
+    if let Some(list) = &array
+        && list
+            .elems
+            .iter()
+            .any(|label| matches!(label, Expr::Path(_)))
+        && list.elems.iter().all(is_word)
+    {
+        let texts = list
+            .elems
+            .iter()
+            .map(|label| as_written(label).trim_matches('"').to_owned());
+        let texts: Vec<String> = texts.collect();
+        let message = format!(
+            "expected strings, found `{}`; write `labels = {texts:?}`",
+            as_written(list)
+        );
+        return Err(Error::new_spanned(list, message));
+    }
     output.labels = array.map(|array| {
         let texts = array
             .elems

@@ -6,19 +6,30 @@ use quote::{format_ident, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
-use syn::{BinOp, Expr, Lit};
+use syn::{BinOp, Expr, Lit, LitStr};
 
 use super::field::Source;
-use super::model::{Input, Judge, Output, Score};
+use super::model::{Input, Judge, Output, Score, output_named};
 use crate::shared::errors::Errors;
 use crate::shared::names;
 use crate::shared::tokens::as_written;
 use crate::shared::types::{integer_name, is_integer};
+use crate::shared::values;
 
 pub(super) fn check_expression(judge: &Judge, errors: &mut Errors) {
     let Some(Score { expr, .. }) = &judge.score else {
         return;
     };
+    if let (Expr::Closure(closure), Some(first)) = (expr, judge.outputs.first()) {
+        let name = first.field.name();
+        errors.at(
+            closure,
+            format!(
+                "expected an expression over the outputs, found a closure; write `score = {name}`"
+            ),
+        );
+        return;
+    }
     if let (Expr::Lit(literal), Some(first)) = (expr, judge.outputs.first())
         && !matches!(literal.lit, Lit::Str(_))
     {
@@ -30,7 +41,85 @@ pub(super) fn check_expression(judge: &Judge, errors: &mut Errors) {
         errors,
     }
     .visit_expr(expr);
+    Comparisons {
+        outputs: &judge.outputs,
+        errors,
+    }
+    .visit_expr(expr);
     check_names(judge, expr, errors);
+}
+
+/// Reports strings that an output with labels is compared with, and that are none of its labels.
+struct Comparisons<'a> {
+    outputs: &'a [Output],
+    errors: &'a mut Errors,
+}
+
+impl Comparisons<'_> {
+    /// Returns the labelled output that an expression is, or borrows.
+    fn labelled(&self, expr: &Expr) -> Option<&Output> {
+        match expr {
+            Expr::MethodCall(call) if call.method == "as_str" => self.labelled(&call.receiver),
+            Expr::Reference(reference) => self.labelled(&reference.expr),
+            Expr::Unary(unary) => self.labelled(&unary.expr),
+            Expr::Paren(paren) => self.labelled(&paren.expr),
+            Expr::Index(index) => self.labelled(&index.expr),
+            expr => output_named(self.outputs, expr).filter(|output| output.attr.labels.is_some()),
+        }
+    }
+
+    fn check(&mut self, output: &Expr, text: &LitStr) {
+        let Some(output) = self.labelled(output) else {
+            return;
+        };
+        let labels = output.attr.labels.iter().flat_map(|labels| &labels.texts);
+        let labels: Vec<String> = labels.map(LitStr::value).collect();
+        let (found, name) = (text.value(), output.field.name());
+        if labels.contains(&found) {
+            return;
+        }
+        let known: Vec<&str> = labels.iter().map(String::as_str).collect();
+        let write = match names::nearest(&found, &known) {
+            Some(near) => format!("did you mean {near:?}?"),
+            None => format!("write one of {labels:?}").replace(['[', ']'], ""),
+        };
+        let message = format!("{found:?} is not a label of the output `{name}`; {write}");
+        self.errors.at(text, message);
+    }
+}
+
+impl<'ast> Visit<'ast> for Comparisons<'_> {
+    fn visit_expr_binary(&mut self, binary: &'ast syn::ExprBinary) {
+        if matches!(binary.op, BinOp::Eq(_) | BinOp::Ne(_)) {
+            for (output, text) in [(&binary.left, &binary.right), (&binary.right, &binary.left)] {
+                if let Some(text) = values::text(text) {
+                    self.check(output, text);
+                }
+            }
+        }
+        visit::visit_expr_binary(self, binary);
+    }
+
+    fn visit_expr_match(&mut self, matched: &'ast syn::ExprMatch) {
+        for arm in &matched.arms {
+            let mut texts = Texts::default();
+            texts.visit_pat(&arm.pat);
+            for text in &texts.0 {
+                self.check(&matched.expr, text);
+            }
+        }
+        visit::visit_expr_match(self, matched);
+    }
+}
+
+/// The strings in a pattern.
+#[derive(Default)]
+struct Texts(Vec<LitStr>);
+
+impl<'ast> Visit<'ast> for Texts {
+    fn visit_lit_str(&mut self, text: &'ast LitStr) {
+        self.0.push(text.clone());
+    }
 }
 
 /// Reports values that are neither outputs nor parameters of the judge.

@@ -12,6 +12,7 @@
 //!
 //! A new case needs only its source file; recording writes the rest. A new topic is also listed in [`topics`].
 
+mod advice;
 mod expansion;
 mod rendering;
 

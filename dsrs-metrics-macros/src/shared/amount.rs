@@ -62,10 +62,32 @@ impl AmountError {
     /// Returns an amount to write instead.
     pub(crate) fn example(&self) -> String {
         match self {
+            Self::NoUnit { number } if number.contains('.') => format!("{number} usd"),
             Self::NoUnit { number } => format!("{number} msat"),
+            Self::Unit { found, .. } => meant(found).unwrap_or_else(|| "100 msat".to_owned()),
+            Self::Fraction { found } if !found.contains("sat") => format!("{found} usd"),
             _ => "100 msat".to_owned(),
         }
     }
+}
+
+/// Returns the amount that was probably meant with another unit: `0.01 usd` for `$0.01`.
+fn meant(found: &str) -> Option<String> {
+    let is_digit = |c: char| c.is_ascii_digit() || c == '.';
+    let number: String = found.chars().filter(|c| is_digit(*c)).collect();
+    let unit: String = found.chars().filter(|c| !is_digit(*c)).collect();
+    let unit = unit.trim().to_lowercase();
+    let value: f64 = number.parse().ok()?;
+    let unit = match &*unit {
+        "cent" | "cents" | "ct" | "cts" => return Some(format!("{} usd", value / 100.0)),
+        "msat" | "msats" | "millisat" | "millisats" | "millisatoshi" | "millisatoshis" => "msat",
+        "sat" | "sats" | "satoshi" | "satoshis" => "sat",
+        "tokens" | "token" | "calls" => return None,
+        _ if number.contains('.') || unit.contains(['$', '€', '£']) => "usd",
+        "dollar" | "dollars" | "eur" | "euro" | "euros" => "usd",
+        _ => return None,
+    };
+    (unit == "usd" || value.fract() == 0.0).then(|| format!("{number} {unit}"))
 }
 
 /// Parses `5000 msat`, `0.5 sat` or `0.01 usd` as millisatoshis. `msats_per_usd` is a decimal number. Dollars are
@@ -180,7 +202,14 @@ mod tests {
                 "expected an amount with a unit, found `5000`",
                 "5000 msat",
             ),
-            ("5 EUR", &format!("{units} `5 EUR`"), "100 msat"),
+            ("5 EUR", &format!("{units} `5 EUR`"), "5 usd"),
+            ("$0.01", &format!("{units} `$0.01`"), "0.01 usd"),
+            ("3 cents", &format!("{units} `3 cents`"), "0.03 usd"),
+            (
+                "20 millisats",
+                &format!("{units} `20 millisats`"),
+                "20 msat",
+            ),
             ("1e3 usd", &format!("{units} `1e3 usd`"), "100 msat"),
             (
                 "0.0001 sat",

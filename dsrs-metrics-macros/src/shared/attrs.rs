@@ -4,13 +4,14 @@
 use proc_macro2::{Group, Span, TokenStream};
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
-use syn::{Error, Ident, LitFloat, LitInt, LitStr, Path, Result, Token, Type, token};
+use syn::{Error, Expr, Ident, LitFloat, LitInt, LitStr, Path, Result, Token, Type, token};
 
 use super::errors::Errors;
 use super::fingerprint;
 use super::list::{self, FoundKeys};
 use super::names::nearest;
 use super::tokens::{as_written, parsed};
+use super::values::meant_range;
 
 /// An attribute with a table of keys.
 pub(crate) trait Attribute: Sized + 'static {
@@ -61,8 +62,10 @@ pub(crate) enum Kind {
     /// `proxy` or `truth`.
     Tier,
     Ident,
-    /// A word, number or list without quotes.
+    /// A word or number without quotes.
     Word,
+    /// A number or a range of numbers.
+    Number,
     List,
     Type,
     Path,
@@ -159,7 +162,13 @@ fn item<A: Attribute>(
 
 fn unknown<A: Attribute>(attrs: &mut A, word: &Ident, rest: ParseStream<'_>) -> String {
     let keys: Vec<&'static str> = A::KEYS.iter().map(|key| key.name).collect();
-    let near = nearest(&word.to_string(), &keys);
+    // A flag has no value.
+    let has_value = rest.peek(Token![=]);
+    let fitting = A::KEYS
+        .iter()
+        .filter(|key| !has_value || !key.what.is_empty());
+    let fitting: Vec<&'static str> = fitting.map(|key| key.name).collect();
+    let near = nearest(&word.to_string(), &fitting);
     let message = attrs.unknown(word, near, rest);
     if let Some(near) = near {
         attrs.unreadable(near);
@@ -211,7 +220,7 @@ impl Argument<'_> {
     pub(crate) fn flag(&self, into: &mut Option<Span>) -> Result<()> {
         let Self { key, input, .. } = self;
         *into = Some(key.span());
-        if input.peek(Token![=]) || input.peek(token::Paren) {
+        if input.peek(Token![=]) || input.peek(token::Paren) || input.peek(Token![:]) {
             let value = list::to_comma(&input.fork())?;
             let message = format!("unexpected value for `{key}`; write `{key}` alone");
             return Err(Error::new_spanned(value, message));
@@ -299,10 +308,20 @@ impl Argument<'_> {
         if input.peek(Token![=]) {
             return input.parse::<Token![=]>().map(|_| ());
         }
-        let message = match list::to_comma(&input.fork())?.is_empty() {
-            true => format!("missing value for `{key}`; write `{form}`"),
-            false => format!("expected `=` after `{key}`; write `{form}`"),
+        let found = as_written(list::to_comma(&input.fork())?);
+        if found.is_empty() {
+            let message = format!("missing value for `{key}`; write `{form}`");
+            return Err(Error::new_spanned(key, message));
+        }
+        let value = found.trim_start_matches([':', '>', ' ']);
+        let inside = value.strip_prefix('(').and_then(|it| it.strip_suffix(')'));
+        let value = inside.unwrap_or(value).trim();
+        let meant = match self.kind.repaired(value) {
+            Some(repaired) => Some(repaired),
+            None => self.kind.admits(value).then(|| value.to_owned()),
         };
+        let item = meant.map_or_else(|| (*form).to_owned(), |value| format!("{key} = {value}"));
+        let message = format!("expected `=` after `{key}`; write `{item}`");
         Err(Error::new_spanned(key, message))
     }
 
@@ -313,15 +332,31 @@ impl Argument<'_> {
         } = self;
         match self.kind.repaired(found) {
             _ if found.is_empty() => format!("missing value for `{key}`; write `{form}`"),
-            Some(repaired) => {
+            Some(repaired) if !what.contains('`') || what.contains(&format!("`{repaired}`")) => {
                 format!("expected {what}, found `{found}`; write `{key} = {repaired}`")
             }
-            None => format!("expected {what}, found `{found}`; write `{form}`"),
+            _ => format!("expected {what}, found `{found}`; write `{form}`"),
         }
     }
 }
 
 impl Kind {
+    /// Returns `true` if the tokens can be such a value.
+    fn admits(self, found: &str) -> bool {
+        let is_text = syn::parse_str::<LitStr>(found).is_ok();
+        match self {
+            Self::Tier => found == "proxy" || found == "truth",
+            Self::Ident | Self::Word => parsed::<Ident>(found).is_some(),
+            Self::Number => found.parse::<f64>().is_ok_and(f64::is_finite) || is_range(found),
+            Self::Type => parsed::<Type>(found).is_some(),
+            Self::Path => parsed::<Path>(found).is_some(),
+            Self::Text | Self::Cost => is_text,
+            Self::Version => is_text || found.parse::<u64>().is_ok(),
+            Self::List => found.starts_with('['),
+            Self::Other => syn::parse_str::<Expr>(found).is_ok(),
+        }
+    }
+
     /// Returns the intended value, if only quotes or a unit are wrong.
     fn repaired(self, found: &str) -> Option<String> {
         let text = syn::parse_str::<LitStr>(found)
@@ -330,7 +365,24 @@ impl Kind {
         let is = |fits: bool, value: String| fits.then_some(value);
         match (self, text) {
             (Self::Tier, Some(text)) => is(text == "proxy" || text == "truth", text),
+            (Self::Tier | Self::Word, None) if found.contains("::") => {
+                let last = found.rsplit("::").next().unwrap_or(found);
+                is(parsed::<Ident>(last).is_some(), last.to_lowercase())
+            }
             (Self::Ident, Some(text)) => is(parsed::<Ident>(&text).is_some(), text),
+            (Self::Number, Some(text)) => match text.parse::<f64>().is_ok_and(f64::is_finite) {
+                true => Some(text),
+                false => meant_range(&text),
+            },
+            (Self::Number, None) => {
+                let percent = found
+                    .strip_suffix('%')
+                    .and_then(|it| it.trim().parse::<f64>().ok());
+                match percent {
+                    Some(percent) => Some(format!("{:?}", percent / 100.0)),
+                    None => meant_range(found).filter(|meant| meant != found),
+                }
+            }
             (Self::Word, Some(text)) => is(
                 parsed::<Ident>(&text).is_some() || text.parse::<f64>().is_ok(),
                 text,
@@ -342,11 +394,25 @@ impl Kind {
             ),
             (Self::Text, None) => is(parsed::<Ident>(found).is_some(), format!("\"{found}\"")),
             (Self::Version, None) => is(found.parse::<f64>().is_ok(), format!("\"{found}\"")),
-            (Self::Cost, None) => is(found.parse::<u64>().is_ok(), format!("\"{found} msat\"")),
+            (Self::Cost, None) if found.parse::<f64>().is_ok() => {
+                let unit = if found.contains('.') { "usd" } else { "msat" };
+                Some(format!("\"{found} {unit}\""))
+            }
+            (Self::List, _) if found.parse::<u64>().is_ok() => Some(format!("[default; {found}]")),
             (Self::List, _) => is(!found.starts_with(['[', '=']), format!("[{found}]")),
             _ => None,
         }
     }
+}
+
+/// Returns `true` for `0.0..=1.0`.
+fn is_range(text: &str) -> bool {
+    let ends = text.split_once("..=");
+    ends.is_some_and(|(low, high)| {
+        [low, high]
+            .iter()
+            .all(|end| end.trim().parse::<f64>().is_ok())
+    })
 }
 
 /// Parses a string or a whole number as a string.

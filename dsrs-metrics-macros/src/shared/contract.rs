@@ -124,17 +124,19 @@ pub(crate) fn calls(
 }
 
 /// Emits a constant whose evaluation fails at the tokens from `start` to `end`, with a rule's message, if the rule is
-/// broken. `__rules` is the rule's module in the runtime crate, with its function `check`.
+/// broken. `__rules` is the rule's module in the runtime crate, with its function `check`. `guard` are
+/// further arguments of it, each followed by a comma.
 pub(crate) fn rule(
     span: Span,
     (start, end): (Span, Span),
+    guard: &TokenStream,
     name: &str,
     args: &TokenStream,
 ) -> TokenStream {
     let name = Ident::new(name, span);
     let mut broken = Group::new(
         Delimiter::Parenthesis,
-        quote_spanned!(span=> __rules::#name(#args)),
+        quote_spanned!(span=> #guard __rules::#name(#args)),
     );
     broken.set_span(end.resolved_at(span));
     let check = quote_spanned!(start.resolved_at(span)=> __rules::check);
@@ -189,7 +191,12 @@ pub(crate) fn unit_struct(span: Span, ident: &Ident, derived: &[Ident]) -> Token
 }
 
 /// Emits the impls of a metric after a mistake, so uses of the metric still resolve.
-pub(crate) fn stub(paths: &Paths<'_>, ident: &Ident, setters: &TokenStream) -> TokenStream {
+pub(crate) fn stub(
+    paths: &Paths<'_>,
+    ident: &Ident,
+    name: &str,
+    setters: &TokenStream,
+) -> TokenStream {
     let Paths {
         span,
         runtime,
@@ -199,10 +206,13 @@ pub(crate) fn stub(paths: &Paths<'_>, ident: &Ident, setters: &TokenStream) -> T
     let (gold, pred) = (format_ident!("{ident}Gold"), format_ident!("{ident}Pred"));
     quote_spanned! {*span=>
         impl #ident {
-            pub const SPEC: #runtime::__private::MetricSpec<'static> = #runtime::__private::MetricSpec::new("");
+            pub const SPEC: #runtime::__private::MetricSpec<'static> = #runtime::__private::MetricSpec::stub(#name);
             pub fn spec(&self) -> #runtime::__private::MetricSpec<'static> { Self::SPEC }
             pub fn builder() -> Self { Self }
             pub fn build(self) -> Self { self }
+            pub const fn name(&self) -> &'static ::core::primitive::str { #name }
+            pub const fn tier(&self) -> #runtime::__private::MetricTier { Self::SPEC.tier }
+            pub fn cost_estimate(&self) -> ::core::primitive::u64 { 0 }
             #setters
             pub fn score<#gold, #pred>(&self, _: &#gold, _: &#pred) -> #runtime::Result<#runtime::__private::MetricScore> {
                 ::core::unreachable!()
@@ -228,7 +238,7 @@ pub(crate) fn stub(paths: &Paths<'_>, ident: &Ident, setters: &TokenStream) -> T
         }
         impl<#gold: ::core::marker::Sync, #pred: ::core::marker::Sync>
             #runtime::Metric<#gold, #pred> for #ident {
-            fn name(&self) -> &::core::primitive::str { "" }
+            fn name(&self) -> &::core::primitive::str { #name }
             fn evaluate<'life0, 'life1, 'life2, 'async_trait>(
                 &'life0 self,
                 _: &'life1 #gold,

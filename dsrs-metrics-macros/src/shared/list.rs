@@ -39,6 +39,13 @@ pub(crate) fn for_each(
             let result = item(input, &mut found_keys, errors);
             if let Err(error) = result {
                 errors.push(error);
+            } else if input.peek(Token![;]) {
+                let semicolon = input.parse::<Token![;]>()?;
+                errors.at(
+                    semicolon,
+                    "expected `,`, found `;`; write `,` between items",
+                );
+                continue;
             } else if next_item_follows(input) {
                 let next = input.fork().call(Ident::parse_any)?;
                 errors.at(
@@ -69,7 +76,7 @@ pub(crate) fn value<T, M: Display>(
 ) -> Result<T> {
     let ahead = input.fork();
     match parse(&ahead) {
-        Ok(value) if at_end(&ahead) || next_item_follows(&ahead) => {
+        Ok(value) if at_end(&ahead) || next_item_follows(&ahead) || ahead.peek(Token![;]) => {
             input.advance_to(&ahead);
             Ok(value)
         }
@@ -82,6 +89,19 @@ pub(crate) fn value<T, M: Display>(
             Err(Error::new_spanned(found, message))
         }
     }
+}
+
+/// Returns the items between the commas.
+pub(crate) fn items(tokens: TokenStream) -> Vec<TokenStream> {
+    let parser = |input: ParseStream<'_>| {
+        let mut items = Vec::new();
+        while !input.is_empty() {
+            items.push(to_comma(input)?);
+            input.parse::<Option<Token![,]>>()?;
+        }
+        Ok(items)
+    };
+    parser.parse2(tokens).unwrap_or_default()
 }
 
 /// Returns the tokens before the next comma or the end.

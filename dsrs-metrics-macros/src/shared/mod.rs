@@ -7,6 +7,7 @@ pub(crate) mod fingerprint;
 
 pub(crate) mod tokens;
 
+pub(crate) mod meant;
 pub(crate) mod names;
 
 pub(crate) mod attributes;

@@ -132,7 +132,7 @@ pub(crate) fn check_crate_path(path: &syn::Path, errors: &mut Errors) {
     }
 }
 
-const PRELUDE: [&str; 37] = [
+const PRELUDE: [&str; 53] = [
     "Option",
     "Some",
     "None",
@@ -170,6 +170,22 @@ const PRELUDE: [&str; 37] = [
     "ToString",
     "Debug",
     "Hash",
+    "AcceptanceTest",
+    "Example",
+    "FeedbackEvaluator",
+    "FeedbackMetric",
+    "Metric",
+    "MetricCall",
+    "MetricScore",
+    "MetricSpec",
+    "MetricTier",
+    "Outcome",
+    "ParamGroup",
+    "Prediction",
+    "Record",
+    "Scores",
+    "Trace",
+    "Trajectory",
 ];
 
 /// Returns `true` if a struct of this name would shadow an item of the prelude.

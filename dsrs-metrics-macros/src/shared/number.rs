@@ -22,6 +22,11 @@ pub(crate) fn number(
     }
     let wrong = |found: &TokenStream| {
         let written = as_written(found);
+        if let Some(meant) = meant(&written) {
+            let before = form.rfind(' ').map_or("", |at| &form[..=at]);
+            let message = format!("expected a number, found `{written}`; write `{before}{meant}`");
+            return Error::new_spanned(found, message);
+        }
         let is_number = written.parse::<f64>().is_ok();
         let message = match is_number {
             true => too_large(&written, form),
@@ -43,6 +48,21 @@ pub(crate) fn number(
         Expr::Lit(_) if literal(&number).is_none() => Err(wrong(&found)),
         Expr::Assign(_) | Expr::Range(_) | Expr::Tuple(_) | Expr::Closure(_) => Err(wrong(&found)),
         _ => Ok(number),
+    }
+}
+
+/// Returns the number in a percentage or in a string.
+fn meant(written: &str) -> Option<String> {
+    let finite = |text: &str| text.trim().parse::<f64>().ok().filter(|it| it.is_finite());
+    let inside = written.trim_matches('"');
+    match inside.strip_suffix('%') {
+        Some(percent) => finite(percent).map(|percent| format!("{:?}", percent / 100.0)),
+        None if inside.len() < written.len() => finite(inside).map(|_| inside.to_owned()),
+        None => match written {
+            "true" => Some("1.0".to_owned()),
+            "false" => Some("0.0".to_owned()),
+            _ => None,
+        },
     }
 }
 

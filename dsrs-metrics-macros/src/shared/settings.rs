@@ -68,9 +68,9 @@ keys! {
     TIER Tier "tier", "tier = proxy", "`proxy` or `truth`" => tier;
     COST Cost "cost", "cost = \"100 msat\"", "a string with a unit" => cost;
     BUDGET Cost "budget", "budget = \"600 msat\"", "a string with a unit" => budget;
-    THRESHOLD Other "threshold", "threshold = 0.5", "a number" => threshold;
-    MISSING Other "missing", "missing = 0.0", "a number, `true` or `false`" => missing;
-    ON_MISSING Other "on_missing", "on_missing = skip", "`fail`, `skip` or `zero`" => on_missing;
+    THRESHOLD Number "threshold", "threshold = 0.5", "a number" => threshold;
+    MISSING Number "missing", "missing = 0.0", "a number, `true` or `false`" => missing;
+    ON_MISSING Word "on_missing", "on_missing = skip", "`fail`, `skip` or `zero`" => on_missing;
     NAME Text "name", "name = \"exact_match\"", "a string" => name;
     STRUCT Ident "struct", "struct = ExactMatch", "an identifier" => struct_name;
     GOLD Type "gold", "gold = RowType", "a type" => gold;
@@ -81,7 +81,7 @@ impl<A> Key<A> {
     /// The key `range`, including for attributes without [`Settings`].
     pub(crate) const fn range(read: Read<A>) -> Self {
         let what = "a range of numbers";
-        Self::new("range", Kind::Other, "range = 0.0..=1.0", what, read)
+        Self::new("range", Kind::Number, "range = 0.0..=1.0", what, read)
     }
 }
 

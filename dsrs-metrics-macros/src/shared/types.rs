@@ -149,6 +149,21 @@ pub(crate) fn list_item(ty: &Type) -> Option<&Type> {
     }
 }
 
+/// Returns the first `T` for `name<T, ..>`.
+pub(crate) fn first_argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
+    let Type::Path(path) = ungrouped(ty) else {
+        return None;
+    };
+    let last = path.path.segments.last()?;
+    match (&last.arguments, last.ident == name) {
+        (PathArguments::AngleBracketed(arguments), true) => match arguments.args.first() {
+            Some(GenericArgument::Type(inner)) => Some(ungrouped(inner)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// Returns `T` for `name<T>`.
 fn only_argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
     let Type::Path(path) = ungrouped(ty) else {
@@ -214,4 +229,50 @@ pub(crate) fn integer_name(ty: &Type) -> Option<&'static str> {
         "i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize",
     ];
     WHOLE.into_iter().find(|name| last_segment_is(ty, name))
+}
+
+/// Returns `true` if a type has a reference inside, which nothing could own.
+pub(crate) fn borrows_inside(ty: &Type) -> bool {
+    let inner = match ungrouped(ty) {
+        Type::Reference(reference) => ungrouped(&reference.elem),
+        ty => ty,
+    };
+    let mut ty = inner.clone();
+    let mut owned = Owned { has_changed: false };
+    owned.visit_type_mut(&mut ty);
+    owned.has_changed
+}
+
+/// Returns the type with `String` for each `&str` inside, and `T` for each other `&T`.
+pub(crate) fn owned(ty: &Type) -> Type {
+    let mut ty = ty.clone();
+    let inside = match &mut ty {
+        Type::Reference(reference) => {
+            reference.lifetime = None;
+            &mut *reference.elem
+        }
+        ty => ty,
+    };
+    Owned { has_changed: false }.visit_type_mut(inside);
+    ty
+}
+
+struct Owned {
+    has_changed: bool,
+}
+
+impl VisitMut for Owned {
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        if let Type::Reference(reference) = ty {
+            self.has_changed = true;
+            *ty = match last_segment_is(&reference.elem, "str") {
+                true => syn::parse_quote!(String),
+                false => (*reference.elem).clone(),
+            };
+        }
+        visit_mut::visit_type_mut(self, ty);
+    }
+
+    // Lifetimes inside a function pointer are bound there.
+    fn visit_type_fn_ptr_mut(&mut self, _: &mut syn::TypeFnPtr) {}
 }

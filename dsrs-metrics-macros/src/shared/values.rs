@@ -54,8 +54,32 @@ pub(crate) fn check_range(range: &Expr, errors: &mut Errors) {
     }
 }
 
+/// Returns the range of numbers that was meant: `0..=1` for `0..1`, `0 - 1` or `0 to 1`.
+pub(crate) fn meant_range(text: &str) -> Option<String> {
+    let separators = ["..=", "...", "..", " to ", " - ", "-", ","];
+    separators.iter().find_map(|separator| {
+        let (low, high) = text.split_once(separator)?;
+        let ends = [low, high].map(|end| end.trim().trim_matches(['(', ')', '[', ']']).to_owned());
+        let is_number = |end: &String| end.parse::<f64>().is_ok_and(f64::is_finite);
+        ends.iter()
+            .all(is_number)
+            .then(|| format!("{}..={}", ends[0], ends[1]))
+    })
+}
+
 fn range_message(range: &Expr) -> String {
     let found = as_written(range);
+    let inside = text(range).map_or_else(|| found.clone(), LitStr::value);
+    if let Some(meant) = meant_range(&inside) {
+        return format!("expected an inclusive range, found `{found}`; write `range = {meant}`");
+    }
+    if let Expr::Call(call) = range
+        && let [start, end] = &call.args.iter().map(as_written).collect::<Vec<_>>()[..]
+    {
+        return format!(
+            "expected an inclusive range, found `{found}`; write `range = {start}..={end}`"
+        );
+    }
     let ends = match range {
         Expr::Range(range) => (range.start.as_deref(), range.end.as_deref()),
         Expr::Tuple(tuple) if tuple.elems.len() == 2 => (tuple.elems.first(), tuple.elems.last()),
@@ -121,20 +145,14 @@ pub(crate) fn literal(expr: &Expr) -> Option<f64> {
 }
 
 pub(crate) fn check_threshold(threshold: &Expr, errors: &mut Errors) {
-    check_number(threshold, &threshold_form(threshold), errors);
+    check_number(threshold, &form("threshold", threshold, "0.5"), errors);
 }
 
-/// Returns `threshold = N`, with the number inside the string literal if there is one.
-fn threshold_form(threshold: &Expr) -> String {
-    let text = match threshold {
-        Expr::Lit(literal) => match &literal.lit {
-            Lit::Str(text) => Some(text.value()),
-            _ => None,
-        },
-        _ => None,
-    };
-    let number = text.filter(|text| text.parse::<f64>().is_ok_and(f64::is_finite));
-    format!("threshold = {}", number.as_deref().unwrap_or("0.5"))
+/// Returns `key = N`, with the number inside the string literal if there is one.
+pub(crate) fn form(key: &str, value: &Expr, example: &str) -> String {
+    let number = text(value).map(LitStr::value);
+    let number = number.filter(|text| text.parse::<f64>().is_ok_and(f64::is_finite));
+    format!("{key} = {}", number.as_deref().unwrap_or(example))
 }
 
 /// Returns a number literal as an `f64`, so `threshold = 1` is accepted like `1.0`. Returns any other expression with a
@@ -183,7 +201,7 @@ pub(crate) fn check_score(key: &str, expr: &Expr, range: Option<&Expr>, errors: 
     if boolean(expr).is_some() {
         return;
     }
-    check_number(expr, &format!("{key} = 0.0"), errors);
+    check_number(expr, &form(key, expr, "0.0"), errors);
     let bounds = range.and_then(bounds);
     let ends = bounds.and_then(|(min, max)| Some((literal(min)?, literal(max)?)));
     if let (Some(value), Some((min, max))) = (literal(expr), ends)

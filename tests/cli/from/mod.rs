@@ -3,6 +3,7 @@
 mod bad_archives;
 mod bad_files;
 mod commands;
+mod formats;
 mod parity;
 mod spans;
 mod trajectories;

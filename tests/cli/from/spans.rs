@@ -303,7 +303,7 @@ fn a_trace_without_messages_has_no_trajectory() {
         (
             unknown,
             "no span has `gen_ai.operation.name` (OpenTelemetry), `traceloop.span.kind` (OpenLLMetry), \
-                   `openinference.span.kind` (OpenInference), `ai.operationId` (Vercel's AI SDK)",
+                   `openinference.span.kind` (OpenInference), `ai.operationId` (Vercel's AI SDK); found `gen_ai.prompt`",
         ),
         (
             silent,

@@ -308,6 +308,48 @@ fn keys_of_other_systems_are_parts_of_a_call() {
 }
 
 #[test]
+fn messages_of_gemini_langchain_sharegpt_and_responses_have_the_same_calls() {
+    let args = json!({"q": "a"});
+    let written = args.to_string();
+    let question = json!({"type": "human", "content": "hi"});
+    let langchain = json!({"content": "", "tool_calls": [{"name": "search", "args": args, "id": "1", "type": "tool_call"}]});
+    let with = |key: &str, value: &str| {
+        let mut message = langchain.clone();
+        message[key] = value.into();
+        message
+    };
+    let class = |name: &str| json!(["langchain", "schema", "messages", name]);
+    let response = json!([{"type": "function_call", "call_id": "1", "name": "search", "arguments": written},
+        {"type": "function_call_output", "call_id": "1", "output": "found"}]);
+    for value in [
+        json!({"contents": [{"role": "model", "parts": [{"functionCall": {"name": "search", "args": args}}]},
+            {"role": "tool", "parts": [{"functionResponse": {"name": "search", "response": "found"}}]}]}),
+        json!([question, with("type", "ai"), {"type": "tool", "content": "found", "tool_call_id": "1"}]),
+        json!([{"type": "ai", "data": langchain}, {"type": "tool", "data": {"content": "found", "tool_call_id": "1"}}]),
+        json!([{"lc": 1, "type": "constructor", "id": class("AIMessage"), "kwargs": langchain},
+            {"lc": 1, "type": "constructor", "id": class("ToolMessage"), "kwargs": {"content": "found", "tool_call_id": "1"}}]),
+        json!([{"type": "AIMessageChunk", "content": "", "additional_kwargs": {"tool_calls": [{"id": "1", "type": "function",
+            "function": {"name": "search", "arguments": written}}]}}, {"type": "tool", "content": "found", "tool_call_id": "1"}]),
+        json!({"conversations": [{"from": "human", "value": "hi"}, {"from": "function_call", "value": langchain["tool_calls"][0].to_string()},
+            {"from": "observation", "value": "found"}, {"from": "gpt", "value": "done"}]}),
+        response.clone(),
+        json!({"object": "response", "output": response}),
+        json!([{"type": "search_call", "id": "1", "status": "completed", "action": args, "results": "found"}]),
+    ] {
+        let expected = [call("search", args.clone(), json!("found"), false)];
+        assert_eq!(calls(&read(value.clone())), expected, "{value}");
+    }
+    assert_eq!(
+        error(json!([{"from": "robot", "value": "x"}])),
+        "message 1: unknown author `robot`; write `human`, `gpt`, `system`, `function_call` or `observation`"
+    );
+    assert_eq!(
+        error(json!([{"from": "function_call", "value": "{"}])),
+        "message 1: `value` of a function call is not JSON: EOF while parsing an object at line 1 column 1"
+    );
+}
+
+#[test]
 fn arguments_that_are_not_an_object_remain_as_the_model_wrote_them() {
     let trajectory = read(json!([{"role": "assistant", "tool_calls": [
         {"function": {"name": "ok", "arguments": "{}"}},

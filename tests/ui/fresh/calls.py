@@ -22,9 +22,9 @@ def call(w):
             (f"{struct}.run(&example! {{}}, &prediction! {{}})", f"{struct}.score(&example! {{}}, &prediction! {{}})", "score"),
             (f"{struct}.builder()", f"{struct}::builder()", f"{struct}::builder()"),
             (f"{struct}.score(&String::new(), &String::new())", f"{struct}.score(&example! {{}}, &prediction! {{}})", "Record"),
-            (f"{struct}.score(&Some(1), &prediction! {{}})", f"{struct}.score(&example! {{}}, &prediction! {{}})", "example!"),
-            (f"{struct}.score(&std::collections::HashMap::<String, String>::new(), &prediction! {{}})", f"{struct}.score(&example! {{}}, &prediction! {{}})", "example!"),
-            (f"{struct}.score(&serde_json::json!({{}}), &prediction! {{}})", f"{struct}.score(&example! {{}}, &prediction! {{}})", "Example"),
+            (f"{struct}.score(&example! {{}}, &Some(1))", f"{struct}.score(&example! {{}}, &prediction! {{}})", "prediction!"),
+            (f"{struct}.score(&example! {{}}, &std::collections::HashMap::<String, String>::new())", f"{struct}.score(&example! {{}}, &prediction! {{}})", "prediction!"),
+            (f"{struct}.score(&example! {{}}, &serde_json::json!({{}}))", f"{struct}.score(&example! {{}}, &prediction! {{}})", "Prediction"),
             (f"{struct}.evaluate(&example! {{}}, &prediction! {{}}).value", f"{struct}.score(&example! {{}}, &prediction! {{}})", "await"),
             (f"{struct}.score(&example! {{}}, &prediction! {{}}).value", f"{struct}.score(&example! {{}}, &prediction! {{}}).unwrap().value", "Result"),
         ]
@@ -53,9 +53,7 @@ def evaluate(w):
         [
             (f"Evaluate::builder().metric({name}).build()", struct),
             (f'Evaluate::builder().metric("{name}").build()', "#[metric]"),
-            (f"Evaluate::builder().metrics([{struct}]).build()", ".metric("),
             (f"Evaluate::new().metric({struct}).build()", "builder"),
-            (f"Evaluate::builder().metric(&{struct}).build()", struct),
             (f'Evaluate::builder().devset("x.jsonl").metric({struct}).build()', ""),
             (f"Evaluate::builder().devset(1).metric({struct}).build()", "rows"),
             (f"Evaluate::builder().devset(vec![String::new()]).metric({struct}).build()", "example!"),
@@ -82,7 +80,6 @@ def hand_written(w):
             (good.replace("#[dsrs_metrics::async_trait]\n", ""), "async_trait"),
             (good.replace("async fn evaluate", "fn evaluate"), "async"),
             (good.replace('    fn name(&self) -> &str { "own" }\n', ""), "fn name"),
-            (good.replace("Metric<Example, Prediction>", "Metric"), "Metric"),
             (good.replace("fn evaluate", "fn score"), "evaluate"),
             (good.replace("dsrs_metrics::Result<MetricScore>", "f64").replace("Ok(MetricScore::new(1.0))", "1.0"), "MetricScore"),
             (good.replace("MetricScore::new(1.0)", "1.0"), "MetricScore"),
@@ -112,7 +109,7 @@ def placed(w):
             (f"#[metrics]\n{function}\n", "metric"),
             (f"#[metric()]\n#[metric]\n{function}\n", "one"),
             (f"#[derive(Metric)]\nstruct Own;\n", "#[metric]"),
-            (f"#[metric]\n#[judge]\n{function}\n", "judge"),
+            (f"#[metric]\n#[judge]\n{function}\n", "write `#[metric]`"),
             (f"#[dsrs_metrics::Metric]\n{function}\n", "metric"),
             (f"#[metric]\nfn {name}(#[pred] answer: &str) -> bool\n", "body"),
         ]
@@ -216,7 +213,7 @@ def use_of_a_broken_judge(w):
 @form(FOLLOW, 3)
 def use_of_a_broken_composite(w):
     fluent = bool_metric(w, "", "fluent") + bool_metric(w, "", "brief") + bool_metric(w, "tier = truth", "thorough")
-    attr, good, fix = w.choice([("weighted(fluent = 0.5, brief = 0.6)", "weighted(fluent = 0.5, brief = 0.5)", "remove 0.1"), ("all(fluent, brief), tresold = 0.5", "all(fluent, brief)", "threshold"), ("weighted(fluent, brief)", "weighted(fluent = 0.5, brief = 0.5)", "fluent = 0.5"), ("al(fluent, brief)", "all(fluent, brief)", "`all"), ("mean(fluent, brief)", "weighted(fluent = 0.5, brief = 0.5)", "weighted("), ("all(fluent > 0.5, brief)", "all(fluent >= 0.5, brief)", "fluent >= 0.5")])
+    attr, good, fix = w.choice([("weighted(fluent = 0.5, brief = 0.6)", "weighted(fluent = 0.5, brief = 0.5)", "remove 0.1"), ("all(fluent, brief), tresold = 0.5", "all(fluent, brief)", "threshold"), ("weighted(fluent, brief)", "weighted(fluent = 0.5, brief = 0.5)", "weighted(fluent = 0.5, brief = 0.5)"), ("al(fluent, brief)", "all(fluent, brief)", "`all"), ("mean(fluent, brief)", "weighted(fluent = 0.5, brief = 0.5)", "weighted("), ("all(fluent > 0.5, brief)", "all(fluent >= 0.5, brief)", "fluent >= 0.5")])
     use = w.choice(
         [
             "#[metric(all(both >= 0.5, fluent))]\nstruct Outer;\n",

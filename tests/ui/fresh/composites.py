@@ -10,7 +10,7 @@ def swap(w, group, bad, good, fixes=None, attr="", at=None):
     source, first, second = composite(w, "@@", attr)
 
     def named(text):
-        return text.replace("A!", camel(first)).replace("B!", camel(second)).replace("A", first).replace("B", second)
+        return text.replace("Box", "@x").replace("Arc", "@c").replace("SPEC", "@P").replace("A!", camel(first)).replace("B!", camel(second)).replace("A", first).replace("B", second).replace("@x", "Box").replace("@c", "Arc").replace("@P", "SPEC")
 
     bad, good = named(bad), named(good)
     fixes = [good] if fixes is None else [named(fix) for fix in fixes]
@@ -75,7 +75,7 @@ def without_combinator(w):
 def no_attribute_arguments(w):
     source, first, second = composite(w, "all(A, B)")
     good = source.replace("all(A, B)", f"all({first}, {second})")
-    return Mistake(COMBINE, good.replace(f"#[metric(all({first}, {second}))]", "#[metric]"), good, ["all("], "struct")
+    return Mistake(COMBINE, good.replace(f"#[metric(all({first}, {second}))]", "#[metric]"), good, ["all(", "weighted("], "struct")
 
 
 @form(COMBINE, 3)
@@ -97,7 +97,7 @@ def component_in_another_form(w):
     good = w.choice(["A", "B"])
     bad = w.choice([f'"{good}"', f"{good}()", f"{good}!::default()", f"{good}!::new()", f"{good}!::builder().build()", f"&{good}", f"Box::new({good})", f"{good}.score()", f"[{good}]", f"vec![{good}]", f"{good}!()", f"|gold, pred| {good}(gold, pred)", f"{good}!{{}}", f"self::{good}()", f"{good}?", f"*{good}", f"Arc::new({good}!)", f"{good}.evaluate", f"{good}::SPEC", f"metric({good})", f"{good} as f64", f"{good}::score"])
     other = "B" if good == "A" else "A"
-    return swap(w, PARTS, f"all({bad}, {other})", f"all({good}, {other})", [f"`{good}`", f"`{good}!`", f"write `{good}"], at="all")
+    return swap(w, PARTS, f"all({bad}, {other})", f"all({good}, {other})", [f"`{good}`", f"`{good}!`", f"write `{good}", f"write `{good}!", f"`self::{good}`"], at="all")
 
 
 @form(PARTS)
@@ -154,7 +154,7 @@ def parameter_in_another_form(w):
     good = f"short({param} = {value})"
     bad = w.choice([f"short({value})", f"short({param}: {value})", f"short({param} => {value})", f"short {{ {param}: {value} }}", f'short({param} = "{value}")', f"Short::builder().{param}({value}).build()", f"short.{param}({value})", f"short::builder().{param}({value})", f"short({param}={value}.0)", f"short<{value}>", f"short({w.typo(param)} = {value})", f"Short {{ {param}: {value} }}", f"short(.{param} = {value})"])
     source = f"{metrics}\n/// Both.\n#[metric(all(@@, fluent))]\nstruct Both;\n"
-    return pair(PARTS, source, bad, good, [good, f"`{param}`", f"short({param} =", "expected `usize`"], at="short")
+    return pair(PARTS, source, bad, good, [good, good.replace("short", "Short"), f"`{param}`", f"short({param} =", "expected `usize`"], at="short")
 
 
 @form(COMBINE, 2)
@@ -185,7 +185,7 @@ def tree_in_another_form(w):
             ("tree(A { yes => 1.0 })", "no => "),
             ("tree(A { no => 0.0, _ => 1.0 })", "yes"),
             ('tree(A { "yes" => 1.0, "no" => 0.0 })', "yes => 1.0"),
-            ("tree(A { Yes => 1.0, No => 0.0 })", "`yes`"),
+            ("tree(A { Yes => 1.0, No => 0.0 })", "yes =>"),
             ("tree(A >= 0.5 { yes => 1.0, no => 0.0 })", "A { yes"),
             ("tree(if A { 1.0 } else { 0.0 })", "A { yes"),
             ("tree(match A { yes => 1.0, no => 0.0 })", "A { yes"),
@@ -214,7 +214,7 @@ def tree_in_another_form(w):
 def tree_of_labels(w):
     source = "/// A tone.\n#[judge_output]\nenum Tone {\n    Kind,\n    Rude,\n}\n" + judge(w, "score = tone == Tone::Kind", outputs="    #[output]\n    tone: Tone,\n", name="Voice") + "\n/// By tone.\n#[metric(tree(voice_judge { @@ }))]\nstruct ByTone;\n"
     good = "Kind => 1.0, Rude => 0.0"
-    bad, fix = w.choice([("Tone::Kind => 1.0, Tone::Rude => 0.0", "`Kind`"), ("Kind => 1.0", "Rude"), ("yes => 1.0, no => 0.0", "Kind"), ("kind => 1.0, rude => 0.0", "Kind"), ("Kind => 1.0, Rude => 0.0, Other => 0.5", "Other"), ('"Kind" => 1.0, "Rude" => 0.0', "Kind => 1.0"), ("Kind => 1.0, _ => 0.0", "Rude"), ("Kind => 1.0, Rud => 0.0", "Rude")])
+    bad, fix = w.choice([("Tone::Kind => 1.0, Tone::Rude => 0.0", "`Kind`"), ("Kind => 1.0", "Rude"), ("kind => 1.0, rude => 0.0", "Kind"), ("Kind => 1.0, Rude => 0.0, Other => 0.5", "Other"), ('"Kind" => 1.0, "Rude" => 0.0', "Kind => 1.0"), ("Kind => 1.0, _ => 0.0", "Rude"), ("Kind => 1.0, Rud => 0.0", "Rude")])
     return pair(TREE, source, bad, good, [fix], at="tree")
 
 
@@ -227,7 +227,7 @@ def main_with(w):
         bad, fix = "[@ = 0.5]", "`@`"
     named = lambda text: text.replace("@!", camel(name)).replace("@", name)
     end = "" if bad.startswith(("{",)) else ";"
-    return Mistake(MAIN, f"{metric}dsrs_metrics::main!{named(bad)}{end}\n", f"{metric}dsrs_metrics::main![{name}];\n", [named(fix), camel(name) if fix == "`@`" else named(fix)], "main!", features="cli")
+    return Mistake(MAIN, f"{metric}dsrs_metrics::main!{named(bad)}{end}\n", f"{metric}dsrs_metrics::main![{name}];\n", [named(fix), camel(name) if fix == "`@`" else named(fix), f"main![{name}]"], "main!", features="cli")
 
 
 @form(MAIN)

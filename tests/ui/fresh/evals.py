@@ -122,7 +122,7 @@ def gate_in_another_form(w):
             ("F1 >= 0.8", "f1 >= 0.8", "`f1`"),
             ("F1::default() >= 0.8", "f1 >= 0.8", "f1 >= 0.8"),
             ('"f1 >= 0.8"', "f1 >= 0.8", "f1 >= 0.8"),
-            ("f1 >= 0.8 && failed <= 0.1", "f1 >= 0.8, failed <= 0.1", "`,`"),
+            ("f1 >= 0.8 && failed <= 0.1", "f1 >= 0.8, failed <= 0.1", "comma"),
             ("f2 >= 0.8", "f1 >= 0.8", "f1"),
             ("min(f1) >= 0.8", "f1 >= 0.8", "lower(f1)"),
             ("mean(f1) >= 0.8", "f1 >= 0.8", "f1 >= 0.8"),
@@ -171,7 +171,6 @@ def program_in_another_form(w):
             (("#[gold] question: String", *good[1:]), "remove `#[gold]`"),
             (("#[pred] question: String", *good[1:]), "remove `#[pred]`"),
             (('#[gold("q")] question: String', *good[1:]), '#[input("q")]'),
-            (("#[input] question: String", *good[1:]), '#[input("'),
             (("#[input(question)] q: String", "Prediction", 'prediction! { "answer" => q }'), '#[input("question")]'),
             (('#[input = "question"] q: String', "Prediction", 'prediction! { "answer" => q }'), '#[input("question")]'),
             (("example: Example", "Prediction", "prediction! {}"), "inputs("),
@@ -242,7 +241,7 @@ def param_group(w):
 @form(ROWS, 2)
 def flatten(w):
     group = "#[derive(Debug, Clone, ParamGroup)]\nstruct Settings { #[param(default = 3)] limit: usize }\n"
-    bad, fix = w.choice([("#[param(flatten)] settings: Settings", "&Settings"), ("#[param] settings: &Settings", "flatten"), ("#[flatten] settings: &Settings", "#[param(flatten)]"), ("#[param(flat)] settings: &Settings", "`flatten`"), ("settings: &Settings", "#[param(flatten)]"), ("#[param(flatten = true)] settings: &Settings", "`flatten` alone"), ("#[pred(flatten)] settings: &Settings", "#[param"), ("#[serde(flatten)] settings: &Settings", "#[param(flatten)]"), ("#[param(flatten)] settings: Option<&Settings>", "&Settings"), ("#[command(flatten)] settings: &Settings", "#[param(flatten)]")])
+    bad, fix = w.choice([("#[flatten] settings: &Settings", "#[param(flatten)]"), ("#[param(flat)] settings: &Settings", "`flatten`"), ("settings: &Settings", "#[param(flatten)]"), ("#[param(flatten = true)] settings: &Settings", "`flatten` alone"), ("#[pred(flatten)] settings: &Settings", "#[param"), ("#[serde(flatten)] settings: &Settings", "#[param(flatten)]"), ("#[param(flatten)] settings: Option<&Settings>", "&Settings"), ("#[command(flatten)] settings: &Settings", "#[param(flatten)]")])
     template = group + "/// Passes.\n#[metric]\nfn near(#[pred] answer: &str, @@) -> bool { let _ = (answer, settings); true }\n"
     if bad == "#[param(flatten)] settings: Settings":
         fix = "Settings"

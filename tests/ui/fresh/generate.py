@@ -37,7 +37,7 @@ from mistakes import libraries
 
 CLASSES = ["answered", "understandable", "misleading", "accepted"]
 ADVICE = re.compile(r"write `|did you mean|; add `|; remove |; keep one|consider |try |help: ")
-LEAK = re.compile(r"__private|dsrs_metrics_(core|run|builtin|values|lm|cli|macros)\b|__run|evaluation of `_|_::<impl|originates in|__Gold|__Pred|'__|__judge")
+LEAK = re.compile(r"__private|dsrs_metrics_(core|run|builtin|values|lm|cli|macros)\b|__run|_::<impl|originates in the (attribute|derive) macro `(?!dsrs_metrics::async_trait)|originates in the macro `(?!example|prediction|dsrs_metrics::main)|__Gold|__Pred|'__|__judge")
 
 
 def made(seed, count):
@@ -97,6 +97,8 @@ def changed(mistake):
     for tag, start, end, _, _ in difflib.SequenceMatcher(None, bad, good, autojunk=False).get_opcodes():
         if tag != "equal":
             lines.update(range(start + offset + 1, max(end, start + 1) + offset + 2 if start == end else end + offset + 1))
+    if len(mistake.at) > 2:
+        lines.update(number for number, line in enumerate(bad, offset + 1) if mistake.at in line)
     return lines
 
 

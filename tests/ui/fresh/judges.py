@@ -149,6 +149,8 @@ def input_in_another_form(w):
     fixes = [good]
     if "optional" in bad:
         fixes = ["Option<"]
+    if bad == f'#[input("{field}")]':
+        fixes.append(f'#[input(pred = "{field}")]')
     if "default(3)" in bad:
         fixes = ["default ="]
     if bad == "#[input(pred, gold)]":
@@ -199,7 +201,7 @@ def type_that_cannot_be(w):
 
 @form(FIELDS, 3)
 def output_type_that_cannot_be(w):
-    bad, fix = w.choice([("std::collections::HashMap<String, String>", "judge_output"), ("&str", "String"), ("(u8, u8)", "judge_output"), ("Value", "judge_output"), ("std::time::Duration", "judge_output"), ("Box<str>", "String"), ("Score", "Score"), ("[u8; 3]", "Vec<u8>"), ("Note", "judge_output")])
+    bad, fix = w.choice([("&str", "String"), ("Score", "Score"), ("Note", "judge_output")])
     extra = "struct Note { text: String }\n" if bad == "Note" else ""
     source = extra + judge(w, "score = polite", "", "    #[output]\n    notes: @@,\n    #[output]\n    polite: bool,\n")
     return pair(FIELDS, source, bad, "Vec<String>", [fix], at="notes:")
@@ -240,10 +242,10 @@ def score_in_another_form(w):
             ('"grade"', "f64::from(grade)", "score = grade"),
             ("self.grade", "f64::from(grade)", "`grade`"),
             ("self.grade / 5.0", "f64::from(grade) / 5.0", "`grade"),
-            ("grade / 5", "f64::from(grade) / 5.0", "5.0"),
+            ("grade / 5", "f64::from(grade) / 5.0", "f64::from(grade)"),
             ("grade / 5.0", "f64::from(grade) / 5.0", "f64::from(grade)"),
             ("grde", "f64::from(grade)", "`grade`"),
-            ("|output| output.grade", "f64::from(grade)", "`grade"),
+            ("|output| output.grade", "f64::from(grade)", "score = grade"),
             ("mean(grade)", "f64::from(grade)", "grade"),
             ("Self::score", "f64::from(grade)", "expression"),
             ("grade as f32", "f64::from(grade)", "f64"),
@@ -281,7 +283,6 @@ def output_type(w):
     good = "#[judge_output]\nenum Tone {\n    Kind,\n    Rude,\n}\n"
     bad, fix = w.choice(
         [
-            ("#[judge_output]\nenum Tone {\n    Kind(String),\n    Rude,\n}\n", "struct"),
             ("#[judge_output]\nenum Tone {}\n", "variant"),
             ("#[serde(rename_all = \"snake_case\")]\n#[judge_output]\nenum Tone {\n    Kind,\n    Rude,\n}\n", "below"),
             ("#[derive(serde::Deserialize)]\nenum Tone {\n    Kind,\n    Rude,\n}\n", "#[judge_output]"),

@@ -102,7 +102,7 @@ def range_as_call(w):
 def call_for_value(w):
     good = w.choice([f"threshold = {w.number()}", "tier = truth", 'cost = "1 sat"', 'name = "tidy"', "missing = 0.0", "version = 2"])
     key, value = good.split(" = ")
-    return pair(ATTR, number_metric(w), f"{key}({value})", good, [good])
+    return pair(ATTR, number_metric(w), f"{key}({value})", good, [good, good.replace("version = 2", 'version = "2"')])
 
 
 @form(ATTR, 2)

@@ -146,6 +146,25 @@ impl MetricIdentity {
         }
     }
 
+    /// Adds the version and the parameters of a metric of the same name in another task.
+    #[doc(hidden)]
+    pub fn join(&mut self, other: &Self) {
+        let add = |values: &mut String, value: &str| {
+            if values.split(", ").all(|known| known != value) {
+                values.push_str(if values.is_empty() { "" } else { ", " });
+                values.push_str(value);
+            }
+        };
+        for (name, value) in &other.parameters {
+            add(self.parameters.entry(name.clone()).or_default(), value);
+        }
+        if let (Some(Value::String(versions)), Some(version)) =
+            (self.spec.get_mut("version"), other.spec["version"].as_str())
+        {
+            add(versions, version);
+        }
+    }
+
     /// Returns the models that the metric calls, with their endpoints, or `offline-lexical` for a judge that scores
     /// offline.
     ///

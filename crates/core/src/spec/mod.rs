@@ -179,9 +179,34 @@ pub struct MetricSpec<'a> {
         skip_serializing_if = "Option::is_none"
     )]
     pub code: Option<u64>,
+    /// `true` for a metric whose attribute has a mistake. No rule holds or fails for it.
+    #[doc(hidden)]
+    #[serde(skip)]
+    pub is_stub: bool,
 }
 
 impl<'a> MetricSpec<'a> {
+    /// Returns the spec of a metric whose attribute has a mistake.
+    #[doc(hidden)]
+    pub const fn stub(name: &'a str) -> Self {
+        let mut spec = Self::new(name);
+        spec.is_stub = true;
+        spec
+    }
+
+    /// Returns `true` if one of the metrics has a mistake.
+    #[doc(hidden)]
+    pub const fn any_stub(specs: &[Self]) -> bool {
+        let mut index = 0;
+        while index < specs.len() {
+            if specs[index].is_stub {
+                return true;
+            }
+            index += 1;
+        }
+        false
+    }
+
     /// Creates the spec of a proxy metric without cost: higher is better, no threshold, any finite value.
     ///
     /// ```
@@ -208,6 +233,7 @@ impl<'a> MetricSpec<'a> {
             params: &[],
             version: "1",
             code: None,
+            is_stub: false,
         }
     }
 

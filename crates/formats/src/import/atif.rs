@@ -1,131 +1,82 @@
 //! Trajectories of ATIF, one document or one in each line. `dsrs_metrics::trajectory` reads their steps.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use super::scores::program_run;
-use super::text::each_document;
-use crate::contract::Fields;
+use super::detect::other_format;
+use super::format::{Converted, Epochs};
+use super::table::{Table, TableRow, pick, text};
+use super::text::{as_string, each_document};
 use crate::error::{FormatError, Input};
-use crate::results::{ForeignRow, ForeignRun, RowAttempt, write_foreign_rows};
 use crate::trajectory::{Role, Trajectory};
 
 const EXPECTED: &str = "trajectories of ATIF, which have `schema_version` and `steps`";
 
-/// The properties of an agent, and their keys in the document.
+/// The properties of an agent, and where the document has them.
 const AGENT: [(&str, &str); 3] = [
-    ("agent", "name"),
-    ("agent_version", "version"),
-    ("model", "model_name"),
+    ("agent", "/agent/name"),
+    ("agent_version", "/agent/version"),
+    ("model", "/agent/model_name"),
 ];
 
-pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, FormatError> {
-    let input = Input { file };
-    let mut rows = Vec::new();
-    let mut agents = BTreeMap::<&str, Option<String>>::new();
-    each_document(input, EXPECTED, |place, document: Map<String, Value>| {
-        let is_atif = document
-            .get("schema_version")
-            .and_then(Value::as_str)
-            .is_some_and(|it| it.starts_with("ATIF"));
-        if !is_atif {
+pub(super) fn import(input: Input<'_>, epochs: Epochs) -> Result<Converted, FormatError> {
+    let mut table = Table::default();
+    // The properties that all documents share.
+    let mut shared = None::<BTreeMap<String, Value>>;
+    each_document(input, EXPECTED, |place, document: Value| {
+        let version = document["schema_version"].as_str();
+        if !version.is_some_and(|it| it.starts_with("ATIF")) {
             let own = input.invalid(place, "no `schema_version` of ATIF; expected a trajectory");
-            return Err(match rows.is_empty() {
-                true => super::detect::other_format(input, EXPECTED, own),
-                false => own,
+            return Err(match table.len() {
+                0 => other_format(input, EXPECTED, own),
+                _ => own,
             });
         }
-        let row = row(rows.len() + 1, document).map_err(|reason| input.invalid(place, reason))?;
-        for (name, _) in AGENT {
-            let found = row.attributes.get(name).and_then(Value::as_str);
-            let known = agents
-                .entry(name)
-                .or_insert_with(|| found.map(str::to_owned));
-            if known.as_deref() != found {
-                *known = None;
-            }
-        }
-        rows.push(row);
-        Ok(())
+        let agent: BTreeMap<String, Value> = pick(&document, &AGENT);
+        let all = shared.get_or_insert_with(|| agent.clone());
+        all.retain(|name, value| agent.get(name) == Some(value));
+        let row = row(table.len() + 1, document);
+        table.add(input, row.map_err(|reason| input.invalid(place, reason))?)
     })?;
-    let tags = agents
-        .into_iter()
-        .filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    let tags: BTreeMap<_, _> = tags.collect();
-    let run = ForeignRun {
-        label: tags.get("agent").cloned(),
-        tags,
-        ..ForeignRun::default()
-    };
-    write_foreign_rows(out, rows, run).map_err(|error| input.output(error))?;
-    Ok(Vec::new())
+    let tags = shared.unwrap_or_default().into_iter();
+    table.run.tags = tags
+        .map(|(name, value)| (name, as_string(&value)))
+        .collect();
+    table.run.label = table.run.tags.get("agent").cloned();
+    Ok(table.finish(epochs))
 }
 
 /// Returns the row of a document. Its id is the session's id, or the number of the document.
-fn row(number: usize, document: Map<String, Value>) -> Result<ForeignRow, String> {
-    let id = ["trajectory_id", "session_id"]
-        .iter()
-        .find_map(|key| document.get(*key)?.as_str());
-    let id = id.map_or_else(|| number.to_string(), str::to_owned);
-    let mut attributes = Fields::default();
-    for (name, key) in AGENT {
-        if let Some(value) = document
-            .get("agent")
-            .and_then(|agent| agent.get(key)?.as_str())
-        {
-            attributes.insert(name, value);
-        }
-    }
-    let document = Value::Object(document);
+fn row(number: usize, document: Value) -> Result<TableRow, String> {
+    let id = text(&document, "/trajectory_id /session_id");
+    let mut row = TableRow::new(id.unwrap_or_else(|| number.to_string()));
+    row.attributes = pick(&document, &AGENT);
     let trajectory: Trajectory =
         serde_json::from_value(document.clone()).map_err(|error| error.to_string())?;
-    let tokens = tokens(&document, &trajectory);
+    row.tokens = tokens(&document, &trajectory);
     let text = |role: Role| {
-        let of_role = trajectory
-            .messages()
-            .iter()
-            .filter(move |it| it.role == role);
-        of_role
-            .map(|it| it.text.as_str())
-            .filter(|text| !text.is_empty())
+        let messages = trajectory.messages().iter();
+        let of_role = messages.filter(move |it| it.role == role && !it.text.is_empty());
+        of_role.map(|it| Value::from(it.text.as_str()))
     };
-    let gold = text(Role::User)
-        .next()
-        .map_or_else(|| json!({}), |task| json!({ "task": task }));
-    let mut pred = Map::new();
-    if let Some(answer) = text(Role::Assistant).next_back() {
-        pred.insert("answer".to_owned(), answer.into());
-    }
-    pred.insert("trajectory".to_owned(), document);
-    let attempt = RowAttempt {
-        pred: Some(Value::Object(pred)),
-        run: program_run(None, tokens),
-        ..RowAttempt::default()
-    };
-    Ok(ForeignRow {
-        id,
-        gold,
-        attributes,
-        attempts: vec![attempt],
-    })
+    let task = text(Role::User).next();
+    row.gold.extend(task.map(|task| ("task".to_owned(), task)));
+    let answer = text(Role::Assistant).next_back();
+    row.pred
+        .extend(answer.map(|answer| ("answer".to_owned(), answer)));
+    row.pred.insert("trajectory".to_owned(), document);
+    Ok(row)
 }
 
 /// Returns the tokens of the document's total, or else of its steps.
 fn tokens(document: &Value, trajectory: &Trajectory) -> Option<[u64; 2]> {
-    let total = |key: &str| document.get("final_metrics")?.get(key)?.as_u64();
-    let totals = [
-        total("total_prompt_tokens"),
-        total("total_completion_tokens"),
-    ];
+    let totals = ["total_prompt_tokens", "total_completion_tokens"];
+    let totals = totals.map(|key| document["final_metrics"][key].as_u64());
     if totals.iter().any(Option::is_some) {
         return Some(totals.map(Option::unwrap_or_default));
     }
-    let mut steps = trajectory
-        .messages()
-        .iter()
-        .filter_map(|message| message.usage);
+    let mut steps = trajectory.messages().iter().filter_map(|it| it.usage);
     let mut sum = steps.next()?;
     steps.for_each(|more| sum += more);
     Some([sum.input_tokens, sum.output_tokens])

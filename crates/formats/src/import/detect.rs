@@ -1,24 +1,61 @@
 //! Describes a file whose format is not the format that was named.
 
 use std::fmt;
+use std::path::Path;
 
 use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 
 use super::text::{with_finite_numbers, without_mark};
 use crate::error::{FormatError, Input};
+use crate::import::format::ForeignFormat;
 use crate::messages::escape;
 
 /// The bytes from which a format is recognized.
 const START: u64 = 64 << 10;
 
-/// The formats by a word of their nouns, and their names on the command line.
-const OWN: [(&str, &str); 4] = [
-    ("inspect_ai", "--from inspect"),
-    ("lm-eval", "--from lm-eval"),
-    ("OpenTelemetry", "--from otlp"),
-    ("ATIF", "--from atif"),
+/// The formats by keys of their first object, or columns of their first line.
+const KEYS: [(&str, &str); 20] = [
+    ("inspect", "eval version"),
+    ("inspect", "eval status"),
+    ("lm-eval", "doc_id"),
+    ("otlp", "resourceSpans"),
+    ("atif", "schema_version steps"),
+    ("promptfoo", "evalId results"),
+    ("promptfoo", "results config shareableUrl"),
+    ("deepeval", "testCases"),
+    ("deepeval", "testRunData"),
+    ("deepeval", "input actual_output expected_output"),
+    ("ragas", "user_input response"),
+    ("ragas", "user_input retrieved_contexts"),
+    ("ragas", "question contexts answer ground_truth"),
+    ("bfcl", "accuracy correct_count total_count"),
+    ("bfcl", "id result latency"),
+    ("helm", "instance_id stats"),
+    ("helm", "adapter_spec request_states"),
+    ("swebench", "instance_id model_patch"),
+    ("swebench", "resolved_ids submitted_ids"),
+    ("openai-batch", "custom_id response"),
 ];
+
+/// Describes a format: `a log of inspect_ai (`--from inspect`)`.
+fn described(format: &str) -> String {
+    let nouns = ForeignFormat::ALL
+        .iter()
+        .filter(|(_, name, _)| *name == format);
+    let noun: String = nouns.map(|(_, _, noun)| *noun).collect();
+    let (first, rest) = noun.split_at(1);
+    format!("{}{rest} (`--from {format}`)", first.to_lowercase())
+}
+
+/// Describes a file of another program, with the option that reads it; `None` if it seems to be none, or cannot be read.
+pub fn recognize(file: &Path) -> Option<String> {
+    if !file.is_file() {
+        return None;
+    }
+    let start = Input { file }.read(START).ok()?;
+    Some(describe(without_mark(&start))).filter(|found| found.contains("(`--from "))
+}
 
 /// Returns the error of a file of another format than `expected`, or `own` if it seems to have this format.
 pub(super) fn other_format(
@@ -31,10 +68,12 @@ pub(super) fn other_format(
         Err(unreadable) => return unreadable,
     };
     let found = describe(without_mark(&start));
-    if OWN
-        .iter()
-        .any(|(noun, name)| expected.contains(noun) && found.contains(name))
-    {
+    // The last word of a noun is the name of the program.
+    let is_own = |(_, name, noun): &(ForeignFormat, &str, &str)| {
+        let program = noun.rsplit(' ').next().unwrap_or_default();
+        expected.contains(program) && found.ends_with(&format!("(`--from {name}`)"))
+    };
+    if ForeignFormat::ALL.iter().any(is_own) {
         return own;
     }
     input.whole(format_args!("expected {expected}, found {found}"))
@@ -56,34 +95,47 @@ fn describe(start: &[u8]) -> String {
     }
     let keys = first_keys(start);
     let has = |key: &str| keys.iter().any(|found| found == key);
+    if has("scores") && has("id") && !has("epoch") {
+        return "a result file of this program; leave out --from".to_owned();
+    }
+    if has("gold") || has("pred") {
+        return "rows of gold labels and predictions; leave out --from".to_owned();
+    }
+    let first_line = start
+        .split(|byte| *byte == b'\n')
+        .next()
+        .unwrap_or_default();
+    let first_line = String::from_utf8_lossy(first_line);
+    let columns: Vec<&str> = first_line.trim().split(',').collect();
+    let has = |key: &str| keys.iter().any(|found| found == key) || columns.contains(&key);
+    if let Some((format, _)) = KEYS.iter().find(|(_, keys)| keys.split(' ').all(has)) {
+        return described(format);
+    }
+    if has("results") && has("configs") {
+        let found = "the results of lm-eval, which have no samples; write its samples_TASK_DATE.jsonl, which `--log_samples` saves";
+        return found.to_owned();
+    }
+    let words: Vec<&str> = first_line.split_whitespace().collect();
+    match &*words {
+        [_, "Q0", _, _, score, _] if score.parse::<f64>().is_ok() => return described("trec"),
+        [_, "0" | "Q0", _, grade] if grade.parse::<i64>().is_ok() => return described("trec"),
+        [_, .., id] if id.starts_with('(') && id.ends_with(')') => return described("trn"),
+        _ => {}
+    }
+    let is_list = start.trim_ascii_start().starts_with(b"[");
     match () {
-        () if has("scores") && has("id") && !has("epoch") => {
-            "a result file of this program; leave out --from".to_owned()
-        }
-        () if has("gold") || has("pred") => {
-            "rows of gold labels and predictions; leave out --from".to_owned()
-        }
-        () if has("eval") && has("version") => {
-            "a log of inspect_ai (`--from inspect`)".to_owned()
-        }
-        () if has("doc_id") => "samples of lm-eval (`--from lm-eval`)".to_owned(),
-        () if has("results") && has("configs") => {
-            "the results of lm-eval, which have no samples; write its samples_TASK_DATE.jsonl, which `--log_samples` saves"
-                .to_owned()
-        }
-        () if has("resourceSpans") => "spans of OpenTelemetry (`--from otlp`)".to_owned(),
-        () if has("schema_version") && has("steps") => {
-            "a trajectory of ATIF (`--from atif`)".to_owned()
-        }
+        () if is_list => "a list".to_owned(),
         () if !keys.is_empty() => {
-            format!("an object with {}", escape::names(keys.iter().take(8).map(String::as_str)))
+            format!(
+                "an object with {}",
+                escape::names(keys.iter().take(8).map(String::as_str))
+            )
         }
-        () if start.trim_ascii_start().starts_with(b"[") => "a list".to_owned(),
         () => "a file without objects of JSON".to_owned(),
     }
 }
 
-/// Returns the keys of the first object of JSON, as far as it is there.
+/// Returns the keys of the first object of JSON, also in a list, as far as it is there.
 fn first_keys(start: &[u8]) -> Vec<String> {
     /// Collects keys, also of an object that is cut off.
     struct Keys<'k>(&'k mut Vec<String>);
@@ -107,8 +159,9 @@ fn first_keys(start: &[u8]) -> Vec<String> {
     let mut keys = Vec::new();
     let start = String::from_utf8_lossy(start);
     let text = with_finite_numbers(&start);
+    let text = text.trim_start().trim_start_matches('[');
     // An error of what follows, or of the end, does not matter.
-    let _ = serde_json::Deserializer::from_str(&text).deserialize_map(Keys(&mut keys));
+    let _ = serde_json::Deserializer::from_str(text).deserialize_map(Keys(&mut keys));
     keys
 }
 

@@ -4,21 +4,34 @@
 //! describes a file of another format.
 
 mod atif;
+mod bfcl;
+mod deepeval;
 mod detect;
+mod folder;
 mod format;
+mod helm;
 #[cfg(feature = "inspect")]
 mod inspect;
 mod lm_eval;
+mod openai_batch;
 mod otlp;
+mod promptfoo;
+mod ragas;
 mod scores;
+mod swebench;
+mod table;
 mod text;
+mod trec;
 
 use std::path::Path;
 
-use crate::error::FormatError;
 #[cfg(not(feature = "inspect"))]
 use crate::error::NO_INSPECT;
+use crate::error::{FormatError, Input};
+use crate::results::write_foreign_rows;
 
+pub use detect::recognize;
+use format::Converted;
 pub use format::{Epochs, ForeignFormat};
 pub(crate) use text::as_string;
 
@@ -49,18 +62,53 @@ pub fn import_file(
     file: &Path,
     out: &Path,
 ) -> Result<Vec<String>, FormatError> {
+    import_files(format, epochs, &[file], out)
+}
+
+/// Converts files that have the rows together, such as judgements and a run of TREC.
+///
+/// # Errors
+/// [`FormatError`], with the file and the place in it.
+#[doc(hidden)]
+pub fn import_files(
+    format: ForeignFormat,
+    epochs: Epochs,
+    files: &[&Path],
+    out: &Path,
+) -> Result<Vec<String>, FormatError> {
+    let Converted { rows, run, notes } = folder::convert(format, epochs, files)?;
+    let unwritable = |error| Input { file: files[0] }.output(error);
+    write_foreign_rows(out, rows, run).map_err(unwritable)?;
+    Ok(notes)
+}
+
+/// Converts one file, or the files of a format that has several.
+fn convert(
+    format: ForeignFormat,
+    epochs: Epochs,
+    files: &[&Path],
+) -> Result<Converted, FormatError> {
+    let file = files[0];
+    let input = Input { file };
+    let inputs: Vec<Input<'_>> = files.iter().map(|file| Input { file }).collect();
     match format {
         #[cfg(feature = "inspect")]
-        ForeignFormat::Inspect => inspect::import(file, out, epochs),
+        ForeignFormat::Inspect => inspect::import(file, epochs),
         #[cfg(not(feature = "inspect"))]
-        ForeignFormat::Inspect => {
-            let _ = epochs;
-            Err(FormatError::new(format_args!(
-                "--from inspect: {NO_INSPECT}"
-            )))
-        }
-        ForeignFormat::LmEval => lm_eval::import(file, out),
-        ForeignFormat::Otlp => otlp::import(file, out),
-        ForeignFormat::Atif => atif::import(file, out),
+        ForeignFormat::Inspect => Err(FormatError::new(format_args!(
+            "--from inspect: {NO_INSPECT}"
+        ))),
+        ForeignFormat::LmEval => lm_eval::import(file),
+        ForeignFormat::Otlp => otlp::import(file),
+        ForeignFormat::Atif => atif::import(input, epochs),
+        ForeignFormat::Promptfoo => promptfoo::import(input, epochs),
+        ForeignFormat::Deepeval => deepeval::import(input, epochs),
+        ForeignFormat::Ragas => ragas::import(input, epochs),
+        ForeignFormat::Helm => helm::import(input, epochs),
+        ForeignFormat::OpenaiBatch => openai_batch::import(input, epochs),
+        ForeignFormat::Bfcl => bfcl::import(&inputs, epochs),
+        ForeignFormat::Swebench => swebench::import(&inputs, epochs),
+        ForeignFormat::Trec => trec::import(&inputs, epochs),
+        ForeignFormat::Trn => trec::import_transcripts(&inputs, epochs),
     }
 }

@@ -57,6 +57,25 @@ pub(super) fn complete(rows: &mut [ForeignRow], optional: &HashSet<String>) {
     }
 }
 
+/// Returns the mean of a metric over the rows that have a score, of which each is the mean of its evaluations.
+#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 rows")]
+fn mean_of(rows: &[ForeignRow], metric: &str) -> Option<f64> {
+    let mean = |values: Vec<f64>| {
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    };
+    let of_row = |row: &ForeignRow| {
+        let outcomes = row.attempts.iter().filter_map(|it| it.outcomes.get(metric));
+        mean(outcomes.filter_map(Outcome::value).collect())
+    };
+    mean(rows.iter().filter_map(of_row).collect())
+}
+
+/// Returns the score of a header and the mean of the rows, if they are different.
+pub(super) fn other_mean(header: &Value, rows: &[ForeignRow], metric: &str) -> Option<(f64, f64)> {
+    let both = header.as_f64().zip(mean_of(rows, metric));
+    both.filter(|(header, mean)| (header - mean).abs() > 1e-6)
+}
+
 /// Orders the ids of rows: numbers by their value, then strings.
 pub(super) fn by_id(a: &str, b: &str) -> Ordering {
     match (a.parse::<u64>(), b.parse::<u64>()) {

@@ -169,7 +169,8 @@ fn whole<T: DeserializeOwned>(input: Input<'_>, expected: &'static str) -> Resul
             "longer than {limit} MiB as one document; write one document in each line"
         )));
     }
-    if !without_mark(&text).trim_ascii_start().starts_with(b"{") {
+    let start = without_mark(&text).trim_ascii_start();
+    if !start.starts_with(b"{") && !start.starts_with(b"[") {
         return Err(other_format(
             input,
             expected,

@@ -1,10 +1,13 @@
 //! The figures of one metric over the rows of a run: counts, mean, interval.
 
+use std::fmt;
+
 use super::ResultOutcome;
 use super::run_scores::RunScores;
 use super::selected::Score;
 use crate::contract::{MetricIdentity, ScoreKind, ScoreRange};
 use crate::evaluate::summary::{IntervalOptions, Place, Sample};
+use crate::stats::decimals::decimals;
 use crate::stats::{Interval, Proportion, Uncertainty};
 
 /// Rows by outcome.
@@ -37,7 +40,6 @@ impl Counts {
         } += 1;
     }
 
-    #[cfg(feature = "html")]
     pub(super) fn rows(&self) -> u64 {
         let unscored = self.gated + self.skipped + self.abstained + self.not_needed;
         self.scored + self.failed + unscored + self.absent
@@ -203,10 +205,13 @@ pub(super) fn figures_of(
     } else {
         values
     };
-    (
-        counts,
-        Figures::of(kind, values, has_groups, Bounds::of(run, metric)),
-    )
+    // Other programs do not declare the range of a score.
+    let is_other = run.run.identity(metric).is_some_and(|it| !it.has_code());
+    let bounds = match Bounds::of(run, metric) {
+        Bounds::Declared(None) if is_other => Bounds::UNKNOWN,
+        bounds => bounds,
+    };
+    (counts, Figures::of(kind, values, has_groups, bounds))
 }
 
 /// The score of a metric over all rows of a run, for the file formats of other programs.
@@ -223,6 +228,47 @@ pub struct MetricFigures {
     pub method: &'static str,
     /// Rows by outcome.
     pub counts: Counts,
+}
+
+/// Writes the score with its interval and denominators: `68.06% [53.43, 82.68] (mean of 23/24, 1 failed counted as 0; 71.01% of the 23
+/// scored)`.
+impl fmt::Display for MetricFigures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Counts { scored, failed, .. } = self.counts;
+        let all = self.counts.rows();
+        let Some(score) = self.score else {
+            return write!(f, "not enough rows (0/{all} scored, {failed} failed)");
+        };
+        let (scale, digits, unit) = match self.kind {
+            ScoreKind::Bool => (100.0, 2, "%"),
+            ScoreKind::Number | ScoreKind::Corpus => (1.0, 4, ""),
+        };
+        let number = |value: f64| decimals(scale * value, digits);
+        write!(f, "{}{unit} ", number(score))?;
+        match (self.uncertainty.ci95(), self.uncertainty.reason()) {
+            (Some(ci95), _) => write!(f, "[{}, {}]", number(ci95.low), number(ci95.high))?,
+            (None, reason) => write!(f, "[{}]", reason.unwrap_or_default())?,
+        }
+        write!(f, " (mean of {scored}/{all}, {failed} failed")?;
+        for (count, what) in [
+            (self.counts.abstained, "abstained"),
+            (self.counts.absent, "absent"),
+        ] {
+            if count > 0 {
+                write!(f, ", {count} {what}")?;
+            }
+        }
+        if failed > 0 {
+            #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 rows")]
+            let of_scored = score * (scored + failed) as f64 / scored as f64;
+            write!(
+                f,
+                " counted as 0; {}{unit} over the {scored} scored",
+                number(of_scored)
+            )?;
+        }
+        f.write_str(")")
+    }
 }
 
 impl RunScores {

@@ -19,6 +19,8 @@ use crate::evaluate::{EvaluateError, RowResult, reduced};
 pub struct ForeignRow {
     /// The row's id, unique within the file.
     pub id: String,
+    /// `true` if the id is the number of the row in the file.
+    pub is_positional: bool,
     /// The gold row.
     pub gold: Value,
     /// All other fields.
@@ -106,6 +108,7 @@ pub fn write_foreign_rows(
 fn result(row: ForeignRow) -> (RowResult<Value, Value>, Vec<String>) {
     let ForeignRow {
         id,
+        is_positional,
         gold,
         attributes,
         attempts,
@@ -117,6 +120,7 @@ fn result(row: ForeignRow) -> (RowResult<Value, Value>, Vec<String>) {
     let names: Vec<String> = names.into_keys().collect();
     let has_repeats = attempts.len() > 1;
     let mut row = RowResult::of_parts(id, Arc::new(gold), attributes);
+    row.is_positional = is_positional;
     for mut attempt in attempts {
         let run = (attempt.run.latency.is_some() || attempt.run.usage.is_some())
             .then(|| Box::new(attempt.run));

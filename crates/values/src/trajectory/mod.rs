@@ -6,7 +6,10 @@
 //! | --- | --- | --- |
 //! | OpenAI messages | a list of objects with `role`; an object with `messages` | messages of role `assistant` |
 //! | Anthropic, Bedrock, Vercel's AI SDK | the same; `content` or `parts` has blocks such as `tool_use` and `tool_result` | the same |
-//! | OpenAI Responses | items of the type `function_call` or `function_call_output` besides messages | the same, and each call |
+//! | Gemini | the same, also with the role `model`; an object with `contents` | the same |
+//! | LangChain | messages with `type`: `human`, `ai`, `tool`; also in `data`, or in `kwargs` with `lc` | messages of `ai` |
+//! | ShareGPT | objects with `from` and `value`; an object with `conversations` | messages of `gpt` and `function_call` |
+//! | OpenAI Responses | items of the type `function_call`, `function_call_output` or another `.._call` besides messages; a response with `output` | the same, and each call |
 //! | ATIF 1.x, the Agent Trajectory Interchange Format of Harbor | `schema_version` | steps of the source `agent` |
 //! | a `dsrs_metrics::rows::Trace` | objects with `predictor` | the steps, each a call |
 //! | calls | objects with `name`, and `args`, `arguments`, `input_parameters` or `input` | the calls |

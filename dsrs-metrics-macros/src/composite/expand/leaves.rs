@@ -39,6 +39,7 @@ pub(super) fn components(cx: &Context<'_>) -> TokenStream {
         #(#aliases)*
         #(#tables)*
         const __SPECS: [#runtime::__private::MetricSpec<'static>; #count] = [#(#specs),*];
+        const __STUB: ::core::primitive::bool = #runtime::__private::MetricSpec::any_stub(&__SPECS);
         #(#derived)*
     }
 }

@@ -13,7 +13,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
 use super::attr::CompositeAttrs;
-use super::expression::Expression;
+use super::expression::{Expression, parts_of};
 use super::item::Item;
 use crate::shared::attributes::derived_traits;
 use crate::shared::contract::{Paths, hidden, stub, unit_struct};
@@ -46,9 +46,11 @@ pub(super) fn after_mistakes(item: &Item, attrs: &CompositeAttrs, errors: Errors
             private,
         },
         item.ident(),
+        &names::lower_snake(&item.ident().to_string()),
         &TokenStream::new(),
     );
-    let rules = attrs.root.as_ref().map(|root| {
+    let root = attrs.root.as_ref().filter(|root| is_complete(root));
+    let rules = root.map(|root| {
         let cx = &Context::new(item, attrs, root);
         let (rules, agree) = (tree::tree(cx).items, types::rows_agree(cx));
         quote!(#rules #agree)
@@ -56,6 +58,16 @@ pub(super) fn after_mistakes(item: &Item, attrs: &CompositeAttrs, errors: Errors
     let own = unit_impls(item);
     let hidden = hidden(span, &item.cfgs(), &quote!(#own #stub #rules));
     quote!(#item #hidden #errors)
+}
+
+/// Returns `true` if no part of the expression was left out because of a mistake.
+fn is_complete(expression: &Expression) -> bool {
+    let is_complete_itself = match expression {
+        Expression::Combination(combination) => combination.is_complete,
+        Expression::Decision(decision) => decision.is_complete,
+        Expression::Component(_) | Expression::Gate(_) => true,
+    };
+    is_complete_itself && parts_of(expression).all(|part| is_complete(&part.expression))
 }
 
 fn unit_impls(item: &Item) -> TokenStream {

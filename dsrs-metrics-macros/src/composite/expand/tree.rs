@@ -91,7 +91,9 @@ impl Writer<'_> {
 
     /// Emits a constant whose evaluation fails with the message of the rule, if there is one.
     fn rule(&mut self, at: (Span, Span), name: &str, args: &TokenStream) {
-        self.items.extend(rule(self.cx.span, at, name, args));
+        let guard = quote_spanned!(self.cx.span=> __STUB,);
+        self.items
+            .extend(rule(self.cx.span, at, &guard, name, args));
     }
 
     fn rule_of(&mut self, part: &Expression, rule: &str, derived: &Ident) {

@@ -21,7 +21,7 @@ use crate::judge::score::check_expression;
 use crate::shared::errors::Errors;
 use crate::shared::names::{self, shadows_prelude};
 use crate::shared::tokens::as_written;
-use crate::shared::types::{is_integer, last_segment_is, option_of};
+use crate::shared::types::{borrows_inside, is_integer, last_segment_is, option_of, owned};
 use crate::shared::values::{bounds, check_range, check_score as check_constant, literal};
 
 pub(crate) fn check(judge: &mut Judge, errors: &mut Errors) {
@@ -147,6 +147,20 @@ fn check_trace(input: &Input, errors: &mut Errors) {
 }
 
 fn check_owned(ty: &Type, errors: &mut Errors) {
+    let inner = option_of(ty).unwrap_or(ty);
+    if last_segment_is(inner, "str") || borrows_inside(inner) {
+        let found = as_written(ty);
+        let owned = if last_segment_is(inner, "str") {
+            found.replace("str", "String")
+        } else {
+            as_written(owned(inner))
+        };
+        errors.at(
+            ty,
+            format!("expected an owned type, found `{found}`; write `{owned}`"),
+        );
+        return;
+    }
     let Type::Reference(reference) = option_of(ty).unwrap_or(ty) else {
         return;
     };
@@ -236,6 +250,14 @@ fn check_reasoning(judge: &Judge, errors: &mut Errors) {
     if !last_segment_is(&own.field.ty, "String") {
         let found = as_written(&own.field.ty);
         errors.at(&own.field.ty, format!("expected `String` for the output `reasoning`, found `{found}`; write `String`, rename the output, or write `reasoning = false`"));
+    }
+    if let Some(first) = judge
+        .outputs
+        .first()
+        .filter(|first| first.field.ident != own.field.ident)
+    {
+        let first = first.field.name();
+        errors.at(&own.field.ident, format!("`reasoning` comes after `{first}`, and a model answers in this order; move `reasoning` before `{first}`"));
     }
 }
 

@@ -9,7 +9,7 @@ use crate::judge::model::Judge;
 use crate::shared::errors::Errors;
 use crate::shared::names;
 use crate::shared::tokens::as_written;
-use crate::shared::values::literal;
+use crate::shared::values::{form, literal};
 
 pub(super) fn check_sampling(judge: &Judge, errors: &mut Errors) {
     if let Some(temperature) = &judge.attrs.scoring.temperature {
@@ -18,7 +18,8 @@ pub(super) fn check_sampling(judge: &Judge, errors: &mut Errors) {
             Some(value) => errors.at(temperature, format!("`temperature` must be between 0.0 and 2.0, found {value:?}; write `temperature = 0.0` for the most repeatable answers")),
             None if matches!(temperature, Expr::Lit(_)) => {
                 let found = as_written(temperature);
-                errors.at(temperature, format!("expected a number, found `{found}`; write `temperature = 0.0`"));
+                let write = form("temperature", temperature, "0.0");
+                errors.at(temperature, format!("expected a number, found `{found}`; write `{write}`"));
             }
             None => {}
         }

@@ -19,12 +19,18 @@ pub(super) fn check(judge: &Judge, errors: &mut Errors) {
         return;
     };
     let Scoring { word, draws } = scoring;
-    one_of(word, "a scoring", &["logprobs", "draws", "text"], errors);
+    one_of(
+        "by",
+        word,
+        "a scoring",
+        &["logprobs", "draws", "text"],
+        errors,
+    );
     match draws {
         None if word == "draws" => {
             errors.at(
                 word,
-                "`draws` requires the number of answers; write `draws(20)`",
+                "`draws` requires the number of answers; write `by = draws(20)`",
             );
         }
         Some(draws) if word == "text" || word == "logprobs" => {

@@ -5,6 +5,7 @@ use syn::Ident;
 use super::panel::check_at_least_one;
 use crate::judge::model::Judge;
 use crate::shared::errors::Errors;
+use crate::shared::names::nearest;
 
 pub(super) fn check(judge: &Judge, errors: &mut Errors) {
     let attrs = &judge.attrs;
@@ -19,6 +20,7 @@ pub(super) fn check(judge: &Judge, errors: &mut Errors) {
     }
     if let Some(role) = &turns.of {
         one_of(
+            "of",
             role,
             "the role of the turns",
             &["assistant", "user"],
@@ -27,6 +29,7 @@ pub(super) fn check(judge: &Judge, errors: &mut Errors) {
     }
     if let Some(reduce) = &turns.reduce {
         one_of(
+            "reduce",
             reduce,
             "a reduction of the scores of turns",
             &["mean", "min", "max"],
@@ -58,13 +61,19 @@ pub(super) fn check(judge: &Judge, errors: &mut Errors) {
 }
 
 /// Reports a word that is not one of the expected ones.
-pub(super) fn one_of(word: &Ident, what: &str, expected: &[&str], errors: &mut Errors) {
+pub(super) fn one_of(key: &str, word: &Ident, what: &str, expected: &[&str], errors: &mut Errors) {
     if !expected.iter().any(|name| word == name) {
         let names = expected.join("`, `");
-        let first = expected[0];
+        let found = word.to_string();
+        let meant = match &*found {
+            "average" => "mean",
+            "ai" | "bot" | "model" => "assistant",
+            "human" => "user",
+            found => nearest(found, expected).unwrap_or(expected[0]),
+        };
         errors.at(
             word,
-            format!("expected {what}, one of `{names}`, found `{word}`; write `{first}`"),
+            format!("expected {what}, one of `{names}`, found `{found}`; write `{key} = {meant}`"),
         );
     }
 }

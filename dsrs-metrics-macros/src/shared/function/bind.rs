@@ -9,7 +9,7 @@ use super::role::{DefaultValue, Role, RoleAttr};
 use super::side::Side;
 use crate::shared::errors::Errors;
 use crate::shared::settings::Settings;
-use crate::shared::tokens::{as_written, is_ident};
+use crate::shared::tokens::{as_written, find, is_ident};
 use crate::shared::types::{last_segment_is, option_of, ungrouped};
 
 impl Binding {
@@ -84,6 +84,11 @@ impl Binding {
         } else {
             Side::Pred
         };
+        if let Some(row) = dynamic_row(&typed.ty) {
+            let role = side.name();
+            errors.at(&typed.ty, format!("`#[{role}]` reads a field, and `&{row}` is a whole row; remove `#[{role}]`, and write `{}: &{row}`", Side::name_of(row)));
+            return Self::Nothing;
+        }
         let renamed = attr.rename.is_some();
         let (name, name_span) = match (attr.rename, ident) {
             (Some(rename), _) => (rename.value(), rename.span()),
@@ -268,6 +273,14 @@ fn unbound(typed: &PatType, ty: &Type, attrs: &Settings, errors: &mut Errors) ->
         _ => None,
     };
     let whole = row.and_then(|row| Some((row, side_of(row, attrs)?)));
+    let is_group = |attr: &syn::Attribute| {
+        let tokens = quote::ToTokens::to_token_stream(&attr.meta);
+        find(tokens, &|word| word == "flatten").is_some()
+    };
+    if typed.attrs.iter().any(is_group) {
+        errors.at(&typed.pat, format!("the parameter `{name}` has no source; write `#[param(flatten)]` for a struct of parameters"));
+        return Binding::Nothing;
+    }
     let message = match (row, whole) {
         (_, Some((row, Side::Gold))) => {
             let row = as_written(row);
@@ -284,7 +297,7 @@ fn unbound(typed: &PatType, ty: &Type, attrs: &Settings, errors: &mut Errors) ->
         (Some(row), None) if !is_field_type(ty) && matches!(row, Type::Path(_)) => {
             let row = as_written(row);
             format!(
-                "the parameter `{name}` has no source; name it `gold` or `pred` if a whole row is a `{row}`, write `#[gold]` or `#[pred]` to read a field of a row, or `#[param]` for configuration"
+                "the parameter `{name}` has no source; name it `gold` or `pred` if a whole row is a `{row}`, write `#[gold]` or `#[pred]` to read a field of a row, `#[param]` for configuration, or `#[param(flatten)]` for a struct of parameters"
             )
         }
         _ => format!(
@@ -332,6 +345,16 @@ fn check_field(
             "empty field name; write the name of a field",
         );
     }
+    if let Some((outer, inner)) = field.name.split_once('.') {
+        let side = side.name();
+        errors.at_span(
+            field.name_span,
+            format!(
+                "a field name has no `.`, found `{}`; write `#[{side}({outer:?})]` and read `{inner}` from a `&Value` or a type that implements `Deserialize`",
+                field.name
+            ),
+        );
+    }
     let ty = ungrouped(&typed.ty);
     if let (Some(_), Some(default)) = (option_of(ty), &field.default) {
         errors.at_span(
@@ -356,6 +379,17 @@ fn check_field(
             ),
         );
     }
+}
+
+/// Returns the dynamic row that a type is, or borrows.
+fn dynamic_row(ty: &Type) -> Option<&'static str> {
+    let ty = match ungrouped(ty) {
+        Type::Reference(reference) => &*reference.elem,
+        ty => ty,
+    };
+    ["Example", "Prediction"]
+        .into_iter()
+        .find(|row| last_segment_is(ty, row))
 }
 
 fn is_optional_ref(ty: &Type, name: &str) -> bool {

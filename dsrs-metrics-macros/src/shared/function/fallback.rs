@@ -7,6 +7,8 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 
 use super::model::Model;
+use syn::ext::IdentExt as _;
+
 use crate::shared::contract;
 use crate::shared::errors::Errors;
 use crate::shared::function::expand::context::{Context, hidden};
@@ -64,7 +66,7 @@ fn stubs(cx: &Context<'_>) -> TokenStream {
             pub fn #name<T>(self, _: T) -> Self { self }
         }
     });
-    let stub = contract::stub(&cx.paths(), ident, &quote!(#(#setters)*));
+    let stub = contract::stub(&cx.paths(), ident, &stub_name(model), &quote!(#(#setters)*));
     let groups: BTreeMap<_, _> = model
         .groups()
         .map(|(_, it)| (as_written(&it.ty), it))
@@ -73,6 +75,12 @@ fn stubs(cx: &Context<'_>) -> TokenStream {
         .into_values()
         .map(|param| has_params(cx, &cx.owner(param)));
     quote!(#stub #(#groups)*)
+}
+
+/// Returns the name of the metric, or that of its function if `name` is the error.
+fn stub_name(model: &Model) -> String {
+    let name = model.attrs.name.as_ref().map(syn::LitStr::value);
+    name.unwrap_or_else(|| model.function.sig.ident.unraw().to_string())
 }
 
 /// Emits the setters of a struct of parameters.

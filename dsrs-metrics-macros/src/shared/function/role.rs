@@ -172,7 +172,7 @@ impl RoleAttr {
             return Err(wrong());
         }
         found_keys.add(&key, errors);
-        if input.peek(syn::token::Paren) {
+        if input.peek(syn::token::Paren) || input.peek(Token![:]) {
             list::to_comma(input)?;
             return Err(wrong());
         }
@@ -235,11 +235,25 @@ impl RoleAttr {
         let inside = found
             .strip_prefix("default(")
             .and_then(|rest| rest.strip_suffix(')'));
-        if let Some(value) = inside {
+        let after_colon = found.strip_prefix("default:").map(str::trim);
+        if let Some(value) = inside.or(after_colon) {
             return format!("expected `=` after `default`; write `default = {value}`");
         }
         if let Some((word, key)) = self.misspelt(found) {
             return format!("unknown key `{word}` in `#[{role}]`; did you mean `{key}`?");
+        }
+        if self.role != Role::Param && OPTIONAL.contains(&word_of(found)) {
+            return format!(
+                "unknown key `{}` in `#[{role}]`; write `Option<..>` as the type for a field that may be missing, or `#[{role}(default)]`",
+                word_of(found)
+            );
+        }
+        if self.role == Role::Param
+            && let Some(value) = meant_default(found)
+        {
+            return format!(
+                "expected `default = value` in `#[param]`, found `{found}`; write `#[param(default = {value})]`"
+            );
         }
         if self.role == Role::Param {
             return format!(
@@ -261,6 +275,34 @@ impl RoleAttr {
     }
 }
 
+/// What other libraries write for a field that may be missing.
+const OPTIONAL: [&str; 7] = [
+    "optional",
+    "option",
+    "nullable",
+    "required",
+    "allow_missing",
+    "skip",
+    "maybe",
+];
+
+/// Returns the word before `=`.
+fn word_of(found: &str) -> &str {
+    found.split_once('=').map_or(found, |(word, _)| word).trim()
+}
+
+/// Returns the value in `3`, `value = 3` or `default_value = 3`.
+fn meant_default(found: &str) -> Option<String> {
+    let value = match found.split_once('=') {
+        Some(("value " | "default_value " | "default_value_t " | "val ", value)) => value.trim(),
+        Some(_) => return None,
+        None => found,
+    };
+    let literal = syn::parse_str::<syn::Lit>(value).ok()?;
+    let is_name = matches!(literal, syn::Lit::Str(_)) && value == found;
+    (!is_name).then(|| value.to_owned())
+}
+
 const NAMED_BY: &str =
     "expected the name of a `#[param]` after `named_by`; write `named_by = field`";
 
@@ -279,11 +321,30 @@ fn meant_name(found: &str) -> Option<String> {
     if let Ok(name) = syn::parse2::<LitStr>(tokens.clone()) {
         return Some(name.value());
     }
+    if let Ok(typed) = syn::parse2::<Field>(tokens.clone()) {
+        return Some(typed.0.unraw().to_string());
+    }
     let pair = syn::parse2::<syn::MetaNameValue>(tokens).ok()?;
-    let names = ["rename", "name", "field"];
+    let value = quote::ToTokens::to_token_stream(&pair.value);
+    if let Ok(name) = syn::parse2::<LitStr>(value.clone()) {
+        return Some(name.value());
+    }
+    let names = ["rename", "name", "field", "key", "column"];
     let is_name = names.iter().any(|name| pair.path.is_ident(name));
-    let name = syn::parse2::<LitStr>(quote::ToTokens::to_token_stream(&pair.value)).ok()?;
-    is_name.then(|| name.value())
+    let name = syn::parse2::<Ident>(value).ok()?;
+    is_name.then(|| name.unraw().to_string())
+}
+
+/// `answer: &str`.
+struct Field(Ident);
+
+impl syn::parse::Parse for Field {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let name = input.parse()?;
+        input.parse::<Token![:]>()?;
+        input.parse::<syn::Type>()?;
+        Ok(Self(name))
+    }
 }
 
 fn unreadable_value(key: &Ident, found: &str) -> String {

@@ -14,6 +14,14 @@ pub(crate) enum Side {
 impl Side {
     pub(crate) const BOTH: [Self; 2] = [Self::Gold, Self::Pred];
 
+    /// Returns the usual name of a parameter for a dynamic row.
+    pub(crate) fn name_of(row: &str) -> &'static str {
+        match row {
+            "Example" => "example",
+            _ => "pred",
+        }
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Gold => "gold",

@@ -229,6 +229,7 @@ impl Derived {
         spec.strict = strict;
         spec.is_async = is_async(components);
         spec.code = code_of_components(components);
+        spec.is_stub = MetricSpec::any_stub(components);
         spec
     }
 

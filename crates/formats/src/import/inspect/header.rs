@@ -8,15 +8,23 @@ use serde_json::{Map, Value};
 use super::member::Samples;
 use super::sample::id_of;
 use crate::contract::{MetricIdentity, MetricSpec};
+use crate::import::scores::other_mean;
 use crate::import::text::{as_string, parse};
-use crate::messages::escape::names;
+use crate::messages::escape::{name, names};
+use crate::results::ForeignRow;
 
 /// The latest version of the format.
 const VERSION: u64 = 2;
 
+const fn latest() -> u64 {
+    VERSION
+}
+
 /// The header of a log.
 #[derive(Deserialize)]
 pub(super) struct Header {
+    /// Some programs write a log without it, which inspect_ai reads as the latest version.
+    #[serde(default = "latest")]
     version: u64,
     #[serde(default)]
     status: Option<String>,
@@ -90,6 +98,25 @@ impl Header {
         Some(format!(
             "the header counts {total} samples, and the log has {found}{missing}; copy the file again"
         ))
+    }
+
+    /// Describes the means of the header that are not those of the rows.
+    pub(super) fn other_means(&self, rows: &[ForeignRow]) -> Vec<String> {
+        let is_mean = |score: &&Value| score["reducer"].as_str().is_none_or(|it| it == "mean");
+        let mut other = Vec::new();
+        for score in items(&self.results["scores"]).filter(is_mean) {
+            let scorer = text(&score["scorer"]);
+            for metric in ["accuracy", "mean"] {
+                let header = &score["metrics"][metric]["value"];
+                if let Some((header, mean)) = other_mean(header, rows, scorer) {
+                    let scorer = name(scorer);
+                    other.push(format!(
+                        "the header has {header:.4} as {metric} of `{scorer}`, and the rows have {mean:.4}; the log was changed or is not complete"
+                    ));
+                }
+            }
+        }
+        other
     }
 
     /// Returns the scorers of the task, by the names that their scores have.

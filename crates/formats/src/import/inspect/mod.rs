@@ -25,7 +25,7 @@ use self::member::{MAX_MEMBER, Member, Members, Samples, fields, kept};
 use self::rows::Rows;
 use self::sample::id_of;
 use super::detect::other_format;
-use super::format::Epochs;
+use super::format::{Converted, Epochs};
 use super::scores::by_id;
 use super::text::{as_text, parse, with_finite_numbers};
 use crate::error::{FormatError, Input};
@@ -44,7 +44,7 @@ struct Log<'a> {
 /// The first bytes of an archive, and of one without members.
 const ARCHIVE: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
-pub(super) fn import(file: &Path, out: &Path, epochs: Epochs) -> Result<Vec<String>, FormatError> {
+pub(super) fn import(file: &Path, epochs: Epochs) -> Result<Converted, FormatError> {
     let input = Input { file };
     let mut opened = File::open(file).map_err(|error| input.whole(error))?;
     let metadata = opened.metadata().map_err(|error| input.whole(error))?;
@@ -67,29 +67,28 @@ pub(super) fn import(file: &Path, out: &Path, epochs: Epochs) -> Result<Vec<Stri
         }
         let text = as_text(&bytes).map_err(|reason| input.whole(reason))?;
         let text = with_finite_numbers(text);
-        return convert(json_log(input, &text)?, &mut members, out, epochs);
+        return convert(json_log(input, &text)?, &mut members, epochs);
     }
     opened.rewind().map_err(|error| input.whole(error))?;
     let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
     let archive = ZipArchive::from_file(opened, &mut buffer);
     let archive = archive.map_err(|error| archive::damaged(input, &error))?;
     let log = archive::open(&mut members, &archive)?;
-    convert(log, &mut members, out, epochs)
+    convert(log, &mut members, epochs)
 }
 
 fn convert(
     mut log: Log<'_>,
     members: &mut Members<'_>,
-    out: &Path,
     epochs: Epochs,
-) -> Result<Vec<String>, FormatError> {
+) -> Result<Converted, FormatError> {
     if log.samples.is_empty() {
         let status = log.header.status();
         let reason = format_args!("no sample in the log, whose status is `{status}`");
         return Err(members.input.whole(reason));
     }
     log.samples.sort_by(|a, _, b, _| by_id(a, b));
-    Rows::new(log.header, epochs).write(members, &log.samples, log.unread, out)
+    Rows::new(log.header, epochs).convert(members, &log.samples, log.unread)
 }
 
 /// Finds the samples and the header of a JSON log.

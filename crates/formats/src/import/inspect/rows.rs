@@ -1,7 +1,6 @@
 //! The rows of a log: a row for each sample with its epochs, or for each epoch.
 
 use std::collections::HashSet;
-use std::path::Path;
 
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value};
@@ -11,10 +10,10 @@ use super::member::{Member, Members, Samples};
 use super::sample::Sample;
 use crate::contract::{Fields, Outcome};
 use crate::error::FormatError;
-use crate::import::format::Epochs;
+use crate::import::format::{Converted, Epochs};
 use crate::import::scores::{MetricNames, complete};
 use crate::messages::escape;
-use crate::results::{ForeignRow, ForeignRun, RowAttempt, write_foreign_rows};
+use crate::results::{ForeignRow, ForeignRun, RowAttempt};
 
 /// Converts the samples of a log.
 pub(super) struct Rows {
@@ -43,19 +42,20 @@ impl Rows {
         }
     }
 
-    pub(super) fn write(
+    pub(super) fn convert(
         mut self,
         members: &mut Members<'_>,
         samples: &Samples<'_>,
         unread: Option<String>,
-        out: &Path,
-    ) -> Result<Vec<String>, FormatError> {
-        let input = members.input;
+    ) -> Result<Converted, FormatError> {
         let rows = self.rows(members, samples)?;
         let most_epochs = rows.iter().map(|row| row.attempts.len()).max();
         let most_epochs = most_epochs.unwrap_or(1);
         let mut notes = self.notes();
         let missing = self.header.missing(samples);
+        if missing.is_none() && self.epochs == Epochs::Repeats {
+            notes.extend(self.header.other_means(&rows));
+        }
         let is_partial = self.header.status() != "success" || missing.is_some();
         notes.extend(missing);
         notes.extend(unread.map(|name| {
@@ -81,8 +81,7 @@ impl Rows {
             is_partial,
             tags: self.header.tags(),
         };
-        write_foreign_rows(out, rows, run).map_err(|error| input.output(error))?;
-        Ok(notes)
+        Ok(Converted { rows, run, notes })
     }
 
     fn rows(

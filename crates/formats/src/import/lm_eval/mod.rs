@@ -16,12 +16,13 @@ use serde_json::{Map, Value};
 
 use self::run::OfTask;
 use super::detect::other_format;
+use super::format::Converted;
 use super::scores::{MetricNames, by_id, complete, invalid, scored};
 use super::text::{Lines, Unique, parse};
 use crate::contract::{Fields, Outcome};
 use crate::error::{FormatError, Input};
 use crate::messages::escape;
-use crate::results::{ForeignRow, RowAttempt, write_foreign_rows};
+use crate::results::{ForeignRow, RowAttempt};
 
 mod run;
 
@@ -37,7 +38,7 @@ const MAX_FILTERS: usize = 1_000;
 /// The samples of a document by their filters, each with the number of its line.
 type Samples = BTreeMap<usize, (u64, Sample)>;
 
-pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, FormatError> {
+pub(super) fn import(file: &Path) -> Result<Converted, FormatError> {
     let input = Input { file };
     let (documents, filters) = read(input)?;
     let mut converter = Converter::new(filters);
@@ -55,7 +56,7 @@ pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, FormatError
         ..
     } = converter;
     skipped.retain(|skipped| metrics.values().all(|it| it.metric != *skipped));
-    let (run, mut notes) = run::read(input, &metrics)?;
+    let (run, mut notes) = run::read(input, &metrics, &rows)?;
     if metrics.is_empty() {
         notes.push("no metric has a number in any sample".to_owned());
     }
@@ -65,8 +66,7 @@ pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, FormatError
             escape::names(skipped.iter().map(String::as_str))
         ));
     }
-    write_foreign_rows(out, rows, run).map_err(|error| input.output(error))?;
-    Ok(notes)
+    Ok(Converted { rows, run, notes })
 }
 
 /// Reads the samples of each document, and the filters in the order of the file.

@@ -8,9 +8,10 @@ use serde_json::{Map, Value};
 
 use crate::contract::{Direction, MetricIdentity, MetricSpec};
 use crate::error::{FormatError, Input};
+use crate::import::scores::other_mean;
 use crate::import::text::{ROW_LIMIT, parse};
 use crate::messages::escape;
-use crate::results::ForeignRun;
+use crate::results::{ForeignRow, ForeignRun};
 
 /// A metric of the task, as lm-eval names it, with its filter.
 pub(super) struct OfTask {
@@ -26,6 +27,9 @@ struct Results {
     versions: Map<String, Value>,
     higher_is_better: BTreeMap<String, Value>,
     task_hashes: Map<String, Value>,
+    results: Map<String, Value>,
+    #[serde(rename = "n-samples")]
+    samples: Map<String, Value>,
     #[serde(rename = "n-shot")]
     shots: Map<String, Value>,
     git_hash: Value,
@@ -38,6 +42,7 @@ struct Results {
 pub(super) fn read(
     input: Input<'_>,
     metrics: &IndexMap<String, OfTask>,
+    rows: &[ForeignRow],
 ) -> Result<(ForeignRun, Vec<String>), FormatError> {
     let mut run = ForeignRun::default();
     let name = input.file.file_name().unwrap_or_default().to_string_lossy();
@@ -67,13 +72,49 @@ pub(super) fn read(
         let identity = results.identity(task, metric, filter);
         run.metrics.insert(name.clone(), identity);
     }
-    Ok((run, Vec::new()))
+    Ok((run, results.differences(task, metrics, rows)))
 }
+
+/// The metrics whose score of all samples is their mean.
+const MEANS: [&str; 4] = ["acc", "acc_norm", "exact_match", "em"];
 
 /// What is not known without the results.
 const UNKNOWN: &str = "the version of the task and the direction of its metrics are unknown";
 
 impl Results {
+    /// Describes where the results and the samples disagree.
+    fn differences(
+        &self,
+        task: &str,
+        metrics: &IndexMap<String, OfTask>,
+        rows: &[ForeignRow],
+    ) -> Vec<String> {
+        let mut notes = Vec::new();
+        let samples = self
+            .samples
+            .get(task)
+            .and_then(|it| it["effective"].as_u64());
+        let found = rows.len() as u64;
+        if let Some(samples) = samples.filter(|samples| *samples != found) {
+            notes.push(format!(
+                "the results are of {samples} samples, and the file has {found}; copy the file again"
+            ));
+            return notes;
+        }
+        for (name, OfTask { metric, filter }) in metrics {
+            let of_task = self.results.get(task).unwrap_or(&Value::Null);
+            let result = &of_task[format!("{metric},{filter}")];
+            let is_mean = MEANS.contains(&&**metric);
+            if let Some((result, mean)) = other_mean(result, rows, name).filter(|_| is_mean) {
+                notes.push(format!(
+                    "the results have {result:.4} as `{}`, and the samples have {mean:.4}; they are of other runs",
+                    escape::name(name)
+                ));
+            }
+        }
+        notes
+    }
+
     fn add_tags(&self, task: &str, tags: &mut BTreeMap<String, String>) {
         let config = |key: &str| self.config.get(key).unwrap_or(&Value::Null);
         let model = match &self.model_name {

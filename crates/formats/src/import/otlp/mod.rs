@@ -20,15 +20,16 @@ use indexmap::IndexMap;
 use self::document::{Document, Span};
 use self::roots::roots;
 use self::row::Rows;
+use super::format::Converted;
 use super::scores::{by_id, complete};
 use super::text::{ROW_LIMIT, each_document};
 use crate::contract::{MetricIdentity, MetricSpec};
 use crate::error::{FormatError, Input};
-use crate::results::{ForeignRun, write_foreign_rows};
+use crate::results::ForeignRun;
 
 const EXPECTED: &str = "spans of OpenTelemetry in JSON, which have `resourceSpans`";
 
-pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, FormatError> {
+pub(super) fn import(file: &Path) -> Result<Converted, FormatError> {
     let input = Input { file };
     let mut traces = IndexMap::<String, Vec<Span>>::new();
     let mut add = |place: &str, document: Document| {
@@ -79,6 +80,5 @@ pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, FormatError
         metrics,
         ..ForeignRun::default()
     };
-    write_foreign_rows(out, rows, run).map_err(|error| input.output(error))?;
-    Ok(notes)
+    Ok(Converted { rows, run, notes })
 }

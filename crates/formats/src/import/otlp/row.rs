@@ -28,6 +28,8 @@ pub(super) struct Rows {
     pub(super) optional: HashSet<String>,
     services: IndexSet<String>,
     conventions: BTreeSet<&'static str>,
+    /// The attributes of rows without messages.
+    attributes: BTreeSet<String>,
     without_messages: u64,
     without_parent: u64,
     without_end: u64,
@@ -66,7 +68,11 @@ impl Rows {
             pred.insert("answer".to_owned(), answer.into());
         }
         match conversation.messages.is_empty() {
-            true => self.without_messages += 1,
+            true => {
+                self.without_messages += 1;
+                let keys = tree.spans.iter().flat_map(|span| span.attributes.keys());
+                self.attributes.extend(keys.take(100).cloned());
+            }
             false => drop(pred.insert("trajectory".to_owned(), trajectory)),
         }
         let question = conversation.question();
@@ -87,6 +93,7 @@ impl Rows {
             gold,
             attributes,
             attempts: vec![attempt],
+            ..ForeignRow::default()
         })
     }
 
@@ -169,7 +176,14 @@ impl Rows {
             notes.push(match found.is_empty() {
                 true => {
                     let looked_for = CONVENTIONS.map(|(name, key, _)| format!("`{key}` ({name})"));
-                    format!("{rows} no trajectory: no span has {}", looked_for.join(", "))
+                    let found = match self.attributes.is_empty() {
+                        true => "no attributes".to_owned(),
+                        false => escape::names(self.attributes.iter().map(String::as_str)).to_string(),
+                    };
+                    format!(
+                        "{rows} no trajectory: no span has {}; found {found}",
+                        looked_for.join(", ")
+                    )
                 }
                 false => format!(
                     "{rows} no trajectory: the spans of {} have no messages and no calls; record their content",

@@ -205,13 +205,17 @@ impl Content {
     }
 }
 
-/// Returns `true` if content has blocks of results, as messages of tools have in Vercel's AI SDK.
+/// Returns `true` if content has blocks of results, as messages of tools have in Vercel's AI SDK and Gemini.
 pub(super) fn has_results(content: &Value) -> bool {
-    let is_result =
-        |block: &Value| block_of(block["type"].as_str()?).filter(|it| *it == Block::Result);
+    let is_kind = |kind: &str| block_of(kind) == Some(Block::Result);
+    // Gemini has the type as the only key.
+    let is_result = |block: &Value| match (block["type"].as_str(), block.as_object()) {
+        (None, Some(block)) => block.keys().any(|key| is_kind(key)),
+        (kind, _) => kind.is_some_and(is_kind),
+    };
     content
         .as_array()
-        .is_some_and(|blocks| blocks.iter().any(|block| is_result(block).is_some()))
+        .is_some_and(|blocks| blocks.iter().any(is_result))
 }
 
 /// Reads a block `tool_result`.

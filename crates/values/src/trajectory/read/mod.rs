@@ -4,6 +4,7 @@ mod atif;
 mod call;
 mod fields;
 mod messages;
+mod other_messages;
 
 use serde_json::{Map, Value};
 
@@ -40,7 +41,13 @@ fn no_form(found: &str) -> String {
 }
 
 /// The lists of an object.
-const LISTS: [&str; 3] = ["messages", "steps", "tool_calls"];
+const LISTS: [&str; 5] = [
+    "messages",
+    "steps",
+    "tool_calls",
+    "contents",
+    "conversations",
+];
 
 fn read_object(mut object: Map<String, Value>) -> Result<Trajectory, String> {
     if let Some(version) = object.get("schema_version") {
@@ -55,6 +62,12 @@ fn read_object(mut object: Map<String, Value>) -> Result<Trajectory, String> {
                 version,
             )),
         };
+    }
+    // A response of OpenAI, with its items.
+    if object.get("object").is_some_and(|kind| kind == "response")
+        && let Some(items) = object.remove("output")
+    {
+        object.insert("messages".to_owned(), items);
     }
     let total = object
         .get("usage")
@@ -119,6 +132,7 @@ impl Form {
         match () {
             () if has("role") => Some(Self::Messages),
             () if has("predictor") => Some(Self::Steps),
+            () if other_messages::is_other(object) => Some(Self::Messages),
             () if item_of_response(object).is_some() => Some(Self::Messages),
             () if object
                 .keys()
@@ -186,7 +200,8 @@ fn read_item(form: Form, value: Value, expected: &str, to: &mut Results) -> Resu
         return Err(format!("expected {expected}, found {found}"));
     }
     let call = match (form, value) {
-        (Form::Messages, Value::Object(mut message)) => {
+        (Form::Messages, Value::Object(message)) => {
+            let mut message = other_messages::with_role(message)?;
             if let Some(kind) = item_of_response(&message) {
                 let role = match kind {
                     Block::Other => return Ok(()),

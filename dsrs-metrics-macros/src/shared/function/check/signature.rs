@@ -6,7 +6,7 @@ use crate::shared::errors::Errors;
 use crate::shared::function::item::Function;
 use crate::shared::function::param::{Binding, Param};
 use crate::shared::tokens::as_written;
-use crate::shared::types::{Form, option_of, ungrouped};
+use crate::shared::types::{Form, borrows_inside, last_segment_is, option_of, owned, ungrouped};
 
 pub(super) fn check_signature(function: &Function, errors: &mut Errors) {
     let sig = &function.sig;
@@ -126,7 +126,24 @@ pub(super) fn check_param(param: &Param, errors: &mut Errors) {
             "`build` is reserved for the builder's method; rename the parameter",
         );
     }
-    check_reference(option_of(&param.ty).unwrap_or(&param.ty), errors);
+    let inner = option_of(&param.ty).unwrap_or(&param.ty);
+    if last_segment_is(inner, "str") || matches!(ungrouped(inner), Type::Slice(_)) {
+        let found = as_written(inner);
+        errors.at(
+            inner,
+            format!("`{found}` has no known size; write `&{found}`"),
+        );
+    }
+    if matches!(param.binding, Binding::Config(_)) && borrows_inside(inner) {
+        let found = as_written(&param.ty);
+        let owned = as_written(owned(&param.ty));
+        errors.at(
+            &param.ty,
+            format!("a parameter owns its values, found `{found}`; write `{owned}`"),
+        );
+        return;
+    }
+    check_reference(inner, errors);
     if let (Form::Owned(Type::ImplTrait(opaque)) | Form::Ref(Type::ImplTrait(opaque)), _) =
         Form::of(&param.ty)
     {

@@ -65,8 +65,7 @@ fn score(cx: &Context<'_>) -> TokenStream {
         .open_sides()
         .map(|side| cx.row_param(side).clone())
         .collect();
-    let mut body =
-        quote_spanned!(*span=> self.__run(#runtime::__private::MetricCall::new(gold, pred)));
+    let mut body = quote_spanned!(*span=> self.__dsrs_answer(#runtime::__private::MetricCall::new(gold, pred)));
     let mut accepted = TokenStream::new();
     for side in &typed_sides {
         let kind = Ident::new(&cx.fresh.name(kind_name(*side)), *span);

@@ -180,7 +180,7 @@ fn bridged(cx: &Context<'_>, typed_sides: &[Side]) -> TokenStream {
         true => quote_spanned! {span=>
             <Self as #runtime::Metric<#gold, #pred>>::answer(self, #call).resolved().await
         },
-        false => quote_spanned!(span=> self.__run(#call)),
+        false => quote_spanned!(span=> self.__dsrs_answer(#call)),
     };
     for side in typed_sides.iter().rev() {
         let name = syn::Ident::new(side.name(), span);

@@ -11,7 +11,7 @@ use crate::shared::function::model::{Judged, Model};
 use crate::shared::function::param::Binding;
 use crate::shared::function::side::Side;
 
-/// Emits `__run`, which reads the fields, calls the function and validates the score. A judge does this in `answer`.
+/// Emits `__dsrs_answer`, which reads the fields, calls the function and validates the score. A judge does this in `answer`.
 pub(super) fn run(cx: &Context<'_>) -> TokenStream {
     let Context {
         model,
@@ -32,7 +32,7 @@ pub(super) fn run(cx: &Context<'_>) -> TokenStream {
         false => (quote_spanned!(*span=> #[inline]), TokenStream::new()),
     };
     quote_spanned! {*span=>
-        #keyword fn __run<#row, #row_params>(
+        #keyword fn __dsrs_answer<#row, #row_params>(
             &#lifetime self,
             __call: #runtime::__private::MetricCall<#row, #gold, #pred>,
         ) -> #runtime::Result<#runtime::__private::RowAnswer>
@@ -68,8 +68,12 @@ pub(super) fn answer(cx: &Context<'_>) -> TokenStream {
         return quote_spanned!(*span=> let __call = call; #body);
     }
     match model.is_async() {
-        true => quote_spanned!(*span=> #runtime::__private::Answer::pending(self.__run(call))),
-        false => quote_spanned!(*span=> #runtime::__private::Answer::Ready(self.__run(call))),
+        true => {
+            quote_spanned!(*span=> #runtime::__private::Answer::pending(self.__dsrs_answer(call)))
+        }
+        false => {
+            quote_spanned!(*span=> #runtime::__private::Answer::Ready(self.__dsrs_answer(call)))
+        }
     }
 }
 

@@ -38,7 +38,7 @@ macro_rules! main {
             $crate::cli::main(|registry| $crate::__private::added_metrics!(registry, $($metrics)*)).into()
         }
         // Inside a function, this finds the `main` of the enclosing module.
-        const _: () = $crate::cli::is_main(self::main);
+        const _: () = $crate::main_function::is_main(self::main);
     };
 }
 
@@ -53,3 +53,18 @@ macro_rules! main {
         fn main() {}
     };
 }
+
+/// The return type of a `main` that `main!` defines.
+#[cfg(feature = "cli")]
+#[diagnostic::on_unimplemented(
+    message = "`dsrs_metrics::main!` defines the function `main`, and nothing calls it inside another function",
+    label = "write `dsrs_metrics::main!` outside of all functions, and remove `fn main`"
+)]
+pub trait OfMain {}
+
+#[cfg(feature = "cli")]
+impl OfMain for crate::cli::MainExit {}
+
+/// Checks that `main` is the one that `main!` defines.
+#[cfg(feature = "cli")]
+pub const fn is_main<R: OfMain>(_: fn() -> R) {}

@@ -1,0 +1,146 @@
+//! Folders: the logs or samples of several tasks as one run, and the files of a format that has several.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::convert as convert_files;
+use super::detect::recognize;
+use super::format::{Converted, Epochs, ForeignFormat};
+use crate::error::FormatError;
+use crate::messages::escape;
+
+/// Converts files, or the files of a folder.
+pub(super) fn convert(
+    format: ForeignFormat,
+    epochs: Epochs,
+    files: &[&Path],
+) -> Result<Converted, FormatError> {
+    let mut all = Vec::new();
+    for file in files {
+        match file.is_dir() {
+            true => all.extend(files_of(format, file)?),
+            false => all.push(file.to_path_buf()),
+        }
+    }
+    let all: Vec<&Path> = all.iter().map(PathBuf::as_path).collect();
+    let is_folder = all != files;
+    match format {
+        ForeignFormat::Inspect | ForeignFormat::LmEval if is_folder => merge(format, epochs, &all),
+        _ => convert_files(format, epochs, &all),
+    }
+}
+
+/// Returns the files of a format in a folder and the folders in it, by name.
+fn files_of(format: ForeignFormat, folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
+    let is_log = |path: &Path| recognize(path).is_some_and(|it| it.contains("--from inspect"));
+    let is_read = |path: &Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        match format {
+            ForeignFormat::Inspect => {
+                name.ends_with(".eval") || (name.ends_with(".json") && is_log(path))
+            }
+            ForeignFormat::LmEval => name.starts_with("samples_") && name.ends_with(".jsonl"),
+            ForeignFormat::Helm => name == "per_instance_stats.json",
+            ForeignFormat::Bfcl | ForeignFormat::Swebench => {
+                name.ends_with(".json") || name.ends_with(".jsonl")
+            }
+            ForeignFormat::Trec => !name.starts_with('.'),
+            _ => false,
+        }
+    };
+    let unreadable = |error| FormatError::at(folder, error);
+    let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
+            let path = entry.path();
+            // Links to folders may lead back.
+            if entry.file_type().map_err(unreadable)?.is_dir() {
+                folders.push(path);
+            } else if path.is_file() && is_read(&path) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort_unstable();
+    match (&*found, format) {
+        ([], _) => Err(FormatError::at(
+            folder,
+            "no file of this format in the folder; name the files",
+        )),
+        ([_, second, ..], ForeignFormat::Helm) => Err(FormatError::at(
+            second,
+            "a second run in the folder; name the folder of one run",
+        )),
+        _ => Ok(found),
+    }
+}
+
+/// Makes one run of the logs of several tasks. The id of a row is `TASK:ID`, and its task is an attribute.
+fn merge(format: ForeignFormat, epochs: Epochs, files: &[&Path]) -> Result<Converted, FormatError> {
+    let mut merged: Option<Converted> = None;
+    let mut tasks: Vec<(String, &Path)> = Vec::new();
+    for file in files {
+        let Converted {
+            mut rows,
+            run,
+            notes,
+        } = convert_files(format, epochs, &[file])?;
+        let task = run.tags.get("task").cloned().unwrap_or_default();
+        if let Some((_, first)) = tasks.iter().find(|(other, _)| *other == task) {
+            return Err(FormatError::at(
+                file,
+                format_args!(
+                    "a second log of the task `{}`, after {}; keep one in the folder",
+                    escape::name(&task),
+                    first.display()
+                ),
+            ));
+        }
+        for row in &mut rows {
+            row.id = format!("{task}:{}", row.id);
+            row.attributes.insert("task", task.clone());
+        }
+        tasks.push((task, file));
+        let notes = notes
+            .into_iter()
+            .map(|note| format!("{}: {note}", file.display()));
+        let Some(all) = &mut merged else {
+            merged = Some(Converted {
+                rows,
+                run,
+                notes: notes.collect(),
+            });
+            continue;
+        };
+        all.rows.extend(rows);
+        all.notes.extend(notes);
+        all.run.is_partial |= run.is_partial;
+        all.run.repeats = all.run.repeats.max(run.repeats);
+        all.run.label = all
+            .run
+            .label
+            .take()
+            .filter(|label| run.label.as_ref() == Some(label));
+        // A property of one task is no property of the run.
+        all.run
+            .tags
+            .retain(|name, value| run.tags.get(name) == Some(value));
+        for (name, identity) in run.metrics {
+            match all.run.metrics.get_mut(&name) {
+                Some(first) if first.direction() != identity.direction() => {
+                    let name = escape::name(&name);
+                    return Err(FormatError::at(
+                        file,
+                        format_args!(
+                            "lower scores of `{name}` are better in some tasks and worse in others; name the files of one kind"
+                        ),
+                    ));
+                }
+                Some(first) => first.join(&identity),
+                None => drop(all.run.metrics.insert(name, identity)),
+            }
+        }
+    }
+    merged.ok_or_else(|| FormatError::new("no file"))
+}
