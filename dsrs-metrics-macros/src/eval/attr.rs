@@ -100,6 +100,8 @@ fn early(argument: &Argument<'_>, into: &mut Option<Early>) -> syn::Result<()> {
         parenthesized!(content in argument.input);
         let name: Ident = content.call(Ident::parse_any)?;
         if name != "alpha" {
+            // The rest needs no message of its own.
+            content.parse::<TokenStream>()?;
             let message = format!("unknown key `{name}` in `early`; write `{EARLY}`");
             return Err(Error::new_spanned(name, message));
         }
