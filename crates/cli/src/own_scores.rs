@@ -198,7 +198,6 @@ impl OwnScoreArguments {
             gold: row.side(Side::Gold).unwrap_or_default(),
             attributes: values.collect(),
             attempts: vec![attempt],
-            is_positional: !row.has_id && self.mappings.iter().all(|it| it.field() != "id"),
         };
         rows.insert(id, foreign);
         Ok(())
