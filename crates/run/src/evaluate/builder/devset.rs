@@ -24,13 +24,13 @@ pub trait DevsetRows<G, Kind> {
 
 /// The kind of a devset or of inputs that is a list.
 #[doc(hidden)]
-pub enum List {}
+pub enum ByList {}
 
 /// The kind of a devset or of inputs that is a string or a path.
 #[doc(hidden)]
-pub enum One {}
+pub enum ByName {}
 
-impl<G, I> DevsetRows<G, List> for I
+impl<G, I> DevsetRows<G, ByList> for I
 where
     G: DevsetRow<I::Item> + Send + Sync + 'static,
     I: IntoIterator,
@@ -40,24 +40,42 @@ where
     }
 }
 
-/// Implements a trait for each type of a path or string.
-macro_rules! implement_for {
-    ($implement:ident: $($path:ty),*) => {
-        $($implement!($path);)*
-    };
+// Each type is written out, because rustc would mention a macro in its message.
+impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, ByName> for &str {
+    fn set<P>(self, builder: &mut EvaluateBuilder<G, P>) {
+        builder.devset = Devset::read(self.as_ref());
+    }
 }
 
-macro_rules! devset_of_file {
-    ($path:ty) => {
-        impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, One> for $path {
-            fn set<P>(self, builder: &mut EvaluateBuilder<G, P>) {
-                builder.devset = Devset::read(self.as_ref());
-            }
-        }
-    };
+impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, ByName> for String {
+    fn set<P>(self, builder: &mut EvaluateBuilder<G, P>) {
+        builder.devset = Devset::read(self.as_ref());
+    }
 }
 
-implement_for!(devset_of_file: &str, String, &String, &Path, &PathBuf, PathBuf);
+impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, ByName> for &String {
+    fn set<P>(self, builder: &mut EvaluateBuilder<G, P>) {
+        builder.devset = Devset::read(self.as_ref());
+    }
+}
+
+impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, ByName> for &Path {
+    fn set<P>(self, builder: &mut EvaluateBuilder<G, P>) {
+        builder.devset = Devset::read(self);
+    }
+}
+
+impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, ByName> for &PathBuf {
+    fn set<P>(self, builder: &mut EvaluateBuilder<G, P>) {
+        builder.devset = Devset::read(self.as_ref());
+    }
+}
+
+impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, ByName> for PathBuf {
+    fn set<P>(self, builder: &mut EvaluateBuilder<G, P>) {
+        builder.devset = Devset::read(self.as_ref());
+    }
+}
 
 /// The names of the inputs of a program: a name, or every [`IntoIterator`] of names. `Kind` says which, and is inferred.
 #[diagnostic::on_unimplemented(
@@ -71,23 +89,29 @@ pub trait InputNames<Kind> {
     fn input_names(self) -> Vec<String>;
 }
 
-impl<I: IntoIterator<Item: Into<String>>> InputNames<List> for I {
+impl<I: IntoIterator<Item: Into<String>>> InputNames<ByList> for I {
     fn input_names(self) -> Vec<String> {
         self.into_iter().map(Into::into).collect()
     }
 }
 
-macro_rules! one_input {
-    ($name:ty) => {
-        impl InputNames<One> for $name {
-            fn input_names(self) -> Vec<String> {
-                vec![self.into()]
-            }
-        }
-    };
+impl InputNames<ByName> for &str {
+    fn input_names(self) -> Vec<String> {
+        vec![self.into()]
+    }
 }
 
-implement_for!(one_input: &str, String, &String);
+impl InputNames<ByName> for String {
+    fn input_names(self) -> Vec<String> {
+        vec![self]
+    }
+}
+
+impl InputNames<ByName> for &String {
+    fn input_names(self) -> Vec<String> {
+        vec![self.into()]
+    }
+}
 
 /// Settings of rows with dynamic fields.
 impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {

@@ -113,24 +113,6 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     }
 }
 
-/// Implemented by no type, so rustc reports the missing feature at the call.
-#[cfg(not(feature = "report"))]
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "`display_table` requires the feature `report`",
-    label = "write `features = [\"report\"]` after the version of `dsrs-metrics` in Cargo.toml"
-)]
-pub trait FeatureReport {}
-
-#[cfg(not(feature = "report"))]
-impl<G, P> EvaluateBuilder<G, P> {
-    /// Prints rows as a table. Requires the feature `report`.
-    #[doc(hidden)]
-    pub fn display_table(self, _: impl FeatureReport) -> Self {
-        self
-    }
-}
-
 /// The number of rows of a displayed table: `usize`, `bool` for all or no table, `Option<usize>` where `None` is all.
 #[cfg(feature = "report")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,8 @@ mod devset;
 mod early;
 mod faults;
 mod files;
+#[doc(hidden)]
+pub mod missing_features;
 mod models;
 mod statistics;
 
@@ -13,6 +15,8 @@ use std::time::Duration;
 
 use futures_util::{Stream, StreamExt};
 
+#[doc(hidden)]
+pub use self::devset::{ByList, ByName};
 pub use self::devset::{DevsetRows, InputNames};
 pub use self::faults::{FailureSettings, StopSettings};
 pub use self::files::FileSettings;
@@ -63,6 +67,17 @@ impl<G, P> Clone for EvaluateBuilder<G, P> {
     }
 }
 
+/// A list of metrics of one type: every [`IntoIterator`].
+#[diagnostic::on_unimplemented(
+    message = "expected a list of metrics of one type, found `{Self}`",
+    label = "expected a list",
+    note = "write `.metric(..)` once for each metric; a list of different metrics is a `Vec<Box<dyn Metric>>`"
+)]
+pub trait MetricList<M>: IntoIterator<Item = M> {}
+
+#[diagnostic::do_not_recommend]
+impl<M, I: IntoIterator<Item = M>> MetricList<M> for I {}
+
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     pub(crate) fn new() -> Self {
         Self {
@@ -99,10 +114,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 
     /// Adds a list of metrics.
-    pub fn metrics<M: Metric<G, P> + 'static>(
-        mut self,
-        metrics: impl IntoIterator<Item = M>,
-    ) -> Self {
+    pub fn metrics<M: Metric<G, P> + 'static>(mut self, metrics: impl MetricList<M>) -> Self {
         if std::mem::take(&mut self.inherits_metrics) {
             self.metrics.clear();
         }
