@@ -4,6 +4,7 @@
 //! `cargo run --release -p dsrs-metrics-decisions` prints the tables; it fails if an error is above its limit or a coverage below
 //! 94%, by more than the error of the simulation.
 
+use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -86,10 +87,8 @@ fn time() {
     let start = Instant::now();
     scores.iter().for_each(|score| test.record(*score));
     let each = start.elapsed() / 1_000_000;
-    println!(
-        "\none gate on 1,000,000 rows: {each:?} a row (e-values up to {:.1})",
-        test.above().max(test.below())
-    );
+    black_box(test.above());
+    println!("\none gate on 1,000,000 rows: {each:?} a row");
 }
 
 /// The largest share of `runs` that a probability of `limit` explains: three standard errors.

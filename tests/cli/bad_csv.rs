@@ -59,20 +59,6 @@ fn a_csv_cell_that_is_not_a_boolean() {
 }
 
 #[test]
-fn a_csv_file_with_another_delimiter() {
-    for (delimiter, found) in [(";", "`;`"), ("\t", "tabs")] {
-        let csv = "id,gold.answer,pred.answer\n1,x,x\n".replace(',', delimiter);
-        let expected = "expected columns separated by `,`, found one column with";
-        assert_eq!(
-            error_of("rows.csv", csv),
-            format!("rows.csv:1: {expected} {found}; write the file with commas")
-        );
-    }
-    let one = Folder::with("rows.csv", "pred.sure\nTrue\n");
-    assert_eq!(one.run("score rows.csv -m certain").code, Some(0));
-}
-
-#[test]
 fn lists_that_dspy_and_ragas_save_as_csv_have_the_scores_of_their_json() {
     let folder = Folder::with("dspy.csv", "answer,given\n\"['Rome', 'Paris']\",Paris\n");
     folder.write(

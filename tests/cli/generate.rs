@@ -51,7 +51,7 @@ fn bash_completes_commands_options_and_values_of_the_program() {
     );
     assert_eq!(
         completed(&script.out, &["scorer", "score", "--format", ""]),
-        ["jsonl", "json", "csv", "parquet"]
+        ["jsonl", "json", "csv", "parquet", "text"]
     );
 }
 

@@ -17,6 +17,7 @@ mod compare_peers;
 mod early;
 mod export;
 mod faults;
+mod files;
 mod floats;
 mod formulas;
 mod from;

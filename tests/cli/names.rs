@@ -77,7 +77,7 @@ fn invalid_mappings() {
     assert_snapshot!(map_error("gold.answer"),
         @"error: invalid value 'gold.answer' for '--map <FIELD=PATH>': invalid mapping `gold.answer`: expected FIELD=PATH, as in gold.answer=answers");
     assert_snapshot!(map_error("answer=answers"),
-        @"error: invalid value 'answer=answers' for '--map <FIELD=PATH>': invalid mapping `answer=answers`: expected `gold.FIELD`, `pred.FIELD` or `id` before `=`, found `answer`");
+        @"error: invalid value 'answer=answers' for '--map <FIELD=PATH>': invalid mapping `answer=answers`: expected `gold.FIELD`, `pred.FIELD`, `id` or `repeat` before `=`, found `answer`");
     assert_snapshot!(map_error("pred.answer=a..b"),
         @"error: invalid value 'pred.answer=a..b' for '--map <FIELD=PATH>': invalid mapping `pred.answer=a..b`: empty segment in the path `a..b`; remove the extra dot");
     assert_snapshot!(error_of("-m obeys --map pred.answer=a --map pred.answer=b"),

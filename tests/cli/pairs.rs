@@ -138,7 +138,7 @@ fn labels_need_ids() {
         Some("accuracy            100.00% (")
     );
     assert_snapshot!(agree("named.jsonl", "--map id=nam").error(), @"labels.csv:2: expected an id at `nam`, found neither a string nor a number; the row has `name`, `correct`");
-    assert_snapshot!(agree("named.jsonl", "--map name=id").error(), @"invalid value 'name=id' for '--map <id=PATH>': expected id=PATH, as in id=question");
+    assert_snapshot!(agree("named.jsonl", "--map name=id").error(), @"invalid value 'name=id' for '--map <id=PATH>': expected id=PATH, as in id=question or id=task,trial");
     folder.write("labels.csv", "row,correct\n1,true\n");
     assert_snapshot!(agree("named.jsonl", "").error(), @"labels.csv:2: expected an `id`, found a label without one; no column has an id of the results, so write --map id=COLUMN for both");
 }

@@ -263,7 +263,7 @@ fn max_errors_stops_the_run_and_keeps_finished_rows() {
 
 #[test]
 fn with_max_errors_an_unreadable_row_is_a_failed_row() {
-    let rows = "{\"pred\": {\"answer\": \"1\"}}\n{\"pred\": {}}\n{\"pred\": {\"answer\": 1}}\n";
+    let rows = "{\"pred\": {\"answer\": \"1\"}}\n{\"pred\": {}}\n{\"pred\": {\"answer\": {}}}\n";
     let folder = Folder::with("rows.jsonl", rows);
     assert_snapshot!(folder.run("score rows.jsonl -m obeys --max-errors 9"), @"
     obeys  0.3333 [-1.1009, 1.7676; few rows] (mean of 1/3, 2 failed counted as 0; 1.0000 over the 1 scored)

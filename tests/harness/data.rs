@@ -374,7 +374,7 @@ fn names_in_messages_are_escaped_and_bounded() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        r"rows:2: column `pred.\u{7}`: invalid UTF-8: byte 1 is 0xFF; convert the file to UTF-8"
+        r"rows:2: column `pred.\u{7}`: invalid UTF-8: byte 1 is 0xFF; convert the file to UTF-8, or write --encoding windows-1252 if a Windows program wrote it"
     );
 }
 
@@ -391,6 +391,10 @@ fn a_compressed_file_is_refused_whatever_the_size_of_reads() {
             .into_iter()
             .flat_map(|it| [(it, &b""[..]), (it, b"\xEF\xBB\xBF")])
         {
+            if mark.is_empty() && name != "xz" {
+                // These are read.
+                continue;
+            }
             let bytes = Cursor::new([mark, start, b"\nid,pred.a\n1,2\n"].concat());
             let reader = BufReader::with_capacity(size, bytes);
             let rows: Rows = DataReader::new()

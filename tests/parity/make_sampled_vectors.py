@@ -53,11 +53,16 @@ def scores(case):
     return score, case["correlation"] * score + (1 - abs(case["correlation"])) * noise
 
 
+def slope_of(y, f):
+    sampled = f[: len(y)]
+    return np.mean((y - y.mean()) * (sampled - sampled.mean())) / np.var(f, ddof=1)
+
+
 def number(case):
     y, f = scores(case)
     n, rows = case["sample"], case["rows"]
     y = y[:n]
-    slope = np.mean((y - y.mean()) * (f[:n] - f[:n].mean())) / np.var(f, ddof=1)
+    slope = slope_of(y, f)
     rest, known = y - slope * f[:n], np.sqrt(1 - n / rows)
     half = [known * stats.t.ppf(0.975, n - 1) * np.std(it, ddof=1) / np.sqrt(n) for it in (rest, y)]
     mean = rest.mean() + slope * f.mean()
@@ -83,10 +88,12 @@ def cases():
 
 
 def by_ppi(case):
-    """The estimate of ppi-python, whose weight is at least 0 and at most 1."""
+    """The estimate of ppi-python; `None` if its weight, which is at most 1, is not the best one."""
     from ppi_py import ppi_mean_pointestimate
 
     (y, f), n = scores(case), case["sample"]
+    if slope_of(y[:n], f) * (1 - n / len(f)) > 1:
+        return None
     return float(ppi_mean_pointestimate(y[:n], f[:n], f[n:]).squeeze())
 
 

@@ -7,15 +7,16 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::agreement::LabelSample;
-use crate::data::{Format, Mapping};
+use crate::data::{Conversion, DataReader, Encoding, Format, Join, Mapping};
 use crate::from::FromArgument;
 use crate::limit::Limit;
 use crate::lm::parse_msats;
 use crate::otlp::OtlpArguments;
+use crate::own_scores::OwnScore;
 use crate::stats::ErrorRates;
 use crate::stdio::print_error;
 use crate::value_parsers::{
-    duration, embedder, error_rates, finite, id_path, model, no_journal, one_of, tag,
+    delimiter, duration, embedder, error_rates, finite, id_path, model, no_journal, one_of, tag,
 };
 
 /// List the metrics: one line each, or of named metrics the fields, the score and the parameters
@@ -46,9 +47,24 @@ pub(super) struct ListArguments {
 /// the second one abandons them, and the third one ends the program at once.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct ScoreArguments {
-    /// Files of rows: .jsonl, .json, .csv or (feature `parquet`) .parquet; `-` is standard input
-    #[arg(value_name = "DATA", required = true)]
+    /// Files of rows, or folders of them: .jsonl, .json, .csv, .tsv or (feature `parquet`) .parquet, also
+    /// with .gz or .zst; `-` is standard input
+    #[arg(value_name = "DATA", required_unless_present = "lines")]
     pub(super) data: Vec<PathBuf>,
+    /// Read the gold rows from this file, and join them to the predictions in DATA by id
+    #[arg(long, value_name = "FILE", conflicts_with = "from")]
+    pub(super) gold: Option<PathBuf>,
+    /// The columns that join both files, if they are not `id`
+    #[arg(long, value_name = "gold.PATH=pred.PATH", requires = "gold")]
+    pub(super) join: Option<Join>,
+    /// Two files of plain text with the same number of lines: line by line, gold and prediction
+    #[arg(
+        long,
+        num_args = 2,
+        value_names = ["GOLD", "PRED"],
+        conflicts_with_all = ["data", "gold", "join", "format", "from"]
+    )]
+    pub(super) lines: Vec<PathBuf>,
     /// The metrics, separated by commas; see `list`. With --from, the scores in the file if left out
     #[arg(
         short,
@@ -61,12 +77,23 @@ pub(super) struct ScoreArguments {
     /// Set a parameter of a metric
     #[arg(long = "param", value_name = "NAME.KEY=VALUE")]
     pub(super) params: Vec<Param>,
-    /// Read a field from a path in the row, e.g. gold.answer=answers or pred.answer=choices.0.text
+    /// Read a field from a path in the row, e.g. gold.answer=answers or pred.answer=choices.0.text. In
+    /// a path, -1 is the last element of a list, "a.b" in quotes is one key, and JSON in a string is
+    /// read. id=task,language is an id of several columns; repeat=trial says that rows with the same
+    /// id are samples of one row
     #[arg(long = "map", value_name = "FIELD=PATH")]
     pub(super) mappings: Vec<Mapping>,
+    /// A field that is a list with this between its elements, as gold.answer='|'
+    #[arg(long, value_name = "FIELD=SEPARATOR", value_parser = Conversion::split)]
+    pub(super) split: Vec<Conversion>,
+    /// A field whose numbers have a decimal comma, as pred.score
+    #[arg(long, value_name = "FIELD", value_parser = Conversion::decimal_comma)]
+    pub(super) decimal_comma: Vec<Conversion>,
     /// Read all DATA in this format, whatever the extensions; standard input is jsonl by default
     #[arg(long, value_name = "FORMAT", value_parser = one_of(FORMATS), conflicts_with = "from")]
     pub(super) format: Option<Format>,
+    #[command(flatten)]
+    pub(super) files: FileArguments,
     #[command(flatten)]
     pub(super) from: FromArgument,
     /// Write the scores of every row to a file: .jsonl, .json, .csv or (feature `parquet`) .parquet;
@@ -193,10 +220,55 @@ impl RunOptions {
     }
 }
 
+/// How files of rows are read.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct FileArguments {
+    /// What separates the columns of CSV files, as ';' or tab; by default the header shows it
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    delimiter: Option<u8>,
+    /// The encoding of the files
+    #[arg(long, value_name = "ENCODING", value_parser = one_of(ENCODINGS))]
+    encoding: Option<Encoding>,
+}
+
+impl FileArguments {
+    pub(super) fn is_set(&self) -> bool {
+        self.delimiter.is_some() || self.encoding.is_some()
+    }
+
+    /// Returns the reader of these options.
+    pub(super) fn reader(&self) -> DataReader {
+        let reader = DataReader::new().with_encoding(self.encoding.unwrap_or_default());
+        match self.delimiter {
+            Some(delimiter) => reader.with_delimiter(delimiter),
+            None => reader,
+        }
+    }
+}
+
+/// The encodings of row files.
+const ENCODINGS: &[(Encoding, &str, &str)] = &[
+    (Encoding::Utf8, "utf-8", "The default"),
+    (
+        Encoding::Utf16,
+        "utf-16",
+        "With or without a byte order mark",
+    ),
+    (
+        Encoding::Windows1252,
+        "windows-1252",
+        "What Excel writes in Western Europe",
+    ),
+];
+
 /// The formats of row files.
 const FORMATS: &[(Format, &str, &str)] = &[
     (Format::Jsonl, "jsonl", "One object per line"),
-    (Format::Json, "json", "One array of objects"),
+    (
+        Format::Json,
+        "json",
+        "An array of objects, several objects, or an object of rows by id",
+    ),
     (
         Format::Csv,
         "csv",
@@ -208,6 +280,7 @@ const FORMATS: &[(Format, &str, &str)] = &[
         "parquet",
         "Typed columns, with the names of the columns of csv",
     ),
+    (Format::Text, "text", "One value per line"),
 ];
 
 /// The language model of judges and the embedding model of metrics, with their budget and their store.
@@ -281,15 +354,26 @@ pub(super) struct AgreeArguments {
     pub(super) results: PathBuf,
     #[command(flatten)]
     pub(super) from: FromArgument,
+    /// Read a score that another program computed from this column or path of the rows, as
+    /// faithfulness=faithfulness or stars=rating:1..5. RESULTS is then a file of rows of any format
+    #[arg(
+        long = "score",
+        value_name = "NAME=PATH[:lower][:MIN..MAX]",
+        conflicts_with = "from"
+    )]
+    pub(super) scores: Vec<OwnScore>,
+    #[command(flatten)]
+    pub(super) files: FileArguments,
     /// The attribute that contains the label, or a dotted path to it
     #[arg(long, value_name = "FIELD")]
     pub(super) label: String,
     /// Read the labels from this file, whose rows have the same ids
     #[arg(long, value_name = "DATA")]
     pub(super) labels: Option<PathBuf>,
-    /// The column with the ids of the labels, or a dotted path to it; by default `id`
-    #[arg(long = "map", value_name = "id=PATH", requires = "labels", value_parser = id_path)]
-    pub(super) id: Option<String>,
+    /// The column with the ids of the labels, or a dotted path to it; by default `id`. With --score, the
+    /// column of the ids in both files
+    #[arg(long = "map", value_name = "id=PATH", value_parser = id_path)]
+    pub(super) id: Option<Mapping>,
     /// Compare only these metrics, separated by commas; NAME.PART is a part, component or metadata
     /// entry of a metric
     #[arg(short, long = "metric", value_name = "NAME", value_delimiter = ',')]

@@ -11,6 +11,7 @@ use indexmap::IndexSet;
 use super::error::{CliError, Result, err, fail_each};
 use super::files::{Files, Output};
 use super::from::{FromArgument, InputFile};
+use super::own_scores::OwnScoreArguments;
 use super::runs::{RunArguments, check_unique, metric_of};
 use super::stdio::{annotate, print, print_error, print_json};
 use crate::messages::escape;
@@ -54,6 +55,8 @@ pub(super) struct CompareArguments {
     b: PathBuf,
     #[command(flatten)]
     from: FromArgument,
+    #[command(flatten)]
+    own: OwnScoreArguments,
     /// Compare only these metrics, separated by commas; NAME.PART is a named score or component of
     /// a metric, NAME.corpus its score of all rows
     #[arg(short, long = "metric", value_name = "NAME", value_delimiter = ',')]
@@ -151,7 +154,10 @@ fn compared(registry: &Registry, args: &CompareArguments) -> Result<ExitCode> {
         builder = builder.listed_rows(100);
     }
     let read = |file| -> Result<RunScores> {
-        let input = InputFile::open(args.from, Epochs::Repeats, file, false)?;
+        let input = match args.own.is_set()? {
+            false => InputFile::open(args.from, Epochs::Repeats, file, false)?,
+            true => InputFile::of_scores(&args.own, file, true)?,
+        };
         let run = args.runs.read_scores(&builder, input.named())?;
         args.from.check_has_scores(file, run.metrics().len())?;
         Ok(run)

@@ -170,10 +170,10 @@ mod tests {
             error(&["score", "-", "-m", "em", "--format", "xml"]),
             match cfg!(feature = "parquet") {
                 true => {
-                    "error: invalid value 'xml' for '--format <FORMAT>' [possible values: jsonl, json, csv, parquet]"
+                    "error: invalid value 'xml' for '--format <FORMAT>' [possible values: jsonl, json, csv, parquet, text]"
                 }
                 false => {
-                    "error: invalid value 'xml' for '--format <FORMAT>' [possible values: jsonl, json, csv]"
+                    "error: invalid value 'xml' for '--format <FORMAT>' [possible values: jsonl, json, csv, text]"
                 }
             }
         );

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use dsrs_metrics_formats::{Export, ExportFormat};
+use dsrs_metrics_formats::{Epochs, Export, ExportFormat};
 
 use super::error::{CliError, Result, err};
 use super::files::{Files, unwritable};
+use super::from::{FromArgument, InputFile};
 use super::otlp::{Otlp, OtlpArguments};
+use super::own_scores::OwnScoreArguments;
 use super::stdio::{print, print_error};
 use super::value_parsers::{one_of, tag};
 use crate::evaluate::report::OutputFile;
@@ -32,6 +34,8 @@ pub(super) struct ExportArguments {
     /// A file written by `score --out`: .jsonl, .json or .csv; with --otlp, `-` is standard input
     #[arg(value_name = "RUN")]
     run: PathBuf,
+    #[command(flatten)]
+    own: OwnScoreArguments,
     /// The format of another program
     #[arg(long, value_name = "FORMAT", value_parser = one_of(&ExportFormat::ALL), requires = "out", conflicts_with = "otlp")]
     to: Option<ExportFormat>,
@@ -55,17 +59,28 @@ pub(super) struct ExportArguments {
 }
 
 pub(super) fn run(args: &ExportArguments) -> Result<ExitCode> {
-    match (args.to, &args.out, &args.otlp.otlp) {
-        (Some(format), Some(out), _) => convert(args, format, out),
-        (_, _, Some(_)) => send(args),
+    let input = match args.own.is_set()? {
+        false => InputFile::open(FromArgument::default(), Epochs::Repeats, &args.run, false)?,
+        true => InputFile::of_scores(&args.own, &args.run, false)?,
+    };
+    let run = input.named().path;
+    let done = match (args.to, &args.out, &args.otlp.otlp) {
+        (Some(format), Some(out), _) => convert(args, run, format, out),
+        (_, _, Some(_)) => send(args, run),
         _ => Err(err!(
             "export: missing destination; write --to FORMAT --out PATH, or --otlp URL, as in --otlp http://localhost:4318"
         )),
-    }
+    };
+    done.map_err(|error| input.with_name(&error))
 }
 
 /// Writes the file in another program's format.
-fn convert(args: &ExportArguments, format: ExportFormat, out: &PathBuf) -> Result<ExitCode> {
+fn convert(
+    args: &ExportArguments,
+    run: &Path,
+    format: ExportFormat,
+    out: &PathBuf,
+) -> Result<ExitCode> {
     let mut export = Export::to(format);
     for (name, value) in &args.tags {
         export = export.tag(name, value);
@@ -82,10 +97,10 @@ fn convert(args: &ExportArguments, format: ExportFormat, out: &PathBuf) -> Resul
     let read = Files::new().read("RUN", [&args.run]);
     let (files, notes) = if format == ExportFormat::EveryEvalEver {
         read.check()?;
-        export.write_folder(&args.run, out)?
+        export.write_folder(run, out)?
     } else {
         read.write("--out", Some(out)).check()?;
-        (vec![out.clone()], write_file(&export, &args.run, out)?)
+        (vec![out.clone()], write_file(&export, run, out)?)
     };
     for note in notes {
         print_error(format_args!("note: {}: {note}", args.run.display()));
@@ -117,10 +132,10 @@ fn write_file(export: &Export, run: &Path, out: &Path) -> Result<Vec<String>> {
 }
 
 /// Sends the events of the file.
-fn send(args: &ExportArguments) -> Result<ExitCode> {
+fn send(args: &ExportArguments, run: &Path) -> Result<ExitCode> {
     let otlp = Otlp::new(&args.otlp)?;
     Files::new().read("RUN", [&args.run]).check()?;
-    let (sentence, is_complete) = otlp.send(&Results::read(&args.run)?);
+    let (sentence, is_complete) = otlp.send(&Results::read(run)?);
     if !is_complete {
         print_error(sentence);
         return Ok(ExitCode::FAILURE);

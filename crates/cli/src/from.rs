@@ -10,6 +10,7 @@ use dsrs_metrics_formats::{Epochs, ForeignFormat, import_files, recognize};
 use tempfile::TempDir;
 
 use super::error::{CliError, Result, err};
+use super::own_scores::OwnScoreArguments;
 use super::stdio::print_error;
 use super::value_parsers::one_of;
 use crate::data::NamedFile;
@@ -135,6 +136,33 @@ impl<'a> InputFile<'a> {
             path: path.into(),
             _folder: Some(folder),
         })
+    }
+
+    /// Converts a file with scores of another program, if `--score` names any; needs ids if rows are compared by them.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be converted.
+    pub(crate) fn of_scores(
+        own: &OwnScoreArguments,
+        name: &'a Path,
+        needs_ids: bool,
+    ) -> Result<Self> {
+        let folder = private_folder().map_err(|error| {
+            err!("--score: cannot create the folder of the converted rows: {error}")
+        })?;
+        let path = folder.path().join("rows.jsonl");
+        own.convert(name, &path, needs_ids)?;
+        Ok(Self {
+            name,
+            path: path.into(),
+            _folder: Some(folder),
+        })
+    }
+
+    /// Returns an error about the converted file with the name of the user's file.
+    pub(crate) fn with_name(&self, error: &CliError) -> CliError {
+        let [path, name] = [&*self.path, self.name].map(|file| file.display().to_string());
+        CliError::new(error.to_string().replace(&path, &name))
     }
 
     /// Returns the file to read, with the name of the user's file.

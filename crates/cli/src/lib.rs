@@ -19,6 +19,7 @@ mod generate;
 mod limit;
 mod list;
 mod otlp;
+mod own_scores;
 mod plan;
 mod rejudge;
 mod report;

@@ -9,6 +9,7 @@ use dsrs_metrics_formats::Epochs;
 use super::error::{CliError, Result, err};
 use super::files::Files;
 use super::from::{FromArgument, InputFile};
+use super::own_scores::OwnScoreArguments;
 use super::runs::RunArguments;
 use crate::metrics::Registry;
 use crate::results::{HtmlReport, ReportRun, ResultsError, ResultsErrorKind};
@@ -39,6 +40,8 @@ pub(super) struct ReportArguments {
     results: Vec<PathBuf>,
     #[command(flatten)]
     from: FromArgument,
+    #[command(flatten)]
+    own: OwnScoreArguments,
     /// The HTML file
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -102,7 +105,11 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
         ));
     }
     let files = args.results.iter();
-    let files = files.map(|file| InputFile::open(args.from, Epochs::Repeats, file, false));
+    let is_own = args.own.is_set()?;
+    let files = files.map(|file| match is_own {
+        false => InputFile::open(args.from, Epochs::Repeats, file, false),
+        true => InputFile::of_scores(&args.own, file, args.results.len() > 1),
+    });
     let files = files.collect::<Result<Vec<_>>>()?;
     let read = |file: &InputFile<'_>| {
         let run = args.runs.read_report(file.named(), args.group.as_deref());

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
+use crate::data::Mapping;
 use crate::stats::{ErrorRates, Proportion};
 
 /// Parses one of these names, which the help shows with descriptions.
@@ -102,11 +103,20 @@ fn share(text: &str) -> Option<Proportion> {
     (share.trials > 0 && share.successes <= share.trials).then_some(share)
 }
 
+/// Parses what separates columns.
+pub(super) fn delimiter(text: &str) -> Result<u8, &'static str> {
+    match text.as_bytes() {
+        _ if matches!(text, "tab" | "\\t") => Ok(b'\t'),
+        [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(*byte),
+        _ => Err("expected one character, as in ';', or tab"),
+    }
+}
+
 /// Parses `id=PATH`.
-pub(super) fn id_path(text: &str) -> Result<String, &'static str> {
-    let path = text.strip_prefix("id=").filter(|path| !path.is_empty());
-    path.map(str::to_owned)
-        .ok_or("expected id=PATH, as in id=question")
+pub(super) fn id_path(text: &str) -> Result<Mapping, &'static str> {
+    let is_id = |mapping: &Mapping| mapping.field() == "id";
+    let mapping = text.parse::<Mapping>().ok().filter(is_id);
+    mapping.ok_or("expected id=PATH, as in id=question or id=task,trial")
 }
 
 /// Parses `KEY=VALUE`.

@@ -612,6 +612,17 @@ fn each_line_of_the_page_runs() {
             "sharegpt.jsonl",
             r#"{"conversations":[{"from":"human","value":"hi"}]}"#,
         );
+        if format.is_empty() {
+            folder.write("before.csv", "question,score\na,0.5\nb,1\n");
+            folder.write("after.csv", "question,score\nb,1\na,0.75\n");
+        }
+        folder.write("gold.jsonl", "{\"id\":\"q1\",\"answer\":\"Paris\"}\n");
+        folder.write(
+            "preds.jsonl",
+            "{\"id\":\"q1\",\"pred\":{\"answer\":\"paris\"}}\n",
+        );
+        folder.write("gold.txt", "a cat sat on the mat\n");
+        folder.write("preds.txt", "a cat sat on a mat\n");
         folder.write(
             "dspy.csv",
             "example_answer,pred_answer\n\"['Rome', 'Paris']\",Paris\n",
@@ -621,5 +632,5 @@ fn each_line_of_the_page_runs() {
         assert!(!ran.out.is_empty(), "{line}");
         tools += 1;
     }
-    assert!(tools >= 18, "{tools}");
+    assert_eq!(tools, 21);
 }

@@ -11,7 +11,7 @@ use dsrs_metrics::{Evaluate, metrics, rows::Pair};
 /// Rows of which one in `wrong` has another answer. Each says how long its program takes.
 fn devset(rows: usize, wrong: usize) -> Vec<Example> {
     (0..rows)
-        .map(|n| example! { "n" => n, "answer" => usize::from(n % wrong == 1), "wait" => n * 7 % 11 })
+        .map(|n| example! { "n" => n, "answer" => usize::from(n % wrong == wrong - 1), "wait" => n * 7 % 11 })
         .collect()
 }
 

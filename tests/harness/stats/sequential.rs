@@ -91,7 +91,7 @@ fn tests_by_betting_are_those_of_numpy() {
 
 #[test]
 fn numpy_computes_the_committed_vectors() {
-    let Some(peer) = Peer::with(&["numpy"]) else {
+    let Some(peer) = Peer::with(&["scipy"]) else {
         return;
     };
     assert_eq!(peer.check(SCRIPT), "1000 vectors, as committed");

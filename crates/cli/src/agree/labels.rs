@@ -1,5 +1,6 @@
 //! Labels: in the rows of the result file, or in a separate file, joined by id.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use serde_json::Value;
 use super::results::Results;
 use crate::agreement::Label;
 use crate::contract::Origin;
-use crate::data::{ObjectRow, ObjectRows};
+use crate::data::{Mapping, ObjectRow, ObjectRows};
 use crate::error::{CliError, Result, err, known_names};
 use crate::json::describe::{found, text};
 use crate::messages::escape;
@@ -43,6 +44,12 @@ impl Labels {
         if self.labels.iter().any(|label| *label != Label::Missing) {
             return Ok(());
         }
+        if self.known.contains(field) {
+            return Err(err!(
+                "{}: expected a label `{field}` in some row, found null or NaN in all; write the labels",
+                file.display()
+            ));
+        }
         let known = known_names(field, self.known.iter().map(String::as_str));
         Err(err!(
             "{}: no row has a label `{field}`{known}",
@@ -56,15 +63,15 @@ pub(crate) fn in_result(row: &ResultRow, field: &str) -> Result<Label> {
     label(&row.at(), field, row.attributes.textual, row.field(field))
 }
 
-/// Reads the labels of a file, and returns them in the order of these ids. `id` is the path to a label's id.
-pub(super) fn read(file: &Path, field: &str, id: Option<&str>, of: &Results) -> Result<Labels> {
+/// Reads the labels of a file, and returns them in the order of these ids. `id` maps a label's id.
+pub(super) fn read(file: &Path, field: &str, id: Option<&Mapping>, of: &Results) -> Result<Labels> {
     let mut labels = Labels::default();
     let mut by_id = HashMap::new();
     let (mut first, mut gold, mut preds) = (None, Vec::new(), Vec::new());
     let (results, rows) = (&of.file, &of.rows);
     for row in ObjectRows::open(file, None)? {
         let row = row?;
-        let label = label(&row.at, field, row.textual, row.find(field))?;
+        let label = label(&row.at, field, row.textual, row.find(field).as_deref())?;
         labels.known.extend(row.keys().map(str::to_owned));
         let id = id_of(&row, id, file, of)?;
         let place = rows.find(&id);
@@ -129,26 +136,26 @@ pub(super) fn read(file: &Path, field: &str, id: Option<&str>, of: &Results) -> 
     Ok(labels)
 }
 
-/// Returns the id of a label: its own, or the value at a path.
+/// Returns the id of a label: its own, or the value of a mapping.
 ///
 /// # Errors
 /// Returns an error if a row has no id. Its position is not used, because the results may have other rows, in another
 /// order.
-fn id_of(row: &ObjectRow, path: Option<&str>, file: &Path, of: &Results) -> Result<String> {
-    let found = match path {
+fn id_of(row: &ObjectRow, mapping: Option<&Mapping>, file: &Path, of: &Results) -> Result<String> {
+    let found = match mapping {
         None if row.has_id => return Ok(row.id.clone()),
         None => None,
-        Some(path) => row.find(path),
+        Some(mapping) => row.mapped(mapping),
     };
-    match (found, path) {
-        (Some(Value::String(id)), _) if !id.is_empty() => Ok(id.clone()),
+    match (found, mapping) {
+        (Some(Value::String(id)), _) if !id.is_empty() => Ok(id),
         (Some(Value::Number(id)), _) => Ok(id.to_string()),
-        (_, Some(path)) => {
+        (_, Some(mapping)) => {
             let keys: Vec<&str> = row.keys().collect();
             Err(err!(
                 "{}: expected an id at `{}`, found neither a string nor a number; the row has {}",
                 row.at,
-                escape::name(path),
+                escape::name(mapping.path()),
                 escape::names(keys.into_iter())
             ))
         }
@@ -178,7 +185,7 @@ fn fitting_column(file: &Path, of: &Results) -> Result<Option<String>> {
     for row in ObjectRows::open(file, None)? {
         let row = row?;
         for column in row.keys() {
-            let id = row.find(column).cloned().and_then(text);
+            let id = row.find(column).map(Cow::into_owned).and_then(text);
             let is_id = id.is_some_and(|id| of.rows.find(&id).is_some());
             *known.entry(column.to_owned()).or_default() += u64::from(is_id);
         }

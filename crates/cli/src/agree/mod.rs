@@ -17,11 +17,13 @@ use super::args::AgreeArguments;
 use super::error::{Result, err, known_names};
 use super::files::Files;
 use super::from::InputFile;
+use super::own_scores::OwnScoreArguments;
 use super::runs::check_unique;
 use super::stdio::{print, print_json};
 use crate::agreement::{Agreement, Label, Rating};
 use crate::contract::score::OFFLINE_JUDGE;
 use crate::contract::{Direction, MetricIdentity};
+use crate::data::Mapping;
 use crate::evaluate::{JudgeReplies, JudgedBy};
 use crate::messages::escape;
 use crate::metrics::Registry;
@@ -83,7 +85,18 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         .read("--labels", &args.labels)
         .check()?;
     check_unique(&args.metrics)?;
-    let file = InputFile::open(args.from, Epochs::Repeats, &args.results, false)?;
+    let own = OwnScoreArguments {
+        scores: args.scores.clone(),
+        mappings: args.id.clone().into_iter().collect(),
+        files: args.files.clone(),
+    };
+    if own.scores.is_empty() && args.labels.is_none() && args.id.is_some() {
+        return Err(err!("--map id=.. needs --labels or --score; remove it"));
+    }
+    let file = match own.is_set()? {
+        false => InputFile::open(args.from, Epochs::Repeats, &args.results, false)?,
+        true => InputFile::of_scores(&own, &args.results, args.labels.is_some())?,
+    };
     let results = results::read(file.named(), &args.metrics, &args.label);
     let mut results = results.map_err(|error| args.from.advise(error, [&args.results]))?;
     args.from
@@ -97,7 +110,7 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         &mut results,
         &args.label,
         args.labels.as_deref(),
-        args.id.as_deref(),
+        args.id.as_ref(),
     )?;
     let mut metrics = IndexMap::new();
     for name in results.metrics() {
@@ -167,7 +180,7 @@ pub(super) fn labels(
     results: &Path,
     label: &str,
     labels: Option<&Path>,
-    id: Option<&str>,
+    id: Option<&Mapping>,
 ) -> Result<Labels> {
     labels_of(
         &mut results::read(results.into(), &[], label)?,
@@ -182,7 +195,7 @@ fn labels_of(
     results: &mut Results,
     label: &str,
     file: Option<&Path>,
-    id: Option<&str>,
+    id: Option<&Mapping>,
 ) -> Result<Labels> {
     let labels = match file {
         Some(file) => labels::read(file, label, id, results)?,

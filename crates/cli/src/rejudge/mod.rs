@@ -22,6 +22,7 @@ use super::stdio::{print, print_error, print_json};
 use super::value_parsers::id_path;
 use crate::agreement::{Agreement, Closeness, Label, Rating};
 use crate::contract::Direction;
+use crate::data::Mapping;
 use crate::evaluate::{Ending, EvaluationResult};
 use crate::messages::escape;
 use crate::metrics::Registry;
@@ -61,7 +62,7 @@ pub(super) struct RejudgeArguments {
     labels: Option<PathBuf>,
     /// The column with the ids of the labels, or a dotted path to it; by default `id`
     #[arg(long = "map", value_name = "id=PATH", requires = "labels", value_parser = id_path)]
-    id: Option<String>,
+    id: Option<Mapping>,
     /// A score of at least this is a pass, or of at most this if lower is better: 0.6 or 60%
     #[arg(
         long,
@@ -98,7 +99,7 @@ pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCo
     let score = judges::arguments(registry, &old, args)?;
     let labels = args.label.as_deref();
     let labels = labels
-        .map(|field| agree::labels(&args.run, field, args.labels.as_deref(), args.id.as_deref()))
+        .map(|field| agree::labels(&args.run, field, args.labels.as_deref(), args.id.as_ref()))
         .transpose()?;
     let metrics = score::configure(registry, &score)?;
     files.check_metrics(&metrics)?;

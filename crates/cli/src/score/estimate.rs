@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::models::RunModels;
 use super::report::INTERRUPTED;
-use super::{evaluate_rows, of_rows, plan};
+use super::{Rows, evaluate_rows, of_rows, plan};
 use crate::args::{LmArguments, ScoreArguments};
 use crate::contract::{Metric, ScoreRange};
 use crate::data::NamedFile;
@@ -33,7 +33,7 @@ pub(crate) fn run(
     let rows = plan::open(args, inputs, &metrics)?;
     let gates = gates(args, &metrics)?;
     let evaluate = of_rows(Evaluate::builder().metrics(metrics), args).keep_results(false);
-    let result = evaluate_rows(&evaluate.build()?, rows, &models, args)?;
+    let result = evaluate_rows(&evaluate.build()?, Rows::Pairs(rows), &models, args, inputs)?;
     if result.ending != Ending::Complete {
         print_error(format_args!(
             "stopped after {} rows, so the estimate is incomplete; run the command again",

@@ -26,7 +26,7 @@ use super::from::InputFile;
 use super::otlp::Otlp;
 use super::stdio::print_error;
 use crate::contract::Metric;
-use crate::data::{Format, NamedFile, Pairs};
+use crate::data::{Format, NamedFile, Pairs, Samples};
 use crate::evaluate::{Ending, Evaluate, EvaluationResult, StopSettings};
 use crate::metrics::Registry;
 use dsrs_metrics_formats::Epochs;
@@ -43,6 +43,7 @@ use plan::Builder;
 
 /// Checks what the command names, and then runs it.
 pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode> {
+    let args = &with_files(args)?;
     let files = files(args);
     files.check()?;
     files.check_read_once()?;
@@ -65,6 +66,28 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     }
 }
 
+/// Returns the arguments with the files of `--lines` and those in folders.
+fn with_files(args: &ScoreArguments) -> Result<ScoreArguments> {
+    let mut args = args.clone();
+    if let [gold, pred] = &*args.lines {
+        (args.gold, args.data) = (Some(gold.clone()), vec![pred.clone()]);
+        args.format = Some(Format::Text);
+    }
+    if args.from.from.is_none() {
+        let files = args.data.iter().map(|path| match Format::files_in(path) {
+            Ok(files) if files.is_empty() => Err(err!(
+                "{}: expected files of rows in the folder, found none with the extension {}; name a file",
+                path.display(),
+                Format::EXTENSIONS
+            )),
+            Ok(files) => Ok(files),
+            Err(reason) => Err(err!("{}: cannot be read: {reason}", path.display())),
+        });
+        args.data = files.collect::<Result<Vec<_>>>()?.concat();
+    }
+    Ok(args)
+}
+
 /// Scores the rows, and reports the result.
 fn score(
     registry: &Registry,
@@ -76,12 +99,24 @@ fn score(
     let models = RunModels::new(args)?;
     options.warn(models.unused_warnings(&options.lm, &metrics));
     let rows = plan::open(args, inputs, &metrics)?;
+    let rows = match args
+        .mappings
+        .iter()
+        .any(|mapping| mapping.field() == "repeat")
+    {
+        true => Rows::Samples(plan::samples(args, rows, &metrics)?),
+        false => Rows::Pairs(rows),
+    };
     let ci_files = ci_files::create(registry, args)?;
     let otlp = Otlp::new(&args.otlp)?;
     let builder = models.observed(Evaluate::builder(), args, &metrics)?;
     let builder = otlp.observe(builder.metrics(metrics), models.ledger());
-    let evaluate = evaluator(builder, &ci_files, args)?.build()?;
-    let result = evaluate_rows(&evaluate, rows, &models, args);
+    let mut builder = evaluator(builder, &ci_files, args)?;
+    if let Rows::Samples(samples) = &rows {
+        builder = builder.repeats(samples.repeats());
+    }
+    let evaluate = builder.build()?;
+    let result = evaluate_rows(&evaluate, rows, &models, args, inputs);
     #[cfg(feature = "lm")]
     let usage = models.usage(result.as_ref().ok());
     let mut written_file = None;
@@ -117,7 +152,13 @@ pub(super) fn evaluate(
     let rows = plan::open(args, &inputs, &metrics)?;
     let builder = models.observed(Evaluate::builder(), args, &metrics)?;
     let builder = evaluator(builder.metrics(metrics), &[], args)?;
-    let result = evaluate_rows(&builder.keep_results(true).build()?, rows, models, args)?;
+    let result = evaluate_rows(
+        &builder.keep_results(true).build()?,
+        Rows::Pairs(rows),
+        models,
+        args,
+        &inputs,
+    )?;
     #[cfg(feature = "lm")]
     models.end(&result)?;
     Ok(result)
@@ -128,6 +169,7 @@ fn files(args: &ScoreArguments) -> Files<'_> {
     Files::new()
         .store(&args.options.lm)
         .read("DATA", &args.data)
+        .read("--gold", &args.gold)
         .read_params(&args.params)
         .write("--out", args.out.as_ref())
         .write_manifest("--out", args.out.as_ref())
@@ -216,22 +258,32 @@ fn save_to(builder: Builder, out: &Path) -> Result<Builder> {
     }
 }
 
+/// The rows of the files: each with a prediction, or with those of all its samples.
+enum Rows {
+    Pairs(Pairs),
+    Samples(Samples),
+}
+
 fn evaluate_rows(
     evaluate: &Evaluate,
-    rows: Pairs,
+    rows: Rows,
     models: &RunModels,
     args: &ScoreArguments,
+    inputs: &[NamedFile<'_>],
 ) -> Result<EvaluationResult> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build();
     let runtime = runtime.map_err(|error| err!("cannot start the threads of the run: {error}"))?;
-    let run = models
-        .settings()
-        .scope(async { evaluate.score_files(rows).await });
+    let run = models.settings().scope(async {
+        match rows {
+            Rows::Pairs(rows) => evaluate.score_files(rows).await,
+            Rows::Samples(samples) => evaluate.score_samples(samples).await,
+        }
+    });
     let result = runtime
         .block_on(run)
-        .map_err(|error| plan::with_hint(error, args));
+        .map_err(|error| plan::with_hint(error, args, inputs));
     // A thread that is blocked on standard input is not awaited.
     runtime.shutdown_background();
     result

@@ -7,9 +7,10 @@ use indexmap::IndexMap;
 use super::limits;
 use crate::args::ScoreArguments;
 use crate::contract::{Example, FieldError, Metric, MetricErrorKind, Params, Prediction, Side};
-use crate::data::{DataReader, NamedFile, Pairs};
+use crate::data::{DataReader, NamedFile, Pairs, Samples, guess_mappings};
 use crate::error::{CliError, Result, did_you_mean, err, of_metric};
 use crate::evaluate::{EvaluateBuilder, EvaluateError};
+use crate::files::is_regular;
 use crate::messages::suggest::nearest;
 use crate::metrics::registry::{Entry, Registry};
 
@@ -80,16 +81,31 @@ fn check_names(args: &ScoreArguments) -> Result<()> {
     }
 }
 
+/// Returns the reader of the options, without mappings.
+fn reader(args: &ScoreArguments) -> DataReader {
+    let mut reader = args.files.reader();
+    if let Some(format) = args.format {
+        reader = reader.with_format(format);
+    }
+    if let Some(gold) = &args.gold {
+        reader = reader.with_gold(gold);
+    }
+    for conversion in args.split.iter().chain(&args.decimal_comma) {
+        reader = reader.with_conversion(conversion.clone());
+    }
+    match &args.join {
+        Some(join) => reader.with_join(join.clone()),
+        None => reader,
+    }
+}
+
 /// Opens the files for these metrics, with the format and mappings from the options.
 pub(super) fn open(
     args: &ScoreArguments,
     inputs: &[NamedFile<'_>],
     metrics: &[Arc<dyn Metric>],
 ) -> Result<Pairs> {
-    let mut reader = DataReader::new();
-    if let Some(format) = args.format {
-        reader = reader.with_format(format);
-    }
+    let mut reader = reader(args);
     for (position, mapping) in args.mappings.iter().enumerate() {
         if args.mappings[..position]
             .iter()
@@ -104,6 +120,20 @@ pub(super) fn open(
     }
     check_mappings(args, metrics)?;
     Ok(reader.read_named(inputs.iter().copied())?)
+}
+
+/// Reads the samples of rows, which `--map repeat=..` numbers.
+pub(super) fn samples(
+    args: &ScoreArguments,
+    rows: Pairs,
+    metrics: &[Arc<dyn Metric>],
+) -> Result<Samples> {
+    if args.repeats.is_some() {
+        return Err(err!(
+            "--repeats: the files have several samples of a row, as --map repeat=.. says; write one of the two options"
+        ));
+    }
+    Ok(rows.for_metrics(metrics).into_samples()?)
 }
 
 /// Checks that no mapping has a misspelt field: one that nothing reads, while a field with a similar name is read and
@@ -154,9 +184,20 @@ fn check_mappings(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result<
 }
 
 /// Adds what to do about a missing field.
-pub(super) fn with_hint(error: EvaluateError, args: &ScoreArguments) -> CliError {
-    let EvaluateError::UnreadableRow { error: metric, .. } = &error else {
-        return error.into();
+pub(super) fn with_hint(
+    error: EvaluateError,
+    args: &ScoreArguments,
+    inputs: &[NamedFile<'_>],
+) -> CliError {
+    let has_id = || args.mappings.iter().any(|mapping| mapping.field() == "id");
+    let metric = match &error {
+        EvaluateError::UnreadableRow { error: metric, .. } => metric,
+        EvaluateError::DuplicateId { .. } if has_id() => {
+            return err!(
+                "{error}; if they are samples of one row, write --map repeat=COLUMN, and otherwise --map id=COLUMN,COLUMN"
+            );
+        }
+        _ => return error.into(),
     };
     let MetricErrorKind::Field {
         side,
@@ -176,7 +217,42 @@ pub(super) fn with_hint(error: EvaluateError, args: &ScoreArguments) -> CliError
                 mapping.path()
             )
         }
-        None => format!("if the row has it elsewhere, write --map {side}.{field}=PATH"),
+        None => format!(
+            "if the row has it elsewhere, write {}",
+            suggested(&format!("{side}.{field}"), args, inputs)
+        ),
     };
     err!("{error}; {hint}")
+}
+
+/// Returns the mapping to write for a field: of the column with a similar name in the first row, if there is one.
+pub(super) fn suggested(field: &str, args: &ScoreArguments, inputs: &[NamedFile<'_>]) -> String {
+    let columns = columns_of_first_row(args, inputs);
+    let is_free =
+        |column: &&str| *column != field && !args.mappings.iter().any(|it| it.path() == *column);
+    let free = columns.iter().map(String::as_str).filter(is_free);
+    let mut guesses = guess_mappings([field], free).into_iter();
+    guesses
+        .next()
+        .unwrap_or_else(|| format!("--map {field}=PATH"))
+}
+
+/// Returns the attributes of the first row and the paths of its fields, to suggest one in an error. Empty for a stream.
+pub(super) fn columns_of_first_row(args: &ScoreArguments, inputs: &[NamedFile<'_>]) -> Vec<String> {
+    let first = || {
+        let file = inputs.first().filter(|file| is_regular(file.path))?;
+        let mappings = args.mappings.iter().cloned();
+        let reader = mappings.fold(reader(args), DataReader::with_mapping);
+        reader.read_named([*file]).ok()?.next()?.ok()
+    };
+    let Some(first) = first() else {
+        return Vec::new();
+    };
+    let gold = first.gold.keys().map(|name| format!("gold.{name}"));
+    let pred = first.pred.keys().map(|name| format!("pred.{name}"));
+    let attributes = first.attributes.keys().map(str::to_owned);
+    let is_of_row = |column: &String| args.mappings.iter().all(|it| it.field() != *column);
+    attributes
+        .chain(gold.chain(pred).filter(is_of_row))
+        .collect()
 }

@@ -9,9 +9,10 @@ use serde::Serialize;
 use super::ci_files::CiFile;
 use super::limits;
 use super::models::RunModels;
+use super::plan::{columns_of_first_row, suggested};
 use crate::args::ScoreArguments;
-use crate::contract::{Pair, Side};
-use crate::data::{DataReader, Mapping, NamedFile};
+use crate::contract::Side;
+use crate::data::NamedFile;
 use crate::error::{INVALID, Result};
 use crate::evaluate::{
     Ending, EvaluationResult, JudgeReplies, MetricSummary, StoreUse, UnknownField,
@@ -35,7 +36,7 @@ pub(crate) fn report(
     args: &ScoreArguments,
     inputs: &[NamedFile<'_>],
 ) -> Result<ExitCode> {
-    let mut unknown = unknown_fields(result, &args.mappings);
+    let mut unknown = unknown_fields(result, args, inputs);
     unknown.extend(unknown_group(result, args, inputs));
     let violations = limits::violations(registry, result, models, args);
     let printed_file = ci_files.iter().find(|file| file.is_standard());
@@ -152,6 +153,7 @@ fn warnings(result: &EvaluationResult, args: &ScoreArguments) -> Vec<String> {
     lines.extend(result.metrics.iter().flat_map(reported_models));
     lines.extend(of_manifest(&result.manifest));
     lines.extend(result.store.and_then(|store| of_store(result.rows, store)));
+    lines.extend(result.notes.iter().map(|note| format!("note: {note}")));
     lines.extend(result.unused_mappings.iter().map(|mapping| {
         let path = mapping.path();
         format!("warning: --map {mapping}: no row has `{path}`")
@@ -213,7 +215,7 @@ fn unknown_group(
     let side = ["gold.", "pred."]
         .into_iter()
         .find(|side| field.starts_with(side));
-    let known = groups_of_first_row(args, inputs);
+    let known = columns_of_first_row(args, inputs);
     // The start of a path does not make names similar.
     let prefix = side.unwrap_or_default();
     let names = known.iter().filter_map(|name| name.strip_prefix(prefix));
@@ -234,36 +236,12 @@ fn unknown_group(
     Some(format!("--group {name}: no row has this {what}{end}"))
 }
 
-/// Returns the attributes of the first row and the paths of its fields, to suggest one in an error. Empty for a stream.
-fn groups_of_first_row(args: &ScoreArguments, inputs: &[NamedFile<'_>]) -> Vec<String> {
-    let Some(file) = inputs.first().filter(|file| is_regular(file.path)) else {
-        return Vec::new();
-    };
-    let mut reader = DataReader::new();
-    if let Some(format) = args.format {
-        reader = reader.with_format(format);
-    }
-    let first = reader
-        .read_named([*file])
-        .ok()
-        .and_then(|mut rows| rows.next()?.ok());
-    let Some(Pair {
-        gold,
-        pred,
-        attributes,
-        ..
-    }) = first
-    else {
-        return Vec::new();
-    };
-    let gold = gold.keys().map(|name| format!("gold.{name}"));
-    let pred = pred.keys().map(|name| format!("pred.{name}"));
-    let attributes = attributes.keys().map(str::to_owned);
-    attributes.chain(gold).chain(pred).collect()
-}
-
 /// Returns a line for each field that a metric reads and no row has.
-fn unknown_fields(result: &EvaluationResult, mappings: &[Mapping]) -> Vec<String> {
+fn unknown_fields(
+    result: &EvaluationResult,
+    args: &ScoreArguments,
+    inputs: &[NamedFile<'_>],
+) -> Vec<String> {
     let metrics = result.metric_names().filter_map(|name| result.metric(name));
     let all = metrics.flat_map(|metric| {
         metric
@@ -274,7 +252,8 @@ fn unknown_fields(result: &EvaluationResult, mappings: &[Mapping]) -> Vec<String
     let line = |(metric, field): (&String, &UnknownField)| {
         // The suggestion is a question.
         let end = if field.nearest.is_some() { "" } else { ";" };
-        match mappings
+        match args
+            .mappings
             .iter()
             .find(|mapping| mapping.sets(Side::Pred, &field.name))
         {
@@ -283,10 +262,9 @@ fn unknown_fields(result: &EvaluationResult, mappings: &[Mapping]) -> Vec<String
                 format!("{metric}: {field}{end} --map names `{path}`, which no row has")
             }
             None => {
-                let name = escape::name(&field.name);
-                format!(
-                    "{metric}: {field}{end} if the rows have it elsewhere, write --map pred.{name}=PATH"
-                )
+                let path = format!("pred.{}", escape::name(&field.name));
+                let suggested = suggested(&path, args, inputs);
+                format!("{metric}: {field}{end} if the rows have it elsewhere, write {suggested}")
             }
         }
     };

@@ -12,7 +12,7 @@ use serde::forward_to_deserialize_any;
 use serde_json::{Error, Value};
 
 use crate::json::literal::{is_meant_as_list, may_be_literal, python_to_json};
-use crate::json::numbers::is_underflow;
+use crate::json::numbers::{is_underflow, with_zero};
 use crate::json::size::{MAX_VALUES, is_too_large};
 use crate::json::unique_keys::UniqueKeys;
 use crate::json::written_scalar::SCALAR;
@@ -60,7 +60,7 @@ impl Cell<'_> {
         }
         parse(text).or_else(|error| match may_be_literal(text) {
             true => parse(&python_to_json(text).ok_or(error)?),
-            false => Err(error),
+            false => parse(&with_zero(text).ok_or(error)?),
         })
     }
 }

@@ -37,8 +37,8 @@ pub(super) fn import(input: Input<'_>, epochs: Epochs) -> Result<Converted, Form
 fn row(result: &Value, number: u64, has_columns: bool) -> TableRow {
     let test = result["testIdx"].as_u64().unwrap_or(number);
     let mut row = match has_columns {
-        true => TableRow::positional(format_args!("{test}:{}", result["promptIdx"])),
-        false => TableRow::positional(test),
+        true => TableRow::positional(format!("{test}:{}", result["promptIdx"])),
+        false => TableRow::positional(test.to_string()),
     };
     row.gold = result["vars"].as_object().cloned().unwrap_or_default();
     row.pred = pick(result, &[("answer", "/response/output")]);

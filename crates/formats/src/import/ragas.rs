@@ -51,7 +51,7 @@ pub(super) fn import(input: Input<'_>, epochs: Epochs) -> Result<Converted, Form
     let metrics: Vec<&String> = names.filter(|name| is_score(name)).collect();
     let mut table = Table::default();
     for (sample, id) in samples.iter().zip(1_u64..) {
-        let mut row = TableRow::positional(id);
+        let mut row = TableRow::positional(id.to_string());
         row.gold = pick(sample, &GOLD);
         row.pred = pick(sample, &PRED);
         // ragas writes NaN, which is an empty cell, where a metric failed.

@@ -12,7 +12,7 @@ use super::text::{as_string, each_document};
 use crate::contract::{Direction, Fields, MetricError, MetricIdentity, MetricSpec, Outcome};
 use crate::data::{Format, ObjectRows};
 use crate::error::{FormatError, Input};
-use crate::json::literal::{may_be_literal, python_to_json};
+use crate::json::literal;
 use crate::messages::escape;
 use crate::results::{ForeignRow, ForeignRun, RowAttempt};
 
@@ -51,10 +51,10 @@ impl TableRow {
     }
 
     /// Creates a row whose id is its number in the file.
-    pub(super) fn positional(id: impl ToString) -> Self {
+    pub(super) fn positional(id: impl Into<String>) -> Self {
         Self {
             is_positional: true,
-            ..Self::new(id.to_string())
+            ..Self::new(id)
         }
     }
 
@@ -187,7 +187,12 @@ pub(super) fn objects(input: Input<'_>, expected: &'static str) -> Result<Vec<Va
         return rows
             .map(|row| {
                 let row = row.map_err(FormatError::new)?;
-                let cell = |key: &str| Some((key.to_owned(), cell(row.find(key)?)));
+                let cell = |key: &str| {
+                    let value = row.find(key)?.into_owned();
+                    // A cell with a list or an object is JSON or Python.
+                    let literal = value.as_str().and_then(literal::parse);
+                    Some((key.to_owned(), literal.unwrap_or(value)))
+                };
                 Ok(Value::Object(row.keys().filter_map(cell).collect()))
             })
             .collect();
@@ -208,18 +213,6 @@ pub(super) fn objects(input: Input<'_>, expected: &'static str) -> Result<Vec<Va
             input.whole("expected objects"),
         )),
     }
-}
-
-/// Returns a cell of a CSV file, where lists and objects are JSON or Python.
-fn cell(value: &Value) -> Value {
-    let literal = value
-        .as_str()
-        .filter(|text| may_be_literal(text))
-        .and_then(|text| {
-            let of_python = || serde_json::from_str(&python_to_json(text)?).ok();
-            serde_json::from_str(text).ok().or_else(of_python)
-        });
-    literal.unwrap_or_else(|| value.clone())
 }
 
 /// Returns the first value at these JSON pointers, separated by spaces, that is not null or empty.

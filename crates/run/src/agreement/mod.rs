@@ -19,4 +19,6 @@ pub use builder::{AgreementBuilder, Closeness};
 pub use figure::{Figure, Note};
 pub use labelled::{LabelSample, LabelledRows};
 pub use rating::{AgreementError, Label, Rating};
+#[doc(hidden)]
+pub use scale::verdict_word;
 pub use statistics::Agreement;

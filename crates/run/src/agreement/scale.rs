@@ -14,6 +14,16 @@ const VERDICT_WORDS: [(&str, &str); 6] = [
     ("good", "bad"),
 ];
 
+/// Returns the verdict that a word such as `pass` or `no` has.
+#[doc(hidden)]
+pub fn verdict_word(word: &str) -> Option<bool> {
+    let word = word.trim();
+    VERDICT_WORDS.iter().find_map(|(pass, fail)| {
+        let is_pass = word.eq_ignore_ascii_case(pass);
+        (is_pass || word.eq_ignore_ascii_case(fail)).then_some(is_pass)
+    })
+}
+
 /// Which labels mean a pass.
 pub(super) enum PassingLabels {
     /// `true`, and the number 1.

@@ -103,13 +103,15 @@ impl Batch {
 }
 
 impl RawRow<'_> {
-    /// Decodes the row to a pair. Decodes only the selected fields, unless the row is unusual or an error may need
+    /// Decodes the row to a pair; `None` if the run leaves it out. Decodes only the selected fields, unless the row is unusual or an error may need
     /// other fields.
-    pub(crate) fn pair(&self, pairing: &Pairing) -> Result<Pair, DataError> {
+    pub(crate) fn pair(&self, pairing: &Pairing) -> Result<Option<Pair>, DataError> {
         let pair_of = |row| pairing.pair_of(row, &self.at, self.number);
         if let Some(selection) = pairing.selection()
             && let Ok(pair) = self.read(Some(selection)).and_then(pair_of)
-            && selection.has_required(&pair)
+            && pair
+                .as_ref()
+                .is_none_or(|pair| selection.has_required(pair))
         {
             return Ok(pair);
         }

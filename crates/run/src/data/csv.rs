@@ -13,7 +13,7 @@ use std::io::BufRead;
 use std::ops::Range;
 use std::sync::Arc;
 
-use csv_core::{ReadRecordResult, Reader};
+use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use memchr::memchr_iter;
 
 use super::error::{DataError, DataErrorKind, Read};
@@ -28,8 +28,8 @@ use crate::messages::{escape, formula};
 /// The maximum number of columns. Their names are copied into every row.
 const MAX_COLUMNS: usize = 1_000_000;
 
-/// Separators that other programs use.
-const OTHER_DELIMITERS: [char; 2] = [';', '\t'];
+/// What may separate columns, by the number of times it is in the header.
+const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 /// A batch ends with the record that reaches this number of bytes or cells.
 const BATCH: usize = 1 << 16;
@@ -43,6 +43,7 @@ struct Header {
     selected: Option<Vec<bool>>,
     /// `true` if strings have an apostrophe before formulas, as in result files.
     has_escapes: bool,
+    delimiter: u8,
 }
 
 /// Records of a CSV file.
@@ -76,6 +77,9 @@ struct Record<'r> {
 pub(super) struct CsvFile {
     input: Input,
     parser: Reader,
+    delimiter: u8,
+    /// `true` if the header showed the delimiter.
+    is_detected: bool,
     header: Arc<Header>,
     /// The maximum number of records in a batch.
     at_once: usize,
@@ -87,13 +91,18 @@ pub(super) struct CsvFile {
 impl CsvFile {
     /// Reads the header. Formulas are unescaped if the file is a result file or derived from one.
     pub(super) fn new(
-        input: Input,
-        has_escapes: bool,
+        mut input: Input,
+        (has_escapes, delimiter): (bool, Option<u8>),
         pairing: Option<&Pairing>,
         is_stream: bool,
     ) -> Result<Self, DataError> {
-        // `Reader::default()` has no separators, `Reader::new()` has the separators of CSV.
-        let mut parser = Reader::new();
+        let detected = match input.reader.fill_buf() {
+            Ok(start) => detected(start),
+            Err(reason) => return Err(input.unreadable(&reason)),
+        };
+        let is_detected = delimiter.is_none() && detected != b',';
+        let delimiter = delimiter.unwrap_or(detected);
+        let mut parser = ReaderBuilder::new().delimiter(delimiter).build();
         // Starts with an empty line, from which the parser removes a byte order mark. The file's own byte order mark is
         // already removed, and another one is data. If the first input contained nothing else, it would look like the
         // end.
@@ -101,6 +110,8 @@ impl CsvFile {
         let mut file = Self {
             input,
             parser,
+            delimiter,
+            is_detected,
             header: Arc::default(),
             at_once: if is_stream { 1 } else { usize::MAX },
             line: 1,
@@ -115,9 +126,23 @@ impl CsvFile {
             if !are_of_results {
                 check_sides(&names, &at)?;
             }
-            file.header = Arc::new(Header::new(names, has_escapes || are_of_results, pairing));
+            let mut header = Header::new(names, has_escapes || are_of_results, pairing);
+            header.delimiter = delimiter;
+            file.header = Arc::new(header);
         }
         Ok(file)
+    }
+
+    /// Returns what separates the columns, if the header showed that it is not a comma.
+    pub(super) fn note(&self) -> Option<String> {
+        let is_tsv = self.input.file.extension().is_some_and(|it| it == "tsv");
+        (self.is_detected && !(is_tsv && self.delimiter == b'\t')).then(|| {
+            format!(
+                "{}: columns are separated by {}, as the header shows; write --delimiter if they are not",
+                self.input.file.display(),
+                named(self.delimiter)
+            )
+        })
     }
 
     /// Reads the next records; `None` at the end of the file or after an error.
@@ -222,26 +247,39 @@ impl CsvFile {
     }
 }
 
+/// Returns the delimiter that occurs most often in the first line, outside of quotes; by default a comma.
+fn detected(start: &[u8]) -> u8 {
+    let mut counts = [0_usize; DELIMITERS.len()];
+    let mut is_quoted = false;
+    for byte in start {
+        match byte {
+            b'"' => is_quoted = !is_quoted,
+            b'\n' if !is_quoted => break,
+            byte if !is_quoted => {
+                let place = DELIMITERS.iter().position(|delimiter| delimiter == byte);
+                place.into_iter().for_each(|place| counts[place] += 1);
+            }
+            _ => {}
+        }
+    }
+    let most = counts.iter().copied().max().unwrap_or(0);
+    let place = counts.iter().position(|count| *count == most);
+    DELIMITERS[place.unwrap_or(0)]
+}
+
+/// Returns the name of a delimiter for messages.
+fn named(delimiter: u8) -> String {
+    match delimiter {
+        b'\t' => "tabs".to_owned(),
+        delimiter => format!("`{}`", delimiter.escape_ascii()),
+    }
+}
+
 /// Returns the names in the header as written.
 fn names(header: &Record<'_>, at: &Origin) -> Result<Vec<String>, DataError> {
     let mut names = Vec::with_capacity(header.ends.len());
     for index in 0..header.ends.len() {
         let (name, _) = header.cell(index, &(index + 1).to_string(), at)?;
-        let other = name
-            .chars()
-            .find(|character| OTHER_DELIMITERS.contains(character));
-        if let Some(found) = other.filter(|_| header.ends.len() == 1) {
-            let found = match found {
-                '\t' => "tabs".to_owned(),
-                found => format!("`{found}`"),
-            };
-            return Err(DataError::invalid(
-                at,
-                format_args!(
-                    "expected columns separated by `,`, found one column with {found}; write the file with commas"
-                ),
-            ));
-        }
         names.push(name.to_owned());
     }
     match duplicate(&names) {
@@ -304,6 +342,7 @@ impl Header {
             columns: names.iter().map(column).collect(),
             names,
             has_escapes,
+            delimiter: b',',
         }
     }
 }
@@ -349,10 +388,14 @@ impl CsvRows {
         let (record, Header { names, columns, .. }) = (self.record(row), &*self.header);
         let (expected, found) = (names.len(), record.ends.len());
         if expected != found {
+            let delimiter = match self.header.delimiter {
+                b',' => "comma".to_owned(),
+                delimiter => format!("delimiter ({})", named(delimiter)),
+            };
             return Err(DataError::invalid(
                 at,
                 format_args!(
-                    "expected {expected} cells as in the header, found {found}; check for a missing quote or comma"
+                    "expected {expected} cells as in the header, found {found}; check for a missing quote or {delimiter}"
                 ),
             ));
         }
@@ -392,7 +435,7 @@ impl<'r> Record<'r> {
             DataError::invalid(
                 at,
                 format_args!(
-                    "column `{column}`: invalid UTF-8: byte {byte} is 0x{found:02X}; convert the file to UTF-8"
+                    "column `{column}`: invalid UTF-8: byte {byte} is 0x{found:02X}; convert the file to UTF-8, or write --encoding windows-1252 if a Windows program wrote it"
                 ),
             )
         })?;

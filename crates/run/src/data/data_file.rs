@@ -70,6 +70,8 @@ struct Progress {
     bytes: u64,
     /// The number of rows, if all were read.
     rows: Option<u64>,
+    /// What a reader of the output may not expect.
+    note: Option<String>,
 }
 
 impl DataFileRecord {
@@ -118,6 +120,16 @@ impl DataFileRecord {
         Ok(())
     }
 
+    /// Records how the file was read, if that is not obvious.
+    pub(super) fn note(&self, note: Option<String>) {
+        self.progress().note = note;
+    }
+
+    /// Returns how the file is read, if that is not obvious.
+    pub(super) fn noted(&self) -> Option<String> {
+        self.progress().note.clone()
+    }
+
     /// Records that all rows were read.
     pub(super) fn end(&self, rows: u64) {
         self.progress().rows = Some(rows);
@@ -153,6 +165,13 @@ impl DataFiles {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(Arc::clone(file));
+    }
+
+    /// Returns how files were read where that is not obvious.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let notes = files.iter().map(|file| file.noted());
+        notes.flatten().collect()
     }
 
     /// Returns the records at the end of the run. `is_complete` is `true` if the run took all rows.

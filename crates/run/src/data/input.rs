@@ -4,6 +4,7 @@ use std::io::{self, BufRead, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::encoding::{Encoding, decompressed};
 use super::error::DataError;
 use crate::contract::Origin;
 use crate::json::size::MAX_VALUES;
@@ -20,11 +21,47 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// How many bytes are needed to tell if a file is compressed: a byte order mark and the longest of [`COMPRESSED`].
 const START: usize = BYTE_ORDER_MARK.len() + 5;
 
-/// The first bytes of compressed files.
+/// The first bytes of files that are compressed in another way than this build reads.
 const COMPRESSED: [(&[u8], &str); 3] = [
     (b"\x1f\x8b", "gzip"),
     (b"\x28\xb5\x2f\xfd", "zstd"),
     (b"\xfd7zXZ", "xz"),
+];
+
+/// The first bytes of files that are no rows, what they are, and what to do.
+const OTHERS: [(&[u8], &str, &str); 8] = [
+    (
+        b"version https://git-lfs",
+        "a pointer of Git LFS",
+        "run `git lfs pull` to get the file",
+    ),
+    (
+        b"<!doctype html",
+        "an HTML page",
+        "it may be the error page of a download; download the file again",
+    ),
+    (
+        b"<!DOCTYPE html",
+        "an HTML page",
+        "it may be the error page of a download; download the file again",
+    ),
+    (
+        b"<html",
+        "an HTML page",
+        "it may be the error page of a download; download the file again",
+    ),
+    (
+        b"PAR1",
+        "Parquet",
+        "name the file .parquet, or write --format parquet",
+    ),
+    (
+        b"PK\x03\x04",
+        "a zip archive",
+        "save a workbook as CSV, or read an inspect log with --from inspect",
+    ),
+    (b"\xff\xfe", "UTF-16", "write --encoding utf-16"),
+    (b"\xfe\xff", "UTF-16", "write --encoding utf-16"),
 ];
 
 /// An open file of rows.
@@ -41,9 +78,11 @@ impl Input {
         file: Arc<Path>,
         reader: Box<dyn BufRead + Send>,
         row_limit: usize,
+        encoding: Encoding,
     ) -> Result<Self, DataError> {
         let unreadable = |reason| DataError::unreadable(&file, &reason);
-        let mut reader = with_whole_start(reader).map_err(unreadable)?;
+        let reader = with_whole_start(reader).and_then(decompressed);
+        let mut reader = encoding.decoded(reader.map_err(unreadable)?);
         if reader
             .fill_buf()
             .map_err(unreadable)?
@@ -56,8 +95,14 @@ impl Input {
         let compressed = COMPRESSED
             .iter()
             .find(|(magic, _)| start.starts_with(magic));
-        match compressed {
-            Some((_, found)) => Err(DataError::compressed(&file, found)),
+        if let Some((_, found)) = compressed {
+            return Err(DataError::compressed(&file, found));
+        }
+        match OTHERS.iter().find(|(magic, ..)| start.starts_with(magic)) {
+            Some((_, found, advice)) => Err(DataError::invalid_file(
+                &file,
+                format_args!("expected rows, found {found}; {advice}"),
+            )),
             None => Ok(Self {
                 file,
                 reader,

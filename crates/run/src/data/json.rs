@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::error::{DataError, DataErrorKind};
 use super::row::{Row, RowObject};
@@ -24,25 +24,143 @@ pub(super) struct Start<'a> {
     pub(super) column: usize,
 }
 
-/// Parses a row.
-pub(super) fn parse(bytes: &[u8], start: Start<'_>, value_limit: usize) -> Result<Row, DataError> {
-    let text = str::from_utf8(bytes).map_err(|error| {
+/// Returns the text of a row.
+fn text_from<'b>(bytes: &'b [u8], start: Start<'_>) -> Result<&'b str, DataError> {
+    str::from_utf8(bytes).map_err(|error| {
         let (at, byte) = start.position_of(bytes, error.valid_up_to());
         let found = bytes[error.valid_up_to()];
         DataError::invalid(
             &at,
-            format_args!("invalid UTF-8: byte {byte} is 0x{found:02X}; convert the file to UTF-8"),
+            format_args!(
+                "invalid UTF-8: byte {byte} is 0x{found:02X}; convert the file to UTF-8, or write --encoding windows-1252 if a Windows program wrote it"
+            ),
         )
-    })?;
+    })
+}
+
+/// Returns a line of plain text.
+pub(super) fn text_of<'b>(bytes: &'b [u8], at: &Origin) -> Result<&'b str, DataError> {
+    text_from(bytes, Start { at, column: 1 })
+}
+
+/// What a JSON file that begins with an object has.
+pub(super) enum ObjectForm {
+    /// The object is a row, and others may follow.
+    Row,
+    /// Its values are rows, by id.
+    Rows,
+    /// pandas' `split`.
+    Split,
+    /// Something else, such as a list of rows with other facts.
+    Other,
+}
+
+/// Tells from the start of a file what its first object is.
+pub(super) fn form_of_object(start: &[u8]) -> ObjectForm {
+    let mut values = serde_json::Deserializer::from_slice(start).into_iter::<Map<String, Value>>();
+    let is_list_of_objects = |value: &Value| {
+        value
+            .as_array()
+            .is_some_and(|list| list.first().is_some_and(Value::is_object))
+    };
+    let is_key = |key: &String| matches!(&**key, "id" | "gold" | "pred" | "scores");
+    match values.next() {
+        Some(Ok(first)) => {
+            let is_only = start[values.byte_offset()..].trim_ascii().is_empty();
+            let has_objects = first.values().any(Value::is_object);
+            if first.keys().any(is_key) || !is_only {
+                ObjectForm::Row
+            } else if first.contains_key("columns")
+                && first.get("data").is_some_and(Value::is_array)
+            {
+                ObjectForm::Split
+            } else if first.values().any(is_list_of_objects)
+                || first.len() == 1 && first.values().all(Value::is_array)
+                || has_objects && !first.values().all(Value::is_object)
+                || first.is_empty()
+            {
+                ObjectForm::Other
+            } else {
+                ObjectForm::Rows
+            }
+        }
+        // The object is longer than the start.
+        _ => {
+            let rest = start.trim_ascii_start();
+            let key = |name: &str| {
+                let name = format!("\"{name}\"");
+                let rest = rest[1..].trim_ascii_start();
+                rest.starts_with(name.as_bytes())
+            };
+            if ["id", "gold", "pred", "scores"].into_iter().any(key) {
+                ObjectForm::Row
+            } else if key("columns") || key("index") {
+                ObjectForm::Split
+            } else {
+                ObjectForm::Rows
+            }
+        }
+    }
+}
+
+/// Parses a row.
+pub(super) fn parse(bytes: &[u8], start: Start<'_>, value_limit: usize) -> Result<Row, DataError> {
+    let text = text_from(bytes, start)?;
     if is_too_large(text, value_limit) {
         return Err(DataError::too_many_values(start.at, value_limit));
     }
-    let mut row = serde_json::from_str(text).map_err(|error| invalid(&error, start))?;
+    let mut row: Row = serde_json::from_str(text).or_else(|error| {
+        let finite = without_nan(text).and_then(|text| serde_json::from_str::<Row>(&text).ok());
+        let mut row = finite.ok_or_else(|| invalid(&error, start))?;
+        if let Shape::Map(row) = &mut row {
+            row.has_nan = true;
+        }
+        Ok(row)
+    })?;
     if has_suspicious_number(&row) {
         check_numbers(text, start)?;
     }
     keep_id_as_written(&mut row, text);
     Ok(row)
+}
+
+/// Replaces `NaN` and `Infinity`, which Python writes outside of strings, by null; `None` if there are none.
+fn without_nan(text: &str) -> Option<String> {
+    let (mut finite, mut rest, mut is_found) = (String::with_capacity(text.len()), text, false);
+    while let Some(start) = rest.find(['"', 'N', 'I', '-']) {
+        finite.push_str(&rest[..start]);
+        rest = &rest[start..];
+        let number = ["NaN", "Infinity", "-Infinity"]
+            .into_iter()
+            .find(|it| rest.starts_with(it));
+        let length = match number {
+            Some(number) => {
+                is_found = true;
+                finite.push_str("null");
+                number.len()
+            }
+            None => {
+                let length = string_length(rest).unwrap_or(1);
+                finite.push_str(&rest[..length]);
+                length
+            }
+        };
+        rest = &rest[length..];
+    }
+    finite.push_str(rest);
+    is_found.then_some(finite)
+}
+
+/// Returns the length of the string at the start of JSON text.
+fn string_length(text: &str) -> Option<usize> {
+    let mut is_escaped = false;
+    let inside = text.strip_prefix('"')?;
+    let end = inside.bytes().position(|byte| {
+        let is_end = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        is_end
+    })?;
+    Some(end + 2)
 }
 
 /// Parses only the selected fields of a row; `None` if the row has an unusual shape or may be invalid.

@@ -7,8 +7,13 @@ use crate::contract::Side;
 
 /// A field that a metric reads, and the dotted path to its value in the row.
 ///
-/// Each segment of the path is a key or an index into a list. A key that contains dots is found if it is the whole
-/// path. If the row has no value at the path, the field is absent, even if the row has a field with the same name.
+/// Each segment of the path is a key or an index into a list: `messages.-1.content` or `messages[-1].content` is the
+/// content of the last message. Quote a key that contains dots, as in `meta."a.b".c`; without quotes it is found if it
+/// is the whole path. A string on the way is read as JSON or as a Python literal. If the row has no value at the path,
+/// the field is absent, even if the row has a field with the same name.
+///
+/// An id may have several columns, as in `id=task,language`. `repeat=COLUMN` says that rows with the same id are samples
+/// of one row; the column numbers them.
 ///
 /// ```
 /// use dsrs_metrics::data::Mapping;
@@ -19,7 +24,7 @@ use crate::contract::Side;
 /// let error = "answer=answers".parse::<Mapping>().unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "invalid mapping `answer=answers`: expected `gold.FIELD`, `pred.FIELD` or `id` before `=`, found `answer`",
+///     "invalid mapping `answer=answers`: expected `gold.FIELD`, `pred.FIELD`, `id` or `repeat` before `=`, found `answer`",
 /// );
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +37,8 @@ pub struct Mapping {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
     Id,
+    /// The number of a sample among the rows with its id.
+    Repeat,
     Field(Side, String),
 }
 
@@ -40,10 +47,11 @@ impl Mapping {
         &self.target
     }
 
-    /// Returns the target of the mapping: `gold.NAME`, `pred.NAME` or `id`.
+    /// Returns the target of the mapping: `gold.NAME`, `pred.NAME`, `id` or `repeat`.
     pub fn field(&self) -> String {
         match &self.target {
             Target::Id => "id".to_owned(),
+            Target::Repeat => "repeat".to_owned(),
             Target::Field(side, field) => format!("{side}.{field}"),
         }
     }
@@ -51,6 +59,17 @@ impl Mapping {
     /// Returns the dotted path into the row.
     pub fn path(&self) -> &str {
         &self.path
+    }
+
+    pub(super) fn into_target(self) -> Target {
+        self.target
+    }
+
+    /// Returns the paths: those of an id of several columns, or the one path.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        let is_several = self.target == Target::Id && !self.path.contains('"');
+        self.path
+            .split(move |separator| is_several && separator == ',')
     }
 
     /// Returns `true` if the mapping sets this field.
@@ -73,16 +92,17 @@ impl FromStr for Mapping {
         let Some((field, path)) = text.split_once('=') else {
             return Err(invalid("expected FIELD=PATH, as in gold.answer=answers"));
         };
-        if path.split('.').any(str::is_empty) {
+        if path.is_empty() || !path.contains('"') && path.split('.').any(str::is_empty) {
             let reason = format!("empty segment in the path `{path}`; remove the extra dot");
             return Err(invalid(&reason));
         }
         let target = match field.split_once('.') {
             _ if field == "id" => Target::Id,
+            _ if field == "repeat" => Target::Repeat,
             Some(("gold", name)) if !name.is_empty() => Target::Field(Side::Gold, name.to_owned()),
             Some(("pred", name)) if !name.is_empty() => Target::Field(Side::Pred, name.to_owned()),
             _ => {
-                let expected = "expected `gold.FIELD`, `pred.FIELD` or `id` before `=`";
+                let expected = "expected `gold.FIELD`, `pred.FIELD`, `id` or `repeat` before `=`";
                 return Err(invalid(&format!("{expected}, found `{field}`")));
             }
         };
@@ -97,5 +117,11 @@ impl FromStr for Mapping {
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct MappingError(String);
+
+impl MappingError {
+    pub(super) fn new(message: String) -> Self {
+        Self(message)
+    }
+}
 
 dsrs_metrics_values::debug_as_display!(MappingError);

@@ -7,10 +7,14 @@
 //! row has the fields it reads, and the harness checks that ids are unique.
 
 mod batch;
+mod conversion;
 #[cfg(feature = "csv")]
 mod csv;
 mod data_file;
+mod encoding;
 mod error;
+mod gold;
+mod guess;
 mod input;
 mod json;
 mod mapping;
@@ -23,13 +27,19 @@ mod reader;
 mod result_row;
 mod row;
 mod row_file;
+mod samples;
 mod selection;
 mod text;
 
 pub(crate) use batch::RawRow;
+pub use conversion::Conversion;
 pub use data_file::DataFile;
 pub(crate) use data_file::DataFiles;
+pub use encoding::Encoding;
 pub use error::{DataError, DataErrorKind};
+pub use gold::Join;
+#[doc(hidden)]
+pub use guess::guess_mappings;
 pub use input::ROW_LIMIT;
 pub use mapping::{Mapping, MappingError};
 #[doc(hidden)]
@@ -44,4 +54,5 @@ pub(crate) use result_row::{
 pub use row_file::Format;
 #[doc(hidden)]
 pub use row_file::NamedFile;
+pub use samples::Samples;
 pub(crate) use selection::FieldSelection;

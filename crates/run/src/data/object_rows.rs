@@ -1,5 +1,6 @@
 //! Rows that need only be objects: result files, labels, training data.
 
+use std::borrow::Cow;
 use std::iter;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,12 +10,14 @@ use serde_json::Value;
 use super::batch::{Batch, RawRow};
 use super::error::DataError;
 use super::input::ROW_LIMIT;
+use super::mapping::Mapping;
 use super::pairing::Pairing;
 use super::row::{Row, RowObject, id_of, into_object};
-use super::row_file::{Format, NamedFile, Reading, RowFile, RowSource};
+use super::row_file::{FileOptions, Format, NamedFile, Reading, RowFile, RowSource};
 use super::selection::FieldSelection;
-use crate::contract::{Origin, Pair};
+use crate::contract::{Origin, Pair, Side};
 use crate::in_order::in_order;
+use crate::json::unique_keys::Shape;
 
 /// A row that is an object, with or without `gold` and `pred`.
 #[doc(hidden)]
@@ -33,6 +36,9 @@ pub struct ObjectRow {
     pub is_flat: bool,
     /// `true` if the row is from a result file.
     pub(crate) is_result: bool,
+    /// `true` if the row has a number that JSON does not have, which is null.
+    #[doc(hidden)]
+    pub has_nan: bool,
     row: RowObject,
 }
 
@@ -54,6 +60,7 @@ impl ObjectRow {
             textual: row.attributes.textual,
             is_flat: row.is_flat,
             is_result,
+            has_nan: row.has_nan,
             row,
         })
     }
@@ -77,8 +84,27 @@ impl ObjectRow {
 impl ObjectRow {
     /// Returns the value at a dotted path: `gold.FIELD`, `pred.FIELD` or any other key of the row.
     #[doc(hidden)]
-    pub fn find(&self, path: &str) -> Option<&Value> {
+    pub fn find(&self, path: &str) -> Option<Cow<'_, Value>> {
         self.row.find(path)
+    }
+
+    /// Returns the value of a mapping, or the texts of its columns with commas between them.
+    #[doc(hidden)]
+    pub fn mapped(&self, mapping: &Mapping) -> Option<Value> {
+        self.row.value_of(mapping).map(|(value, _)| value)
+    }
+
+    /// Returns the whole gold row or prediction, if there is one.
+    #[doc(hidden)]
+    pub fn side(&self, side: Side) -> Option<Value> {
+        let side = match side {
+            Side::Gold => self.row.gold.as_ref()?,
+            Side::Pred => self.row.pred.as_ref()?,
+        };
+        Some(match side {
+            Shape::Other(value) => value.clone(),
+            Shape::Map(fields) => fields.iter().map(|(k, v)| (k, v.clone())).collect(),
+        })
     }
 
     /// Returns the hashes of the gold row and the prediction, if the row has these or their hashes.
@@ -104,7 +130,7 @@ pub(crate) fn read_objects<R: Send, D: From<DataError> + Send, E>(
     of_object: impl Fn(ObjectRow) -> Result<R, D> + Sync,
     mut each: impl FnMut(Result<R, D>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut file = match open(file, None, None) {
+    let mut file = match open(file, FileOptions::default(), None) {
         Ok(file) => file,
         Err(error) => return each(Err(error.into())),
     };
@@ -138,7 +164,7 @@ pub(crate) fn column_strings(file: &Path, format: Option<Format>, name: &str) ->
     // A pair would need all columns, and no row has to be one.
     let mut pairing = Pairing::new(false, Vec::new(), true);
     pairing.select(selection.clone());
-    let Ok(mut file) = open(file, format, Some(&Arc::new(pairing))) else {
+    let Ok(mut file) = open(file, FileOptions::of(format), Some(&Arc::new(pairing))) else {
         return Vec::new();
     };
     let key = format!("\"{name}\"");
@@ -166,10 +192,10 @@ pub(crate) fn column_strings(file: &Path, format: Option<Format>, name: &str) ->
 
 fn open<'f>(
     file: impl Into<NamedFile<'f>>,
-    format: Option<Format>,
+    options: FileOptions,
     pairing: Option<&Arc<Pairing>>,
 ) -> Result<RowFile, DataError> {
-    RowSource::new(file, format)?.open(&Reading {
+    RowSource::new(file, options)?.open(&Reading {
         row_limit: ROW_LIMIT,
         has_escapes: true,
         pairing,
@@ -190,11 +216,21 @@ impl ObjectRows {
     /// Opens a file. Without a format, its extension decides; `-` is standard input.
     #[doc(hidden)]
     pub fn open(file: &Path, format: Option<Format>) -> Result<Self, DataError> {
+        Self::open_with(file, FileOptions::of(format))
+    }
+
+    pub(super) fn open_with(file: &Path, options: FileOptions) -> Result<Self, DataError> {
         Ok(Self {
-            file: open(file, format, None)?,
+            file: open(file, options, None)?,
             decoded: Vec::new().into_iter(),
             has_ended: false,
         })
+    }
+
+    /// Returns how the file is read, if that is not obvious.
+    #[doc(hidden)]
+    pub fn note(&self) -> Option<String> {
+        self.file.record.noted()
     }
 }
 

@@ -1,12 +1,19 @@
 //! How rows become pairs: mappings, ids, and decoding only the fields that are read.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::conversion::Conversion;
 use super::error::DataError;
-use super::mapping::Mapping;
-use super::row::{Row, id_of, into_object};
-use super::selection::FieldSelection;
-use crate::contract::{Origin, Pair};
+use super::gold::{GoldFile, without_id};
+use super::mapping::{Mapping, Target};
+use super::row::{Row, RowObject, id_of, into_object};
+use super::selection::{FieldSelection, ReadField};
+use serde_json::Value;
+
+use crate::contract::{MetricSpec, Origin, Pair, Side};
+use crate::json::path;
+use crate::json::unique_keys::Shape;
 
 /// How the rows of a run become pairs.
 #[derive(Debug)]
@@ -17,6 +24,11 @@ pub(crate) struct Pairing {
     /// For each mapping, `true` if any row had a value at its path.
     used: Vec<AtomicBool>,
     selection: Option<FieldSelection>,
+    /// The fields that the metrics read.
+    read: Vec<ReadField>,
+    /// The file of the gold rows, if it is not that of the predictions.
+    gold: Option<GoldFile>,
+    conversions: Vec<Conversion>,
     /// `true` if a row may be the gold row itself, without a prediction.
     are_examples: bool,
 }
@@ -28,6 +40,9 @@ impl Pairing {
             used: mappings.iter().map(|_| AtomicBool::new(false)).collect(),
             mappings,
             selection: None,
+            read: Vec::new(),
+            gold: None,
+            conversions: Vec::new(),
             are_examples,
         }
     }
@@ -35,7 +50,46 @@ impl Pairing {
     /// Decodes only these fields and those that mappings read.
     pub(super) fn select(&mut self, mut selection: FieldSelection) {
         selection.extend(&self.mappings);
+        if let Some(join) = self.gold.as_ref().and_then(|gold| gold.join.as_ref()) {
+            selection.add_path(&join.pred);
+        }
         self.selection = Some(selection);
+    }
+
+    /// Reads gold rows from this file.
+    pub(super) fn with_gold(mut self, gold: Option<GoldFile>) -> Self {
+        self.gold = gold;
+        self
+    }
+
+    pub(super) fn with_conversions(mut self, conversions: Vec<Conversion>) -> Self {
+        self.conversions = conversions;
+        self
+    }
+
+    /// Returns the file of the gold rows.
+    pub(super) fn gold(&self) -> Option<&GoldFile> {
+        self.gold.as_ref()
+    }
+
+    /// Returns what a join with gold rows left out, or why it left out everything.
+    pub(crate) fn left_out(&self) -> Result<Vec<String>, String> {
+        self.gold
+            .as_ref()
+            .map_or_else(|| Ok(Vec::new()), GoldFile::left_out)
+    }
+
+    /// Sets the fields that the metrics read, each once.
+    pub(super) fn set_read<'s>(&mut self, specs: impl Iterator<Item = MetricSpec<'s>>) {
+        for spec in specs {
+            for (side, field) in spec.get_input_spec() {
+                let is_field = |read: &ReadField| read.side == side && read.name == field.name;
+                if !self.read.iter().any(is_field) {
+                    let (name, help) = (field.name.to_owned(), field.help);
+                    self.read.push(ReadField { side, name, help });
+                }
+            }
+        }
     }
 
     /// Returns the mappings whose path no row has had so far.
@@ -76,24 +130,130 @@ impl Pairing {
         })
     }
 
-    /// Makes a pair from the row at this location, with its number in the file.
-    pub(super) fn pair_of(&self, row: Row, at: &Origin, number: u64) -> Result<Pair, DataError> {
+    /// Makes a pair from the row at this location, with its number in the file; `None` if it has no gold row in the file
+    /// of gold rows.
+    pub(super) fn pair_of(
+        &self,
+        row: Row,
+        at: &Origin,
+        number: u64,
+    ) -> Result<Option<Pair>, DataError> {
         let mut row = into_object(row, at)?;
+        if row.is_plain {
+            self.name_value(&mut row, at)?;
+        }
+        let of_gold = match &self.gold {
+            None => Vec::new(),
+            Some(gold) => match self.join(gold, &mut row, at, number)? {
+                Some(of_gold) => of_gold,
+                None => return Ok(None),
+            },
+        };
         if self.are_examples {
             row.validate_example(at)?;
         } else {
-            row.validate_scored(at, &self.mappings, self.selection.as_ref())?;
+            row.validate_scored(at, &self.mappings, &self.read)?;
         }
         row.map(&self.mappings, |mapping| {
             self.used[mapping].store(true, Ordering::Relaxed);
         });
+        for (mapping, value) in of_gold {
+            self.used[mapping].store(true, Ordering::Relaxed);
+            row.set_mapped(&self.mappings[mapping], value);
+        }
+        for conversion in &self.conversions {
+            if let Some(fields) = row.fields_of(conversion.side()) {
+                conversion.apply(fields);
+            }
+        }
+        row.write_scalars(&self.read);
         let id = row.id.take().map(|id| id_of(id, at)).transpose()?;
         let is_positional = row.is_positional || id.is_none();
         let id = id.unwrap_or_else(|| match self.several {
             true => format!("{}:{}", at.file.display(), number),
             false => number.to_string(),
         });
-        Ok(row.into_pair(at, id, is_positional))
+        Ok(Some(row.into_pair(at, id, is_positional)))
+    }
+
+    /// Makes a plain value the only field of the prediction that the metrics read.
+    fn name_value(&self, row: &mut RowObject, at: &Origin) -> Result<(), DataError> {
+        let is_mapped = |mapping: &Mapping| mapping.path() == "value";
+        if self.mappings.iter().any(is_mapped) {
+            return Ok(());
+        }
+        let value = row.attributes.get("value").cloned().unwrap_or_default();
+        let name = self.only_field(Side::Pred, at)?;
+        row.pred = Some(Shape::Map([(name, value)].into_iter().collect()));
+        Ok(())
+    }
+
+    /// Returns the name of the only field of a side that the metrics read.
+    fn only_field(&self, side: Side, at: &Origin) -> Result<String, DataError> {
+        let mut of_side = self.read.iter().filter(|field| field.side == side);
+        match (of_side.next(), of_side.next()) {
+            (Some(field), None) => Ok(field.name.clone()),
+            _ => Err(DataError::invalid(
+                at,
+                format_args!(
+                    "expected a row with fields, found one value, and the metrics do not read exactly one field of `{side}`; write --map {side}.FIELD=value"
+                ),
+            )),
+        }
+    }
+
+    /// Sets the gold row of a prediction; `None` if there is none. Returns the values of the mappings of gold fields that
+    /// the gold row has, by the position of the mapping.
+    fn join(
+        &self,
+        gold: &GoldFile,
+        row: &mut RowObject,
+        at: &Origin,
+        number: u64,
+    ) -> Result<Option<Vec<(usize, Value)>>, DataError> {
+        if row.gold.is_some() {
+            return Err(DataError::invalid(
+                at,
+                "expected a prediction without a gold row, found `gold`; remove it, or leave out --gold",
+            ));
+        }
+        let path = gold.join.as_ref().map(|join| &*join.pred);
+        let mut mappings = self.mappings.iter();
+        let mapped = mappings.find(|mapping| *mapping.target() == Target::Id);
+        let id = match (path, mapped) {
+            (Some(path), _) => row.find(path).map(Cow::into_owned),
+            (None, Some(mapping)) => row.value_of(mapping).map(|(value, _)| value),
+            (None, None) => row.id.clone(),
+        };
+        let id = match id {
+            Some(id) => id_of(id, at)?,
+            None if gold.is_by_position => number.to_string(),
+            None => return Err(without_id(row, path.unwrap_or("id"), at)),
+        };
+        let Some(mut fields) = gold.find(&id, at)? else {
+            return Ok(None);
+        };
+        if let Some(value) = fields.get("value").filter(|_| fields.len() == 1).cloned() {
+            fields.insert(self.only_field(Side::Gold, at)?, value);
+        }
+        let of_gold = |(position, mapping): (usize, &Mapping)| match mapping.target() {
+            Target::Field(Side::Gold, _) => {
+                let found = path::find_inside(mapping.path(), |name| fields.get(name))?;
+                Some((position, found.into_owned()))
+            }
+            _ => None,
+        };
+        let of_gold = self
+            .mappings
+            .iter()
+            .enumerate()
+            .filter_map(of_gold)
+            .collect();
+        row.gold = Some(Shape::Map(fields));
+        if row.id.is_none() && !gold.is_by_position {
+            row.id = Some(id.into());
+        }
+        Ok(Some(of_gold))
     }
 }
 

@@ -1,18 +1,24 @@
 //! [`DataReader`], and the iterator of pairs that it returns.
 
 use std::io::BufRead;
-use std::path::Path;
+use std::iter;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::batch::Batch;
+use super::batch::{Batch, RawRow};
+use super::conversion::Conversion;
 use super::data_file::DataFiles;
+use super::encoding::Encoding;
 use super::error::DataError;
+use super::gold::{GoldFile, Join};
 use super::input::ROW_LIMIT;
 use super::mapping::Mapping;
+use super::object_rows::ObjectRows;
 use super::pairing::Pairing;
-use super::row_file::{Format, NamedFile, Reading, RowFile, RowSource};
+use super::row_file::{FileOptions, Format, NamedFile, Reading, RowFile, RowSource};
 use super::selection::FieldSelection;
-use crate::contract::Pair;
+use crate::contract::{MetricSpec, Pair};
+use crate::in_order::in_order;
 
 /// Reads rows from files, with your choice of format, field mappings and row limit.
 ///
@@ -51,8 +57,11 @@ use crate::contract::Pair;
 /// ```
 #[derive(Debug, Clone)]
 pub struct DataReader {
-    format: Option<Format>,
+    options: FileOptions,
+    gold: Option<PathBuf>,
+    join: Option<Join>,
     mappings: Vec<Mapping>,
+    conversions: Vec<Conversion>,
     selection: Option<FieldSelection>,
     row_limit: usize,
 }
@@ -60,8 +69,11 @@ pub struct DataReader {
 impl Default for DataReader {
     fn default() -> Self {
         Self {
-            format: None,
+            options: FileOptions::default(),
+            gold: None,
+            join: None,
             mappings: Vec::new(),
+            conversions: Vec::new(),
             selection: None,
             row_limit: ROW_LIMIT,
         }
@@ -76,7 +88,65 @@ impl DataReader {
 
     /// Reads every file in this format, regardless of its extension.
     pub fn with_format(mut self, format: Format) -> Self {
-        self.format = Some(format);
+        self.options.format = Some(format);
+        self
+    }
+
+    /// Sets what separates the columns of CSV files. By default the header shows it: a comma, `;`, a tab or `|`.
+    pub fn with_delimiter(mut self, delimiter: u8) -> Self {
+        self.options.delimiter = Some(delimiter);
+        self
+    }
+
+    /// Sets the encoding of the files.
+    ///
+    /// ```
+    /// use dsrs_metrics::data::{DataReader, Encoding, Format};
+    ///
+    /// let excel = b"id;gold.answer;pred.answer\r\n1;Z\xFCrich;Z\xFCrich\r\n";
+    /// let reader = DataReader::new().with_encoding(Encoding::Windows1252);
+    /// # if cfg!(feature = "csv") {
+    /// let row = reader.read_from("excel.csv", Format::of("excel.csv".as_ref()).unwrap(), &excel[..]).next().unwrap()?;
+    /// assert_eq!(row.gold.get("answer").unwrap(), "Zürich");
+    /// # }
+    /// # Ok::<(), dsrs_metrics::data::DataError>(())
+    /// ```
+    pub fn with_encoding(mut self, encoding: Encoding) -> Self {
+        self.options.encoding = encoding;
+        self
+    }
+
+    /// Reads the gold rows from a file of their own, and joins them to the predictions by id. The whole row, or its `gold`,
+    /// is the gold row. Rows without a partner are left out; [`EvaluationResult::notes`](crate::EvaluationResult::notes)
+    /// counts them.
+    ///
+    /// The gold rows are copied to a temporary file; each takes 16 bytes of memory.
+    ///
+    /// ```
+    /// use dsrs_metrics::data::DataReader;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = std::env::temp_dir().join(format!("dsrs-metrics-gold-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// let [gold, preds] = ["gold.jsonl", "preds.json"].map(|name| folder.join(name));
+    /// std::fs::write(&gold, r#"{"id": "q1", "answer": "Paris"}"#)?;
+    /// std::fs::write(&preds, r#"[{"question_id": "q1", "pred": {"answer": "paris"}}]"#)?;
+    ///
+    /// let reader = DataReader::new().with_gold(&gold).with_join("gold.id=pred.question_id".parse()?);
+    /// let row = reader.read([&preds])?.next().unwrap()?;
+    /// assert_eq!((&*row.id, row.gold.get("answer").unwrap()), ("q1", &"Paris".into()));
+    /// # std::fs::remove_dir_all(folder)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn with_gold(mut self, file: impl Into<PathBuf>) -> Self {
+        self.gold = Some(file.into());
+        self
+    }
+
+    /// Sets the columns that join gold rows and predictions; by default `id`.
+    pub fn with_join(mut self, join: Join) -> Self {
+        self.join = Some(join);
         self
     }
 
@@ -85,6 +155,12 @@ impl DataReader {
     /// Mappings read the row as it is in the file, regardless of what other mappings set.
     pub fn with_mapping(mut self, mapping: Mapping) -> Self {
         self.mappings.push(mapping);
+        self
+    }
+
+    /// Adds a conversion of a field, after the mappings.
+    pub fn with_conversion(mut self, conversion: Conversion) -> Self {
+        self.conversions.push(conversion);
         self
     }
 
@@ -128,11 +204,9 @@ impl DataReader {
         &self,
         files: impl IntoIterator<Item = F>,
     ) -> Result<Pairs, DataError> {
-        let files = files
-            .into_iter()
-            .map(|file| RowSource::new(file.as_ref(), self.format))
-            .collect::<Result<Vec<_>, _>>()?;
-        Ok(self.pairs(files))
+        let open = |file: F| RowSource::new(file.as_ref(), self.options);
+        let files = files.into_iter().map(open);
+        Ok(self.pairs(files.collect::<Result<Vec<_>, _>>()?))
     }
 
     /// Like [`read`](Self::read), for files with separate names for messages.
@@ -144,7 +218,7 @@ impl DataReader {
         &self,
         files: impl IntoIterator<Item = NamedFile<'f>>,
     ) -> Result<Pairs, DataError> {
-        let open = |file| RowSource::new(file, self.format);
+        let open = |file| RowSource::new(file, self.options);
         Ok(self.pairs(files.into_iter().map(open).collect::<Result<Vec<_>, _>>()?))
     }
 
@@ -165,15 +239,35 @@ impl DataReader {
         format: Format,
         reader: impl BufRead + Send + 'static,
     ) -> Pairs {
-        self.pairs(vec![RowSource::from_reader(name.as_ref(), format, reader)])
+        let (name, options) = (name.as_ref(), self.options);
+        self.pairs(vec![RowSource::from_reader(name, format, options, reader)])
     }
 
     fn pairs(&self, files: Vec<RowSource>) -> Pairs {
-        let mut pairing = Pairing::new(files.len() > 1, self.mappings.clone(), false);
+        let gold = self.gold.clone();
+        let is_by_position = self.options.format == Some(Format::Text);
+        let gold = gold.map(|gold| GoldFile::new(gold, self.join.clone(), is_by_position));
+        let pairing = Pairing::new(files.len() > 1, self.mappings.clone(), false);
+        let mut pairing = pairing
+            .with_gold(gold)
+            .with_conversions(self.conversions.clone());
         if let Some(selection) = &self.selection {
             pairing.select(selection.clone());
         }
-        Pairs::new(files, pairing, self.row_limit)
+        let pairs = Pairs::new(files, pairing, self.row_limit);
+        Pairs {
+            options: self.options,
+            ..pairs
+        }
+    }
+
+    /// Returns the rows of a file, which need only be objects. `-` is standard input.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`read`](Self::read).
+    #[doc(hidden)]
+    pub fn read_objects(&self, file: &Path) -> Result<ObjectRows, DataError> {
+        ObjectRows::open_with(file, self.options)
     }
 
     /// Returns the rows of a devset, with empty predictions. The gold row is `gold`, or the whole row except its id if
@@ -181,7 +275,7 @@ impl DataReader {
     pub(crate) fn read_examples(file: &Path) -> Result<Pairs, DataError> {
         let pairing = Pairing::new(false, Vec::new(), true);
         Ok(Pairs::new(
-            vec![RowSource::new(file, None)?],
+            vec![RowSource::new(file, FileOptions::default())?],
             pairing,
             ROW_LIMIT,
         ))
@@ -193,6 +287,8 @@ pub struct Pairs {
     files: std::vec::IntoIter<RowSource>,
     current: Option<RowFile>,
     pairing: Arc<Pairing>,
+    /// How the file of the gold rows is read.
+    options: FileOptions,
     row_limit: usize,
     /// The records of the files opened so far.
     records: DataFiles,
@@ -209,6 +305,7 @@ impl Pairs {
             files: files.into_iter(),
             current: None,
             pairing: Arc::new(pairing),
+            options: FileOptions::default(),
             row_limit,
             records: DataFiles::default(),
             is_hashed: false,
@@ -227,6 +324,14 @@ impl Pairs {
     pub(crate) fn with_selection(mut self, selection: FieldSelection) -> Self {
         if let Some(pairing) = Arc::get_mut(&mut self.pairing) {
             pairing.select(selection);
+        }
+        self
+    }
+
+    /// Sets the metrics of the run. Call this before the first row is read.
+    pub(crate) fn with_read<'s>(mut self, specs: impl Iterator<Item = MetricSpec<'s>>) -> Self {
+        if let Some(pairing) = Arc::get_mut(&mut self.pairing) {
+            pairing.set_read(specs);
         }
         self
     }
@@ -251,6 +356,30 @@ impl Pairs {
         &self.pairing
     }
 
+    /// Reads the file of gold rows, before the first prediction.
+    fn load_gold(&self, reading: &Reading<'_>) -> Result<(), DataError> {
+        let Some(gold) = self.pairing.gold().filter(|gold| !gold.is_loaded()) else {
+            return Ok(());
+        };
+        let reading = Reading {
+            pairing: None,
+            ..*reading
+        };
+        let mut file = RowSource::new(&gold.file, self.options)?.open(&reading)?;
+        self.records.add(&file.record);
+        let mut writer = gold.writer()?;
+        let stored = |row: &RawRow<'_>| gold.stored(row.read(None)?, &row.at, row.number);
+        in_order(
+            |batch: Batch| batch.decode(stored),
+            |rows| {
+                rows.into_iter()
+                    .try_for_each(|row| gold.add(&mut writer, row?))
+            },
+            |pass| iter::from_fn(|| file.next_batch()).try_for_each(pass),
+        )?;
+        gold.finish(writer)
+    }
+
     /// Returns the next rows, for the caller to decode. An error ends the rows.
     pub(crate) fn next_batch(&mut self) -> Option<Batch> {
         loop {
@@ -263,6 +392,9 @@ impl Pairs {
                 pairing: Some(&self.pairing),
                 is_hashed: self.is_hashed,
             };
+            if let Err(error) = self.load_gold(&reading) {
+                return Some(Batch::failed(error));
+            }
             match self.files.next()?.open(&reading) {
                 Ok(file) => {
                     self.records.add(&file.record);
@@ -281,7 +413,8 @@ impl Iterator for Pairs {
         while !self.has_ended && self.decoded.as_slice().is_empty() {
             match self.next_batch() {
                 Some(batch) => {
-                    let pairs = batch.decode(|row| row.pair(&self.pairing));
+                    let pairs = batch.decode(|row| row.pair(&self.pairing)).into_iter();
+                    let pairs: Vec<_> = pairs.filter_map(Result::transpose).collect();
                     self.decoded = pairs.into_iter();
                 }
                 None => self.has_ended = true,

@@ -9,7 +9,7 @@ use super::error::DataError;
 use super::row::RowObject;
 use crate::contract::{Fields, Origin, ProgramRun, ProgramUsage};
 use crate::json::equality::sorted;
-use crate::json::literal::{may_be_literal, python_to_json};
+use crate::json::literal;
 use crate::json::unique_keys::Shape;
 
 /// The prefix of columns of attributes.
@@ -262,21 +262,13 @@ pub(crate) fn parse_hash(text: &str) -> Option<u64> {
 fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
-        Value::String(cell) => match literal(cell) {
+        Value::String(cell) => match literal::parse(cell) {
             Some(value) => sorted(&value).to_string(),
             None => cell.clone(),
         },
         Value::Bool(_) | Value::Number(_) => value.to_string(),
         Value::Array(_) | Value::Object(_) => sorted(value).to_string(),
     }
-}
-
-fn literal(cell: &str) -> Option<Value> {
-    if !may_be_literal(cell) {
-        return None;
-    }
-    let python = || serde_json::from_str(&python_to_json(cell)?).ok();
-    serde_json::from_str(cell).ok().or_else(python)
 }
 
 #[cfg(test)]

@@ -1,20 +1,24 @@
 //! One row of a file: its shape, validation, mappings, and conversion to a [`Pair`].
 
-#[cfg(feature = "csv")]
 use std::borrow::Cow;
 
 use serde::de::MapAccess;
 use serde_json::Value;
 
 use super::error::DataError;
+use super::guess::guess_mappings;
 use super::mapping::{Mapping, Target};
 use super::result_row::{Added, GOLD_HASH, PRED_HASH, parse_hash, row_hash};
-use super::selection::FieldSelection;
+use super::selection::{FieldSelection, ReadField};
 use crate::contract::{Fields, Origin, Pair, Side};
-use crate::json::describe::found;
+use crate::json::describe::{found, text};
+use crate::json::literal::may_be_literal;
 use crate::json::path;
 use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};
 use crate::messages::escape;
+
+/// The attribute with the number of a sample, if a mapping names it.
+pub(super) const REPEAT: &str = "repeat";
 
 /// A row as it was read, of any shape.
 pub(super) type Row = Shape<RowObject>;
@@ -34,6 +38,10 @@ pub(super) struct RowObject {
     pub(super) added: Option<Box<Added>>,
     /// `true` if the id is the position of a result row that had none.
     pub(super) is_positional: bool,
+    /// `true` if the row has a number that JSON does not have, which is null.
+    pub(super) has_nan: bool,
+    /// `true` if the row is one value, the attribute `value`.
+    pub(super) is_plain: bool,
 }
 
 /// What a column's cells are.
@@ -121,6 +129,15 @@ pub(super) fn into_object(row: Row, at: &Origin) -> Result<RowObject, DataError>
 }
 
 impl RowObject {
+    /// Returns a row that is one value.
+    pub(super) fn of_value(value: Value) -> Self {
+        Self {
+            is_plain: true,
+            attributes: [("value", value)].into_iter().collect(),
+            ..Self::default()
+        }
+    }
+
     /// Adds the cell of a column to a row of a format with columns.
     #[cfg(feature = "csv")]
     pub(super) fn add_cell(&mut self, column: &Column, value: Value, is_string: bool) {
@@ -150,39 +167,46 @@ impl RowObject {
         &mut self,
         at: &Origin,
         mappings: &[Mapping],
-        selection: Option<&FieldSelection>,
+        read: &[ReadField],
     ) -> Result<(), DataError> {
         self.added = self.take_results(at, !mappings.is_empty())?;
         self.is_positional = self.added.as_ref().is_some_and(|it| it.is_positional());
         if mappings.is_empty() && self.gold.is_none() && self.pred.is_none() {
-            return Err(self.no_fields(at, selection));
+            return Err(self.no_fields(at, read));
         }
-        self.validate(at, |side| {
+        self.validate(at, |side, value| {
             let name = side.to_string();
-            mappings.iter().any(|mapping| mapping.path() == name)
+            let is_below = value.is_array() || value.as_str().is_some_and(may_be_literal);
+            let mut paths = mappings.iter().flat_map(Mapping::paths);
+            paths.any(|path| path == name || is_below && path::split_first(path).0 == name)
         })
     }
 
-    fn no_fields(&self, at: &Origin, selection: Option<&FieldSelection>) -> DataError {
+    fn no_fields(&self, at: &Origin, read: &[ReadField]) -> DataError {
         let present: Vec<_> = self.attributes.keys().collect();
         let found = match &present[..] {
             [] => "an empty row".to_owned(),
             keys => format!("only {}", escape::names(keys.iter().copied())),
         };
-        let read = selection.map(FieldSelection::fields).unwrap_or_default();
-        let of_the_run = match &read[..] {
+        let fields: Vec<_> = read.iter().map(ReadField::path).collect();
+        let fields: Vec<_> = fields.iter().map(String::as_str).collect();
+        let of_the_run = match &fields[..] {
             [] => String::new(),
             fields => {
-                let names = escape::names(fields.iter().map(String::as_str));
+                let names = escape::names(fields.iter().copied());
                 format!(" that the run reads, {names}")
             }
         };
-        let field = read.first().map_or("gold.FIELD", String::as_str);
-        let key = escape::name(present.first().unwrap_or(&"KEY"));
+        let mut guesses = guess_mappings(fields.iter().copied(), present.iter().copied());
+        if guesses.is_empty() {
+            let field = fields.first().unwrap_or(&"gold.FIELD");
+            guesses.push(format!("--map {field}=COLUMN"));
+        }
         DataError::invalid(
             at,
             format_args!(
-                "expected `gold` or `pred`, found {found}; map the fields{of_the_run}, as in --map {field}={key}"
+                "expected `gold` or `pred`, found {found}; map the fields{of_the_run}, as in {}",
+                guesses.join(" ")
             ),
         )
     }
@@ -193,14 +217,14 @@ impl RowObject {
         if self.gold.is_none() && self.pred.is_none() {
             self.gold = Some(Shape::Map(std::mem::take(&mut self.attributes)));
         }
-        self.validate(at, |_| false)
+        self.validate(at, |_, _| false)
     }
 
     /// `may_be_any_value` returns `true` for a side that may be something other than an object of fields.
     fn validate(
         &self,
         at: &Origin,
-        may_be_any_value: impl Fn(Side) -> bool,
+        may_be_any_value: impl Fn(Side, &Value) -> bool,
     ) -> Result<(), DataError> {
         let sides = [(Side::Gold, &self.gold), (Side::Pred, &self.pred)];
         for (side, value) in sides {
@@ -210,7 +234,7 @@ impl RowObject {
         }
         for (side, value) in sides {
             if let Some(Shape::Other(value)) = value
-                && !may_be_any_value(side)
+                && !may_be_any_value(side, value)
             {
                 return Err(DataError::invalid(
                     at,
@@ -226,24 +250,40 @@ impl RowObject {
 
     /// Checks only that no side has its fields twice.
     pub(super) fn validate_object(&self, at: &Origin) -> Result<(), DataError> {
-        self.validate(at, |_| true)
+        self.validate(at, |_, _| true)
     }
 
-    /// Returns the value at a dotted path.
-    pub(super) fn find(&self, path: &str) -> Option<&Value> {
-        if let Some(value) = path::find(path, |name| self.attributes.get(name)) {
+    /// Returns the value at a path, which is owned if it is inside a string.
+    pub(super) fn find(&self, path: &str) -> Option<Cow<'_, Value>> {
+        if path == "id" {
+            return self.id.as_ref().map(Cow::Borrowed);
+        }
+        if let Some(value) = path::find_inside(path, |name| self.attributes.get(name)) {
             return Some(value);
         }
-        let (first, rest) = path.split_once('.').unwrap_or((path, ""));
+        let (first, rest) = path::split_first(path);
         let side = match first {
             "gold" => &self.gold,
             "pred" => &self.pred,
-            _ => return path::find(path, |name| self.added.as_ref()?.fields.get(name)),
+            _ => return path::find_inside(path, |name| self.added.as_ref()?.fields.get(name)),
         };
         match side.as_ref()? {
-            Shape::Map(fields) => path::find(rest, |name| fields.get(name)),
-            Shape::Other(value) => rest.is_empty().then_some(value),
+            Shape::Map(fields) => path::find_inside(rest, |name| fields.get(name)),
+            Shape::Other(value) => path::walk(value, rest),
         }
+    }
+
+    /// Returns the value of a mapping, and `true` if it is known to be a string, even in a cell.
+    pub(super) fn value_of(&self, mapping: &Mapping) -> Option<(Value, bool)> {
+        let values: Option<Vec<_>> = mapping.paths().map(|path| self.mapped(path)).collect();
+        joined(values?)
+    }
+
+    /// Returns the value at a path, and `true` if it is known to be a string, even in a cell.
+    fn mapped(&self, path: &str) -> Option<(Value, bool)> {
+        let value = self.find(path)?;
+        let is_string = matches!(value, Cow::Owned(Value::String(_))) || self.is_string(path);
+        Some((value.into_owned(), is_string))
     }
 
     /// Returns `true` if the cell at a path is known to be a string.
@@ -289,21 +329,58 @@ impl RowObject {
     /// Sets the fields and ids that the mappings name. Mappings read the row as it is in the file. Calls `used` with
     /// the position of each mapping whose path the row has.
     pub(super) fn map(&mut self, mappings: &[Mapping], used: impl Fn(usize)) {
-        let value = |mapping: &Mapping| {
-            let path = mapping.path();
-            (self.find(path).cloned(), self.is_string(path))
-        };
-        let values: Vec<_> = mappings.iter().map(value).collect();
-        for (position, (mapping, (value, is_string))) in mappings.iter().zip(values).enumerate() {
+        let values: Vec<_> = mappings.iter().map(|it| self.value_of(it)).collect();
+        for (position, (mapping, value)) in mappings.iter().zip(values).enumerate() {
             if value.is_some() {
                 used(position);
             }
+            let (value, is_string) = value.unzip();
             match mapping.target() {
                 Target::Id => {
                     self.id = value;
                     self.is_positional = false;
                 }
-                Target::Field(side, name) => set(self.side_mut(*side), name, value, is_string),
+                Target::Repeat => {
+                    value.map(|number| self.attributes.insert(REPEAT, number));
+                }
+                Target::Field(side, name) => {
+                    set(self.side_mut(*side), name, value, is_string == Some(true));
+                }
+            }
+        }
+    }
+
+    /// Sets the field of a mapping to a value of a typed gold row.
+    pub(super) fn set_mapped(&mut self, mapping: &Mapping, value: Value) {
+        if let Target::Field(side, name) = mapping.target() {
+            let side = self.side_mut(*side);
+            let is_string =
+                value.is_string() && fields_of(side.as_ref()).is_some_and(|it| !it.textual);
+            set(side, name, Some(value), is_string);
+        }
+    }
+
+    /// Returns the fields of a side, if it is an object.
+    pub(super) fn fields_of(&mut self, side: Side) -> Option<&mut Fields> {
+        match self.side_mut(side) {
+            Some(Shape::Map(fields)) => Some(fields),
+            _ => None,
+        }
+    }
+
+    /// Writes the numbers and bools of these fields as JSON text if the field takes strings: `42`, `0.5`, `true`.
+    pub(super) fn write_scalars(&mut self, read: &[ReadField]) {
+        for field in read {
+            let Some(fields) = self.fields_of(field.side) else {
+                continue;
+            };
+            if let Some(value) = fields.get_mut(&field.name)
+                && !field.help.may_be(value)
+            {
+                let text = with_texts(value);
+                if field.help.may_be(&text) {
+                    *value = text;
+                }
             }
         }
     }
@@ -329,6 +406,24 @@ impl RowObject {
             run: self.added.and_then(|added| added.run),
         }
     }
+}
+
+/// Returns a number or bool, or those in a list, as JSON text.
+fn with_texts(value: &Value) -> Value {
+    match value {
+        Value::Number(_) | Value::Bool(_) => value.to_string().into(),
+        Value::Array(list) => list.iter().map(with_texts).collect(),
+        other => other.clone(),
+    }
+}
+
+/// Returns the only value, or the texts of several columns with commas between them.
+fn joined(mut values: Vec<(Value, bool)>) -> Option<(Value, bool)> {
+    if values.len() < 2 {
+        return values.pop();
+    }
+    let texts: Option<Vec<_>> = values.into_iter().map(|(value, _)| text(value)).collect();
+    Some((texts?.join(",").into(), true))
 }
 
 /// Returns the fields of a side, replacing any other value.

@@ -11,12 +11,13 @@ use super::batch::{Batch, BatchRows};
 #[cfg(feature = "csv")]
 use super::csv::CsvFile;
 use super::data_file::{DataFileRecord, RecordedFile};
+use super::encoding::Encoding;
 use super::error::{DataError, DataErrorKind, Read};
 use super::input::Input;
 use super::pairing::Pairing;
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetFile;
-use super::text::{JsonArray, JsonLines};
+use super::text::{JsonValues, TextLines, is_several_lines};
 
 /// A Parquet file on a stream may be as long as this many of the longest rows.
 #[cfg(feature = "parquet")]
@@ -45,6 +46,7 @@ impl<'a, F: AsRef<Path> + ?Sized> From<&'a F> for NamedFile<'a> {
 pub(super) struct RowSource {
     name: PathBuf,
     format: Format,
+    options: FileOptions,
     content: Content,
 }
 
@@ -55,7 +57,27 @@ enum Content {
     Reader(Box<dyn BufRead + Send>),
 }
 
+/// What is said of files besides their names.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct FileOptions {
+    /// The format, or `None` if the extension says it.
+    pub(super) format: Option<Format>,
+    /// What separates the columns of CSV, or `None` if the header shows it.
+    pub(super) delimiter: Option<u8>,
+    pub(super) encoding: Encoding,
+}
+
+impl FileOptions {
+    pub(super) fn of(format: Option<Format>) -> Self {
+        Self {
+            format,
+            ..Self::default()
+        }
+    }
+}
+
 /// How a file is read.
+#[derive(Clone, Copy)]
 #[cfg_attr(
     not(feature = "csv"),
     allow(dead_code, reason = "only columns are selected and have escapes")
@@ -75,13 +97,14 @@ impl RowSource {
     /// Checks that the file exists and has a format; `-` is standard input.
     pub(super) fn new<'f>(
         file: impl Into<NamedFile<'f>>,
-        format: Option<Format>,
+        options: FileOptions,
     ) -> Result<Self, DataError> {
         let NamedFile { path: file, name } = file.into();
         if file.as_os_str() == "-" {
             return Ok(Self {
                 name: "<stdin>".into(),
-                format: format.unwrap_or(Format::Jsonl),
+                format: options.format.unwrap_or(Format::Jsonl),
+                options,
                 content: Content::StandardInput,
             });
         }
@@ -97,7 +120,7 @@ impl RowSource {
             }
             Ok(_) => {}
         }
-        let Some(format) = format.or_else(|| Format::of(file)) else {
+        let Some(format) = options.format.or_else(|| Format::of(file)) else {
             return Err(match Format::compression_of(file) {
                 Some(found) => DataError::compressed(name, found),
                 None => unreadable(format!(
@@ -109,6 +132,7 @@ impl RowSource {
         Ok(Self {
             name: name.to_path_buf(),
             format,
+            options,
             content: Content::File(file.to_path_buf()),
         })
     }
@@ -125,11 +149,13 @@ impl RowSource {
     pub(super) fn from_reader(
         name: &Path,
         format: Format,
+        options: FileOptions,
         reader: impl BufRead + Send + 'static,
     ) -> Self {
         Self {
             name: name.into(),
             format,
+            options,
             content: Content::Reader(Box::new(reader)),
         }
     }
@@ -140,25 +166,37 @@ impl RowSource {
         let name: Arc<Path> = self.name.into();
         let record = Arc::new(DataFileRecord::new(&name, reading.is_hashed));
         let unreadable = |reason| DataError::unreadable(&name, &reason);
-        let row_limit = reading.row_limit;
+        let (row_limit, options) = (reading.row_limit, self.options);
         let input = |content: Content| {
             let reader = content.reader(&name, &record).map_err(unreadable)?;
-            Input::new(Arc::clone(&name), reader, row_limit)
+            Input::new(Arc::clone(&name), reader, row_limit, options.encoding)
         };
         let rows: Rows = match self.format {
-            Format::Jsonl => {
-                let mut lines = JsonLines::new(input(self.content)?);
+            Format::Text => {
+                let mut lines = TextLines::plain(input(self.content)?);
                 all(move || lines.next(), BatchRows::Text)
             }
+            Format::Jsonl => {
+                let mut input = input(self.content)?;
+                if is_several_lines(input.reader.fill_buf().map_err(unreadable)?) {
+                    let mut values = JsonValues::new(input, is_stream);
+                    all(move || values.next(), BatchRows::Text)
+                } else {
+                    let mut lines = TextLines::json(input);
+                    all(move || lines.next(), BatchRows::Text)
+                }
+            }
             Format::Json => {
-                let mut array = JsonArray::new(input(self.content)?, is_stream);
-                all(move || array.next(), BatchRows::Text)
+                let mut values = JsonValues::new(input(self.content)?, is_stream);
+                all(move || values.next(), BatchRows::Text)
             }
             #[cfg(feature = "csv")]
             Format::Csv => {
                 let pairing = reading.pairing.map(|pairing| &**pairing);
                 let input = input(self.content)?;
-                let mut file = CsvFile::new(input, reading.has_escapes, pairing, is_stream)?;
+                let columns = (reading.has_escapes, options.delimiter);
+                let mut file = CsvFile::new(input, columns, pairing, is_stream)?;
+                record.note(file.note());
                 all(move || file.next(), BatchRows::Csv)
             }
             #[cfg(feature = "parquet")]
@@ -287,8 +325,10 @@ impl RowFile {
 pub enum Format {
     /// One JSON object per line.
     Jsonl,
-    /// One JSON array of objects.
+    /// One JSON array of objects; also several objects, an object of rows by id, or the orientations of pandas.
     Json,
+    /// Plain text: each line is a row with one value.
+    Text,
     /// A header of column names, then one record per row.
     #[cfg(feature = "csv")]
     Csv,
@@ -306,6 +346,24 @@ impl Format {
         (false, false) => ".jsonl or .json",
     };
 
+    /// Returns the files in a folder that are rows by their extension, in the order of their names; or the file itself.
+    #[doc(hidden)]
+    pub fn files_in(path: &Path) -> io::Result<Vec<PathBuf>> {
+        if !path.is_dir() {
+            return Ok(vec![path.to_owned()]);
+        }
+        let mut files = Vec::new();
+        for entry in fs::read_dir(path)? {
+            let file = entry?.path();
+            let is_manifest = file.to_string_lossy().ends_with(".manifest.json");
+            if file.is_file() && !is_manifest && Self::of(&file).is_some() {
+                files.push(file);
+            }
+        }
+        files.sort();
+        Ok(files)
+    }
+
     /// Returns the compression that a file's extension names.
     fn compression_of(file: &Path) -> Option<&'static str> {
         let extension = file.extension()?.to_str()?.to_ascii_lowercase();
@@ -314,8 +372,8 @@ impl Format {
             .find(|name| name[1..] == extension)
     }
 
-    /// Returns the format that a file's extension names: `jsonl` or `ndjson`, `json`, `csv`, and with the feature
-    /// `parquet` also `parquet`.
+    /// Returns the format that a file's extension names: `jsonl`, `jsonlines` or `ndjson`, `json`, `csv` or `tsv`,
+    /// and with the feature `parquet` also `parquet`. With the feature `compressed`, `.gz` or `.zst` may follow.
     ///
     /// ```
     /// use dsrs_metrics::data::Format;
@@ -326,10 +384,12 @@ impl Format {
     pub fn of(file: &Path) -> Option<Self> {
         let extension = file.extension()?.to_str()?.to_ascii_lowercase();
         match extension.as_str() {
-            "jsonl" | "ndjson" => Some(Self::Jsonl),
+            #[cfg(feature = "compressed")]
+            "gz" | "zst" => Self::of(&file.with_extension("")),
+            "jsonl" | "ndjson" | "jsonlines" => Some(Self::Jsonl),
             "json" => Some(Self::Json),
             #[cfg(feature = "csv")]
-            "csv" => Some(Self::Csv),
+            "csv" | "tsv" => Some(Self::Csv),
             #[cfg(feature = "parquet")]
             "parquet" => Some(Self::Parquet),
             _ => None,

@@ -7,7 +7,23 @@ use super::mapping::{Mapping, Target};
 #[cfg(feature = "csv")]
 use super::result_row::{ATTRIBUTES, costs_of, is_of_run};
 use crate::contract::interned_names::intern;
-use crate::contract::{Pair, Side};
+use crate::contract::{Pair, Side, TypeHelp};
+use crate::json::path;
+
+/// A field that a metric of the run reads.
+#[derive(Debug, Clone)]
+pub(super) struct ReadField {
+    pub(super) side: Side,
+    pub(super) name: String,
+    pub(super) help: TypeHelp,
+}
+
+impl ReadField {
+    /// Returns the field with its side: `gold.answer`.
+    pub(super) fn path(&self) -> String {
+        format!("{}.{}", self.side, self.name)
+    }
+}
 
 /// The fields to decode. All others are skipped.
 #[derive(Debug, Clone, Default)]
@@ -44,20 +60,12 @@ impl FieldSelection {
     /// Selects the keys that a dotted path can name: the whole path, and its first segment.
     pub(crate) fn add_path(&mut self, path: &str) {
         add_both(&mut self.attributes, path);
-        match path.split_once('.') {
-            Some(("gold", rest)) => add_both(&mut self.gold, rest),
-            Some(("pred", rest)) => add_both(&mut self.pred, rest),
+        match path::split_first(path) {
+            (_, "") => {}
+            ("gold", rest) => add_both(&mut self.gold, rest),
+            ("pred", rest) => add_both(&mut self.pred, rest),
             _ => {}
         }
-    }
-
-    /// Returns the fields with their sides, as `gold.answer`.
-    pub(super) fn fields(&self) -> Vec<String> {
-        let of_side = |side: &'static str, names: &[&'static str]| {
-            let names = names.iter().map(|name| format!("{side}.{name}"));
-            names.collect::<Vec<_>>()
-        };
-        [of_side("gold", &self.gold), of_side("pred", &self.pred)].concat()
     }
 
     /// Returns the fields of a side; `None` if all are read.
@@ -151,7 +159,7 @@ impl FieldSelection {
 impl<'m> Extend<&'m Mapping> for FieldSelection {
     fn extend<I: IntoIterator<Item = &'m Mapping>>(&mut self, mappings: I) {
         for mapping in mappings {
-            self.add_path(mapping.path());
+            mapping.paths().for_each(|path| self.add_path(path));
             // Without a value at the path, the field with the same name is removed.
             if let Target::Field(side, name) = mapping.target() {
                 add(self.side_mut(*side), name);
@@ -169,7 +177,5 @@ fn add(names: &mut Vec<&'static str>, name: &str) {
 
 fn add_both(names: &mut Vec<&'static str>, path: &str) {
     add(names, path);
-    if let Some((first, _)) = path.split_once('.') {
-        add(names, first);
-    }
+    add(names, path::split_first(path).0);
 }

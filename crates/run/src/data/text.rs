@@ -1,5 +1,6 @@
-//! Rows of JSON text: the lines of a JSONL file, and the elements of the array of a JSON file.
+//! Rows of text: the lines of a JSONL file or of plain text, and the values of a JSON file.
 //!
+//! A JSON file has an array of rows, several objects, an object of rows by id (also pandas' `index`), or pandas' `split`.
 //! The first and last byte of each row are found in order; rows are parsed later, on any thread. Blank lines are
 //! skipped; `\n` and `\r\n` both end a line.
 
@@ -7,11 +8,13 @@ use std::io::{self, BufRead};
 use std::ops::Range;
 
 use memchr::{memchr_iter, memrchr};
+use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::error::{DataError, DataErrorKind, Read};
 use super::input::Input;
 use super::json::{self, Start};
-use super::row::Row;
+use super::row::{Row, RowObject};
 use super::selection::FieldSelection;
 use crate::contract::Origin;
 
@@ -27,9 +30,21 @@ const ELEMENTS: usize = 64;
 pub(super) struct TextRows {
     bytes: Vec<u8>,
     rows: Vec<Place>,
-    is_lines: bool,
+    kind: Kind,
     row_limit: usize,
     value_limit: usize,
+}
+
+/// What a row is.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Kind {
+    /// A line of JSON.
+    #[default]
+    Line,
+    /// A JSON value, possibly of several lines.
+    Value,
+    /// A line of plain text.
+    Plain,
 }
 
 /// The bytes of a row, with its line and its first byte in that line, counted from 1.
@@ -37,14 +52,16 @@ struct Place {
     bytes: Range<usize>,
     line: u64,
     column: usize,
+    /// The id, if the row is the value of a key.
+    id: Option<Value>,
 }
 
 impl TextRows {
-    fn new(input: &Input, is_lines: bool) -> Self {
+    fn new(input: &Input, kind: Kind) -> Self {
         Self {
             bytes: Vec::new(),
             rows: Vec::new(),
-            is_lines,
+            kind,
             row_limit: input.row_limit,
             value_limit: input.value_limit(),
         }
@@ -58,8 +75,11 @@ impl TextRows {
         self.rows[row].line
     }
 
-    /// Returns the text of a row, if it is valid UTF-8 and not longer than a row may be.
+    /// Returns the text of a row, if it is a JSON object in valid UTF-8 and not longer than a row may be.
     pub(super) fn text(&self, row: usize) -> Option<&str> {
+        if self.kind == Kind::Plain || self.rows[row].id.is_some() {
+            return None;
+        }
         let bytes = &self.bytes[self.rows[row].bytes.clone()];
         str::from_utf8(bytes)
             .ok()
@@ -73,10 +93,28 @@ impl TextRows {
         at: &Origin,
         selection: Option<&FieldSelection>,
     ) -> Result<Row, DataError> {
-        let Place { bytes, column, .. } = &self.rows[row];
+        let Place {
+            bytes, column, id, ..
+        } = &self.rows[row];
         let bytes = &self.bytes[bytes.clone()];
         if bytes.len() > self.row_limit {
             return Err(DataError::too_long(at, self.row_limit));
+        }
+        if self.kind == Kind::Plain {
+            let text = json::text_of(bytes, at)?;
+            return Ok(Row::Map(RowObject::of_value(text.into())));
+        }
+        if let Some(id) = id {
+            let start = Start {
+                at,
+                column: *column,
+            };
+            let mut object = match json::parse(bytes, start, self.value_limit)? {
+                Row::Map(object) => object,
+                Row::Other(value) => RowObject::of_value(value),
+            };
+            object.id.get_or_insert_with(|| id.clone());
+            return Ok(Row::Map(object));
         }
         let selected = selection.and_then(|it| json::parse_selected(bytes, it, self.value_limit));
         if let Some(row) = selected {
@@ -86,40 +124,54 @@ impl TextRows {
             at,
             column: *column,
         };
-        json::parse(bytes, start, self.value_limit).map_err(|error| {
-            if self.is_lines {
-                with_advice(error, bytes)
-            } else {
-                error
-            }
+        json::parse(bytes, start, self.value_limit).map_err(|error| match self.kind {
+            Kind::Line => with_advice(error),
+            _ => error,
         })
     }
 }
 
+/// Returns `true` if the rows of a JSONL file are not lines: the file is an array, or its objects have several lines.
+pub(super) fn is_several_lines(start: &[u8]) -> bool {
+    let start = start.trim_ascii_start();
+    let first = start.split(|byte| *byte == b'\n').next();
+    start.starts_with(b"[")
+        || start.trim_ascii() != b"{" && first.is_some_and(|it| it.trim_ascii() == b"{")
+}
+
 /// Adds advice, because a value that does not end on its line is often one written across several lines.
-fn with_advice(error: DataError, line: &[u8]) -> DataError {
+fn with_advice(error: DataError) -> DataError {
     if error.kind() != DataErrorKind::CutOff {
         return error;
     }
-    error.with_advice(match line.starts_with(b"[") {
-        true => "; write one object per line, or name a file with one array of rows .json",
-        false => "; write one object per line",
-    })
+    error.with_advice("; write one object per line")
 }
 
-/// The rows of a JSONL file.
-pub(super) struct JsonLines {
+/// The rows of a file of lines.
+pub(super) struct TextLines {
     input: Input,
+    kind: Kind,
     /// The number of lines read so far.
     lines: u64,
     /// The start of the next line.
     rest: Vec<u8>,
 }
 
-impl JsonLines {
-    pub(super) fn new(input: Input) -> Self {
+impl TextLines {
+    /// Each line is a row of JSON.
+    pub(super) fn json(input: Input) -> Self {
+        Self::new(input, Kind::Line)
+    }
+
+    /// Each line is a row with one value, its text.
+    pub(super) fn plain(input: Input) -> Self {
+        Self::new(input, Kind::Plain)
+    }
+
+    fn new(input: Input, kind: Kind) -> Self {
         Self {
             input,
+            kind,
             lines: 0,
             rest: Vec::new(),
         }
@@ -127,7 +179,7 @@ impl JsonLines {
 
     /// Reads the next lines; `None` at the end of the file.
     pub(super) fn next(&mut self) -> Option<Read<TextRows>> {
-        let mut rows = TextRows::new(&self.input, true);
+        let mut rows = TextRows::new(&self.input, self.kind);
         match self.read() {
             Err(reason) => return Some((rows, Some(self.input.unreadable(&reason)))),
             Ok(bytes) if bytes.is_empty() => return None,
@@ -139,15 +191,20 @@ impl JsonLines {
         for end in ends.chain(is_unended.then_some(rows.bytes.len())) {
             self.lines += 1;
             let line = &rows.bytes[start..end];
-            let text = match is_cut(line, rows.row_limit) {
-                true => line,
-                false => line.trim_ascii_end(),
+            let text = match self.kind {
+                _ if is_cut(line, rows.row_limit) => line,
+                Kind::Plain => {
+                    let line = line.strip_suffix(b"\n").unwrap_or(line);
+                    line.strip_suffix(b"\r").unwrap_or(line)
+                }
+                _ => line.trim_ascii_end(),
             };
-            if !text.is_empty() {
+            if !text.is_empty() || self.kind == Kind::Plain {
                 rows.rows.push(Place {
                     bytes: start..start + text.len(),
                     line: self.lines,
                     column: 1,
+                    id: None,
                 });
             }
             start = end;
@@ -188,45 +245,68 @@ fn is_cut(line: &[u8], row_limit: usize) -> bool {
 }
 
 /// The rows of a JSON file.
-pub(super) struct JsonArray {
+pub(super) struct JsonValues {
     input: Input,
     /// The position of the next byte, with line and byte counted from 1.
     line: u64,
     column: usize,
-    has_started: bool,
+    /// What the file has; `None` before its first byte.
+    form: Option<Form>,
+    is_first: bool,
     has_ended: bool,
     /// The maximum number of rows read at once.
     at_once: usize,
 }
 
-impl JsonArray {
+/// What a JSON file has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// An array of rows.
+    Array,
+    /// Rows one after another.
+    Values,
+    /// An object whose values are rows, and whose keys are their ids.
+    Entries,
+    /// One object with all rows: [`SplitRows`].
+    Split,
+}
+
+/// What pandas writes with `orient="split"`. It is read as one row, so it may be as long as one.
+#[derive(Deserialize)]
+struct SplitRows {
+    columns: Vec<String>,
+    #[serde(default)]
+    index: Vec<Value>,
+    data: Vec<Vec<Value>>,
+}
+
+impl JsonValues {
     pub(super) fn new(input: Input, is_stream: bool) -> Self {
         Self {
             input,
             line: 1,
             column: 1,
-            has_started: false,
+            form: None,
+            is_first: true,
             has_ended: false,
             at_once: if is_stream { 1 } else { ELEMENTS },
         }
     }
 
-    /// Reads the next rows; `None` at the end of the array or after an error.
+    /// Reads the next rows; `None` at the end of the file or after an error.
     pub(super) fn next(&mut self) -> Option<Read<TextRows>> {
         if self.has_ended {
             return None;
         }
-        let mut rows = TextRows::new(&self.input, false);
+        let mut rows = TextRows::new(&self.input, Kind::Value);
         let mut error = None;
         while !self.has_ended && rows.len() < self.at_once && rows.bytes.len() < READ {
-            let element = self.find_element().and_then(|is_found| {
-                if is_found {
-                    self.element(&mut rows)
-                } else {
-                    Ok(false)
-                }
+            let read = self.find_form().and_then(|form| match form {
+                None => Ok(false),
+                Some(Form::Split) => self.split(&mut rows).map(|()| false),
+                Some(form) => Ok(self.find_element(form)? && self.row(form, &mut rows)?),
             });
-            match element {
+            match read {
                 Ok(is_read) => self.has_ended = !is_read,
                 Err(invalid) => {
                     self.has_ended = true;
@@ -235,6 +315,104 @@ impl JsonArray {
             }
         }
         (rows.len() > 0 || error.is_some()).then_some((rows, error))
+    }
+
+    /// Returns what the file has, which its first value shows; `None` if it is empty.
+    fn find_form(&mut self) -> Result<Option<Form>, DataError> {
+        if self.form.is_some() {
+            return Ok(self.form);
+        }
+        let form = match self.peek_token()? {
+            None => return Ok(None),
+            Some(b'[') => Form::Array,
+            Some(b'{') => {
+                let start = match self.input.reader.fill_buf() {
+                    Ok(start) => json::form_of_object(start),
+                    Err(reason) => return Err(self.input.unreadable(&reason)),
+                };
+                match start {
+                    json::ObjectForm::Row => Form::Values,
+                    json::ObjectForm::Rows => Form::Entries,
+                    json::ObjectForm::Split => Form::Split,
+                    json::ObjectForm::Other => return Err(self.not_array(b'{')),
+                }
+            }
+            Some(byte) => return Err(self.not_array(byte)),
+        };
+        match form {
+            Form::Array => self.advance(b'['),
+            Form::Entries => self.advance(b'{'),
+            Form::Values | Form::Split => {}
+        }
+        self.form = Some(form);
+        Ok(self.form)
+    }
+
+    /// Reads all rows of an object with `columns`, `index` and `data`.
+    fn split(&mut self, rows: &mut TextRows) -> Result<(), DataError> {
+        let (line, mut whole) = (self.line, TextRows::new(&self.input, Kind::Value));
+        self.element(&mut whole, None)?;
+        let invalid = |reason: String| DataError::invalid(&self.input.at(line), reason);
+        let split: SplitRows = serde_json::from_slice(&whole.bytes)
+            .map_err(|error| invalid(format!("expected `columns`, `index` and `data`: {error}")))?;
+        let mut index = split.index.into_iter();
+        for cells in split.data {
+            let (expected, found) = (split.columns.len(), cells.len());
+            if expected != found {
+                return Err(invalid(format!(
+                    "expected lists of {expected} values in `data`, as `columns` has, found one of {found}; write a value for each column"
+                )));
+            }
+            let row: Map<_, _> = split.columns.iter().cloned().zip(cells).collect();
+            let start = rows.bytes.len();
+            rows.bytes.extend(Value::Object(row).to_string().bytes());
+            rows.rows.push(Place {
+                bytes: start..rows.bytes.len(),
+                line,
+                column: 1,
+                id: index.next(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Reads a key and the colon after it, up to the value.
+    fn key(&mut self) -> Result<String, DataError> {
+        self.peek_token()?;
+        let mut key = TextRows::new(&self.input, Kind::Value);
+        let mut extent = Extent::default();
+        while let Some(byte) = self.peek()? {
+            if key.bytes.len() == key.row_limit || !extent.in_string && byte == b':' {
+                break;
+            }
+            key.bytes.push(byte);
+            self.advance(byte);
+            extent.ends_with(byte);
+        }
+        let name = serde_json::from_slice(&key.bytes);
+        let name = name.map_err(|_| self.syntax("expected a key in quotes and a colon"))?;
+        if self.peek()?.is_some() {
+            self.advance(b':');
+        }
+        self.peek_token()?;
+        Ok(name)
+    }
+
+    /// Reads a row with its id, if that is its key.
+    fn row(&mut self, form: Form, rows: &mut TextRows) -> Result<bool, DataError> {
+        let id = match form {
+            Form::Array | Form::Values | Form::Split => None,
+            Form::Entries => Some(self.key()?.into()),
+        };
+        let start = rows.bytes.len();
+        self.element(rows, id)?;
+        let is_list = rows.bytes[start..].strip_prefix(b"[");
+        if form == Form::Entries
+            && is_list.is_some_and(|it| it.trim_ascii_start().starts_with(b"{"))
+        {
+            return Err(self.not_array(b'{'));
+        }
+        Ok(true)
     }
 
     fn peek(&mut self) -> Result<Option<u8>, DataError> {
@@ -270,35 +448,32 @@ impl JsonArray {
     }
 
     /// Moves to the first byte of the next element; returns `false` at the end of the array.
-    fn find_element(&mut self) -> Result<bool, DataError> {
-        let unclosed = "unclosed array of rows; expected `]`";
-        let is_first = !self.has_started;
-        if is_first {
-            self.has_started = true;
-            match self.peek_token()? {
-                None => return Ok(false),
-                Some(b'[') => self.advance(b'['),
-                Some(byte) => return Err(self.not_array(byte)),
-            }
-        }
+    fn find_element(&mut self, form: Form) -> Result<bool, DataError> {
+        let is_first = std::mem::take(&mut self.is_first);
+        let (closing, unclosed) = match form {
+            Form::Values => return Ok(self.peek_token()?.is_some()),
+            Form::Entries => (b'}', "unclosed object of rows; expected `}`"),
+            Form::Array | Form::Split => (b']', "unclosed array of rows; expected `]`"),
+        };
         match self.peek_token()? {
             None => Err(self.syntax(unclosed)),
-            Some(b']') => self.end(),
+            Some(byte) if byte == closing => self.end(closing),
             Some(_) if is_first => Ok(true),
             Some(b',') => {
                 self.advance(b',');
                 match self.peek_token()? {
-                    Some(b']') => Err(self.syntax("trailing comma")),
+                    Some(byte) if byte == closing => Err(self.syntax("trailing comma")),
                     Some(_) => Ok(true),
                     None => Err(self.syntax(unclosed)),
                 }
             }
-            Some(_) => Err(self.syntax("expected `,` or `]`")),
+            Some(_) if closing == b']' => Err(self.syntax("expected `,` or `]`")),
+            Some(_) => Err(self.syntax("expected `,` or `}`")),
         }
     }
 
-    fn end(&mut self) -> Result<bool, DataError> {
-        self.advance(b']');
+    fn end(&mut self, closing: u8) -> Result<bool, DataError> {
+        self.advance(closing);
         match self.peek_token()? {
             None => Ok(false),
             Some(_) => Err(self.syntax("trailing characters after the array of rows")),
@@ -322,7 +497,7 @@ impl JsonArray {
     }
 
     /// Reads the element that starts at the next byte.
-    fn element(&mut self, rows: &mut TextRows) -> Result<bool, DataError> {
+    fn element(&mut self, rows: &mut TextRows, id: Option<Value>) -> Result<(), DataError> {
         let (line, column, start) = (self.line, self.column, rows.bytes.len());
         let mut extent = Extent::default();
         while let Some(byte) = self.peek()? {
@@ -342,8 +517,9 @@ impl JsonArray {
             bytes: start..rows.bytes.len(),
             line,
             column,
+            id,
         });
-        Ok(true)
+        Ok(())
     }
 }
 

@@ -380,6 +380,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             names: self.names.clone(),
             observer_error: None,
             unused_mappings: Vec::new(),
+            notes: Vec::new(),
             failure_score: options.failure_score,
         };
         if let Some(show_table) = options.show_table {

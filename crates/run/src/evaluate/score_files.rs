@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::error::EvaluateError;
-use super::input::{Chunk, Source, SourceData, read_on_thread};
+use super::input::{Chunk, Input, Source, SourceData, read_on_thread};
 use super::row::{Plan, Predicted};
 use super::summary::Ending;
 use super::{Evaluate, Running};
 use crate::contract::{Example, Pair, Prediction};
-use crate::data::{DataError, FieldSelection, Pairs, RawRow};
+use crate::data::{DataError, FieldSelection, Pairs, RawRow, Samples};
 
 impl Evaluate {
     /// Scores the rows of files that already have predictions. The result is the same as with [`score`](Self::score),
@@ -40,6 +40,12 @@ impl Evaluate {
     /// # Errors
     /// [`EvaluateError`]: a file cannot be read, or one of its rows is invalid.
     pub fn score_files(&self, rows: Pairs) -> Running<'_, Example, Prediction> {
+        let metrics = self
+            .plan
+            .metrics
+            .iter()
+            .map(|metric| metric.metric().spec());
+        let rows = rows.with_read(metrics);
         let rows = match self.selection() {
             Some(selection) => rows.with_selection(selection),
             None => rows,
@@ -50,7 +56,8 @@ impl Evaluate {
         } else {
             rows
         };
-        let data = SourceData::Reading(rows.data_files());
+        let files = rows.data_files();
+        let data = SourceData::Reading(files.clone());
         let pairing = Arc::clone(rows.pairing());
         let waits = !self.plan.never_waits(self.settings.options.store.is_some());
         // A row is evaluated, and paid for, only if all rows before it can be read.
@@ -62,12 +69,44 @@ impl Evaluate {
         };
         let render = self.render_scored();
         Box::pin(async move {
-            let mut result = self
-                .start(source?.with_data(data), Predicted, render)
-                .await?;
+            let result = self.start(source?.with_data(data), Predicted, render).await;
+            let left_out = || pairing.left_out().map_err(EvaluateError::input);
+            if matches!(result, Err(EvaluateError::NoRows)) {
+                left_out()?;
+            }
+            let mut result = result?;
+            result.notes = files.notes();
             if result.ending == Ending::Complete {
+                result.notes.extend(left_out()?);
                 result.unused_mappings = pairing.unused_mappings().cloned().collect();
             }
+            Ok(result)
+        })
+    }
+
+    /// Scores rows with several predictions each, which are repeats of a row. Set
+    /// [`repeats`](super::EvaluateBuilder::repeats) to the number that [`Samples::repeats`] returns.
+    ///
+    /// # Errors
+    /// [`EvaluateError`]: a metric cannot read a row.
+    pub fn score_samples(&self, samples: Samples) -> Running<'_, Example, Prediction> {
+        let Samples { rows, files, .. } = samples;
+        let plan = Arc::clone(&self.plan);
+        let rows = rows.into_iter().map(move |(pair, preds)| {
+            let at = pair.origin.as_ref();
+            let mut errors = preds
+                .iter()
+                .filter_map(|pred| plan.unreadable(&pair.gold, pred, at));
+            match errors.next() {
+                Some(error) => Err(error),
+                None => Ok(Input::of_samples(pair, preds)),
+            }
+        });
+        let source = Source::iterator(rows).with_data(SourceData::Reading(files.clone()));
+        let render = self.render_scored();
+        Box::pin(async move {
+            let mut result = self.start(source, Predicted, render).await?;
+            result.notes = files.notes();
             Ok(result)
         })
     }
@@ -108,8 +147,20 @@ fn chunks(
     let pairing = Arc::clone(rows.pairing());
     std::iter::from_fn(move || rows.next_batch()).map(move |batch| {
         let (pairing, check) = (Arc::clone(&pairing), check.clone());
-        let pair = move |row: &RawRow<'_>| checked(row.pair(&pairing).map(Box::new), &check);
-        Box::new(move || batch.decode(pair)) as Chunk<'_, _, _>
+        let pair = move |row: &RawRow<'_>| match row.pair(&pairing) {
+            Ok(pair) => pair
+                .map(|pair| checked(Ok(Box::new(pair)), &check))
+                .transpose(),
+            Err(error) => Err(error.into()),
+        };
+        let pairs = move || {
+            batch
+                .decode(pair)
+                .into_iter()
+                .filter_map(Result::transpose)
+                .collect()
+        };
+        Box::new(pairs) as Chunk<'_, _, _>
     })
 }
 

@@ -39,7 +39,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         &self,
         rows: impl Iterator<Item = (G, Vec<P>)> + Send + 'static,
     ) -> Running<'_, G, P> {
-        let rows = rows.map(|(gold, preds)| Ok(Input::Rollouts(Arc::new(gold), preds)));
+        let rows = rows.map(|(gold, preds)| Ok(Input::rollouts(Arc::new(gold), preds)));
         let source = Source::iterator(rows);
         Box::pin(self.start(source, Predicted, self.render_scored()))
     }

@@ -18,6 +18,7 @@ use crate::evaluate::report::{
     ResultOutcome, ResultRow, ResultScore, are_verdicts, is_judged_offline,
 };
 use crate::json::describe::{found, text};
+use crate::json::numbers::with_zero;
 use crate::json::size::{MAX_VALUES, is_too_large};
 use crate::messages::escape;
 
@@ -394,7 +395,10 @@ pub fn parse_cell(cell: &Value) -> Value {
         trimmed if is_too_large(trimmed, MAX_VALUES) => cell.clone(),
         trimmed => match serde_json::from_str(trimmed) {
             Ok(value @ (Value::Number(_) | Value::Array(_) | Value::Object(_))) => value,
-            _ => cell.clone(),
+            _ => match with_zero(trimmed).map(|number| serde_json::from_str(&number)) {
+                Some(Ok(number)) => number,
+                _ => cell.clone(),
+            },
         },
     }
 }

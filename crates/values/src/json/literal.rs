@@ -1,5 +1,10 @@
 //! Lists and objects in CSV cells, in JSON or Python notation.
 
+use serde_json::Value;
+
+use super::size::{MAX_VALUES, is_too_large};
+use super::unique_keys::UniqueKeys;
+
 /// How arrays begin when numpy and pandas print them.
 const ARRAYS: [&str; 4] = ["array([", "[array([", "[list([", "[np."];
 
@@ -7,6 +12,20 @@ const ARRAYS: [&str; 4] = ["array([", "[array([", "[list([", "[np."];
 pub fn may_be_literal(cell: &str) -> bool {
     let cell = cell.trim_start();
     cell.starts_with(['[', '{']) || cell.starts_with(ARRAYS[0])
+}
+
+/// Returns the list or object that a cell has, as JSON or Python writes it; `None` if it is neither, or has more values
+/// than a row may have.
+pub fn parse(cell: &str) -> Option<Value> {
+    if !may_be_literal(cell) || is_too_large(cell, MAX_VALUES) {
+        return None;
+    }
+    let json = |text: &str| {
+        serde_json::from_str(text)
+            .ok()
+            .map(|UniqueKeys(value)| value)
+    };
+    json(cell).or_else(|| json(&python_to_json(cell)?))
 }
 
 /// Returns `true` if the cell begins like a list of strings or an array, so it is unlikely to be plain text.

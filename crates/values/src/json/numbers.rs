@@ -79,6 +79,15 @@ pub fn is_underflow(number: &str) -> bool {
     digits.contains(|digit: char| ('1'..='9').contains(&digit)) && number.parse() == Ok(0.0_f64)
 }
 
+/// Returns a number that lacks its first zero, `.5` or `-.5`, as JSON writes it; `None` for any other text.
+pub fn with_zero(text: &str) -> Option<String> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", text),
+    };
+    digits.starts_with('.').then(|| format!("{sign}0{digits}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{is_underflow, numbers};

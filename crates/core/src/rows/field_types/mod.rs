@@ -71,8 +71,8 @@ impl<'de> Deserialize<'de> for Truth {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let label = LABEL.read(from)?;
         match label.trim().to_ascii_lowercase().as_str() {
-            "true" | "1" => Ok(Self(true)),
-            "false" | "0" => Ok(Self(false)),
+            "true" | "1" | "1.0" => Ok(Self(true)),
+            "false" | "0" | "0.0" => Ok(Self(false)),
             _ => Err(Error::custom("expected true, false, 1 or 0")),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::contract::{Fields, Origin, Pair};
+use crate::contract::{Example, Fields, Origin, Pair};
 
 /// A row before it is evaluated.
 pub(crate) enum Input<G, P> {
@@ -11,7 +11,7 @@ pub(crate) enum Input<G, P> {
     /// A row without a prediction, on which the program is run.
     ToPredict(ListedRow<G>),
     /// An example with several predictions.
-    Rollouts(Arc<G>, Vec<P>),
+    Rollouts(ListedRow<G>, Vec<P>),
 }
 
 /// An example without a prediction, which a list may share.
@@ -31,12 +31,32 @@ pub(crate) struct RowDetails {
     pub(crate) origin: Option<Origin>,
 }
 
+impl<P> Input<Example, P> {
+    /// Returns a row with the predictions of its samples.
+    pub(crate) fn of_samples(pair: Pair, preds: Vec<P>) -> Self {
+        let details = RowDetails {
+            id: pair.id,
+            is_positional: pair.is_positional,
+            attributes: pair.attributes,
+            origin: pair.origin,
+        };
+        let details = Some(Box::new(details));
+        let gold = Arc::new(pair.gold);
+        Self::Rollouts(ListedRow { gold, details }, preds)
+    }
+}
+
 impl<G, P> Input<G, P> {
     pub(crate) fn to_predict(gold: Arc<G>) -> Self {
         Self::ToPredict(ListedRow {
             gold,
             details: None,
         })
+    }
+
+    pub(crate) fn rollouts(gold: Arc<G>, preds: Vec<P>) -> Self {
+        let details = None;
+        Self::Rollouts(ListedRow { gold, details }, preds)
     }
 
     pub(crate) fn take_rollouts(&mut self) -> Option<Vec<P>> {
@@ -50,8 +70,7 @@ impl<G, P> Input<G, P> {
     pub(crate) fn is_positional(&self) -> bool {
         match self {
             Self::Predicted(row) => row.is_positional,
-            Self::ToPredict(row) => row.is_positional(),
-            Self::Rollouts(..) => true,
+            Self::ToPredict(row) | Self::Rollouts(row, _) => row.is_positional(),
         }
     }
 
@@ -59,16 +78,14 @@ impl<G, P> Input<G, P> {
     pub(crate) fn id(&self) -> Option<&str> {
         match self {
             Self::Predicted(pair) => Some(&pair.id),
-            Self::ToPredict(row) => row.id(),
-            Self::Rollouts(..) => None,
+            Self::ToPredict(row) | Self::Rollouts(row, _) => row.id(),
         }
     }
 
     pub(crate) fn origin(&self) -> Option<&Origin> {
         match self {
             Self::Predicted(pair) => pair.origin.as_ref(),
-            Self::ToPredict(row) => row.origin(),
-            Self::Rollouts(..) => None,
+            Self::ToPredict(row) | Self::Rollouts(row, _) => row.origin(),
         }
     }
 }

@@ -23,38 +23,45 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         program: &impl Program<G, P, Kind>,
         store: Option<&RunStore<G, P>>,
     ) -> RowResult<G, P> {
-        let of_gate = input.take_rollouts();
+        let given = input.take_rollouts();
         let mut row = RowResult::begin(index, input);
-        let is_given = row.pred.is_some() || of_gate.is_some();
+        let is_given = row.pred.is_some() || given.is_some();
         let gold = Arc::clone(&row.gold);
         let kept = store.map(|store| store.row(&gold, self.inputs.as_deref(), is_given));
         let kept = kept.as_ref();
         match (&self.gate, self.options.repeats) {
             (Some(gate), _) => {
-                let rollouts = self.evaluate_rollouts(gate, &mut row, of_gate, program, kept);
+                let rollouts = self.evaluate_rollouts(gate, &mut row, given, program, kept);
                 Box::pin(rollouts).await;
             }
             (None, None) => self.evaluate(&mut row, program, (kept, 0)).await,
             (None, Some(repeats)) => {
                 // Boxed, so a row that is evaluated once takes less memory.
+                let repeats = (repeats, given);
                 Box::pin(self.evaluate_repeatedly(&mut row, program, repeats, kept)).await;
             }
         }
         row
     }
 
-    /// Evaluates a row several times in sequence, and reduces the outcomes of each metric to one.
+    /// Evaluates a row several times in sequence, or once with each given prediction, and reduces the outcomes of each
+    /// metric to one.
     async fn evaluate_repeatedly<Kind>(
         &self,
         row: &mut RowResult<G, P>,
         program: &impl Program<G, P, Kind>,
-        repeats: u32,
+        (repeats, given): (u32, Option<Vec<P>>),
         kept: Option<&KeptRow<'_, G, P>>,
     ) {
+        let repeats = given.as_ref().map_or(repeats, |given| {
+            u32::try_from(given.len()).unwrap_or(u32::MAX)
+        });
+        let mut given = given.into_iter().flatten();
         let is_predicted = row.pred.is_none();
         let mut traceback = None;
         for number in 0..repeats {
             let first = row.pred.take_if(|_| is_predicted);
+            row.pred = row.pred.take().or_else(|| given.next());
             let settings = Settings::new().with(RepeatNumber(number));
             settings
                 .scope(self.evaluate(row, program, (kept, number)))

@@ -81,7 +81,14 @@ impl<G, P> RowResult<G, P> {
             Input::ToPredict(ListedRow {
                 gold,
                 details: Some(details),
-            }) => {
+            })
+            | Input::Rollouts(
+                ListedRow {
+                    gold,
+                    details: Some(details),
+                },
+                _,
+            ) => {
                 let RowDetails {
                     id,
                     is_positional,
@@ -94,7 +101,7 @@ impl<G, P> RowResult<G, P> {
                 gold,
                 details: None,
             })
-            | Input::Rollouts(gold, _) => {
+            | Input::Rollouts(ListedRow { gold, .. }, _) => {
                 (index.to_string(), true, gold, None, Fields::default(), None)
             }
         };

@@ -58,6 +58,9 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub store: Option<StoreUse>,
     /// The mappings of [`score_files`](crate::Evaluate::score_files) whose path no row has, if all rows were read.
     pub unused_mappings: Vec<Mapping>,
+    /// What to know of the files of [`score_files`](crate::Evaluate::score_files): the delimiter that a header shows, and
+    /// how many rows a join with gold rows left out.
+    pub notes: Vec<String>,
     /// The manifest of the run: the identities of the metrics, the data files, the program.
     pub manifest: Box<Manifest>,
     pub(crate) failure_score: f64,

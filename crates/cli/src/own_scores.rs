@@ -1,0 +1,335 @@
+//! `--score NAME=PATH`: scores that another program computed, in any column or path of a file. The file is converted to a
+//! result file, whose manifest says where the scores come from.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::str::FromStr;
+
+use clap::Args;
+use indexmap::{IndexMap, IndexSet};
+use serde_json::Value;
+
+use super::args::FileArguments;
+use super::error::{Result, err, known_names};
+use super::stdio::print_error;
+use crate::agreement::verdict_word;
+use crate::contract::{
+    Direction, MetricError, MetricIdentity, MetricScore, MetricSpec, Outcome, Scored, Side,
+};
+use crate::data::{Format, Mapping, ObjectRow, guess_mappings};
+use crate::json::describe::{found, text};
+use crate::messages::escape;
+use crate::results::{ForeignRow, ForeignRun, RowAttempt, parse_cell, write_foreign_rows};
+
+/// A score in a column: `NAME=PATH[:higher|:lower][:MIN..MAX]`.
+#[derive(Debug, Clone)]
+pub(crate) struct OwnScore {
+    name: String,
+    path: String,
+    direction: Direction,
+    range: Option<[f64; 2]>,
+}
+
+impl FromStr for OwnScore {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const EXPECTED: &str = "expected NAME=PATH, with :lower if lower is better and the range if there is one, as in faithfulness=faithfulness:0..1";
+        let (name, mut path) = text.split_once('=').ok_or(EXPECTED)?;
+        let (mut direction, mut range) = (Direction::HigherIsBetter, None);
+        while let Some((before, last)) = path.rsplit_once(':') {
+            match (last, of_range(last)) {
+                ("higher", _) => direction = Direction::HigherIsBetter,
+                ("lower", _) => direction = Direction::LowerIsBetter,
+                (_, Some(found)) => range = Some(found),
+                _ => break,
+            }
+            path = before;
+        }
+        let is_name = !name.is_empty() && !name.contains(['.', ',']);
+        if !is_name || path.is_empty() {
+            return Err(EXPECTED);
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            path: path.to_owned(),
+            direction,
+            range,
+        })
+    }
+}
+
+/// Parses `MIN..MAX`.
+fn of_range(text: &str) -> Option<[f64; 2]> {
+    let (min, max) = text.split_once("..")?;
+    let range = [min.parse().ok()?, max.parse().ok()?];
+    (range[0] < range[1]).then_some(range)
+}
+
+/// The options of the commands that read scores of other programs.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct OwnScoreArguments {
+    /// Read a score that another program computed from this column or path of the rows, as
+    /// faithfulness=faithfulness or cost=usage.cost:lower or stars=rating:1..5. By default higher is
+    /// better. The files are then rows of any format, or folders of such files; a row without a value has
+    /// no score
+    #[arg(long = "score", value_name = "NAME=PATH[:lower][:MIN..MAX]")]
+    pub(crate) scores: Vec<OwnScore>,
+    /// With --score, the columns of the id, as id=question or id=task,language, and the column that
+    /// numbers several samples of an id, as repeat=trial
+    #[arg(long = "map", value_name = "id=PATH", requires = "scores", value_parser = id_or_repeat)]
+    pub(crate) mappings: Vec<Mapping>,
+    #[command(flatten)]
+    pub(crate) files: FileArguments,
+}
+
+/// Parses a mapping of the id or the repeat.
+fn id_or_repeat(text: &str) -> Result<Mapping, String> {
+    let mapping: Mapping = text.parse().map_err(|error| format!("{error}"))?;
+    match &*mapping.field() {
+        "id" | "repeat" => Ok(mapping),
+        _ => Err("expected id=PATH or repeat=PATH, as in id=question".to_owned()),
+    }
+}
+
+/// Rows by id, in the order of the file.
+type Rows = IndexMap<String, ForeignRow>;
+
+impl OwnScoreArguments {
+    /// Returns `true` if any score is named.
+    ///
+    /// # Errors
+    /// Returns an error if options are set that only files with scores have.
+    pub(crate) fn is_set(&self) -> Result<bool> {
+        match self.scores.is_empty() && self.files.is_set() {
+            true => Err(err!(
+                "--delimiter and --encoding need --score NAME=PATH; remove them"
+            )),
+            false => Ok(!self.scores.is_empty()),
+        }
+    }
+
+    /// Writes the rows of a file, or of the files in a folder, with their scores as a result file. Without ids of their own
+    /// rows have their numbers, unless they are compared by id.
+    pub(crate) fn convert(&self, name: &Path, out: &Path, needs_ids: bool) -> Result<()> {
+        let files =
+            Format::files_in(name).map_err(|reason| err!("{}: {reason}", name.display()))?;
+        let (mut rows, mut columns) = (Rows::new(), IndexSet::new());
+        let mut missing: Vec<&OwnScore> = self.scores.iter().collect();
+        for file in &files {
+            let objects = self.files.reader().read_objects(file)?;
+            if let Some(note) = objects.note() {
+                print_error(format_args!("note: {note}"));
+            }
+            for row in objects {
+                let row = row?;
+                for column in row.keys() {
+                    if !columns.contains(column) {
+                        columns.insert(column.to_owned());
+                    }
+                }
+                missing.retain(|score| row.find(&score.path).is_none());
+                self.add(&row, &mut rows, needs_ids)?;
+            }
+        }
+        if let Some(score) = missing.first() {
+            let known = known_names(&score.path, columns.iter().map(String::as_str));
+            return Err(err!(
+                "{}: --score {}: no row has `{}`{known}",
+                name.display(),
+                escape::name(&score.name),
+                escape::name(&score.path)
+            ));
+        }
+        let repeats = rows.values().map(|row| row.attempts.len()).max();
+        let run = ForeignRun {
+            label: name.file_stem().map(|it| it.to_string_lossy().into_owned()),
+            metrics: self
+                .scores
+                .iter()
+                .map(|it| (it.name.clone(), it.identity()))
+                .collect(),
+            repeats: repeats
+                .filter(|count| *count > 1)
+                .and_then(|it| u32::try_from(it).ok()),
+            ..ForeignRun::default()
+        };
+        Ok(write_foreign_rows(out, rows.into_values().collect(), run)?)
+    }
+
+    /// Adds a row, or a sample of one.
+    fn add(&self, row: &ObjectRow, rows: &mut Rows, needs_ids: bool) -> Result<()> {
+        let id = self.id(row, needs_ids)?;
+        let outcomes = self.scores.iter();
+        let outcomes = outcomes.map(|it| Ok((it.name.clone(), it.outcome(row)?)));
+        let attempt = RowAttempt {
+            pred: row.side(Side::Pred),
+            outcomes: outcomes.collect::<Result<_>>()?,
+            ..RowAttempt::default()
+        };
+        let has_repeats = self.mappings.iter().any(|it| it.field() == "repeat");
+        if let Some(first) = rows.get_mut(&id) {
+            if !has_repeats {
+                return Err(err!(
+                    "{}: duplicate id `{}`; write --map id=COLUMN,COLUMN for an id of several columns, or --map repeat=COLUMN if the rows are samples of one",
+                    row.at,
+                    escape::name(&id)
+                ));
+            }
+            first.attempts.push(attempt);
+            return Ok(());
+        }
+        let values = row.keys().filter_map(|key| {
+            let value = row.find(key)?.into_owned();
+            Some((
+                key.to_owned(),
+                if row.textual {
+                    parse_cell(&value)
+                } else {
+                    value
+                },
+            ))
+        });
+        let has_id = row.has_id || self.mappings.iter().any(|it| it.field() == "id");
+        let foreign = ForeignRow {
+            id: id.clone(),
+            is_positional: !has_id,
+            gold: row.side(Side::Gold).unwrap_or_default(),
+            attributes: values.collect(),
+            attempts: vec![attempt],
+        };
+        rows.insert(id, foreign);
+        Ok(())
+    }
+
+    fn id(&self, row: &ObjectRow, needs_ids: bool) -> Result<String> {
+        let mapping = self.mappings.iter().find(|it| it.field() == "id");
+        let id = match mapping {
+            Some(mapping) => row.mapped(mapping).and_then(text),
+            None if row.has_id || !needs_ids => Some(row.id.clone()),
+            None => None,
+        };
+        if let Some(id) = id.filter(|id| !id.is_empty()) {
+            return Ok(id);
+        }
+        let keys: Vec<&str> = row.keys().collect();
+        let guess = guess_mappings(["pred.question"], keys.iter().copied());
+        let guess = guess.last().and_then(|it| it.split_once('='));
+        let column = guess.map_or("COLUMN", |(_, column)| column.trim_end_matches('\''));
+        let (path, column) = (mapping.map_or("id", Mapping::path), escape::name(column));
+        Err(err!(
+            "{}: expected an id at `{}`, found a row with {}; write --map id={column}, with a column that names the row in both files",
+            row.at,
+            escape::name(path),
+            escape::names(keys.into_iter())
+        ))
+    }
+}
+
+impl OwnScore {
+    /// The identity of a score whose computation is not known: its name, direction, range and path.
+    fn identity(&self) -> MetricIdentity {
+        let mut spec = MetricSpec::new(&self.name).with_direction(self.direction);
+        if let Some([min, max]) = self.range {
+            spec = spec.with_range(min, max);
+        }
+        let parameters = [("computed", "elsewhere"), ("path", &*self.path)];
+        let parameters = parameters.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        MetricIdentity::of_other_program(&spec, BTreeMap::from(parameters))
+    }
+
+    /// Returns the outcome in a row: a score or a verdict; none for null and an empty cell; a failure for NaN.
+    fn outcome(&self, row: &ObjectRow) -> Result<Outcome> {
+        let value = row
+            .find(&self.path)
+            .map(Cow::into_owned)
+            .unwrap_or_default();
+        let value = if row.textual {
+            parse_cell(&value)
+        } else {
+            value
+        };
+        let scored = |value: f64, passed: Option<bool>| {
+            let score = MetricScore::new(value);
+            Outcome::Scored(Scored::of_other_program(score, passed, Default::default()))
+        };
+        let verdict = |passed: bool| scored(f64::from(u8::from(passed)), Some(passed));
+        match &value {
+            Value::Null if row.has_nan => {
+                let reason = "the score is null or NaN, not a number";
+                return Ok(Outcome::from(MetricError::failed(&self.name, reason)));
+            }
+            Value::Null => return Ok(Outcome::Abstained),
+            Value::Bool(passed) => return Ok(verdict(*passed)),
+            Value::Number(number) => {
+                let number = number.as_f64().unwrap_or_default();
+                self.check(number, row)?;
+                return Ok(scored(number, None));
+            }
+            Value::String(word) if is_not_finite(word) => {
+                let reason = format_args!("the score is {word}, not a number");
+                return Ok(Outcome::from(MetricError::failed(&self.name, reason)));
+            }
+            Value::String(word) => {
+                if let Some(passed) = verdict_word(word) {
+                    return Ok(verdict(passed));
+                }
+            }
+            Value::Array(_) | Value::Object(_) => {}
+        }
+        Err(err!(
+            "{}: --score {}: expected a number, true or false, or a verdict such as pass and fail at `{}`, found {}; name the path of the score, as in {}.PATH",
+            row.at,
+            escape::name(&self.name),
+            escape::name(&self.path),
+            found(&value),
+            escape::name(&self.path)
+        ))
+    }
+
+    fn check(&self, score: f64, row: &ObjectRow) -> Result<()> {
+        match self.range {
+            Some([min, max]) if score < min || score > max => Err(err!(
+                "{}: `{}`: expected a score in [{min}, {max}], the range of --score {}, found {score}; mend the row, or write the range that its scores have",
+                row.at,
+                escape::name(&self.path),
+                escape::name(&self.name)
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns `true` if a string is a number that JSON does not have.
+fn is_not_finite(word: &str) -> bool {
+    let word = word
+        .trim()
+        .trim_start_matches(['-', '+'])
+        .to_ascii_lowercase();
+    matches!(&*word, "nan" | "inf" | "infinity")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Direction, OwnScore};
+
+    #[test]
+    fn a_score_has_a_path_a_direction_and_a_range() {
+        let of = |text: &str| text.parse::<OwnScore>();
+        let score = of("cost=usage:eur.total:lower:0..2.5").unwrap();
+        assert_eq!((&*score.name, &*score.path), ("cost", "usage:eur.total"));
+        assert_eq!(
+            (score.direction, score.range),
+            (Direction::LowerIsBetter, Some([0.0, 2.5]))
+        );
+        let score = of("f=metrics.f:-1..1").unwrap();
+        assert_eq!(
+            (score.direction, score.range),
+            (Direction::HigherIsBetter, Some([-1.0, 1.0]))
+        );
+        for wrong in ["f", "=x", "f=", "f=:lower", "a.b=x", "f=:0..1"] {
+            assert!(of(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Several samples of one row: rows with the same id, as HumanEval and tau-bench have them.
+
+use std::collections::HashSet;
+
+use indexmap::IndexMap;
+use indexmap::map::Entry;
+
+use super::data_file::DataFiles;
+use super::error::DataError;
+use super::reader::Pairs;
+use super::row::REPEAT;
+use crate::contract::{Metric, Origin, Pair, Prediction};
+use crate::json::describe::text;
+use crate::messages::escape;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The rows of files in which rows with the same id are samples of one row, each with all of its predictions; see
+/// [`Pairs::into_samples`]. They are in memory.
+#[derive(Debug)]
+pub struct Samples {
+    pub(crate) rows: Vec<(Pair, Vec<Prediction>)>,
+    pub(crate) files: DataFiles,
+    repeats: u32,
+}
+
+impl Samples {
+    /// Returns the largest number of samples of a row, for [`EvaluateBuilder::repeats`](crate::EvaluateBuilder::repeats).
+    pub fn repeats(&self) -> u32 {
+        self.repeats
+    }
+}
+
+impl Pairs {
+    /// Reads all rows, and joins those with the same id, which are samples of one row: the mapping `repeat=COLUMN` names the
+    /// column that numbers them.
+    ///
+    /// ```
+    /// use dsrs_metrics::data::{DataReader, Format};
+    /// use dsrs_metrics::{Evaluate, metrics::Em};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let rows = br#"{"id": "t1", "n": 0, "gold": {"answer": "a"}, "pred": {"answer": "a"}}
+    /// {"id": "t1", "n": 1, "gold": {"answer": "a"}, "pred": {"answer": "b"}}"#;
+    /// let reader = DataReader::new().with_mapping("repeat=n".parse()?);
+    /// let samples = reader.read_from("rows.jsonl", Format::Jsonl, &rows[..]).into_samples()?;
+    ///
+    /// let em = Em::default();
+    /// let evaluate = Evaluate::builder().metric(em).repeats(samples.repeats()).build()?;
+    /// let result = evaluate.score_samples(samples).await?;
+    /// assert_eq!((result.rows, result.score), (1, Some(0.5)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Returns a [`DataError`] if a row cannot be read, lacks the column or has the number of another sample, or if samples of
+    /// a row have different gold rows.
+    pub fn into_samples(self) -> Result<Samples, DataError> {
+        let files = self.data_files();
+        let mut rows: IndexMap<String, (Pair, Vec<Prediction>)> = IndexMap::new();
+        let mut seen = HashSet::new();
+        for pair in self.with_hashes() {
+            let mut pair = pair?;
+            let unknown = || Origin {
+                file: Path::new("rows").into(),
+                line: 0,
+            };
+            let at = pair.origin.clone().unwrap_or_else(unknown);
+            let number = pair.attributes.remove(REPEAT).and_then(text);
+            let number = number.ok_or_else(|| {
+                DataError::invalid(&at, "expected the number of the sample at the path of --map repeat=PATH, found no value; write the column that numbers the samples of an id")
+            })?;
+            let id = escape::name(&pair.id).to_string();
+            if !seen.insert((pair.id.clone(), number.clone())) {
+                let number = escape::name(&number);
+                return Err(DataError::invalid(
+                    &at,
+                    format_args!(
+                        "a second sample `{number}` of `{id}`; number the samples of an id, or write --map id=COLUMN,COLUMN for an id of several columns"
+                    ),
+                ));
+            }
+            match rows.entry(pair.id.clone()) {
+                Entry::Vacant(first) => {
+                    let pred = std::mem::take(&mut pair.pred);
+                    first.insert((pair, vec![pred]));
+                }
+                Entry::Occupied(mut samples) => {
+                    let (first, preds) = samples.get_mut();
+                    if first.gold != pair.gold {
+                        let first = first.origin.as_ref().map_or(0, |at| at.line);
+                        return Err(DataError::invalid(
+                            &at,
+                            format_args!(
+                                "the gold row of this sample of `{id}` is not that of line {first}; write --map id=PATH with an id that names the row"
+                            ),
+                        ));
+                    }
+                    preds.push(pair.pred);
+                }
+            }
+        }
+        let most = rows.values().map(|(_, preds)| preds.len()).max();
+        Ok(Samples {
+            rows: rows.into_values().collect(),
+            files,
+            repeats: most.and_then(|most| u32::try_from(most).ok()).unwrap_or(0),
+        })
+    }
+
+    /// Decodes fields as these metrics read them. Call this before the first row is read.
+    #[doc(hidden)]
+    pub fn for_metrics(self, metrics: &[Arc<dyn Metric>]) -> Self {
+        self.with_read(metrics.iter().map(|metric| metric.spec()))
+    }
+}
