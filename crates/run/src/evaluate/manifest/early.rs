@@ -40,7 +40,7 @@ pub struct DecidedGate {
 impl EarlyResult {
     /// Returns how many rows decided the gates: `decided after 129 of 1,000 rows; wrong in at most 1%`.
     pub(crate) fn sentence(&self) -> String {
-        let (evaluated, rows) = (grouped(self.evaluated), grouped(self.rows));
+        let (evaluated, rows) = (thousands(self.evaluated), thousands(self.rows));
         let error = match self.alpha {
             // Rounded, because 100 times 0.07 is not 7.
             Some(alpha) => format!("wrong in at most {}%", (1e6 * alpha).round() / 1e4),
@@ -50,15 +50,15 @@ impl EarlyResult {
     }
 }
 
-/// `1,000`
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position) % 3 == 0 {
-            text.push(',');
+/// Formats a count with thousands separators: `1,190`.
+pub(crate) fn thousands(count: u64) -> String {
+    let digits = count.to_string();
+    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.char_indices() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            shown.push(',');
         }
-        text.push(digit);
+        shown.push(digit);
     }
-    text
+    shown
 }

@@ -19,6 +19,7 @@ pub use self::content::{
     RunManifest, manifest_path,
 };
 pub(crate) use self::content::{FORMAT, MANIFEST_SUFFIX, RunDescription};
+pub(crate) use self::early::thousands;
 pub use self::early::{DecidedGate, EarlyResult};
 pub use self::file::ManifestError;
 pub(crate) use self::file::{
