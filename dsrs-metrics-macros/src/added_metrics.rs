@@ -27,8 +27,15 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 
 fn calls(registry: &Ident, metrics: TokenStream) -> TokenStream {
     let (mut errors, mut calls) = (Errors::default(), TokenStream::new());
+    let mut seen = Vec::new();
     list::for_each(metrics, &mut errors, |input, _, _| {
         let metric = metric(input)?;
+        let written = as_written(&metric);
+        if seen.contains(&written) {
+            let message = format!("duplicate metric `{written}`; write it once");
+            return Err(Error::new_spanned(metric, message));
+        }
+        seen.push(written);
         calls.extend(quote_spanned!(metric.span()=> #registry.add::<#metric>()?;));
         Ok(())
     });

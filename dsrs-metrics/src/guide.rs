@@ -1,7 +1,7 @@
 //! The guide: a tutorial, a page for each task, and reference pages.
 //!
 //! Start with the [`tutorial`]. Pages on tasks, in an order in which they can be read:
-//! [`your_files`], [`write_a_metric`], [`rows`], [`evaluate`],
+//! [`your_files`], [`write_a_metric`], [`metric_by_hand`], [`service`], [`rows`], [`evaluate`],
 //! [`evals`], [`results`], [`composites`], [`judges`],
 //! [`models`], [`store`], [`rag`], [`agents`],
 //! [`conversations`], [`agreement`], [`scorer`],
@@ -31,6 +31,10 @@ pages! {
     tutorial: "../docs/guide/tutorial.md";
     /// Functions as metrics: parameters, return types, errors, verdicts.
     write_a_metric: "../docs/guide/write_a_metric.md";
+    /// Metrics with state: `impl Metric`, and rows of your own type.
+    metric_by_hand: "../docs/guide/metric_by_hand.md";
+    /// One request scored: shared metrics, a timeout, a budget for the process.
+    service: "../docs/guide/service.md";
     /// Dynamic rows and typed rows.
     rows: "../docs/guide/rows.md";
     /// Running a program over a devset, and the outcomes of its rows.

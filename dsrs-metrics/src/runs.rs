@@ -4,6 +4,8 @@
 
 #[cfg(feature = "metrics")]
 pub use dsrs_metrics_builtin::SimulatedUser;
+#[doc(hidden)]
+pub use dsrs_metrics_core::IsProgram;
 pub use dsrs_metrics_core::{
     ByCall, ByForward, Fallible, Module, Program, ProgramError, ProgramOutput, ProgramReturn,
     ProgramRun, ProgramRunError, ProgramUsage,
@@ -15,15 +17,15 @@ pub use dsrs_metrics_formats as formats;
 #[doc(inline)]
 pub use dsrs_metrics_otel as otel;
 #[cfg(feature = "evaluate")]
-#[doc(hidden)]
-pub use dsrs_metrics_run::DevsetRow;
-#[cfg(feature = "evaluate")]
 pub use dsrs_metrics_run::{
     BudgetReport, DecidedGate, DevsetRows, EarlyResult, Ending, EvaluateBuilder, EvaluateError,
-    EvaluationResult, Evaluator, FailureSettings, FileSettings, InputNames, JudgedBy,
+    EvaluationResult, Evaluator, FailureSettings, FileSettings, InputNames, JudgedBy, MetricList,
     MetricSummary, ModelSettings, Observer, ProgramTotals, ProgressDisplay, Repeat, RepeatSummary,
     RolloutNumber, RowResult, RunStart, Running, Spending, StatisticsSettings, StopSettings,
     StoreUse, UnknownField,
 };
+#[cfg(feature = "evaluate")]
+#[doc(hidden)]
+pub use dsrs_metrics_run::{ByList, ByName, DevsetRow, missing_features};
 #[cfg(feature = "report")]
 pub use dsrs_metrics_run::{ResultTable, TableRows};

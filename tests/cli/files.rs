@@ -37,8 +37,8 @@ fn the_first_error_has_the_options_to_paste() {
             "--map gold.answer=example_answer --map pred.answer=pred_answer",
         ),
         (
-            "input,actual_output,expected_output",
-            "--map gold.answer=expected_output --map pred.answer=actual_output",
+            "prompt,model_completion,ideal_answer",
+            "--map gold.answer=ideal_answer --map pred.answer=model_completion",
         ),
         (
             "task_id,Ground truth,response",
@@ -220,7 +220,7 @@ fn forms_of_json_are_read() {
         r#"{"columns":["answer","prediction"],"index":[1],"data":[["a"]]}"#,
     );
     assert_snapshot!(folder.score_error(&format!("rows.json {ANSWERS}")),
-        @"rows.json:1: expected a list of 2 values, as `columns` has; write one for each column");
+        @"rows.json:1: expected lists of 2 values in `data`, as `columns` has, found one of 1; write a value for each column");
 }
 
 #[test]
@@ -237,10 +237,6 @@ fn what_is_no_file_of_rows_is_named() {
         (
             "PAR1\u{15}",
             "Parquet; name the file .parquet, or write --format parquet",
-        ),
-        (
-            "PK\u{3}\u{4}",
-            "a zip archive; save a workbook as CSV, or read an inspect log with --from inspect",
         ),
     ] {
         let folder = with("rows.jsonl", content);
@@ -296,6 +292,19 @@ fn gold_and_predictions_in_two_files_are_joined_by_id() {
         manifest.contains("gold.jsonl") && manifest.contains("preds.csv"),
         "{manifest}"
     );
+    // The same column in both files is another value in each.
+    let both = "--join gold.id=pred.instance_id --map gold.answer=answer --map pred.answer=answer";
+    folder.write("same.csv", "instance_id,answer\nq1,Rome\n2,Oslo\nq3,Rome\n");
+    assert_eq!(
+        folder.em(&format!("same.csv --gold gold.jsonl -m em {both}")),
+        ("33.33%".to_owned(), String::new())
+    );
+    folder.write(
+        "own.jsonl",
+        r#"{"id": "q1", "gold": {"answer": "x"}, "pred": {"answer": "x"}}"#,
+    );
+    assert_snapshot!(folder.score_error("own.jsonl --gold gold.jsonl -m em"),
+        @"own.jsonl:1: expected a prediction without a gold row, found `gold`; remove it, or leave out --gold");
     folder.write("gold.csv", "qid,reference\nq1,Paris\n2,Oslo\nq3,Rome\n");
     let mapped =
         "--join gold.qid=pred.instance_id --map gold.answer=reference --map pred.answer=prediction";
@@ -365,6 +374,8 @@ fn scores_of_another_program_are_compared_and_checked() {
     );
     assert_snapshot!(folder.run("compare a.csv b.csv --score score=score").error(),
         @"a.csv:2: expected an id at `id`, found a row with `question`, `human`, `judge`, `score`; write --map id=question, with a column that names the row in both files");
+    assert_snapshot!(folder.run("report a.csv --encoding utf-16 --out a.html").error(),
+        @"--delimiter and --encoding need --score NAME=PATH; remove them");
     assert_snapshot!(folder.run("report a.csv --score score=score:0..0.8 --out a.html").error(),
         @"a.csv:2: `score`: expected a score in [0, 0.8], the range of --score score, found 0.9; mend the row, or write the range that its scores have");
     assert_snapshot!(folder.run("report a.csv --score score=scor --out a.html").error(),

@@ -232,6 +232,10 @@ pub(super) struct FileArguments {
 }
 
 impl FileArguments {
+    pub(super) fn is_set(&self) -> bool {
+        self.delimiter.is_some() || self.encoding.is_some()
+    }
+
     /// Returns the reader of these options.
     pub(super) fn reader(&self) -> DataReader {
         let reader = DataReader::new().with_encoding(self.encoding.unwrap_or_default());

@@ -154,9 +154,9 @@ fn compared(registry: &Registry, args: &CompareArguments) -> Result<ExitCode> {
         builder = builder.listed_rows(100);
     }
     let read = |file| -> Result<RunScores> {
-        let input = match args.own.scores.is_empty() {
-            true => InputFile::open(args.from, Epochs::Repeats, file, false)?,
-            false => InputFile::of_scores(&args.own, file, true)?,
+        let input = match args.own.is_set()? {
+            false => InputFile::open(args.from, Epochs::Repeats, file, false)?,
+            true => InputFile::of_scores(&args.own, file, true)?,
         };
         let run = args.runs.read_scores(&builder, input.named())?;
         args.from.check_has_scores(file, run.metrics().len())?;

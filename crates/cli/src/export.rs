@@ -59,9 +59,9 @@ pub(super) struct ExportArguments {
 }
 
 pub(super) fn run(args: &ExportArguments) -> Result<ExitCode> {
-    let input = match args.own.scores.is_empty() {
-        true => InputFile::open(FromArgument::default(), Epochs::Repeats, &args.run, false)?,
-        false => InputFile::of_scores(&args.own, &args.run, false)?,
+    let input = match args.own.is_set()? {
+        false => InputFile::open(FromArgument::default(), Epochs::Repeats, &args.run, false)?,
+        true => InputFile::of_scores(&args.own, &args.run, false)?,
     };
     let run = input.named().path;
     let done = match (args.to, &args.out, &args.otlp.otlp) {

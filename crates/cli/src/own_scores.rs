@@ -97,6 +97,19 @@ fn id_or_repeat(text: &str) -> Result<Mapping, String> {
 type Rows = IndexMap<String, ForeignRow>;
 
 impl OwnScoreArguments {
+    /// Returns `true` if any score is named.
+    ///
+    /// # Errors
+    /// Returns an error if options are set that only files with scores have.
+    pub(crate) fn is_set(&self) -> Result<bool> {
+        match self.scores.is_empty() && self.files.is_set() {
+            true => Err(err!(
+                "--delimiter and --encoding need --score NAME=PATH; remove them"
+            )),
+            false => Ok(!self.scores.is_empty()),
+        }
+    }
+
     /// Writes the rows of a file, or of the files in a folder, with their scores as a result file. Without ids of their own
     /// rows have their numbers, unless they are compared by id.
     pub(crate) fn convert(&self, name: &Path, out: &Path, needs_ids: bool) -> Result<()> {
@@ -178,12 +191,13 @@ impl OwnScoreArguments {
                 },
             ))
         });
+        let has_id = row.has_id || self.mappings.iter().any(|it| it.field() == "id");
         let foreign = ForeignRow {
             id: id.clone(),
+            is_positional: !has_id,
             gold: row.side(Side::Gold).unwrap_or_default(),
             attributes: values.collect(),
             attempts: vec![attempt],
-            is_positional: !row.has_id && self.mappings.iter().all(|it| it.field() != "id"),
         };
         rows.insert(id, foreign);
         Ok(())

@@ -105,9 +105,10 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
         ));
     }
     let files = args.results.iter();
-    let files = files.map(|file| match args.own.scores.is_empty() {
-        true => InputFile::open(args.from, Epochs::Repeats, file, false),
-        false => InputFile::of_scores(&args.own, file, args.results.len() > 1),
+    let is_own = args.own.is_set()?;
+    let files = files.map(|file| match is_own {
+        false => InputFile::open(args.from, Epochs::Repeats, file, false),
+        true => InputFile::of_scores(&args.own, file, args.results.len() > 1),
     });
     let files = files.collect::<Result<Vec<_>>>()?;
     let read = |file: &InputFile<'_>| {

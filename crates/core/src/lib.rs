@@ -81,6 +81,8 @@ pub use crate::metric::param_group::ParamGroup;
 pub use crate::metric::params::{Configure, ParamError, Params};
 pub use crate::metric::settings::RepeatNumber;
 pub use crate::metric::settings::Settings;
+#[doc(hidden)]
+pub use crate::program::IsProgram;
 pub use crate::program::ProgramRunError;
 pub use crate::program::{ByCall, ByForward, Fallible, Program, ProgramReturn};
 pub use crate::program::{Module, ProgramError};

@@ -71,9 +71,9 @@ impl<T, E: fmt::Display + 'static> Fallible<T> for Result<T, E> {
 /// # Ok::<(), ProgramRunError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not what a program returns for the prediction `{P}`",
+    message = "the program returns `{Self}`, expected `{P}`",
     label = "neither `{P}`, `ProgramOutput<{P}>`, nor a `Result` of these",
-    note = "return a `{P}`, a `ProgramOutput<{P}>`, or a `Result` of one whose error implements `Display` and borrows nothing"
+    note = "return a `{P}`, a `ProgramOutput<{P}>`, or a `Result` of one whose error implements `Display` and borrows nothing;\nfor dynamic rows, write `prediction! {{ \"answer\" => answer }}`"
 )]
 pub trait ProgramReturn<P> {
     /// Returns the output, or the error with the message that [`Fallible::into_result`] would return.
@@ -148,9 +148,9 @@ impl<P, E: fmt::Display + 'static> ProgramReturn<P> for Result<ProgramOutput<P>,
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a program from `{G}` to `{P}`",
     label = "not a program from `{G}` to `{P}`",
-    note = "write `|row: {G}| async move {{ .. }}` or `async fn program(row: {G}) -> {P}`, returning `{P}`, `ProgramOutput<{P}>` or a `Result` of one with `E: Display`,\nor implement `Module`; the future must be `Send`"
+    note = "write `|row: {G}| async move {{ .. }}`, or `async fn program(row: {G}) -> {P}` and its name without `()`, or implement `Module`"
 )]
-pub trait Program<G, P, Kind>: Send + Sync {
+pub trait Program<G, P, Kind>: IsProgram<G, Kind> + Send + Sync {
     /// Runs the program on the inputs of one row, and returns the prediction with what the program reports about its
     /// run. A run may name the inputs of rows that do not declare their own.
     ///
@@ -174,6 +174,17 @@ pub trait Program<G, P, Kind>: Send + Sync {
     ) -> impl Future<Output = Result<ProgramOutput<P>, ProgramRunError>> + Send;
 }
 
+/// A function or [`Module`] that may be a [`Program`]. Its own trait, so that a function that is one except for its return
+/// type, or because its future is not `Send`, is told so.
+#[doc(hidden)]
+pub trait IsProgram<G, Kind> {}
+
+#[diagnostic::do_not_recommend]
+impl<G, F, Fut: Future> IsProgram<G, (ByCall, Fut)> for F where F: FnOnce(G) -> Fut {}
+
+#[diagnostic::do_not_recommend]
+impl<M: Module> IsProgram<Example, ByForward> for M {}
+
 /// Marks a [`Program`] that is a function.
 #[derive(Debug)]
 pub enum ByCall {}
@@ -182,7 +193,6 @@ pub enum ByCall {}
 #[derive(Debug)]
 pub enum ByForward {}
 
-#[diagnostic::do_not_recommend]
 impl<G, P, F, Fut> Program<G, P, (ByCall, Fut)> for F
 where
     G: Clone + Sync + 'static,

@@ -17,8 +17,6 @@ pub mod scoring;
 use dsrs_metrics_core::{self as contract, composite, lm};
 use dsrs_metrics_values::{json, messages, named_files, stats};
 
-#[doc(hidden)]
-pub use crate::evaluate::DevsetRow;
 #[cfg(feature = "report")]
 pub use crate::evaluate::TableRows;
 pub use crate::evaluate::report::ProgressDisplay;
@@ -27,10 +25,12 @@ pub use crate::evaluate::report::ResultTable;
 pub use crate::evaluate::{
     BudgetReport, DecidedGate, DevsetRows, EarlyResult, Ending, Evaluate, EvaluateBuilder,
     EvaluateError, EvaluationResult, Evaluator, FailureSettings, FileSettings, InputNames,
-    JudgedBy, MetricSummary, ModelSettings, Observer, ProgramTotals, Repeat, RepeatSummary,
-    RolloutNumber, RowResult, RunStart, Running, Spending, StatisticsSettings, StopSettings,
-    StoreUse, UnknownField,
+    JudgedBy, MetricList, MetricSummary, ModelSettings, Observer, ProgramTotals, Repeat,
+    RepeatSummary, RolloutNumber, RowResult, RunStart, Running, Spending, StatisticsSettings,
+    StopSettings, StoreUse, UnknownField,
 };
+#[doc(hidden)]
+pub use crate::evaluate::{ByList, ByName, DevsetRow, missing_features};
 pub use crate::scoring::{
     AggregationError, AggregationMethod, BoxedMetric, FinalScore, MetricSet, OnMissing, Rank,
     Rollout, Rollouts, RowScore, RowStatus, Scorer, ScorerBuilder, ScorerError, ScoringConfig,

@@ -10,11 +10,16 @@ use crate::shared::attrs::{self, Attribute, Key};
 use crate::shared::combinators::{is_combinator, nearest_combinator};
 use crate::shared::errors::Errors;
 use crate::shared::list;
+use crate::shared::meant::{self, Meant};
 use crate::shared::settings::Settings;
 use crate::shared::tokens::as_written;
 
 /// Keys of `#[metric]` on a function that composites do not support, and their replacements.
-const DERIVED: [(&str, &str); 6] = [
+const DERIVED: [(&str, &str); 7] = [
+    (
+        "missing",
+        "a composite has no fields of its own; write `on_missing = zero`, or `missing` in the attribute of a component",
+    ),
     (
         "cost",
         "the cost of a composite is the sum of the costs of its components; remove `cost`, or write `budget = \"600 msat\"` for a limit",
@@ -81,6 +86,17 @@ impl Attribute for CompositeAttrs {
     }
 
     fn not_a_key(&mut self, input: ParseStream<'_>) -> Error {
+        let found = list::to_comma(&input.fork()).unwrap_or_default();
+        if let Some(meant) = meant::metrics(&found) {
+            self.has_root = true;
+            let names: Vec<String> = meant.iter().map(Meant::component).collect();
+            let message = format!(
+                "expected a combinator, found `{}`; write `all({})`",
+                as_written(&found),
+                names.join(", ")
+            );
+            return Error::new_spanned(found, message);
+        }
         input.error("expected a combinator such as `weighted(..)`, or `key = value` such as `threshold = 0.5`")
     }
 
@@ -109,7 +125,7 @@ impl Attribute for CompositeAttrs {
         let had_root = std::mem::replace(&mut self.has_root, true);
         if !rest.peek(Token![=]) || rest.peek(Token![==]) {
             return Some(format!(
-                "expected a combinator, found `{name}`; write `all({name} >= 0.9, ..)` or `weighted({name} = 0.5, ..)`"
+                "expected a combinator, found `{name}`; write `all({name} >= 0.9)` or `weighted({name} = 1.0)`, with the other metrics after it"
             ));
         }
         (!had_root).then(|| {

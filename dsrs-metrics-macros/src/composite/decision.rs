@@ -154,7 +154,7 @@ fn part(expression: Expression) -> Part {
 fn answer(input: ParseStream<'_>) -> syn::Result<Ident> {
     if input.peek(Token![_]) {
         return Err(input.error(
-            "expected an answer, found `_`; write every answer, such as `Partly | Wrong => 0.0`, so that a new one is not scored unseen",
+            "expected an answer, found `_`; write every answer, such as `yes => 1.0` or `Partly | Wrong => 0.0`, so that a new one is not scored unseen",
         ));
     }
     let expected = "expected an answer: `yes`, `no`, or a variant of the enum that the judge answers with; write `yes => 1.0`";

@@ -1,8 +1,10 @@
 //! Parses the expression of a composite: components, combinations and gates. Decision trees are in `decision.rs`.
 
 use proc_macro2::TokenStream;
+use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
+use syn::parse::discouraged::Speculative as _;
 use syn::{Error, Expr, Ident, Token, token};
 
 use super::component::{content, not_a_part};
@@ -107,6 +109,10 @@ impl Part {
             return Err(closure(input)?);
         }
         let found = list::to_comma(&input.fork())?;
+        if let Some(message) = pair(&found) {
+            list::to_comma(input)?;
+            return Err(Error::new_spanned(found, message));
+        }
         Self::parse_plain(input, errors).map_err(|error| match meant::metrics(&found) {
             Some(meant) => {
                 let meant: Vec<_> = meant.iter().map(Meant::component).collect();
@@ -144,14 +150,37 @@ impl Part {
 
 /// Returns the error for a closure, and skips the rest, since a comma may be in its parameters.
 fn closure(input: ParseStream<'_>) -> syn::Result<Error> {
-    let found: TokenStream = input.parse()?;
-    let meant = meant::metrics(&found).filter(|meant| meant.iter().all(|it| it.name != "true"));
+    let ahead = input.fork();
+    let found = match ahead.parse::<syn::ExprClosure>() {
+        Ok(closure) => {
+            input.advance_to(&ahead);
+            closure.into_token_stream()
+        }
+        Err(_) => input.parse()?,
+    };
+    let meant = meant::metrics(&found);
     let write = match meant.as_deref() {
         Some([metric]) => format!("write `{}`", metric.component()),
         _ => "write it as a function with `#[metric]`, and its name here".to_owned(),
     };
     let message = format!("expected the name of a metric, found a closure; {write}");
     Ok(Error::new_spanned(found, message))
+}
+
+/// Returns the message for `(short, 0.5)`, a component with its weight.
+fn pair(found: &TokenStream) -> Option<String> {
+    let tuple = syn::parse2::<syn::ExprTuple>(found.clone()).ok()?;
+    let (one, other) = (tuple.elems.first()?, tuple.elems.last()?);
+    let is_number = |expr: &Expr| matches!(expr, Expr::Lit(_));
+    let (name, weight) = match (is_number(one), is_number(other)) {
+        (false, true) => (one, other),
+        (true, false) => (other, one),
+        _ => return None,
+    };
+    let (found, name, weight) = (as_written(found), as_written(name), as_written(weight));
+    Some(format!(
+        "expected a component and its weight, found `{found}`; write `{name} = {weight}`"
+    ))
 }
 
 /// Returns the number after a wrong operator, or 0.5.
@@ -208,6 +237,15 @@ fn number_first(input: ParseStream<'_>) -> Error {
     let found = list::to_comma(&input.fork())
         .map(as_written)
         .unwrap_or_default();
+    let turned = ["<=", "<"]
+        .iter()
+        .find_map(|operator| found.split_once(operator));
+    if let Some((bound, name)) = turned {
+        let (bound, name) = (bound.trim(), name.trim());
+        return input.error(format!(
+            "expected the name of a metric before its threshold, found `{found}`; write `{name} >= {bound}`"
+        ));
+    }
     let message = match found.parse::<f64>() {
         Ok(_) => format!("expected the name of a metric before its weight; write `name = {found}`"),
         Err(_) => {

@@ -243,13 +243,13 @@ impl Attribute for EvalAttrs {
                 Gate::parse(input)
             })
         }),
-        key!(Other "repeats", "repeats = 3", "a whole number" => repeats),
+        key!(Word "repeats", "repeats = 3", "a whole number" => repeats),
         Key::BUDGET.written("budget = \"50 sat\""),
-        key!(Other "concurrency", "concurrency = 8", "a whole number" => concurrency),
+        key!(Word "concurrency", "concurrency = 8", "a whole number" => concurrency),
         key!(Text "group", "group = \"topic\"", "a string" => group),
         key!(Other "timeout", "timeout = \"30 s\"", "a string with a unit" => timeout),
-        key!(Other "limit", "limit = 200", "a number of rows" => limit),
-        key!(Other "seed", "seed = 7", "a whole number" => seed),
+        key!(Word "limit", "limit = 200", "a number of rows" => limit),
+        key!(Word "seed", "seed = 7", "a whole number" => seed),
         key!(Other "failure_score", "failure_score = 1.0", "a number" => failure_score),
         key!(named "baseline", "baseline = \"evals/name.baseline.jsonl\"" => baseline),
         key!(flag "baseline_rows" => baseline_rows),

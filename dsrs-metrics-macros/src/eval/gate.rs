@@ -381,7 +381,7 @@ fn compared(input: ParseStream<'_>, span: Span, text: &str) -> syn::Result<(Oper
     let (start, _) = ends(&found);
     let rest = as_written(&found);
     let bound = rest
-        .trim_start_matches(['>', '<', '=', '!', ' '])
+        .trim_start_matches(['>', '<', '=', '!', ':', ' '])
         .to_owned();
     let bound = if bound.is_empty() {
         "0.8".to_owned()

@@ -9,6 +9,7 @@ use syn::{Error, Expr, ExprArray, Ident, LitInt, LitStr, Token};
 use super::field::{desc, description};
 use crate::shared::attrs::{Argument, Attribute, Key, Kind};
 use crate::shared::errors::Errors;
+use crate::shared::list;
 use crate::shared::tokens::{as_written, is_ident};
 
 /// An output, or the output of a step, as written.
@@ -85,7 +86,21 @@ impl Attribute for OutputAttr {
     ];
 
     fn not_a_key(&mut self, input: ParseStream<'_>) -> Error {
-        input.error("expected `range = 0.0..=1.0`, `labels = [\"good\", \"bad\"]` or `desc = \"..\"` in `#[output]`")
+        let found = list::to_comma(&input.fork()).unwrap_or_default();
+        let written = as_written(&found);
+        let key = match syn::parse2::<Expr>(found.clone()) {
+            Ok(Expr::Range(_)) => Some("range"),
+            Ok(Expr::Array(_)) => Some("labels"),
+            Ok(Expr::Lit(_)) if written.starts_with('"') => Some("desc"),
+            _ => None,
+        };
+        match key {
+            Some(key) => Error::new_spanned(
+                found,
+                format!("expected `key = value` in `#[output]`, found `{written}`; write `{key} = {written}`"),
+            ),
+            None => input.error("expected `range = 0.0..=1.0`, `labels = [\"good\", \"bad\"]` or `desc = \"..\"` in `#[output]`"),
+        }
     }
 
     fn unknown(&mut self, word: &Ident, _: Option<&str>, _: ParseStream<'_>) -> Option<String> {

@@ -245,7 +245,7 @@ fn edge(chars: &[char], mut at: usize, step: isize) -> usize {
             true => (")]}", "([{"),
             false => ("([{", ")]}"),
         };
-        if closes.contains(*c) && depth == 0 || *c == ',' && depth == 0 {
+        if depth == 0 && (closes.contains(*c) || *c == ',') {
             return at;
         }
         depth += i32::from(opens.contains(*c)) - i32::from(closes.contains(*c));

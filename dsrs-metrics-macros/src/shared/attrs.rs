@@ -398,6 +398,13 @@ impl Kind {
                 let unit = if found.contains('.') { "usd" } else { "msat" };
                 Some(format!("\"{found} {unit}\""))
             }
+            (Self::Word, None) => {
+                let whole = found
+                    .parse::<f64>()
+                    .ok()
+                    .filter(|it| it.fract() == 0.0 && *it >= 0.0);
+                whole.map(|whole| format!("{whole}"))
+            }
             (Self::List, _) if found.parse::<u64>().is_ok() => Some(format!("[default; {found}]")),
             (Self::List, _) => is(!found.starts_with(['[', '=']), format!("[{found}]")),
             _ => None,

@@ -27,6 +27,12 @@ impl Meant {
         if self.args.is_empty() {
             return self.name.clone();
         }
+        let bounds = ["passes", "at_least", "threshold", "with_threshold"];
+        if let [(key, value)] = &self.args[..]
+            && bounds.contains(&&**key)
+        {
+            return format!("{} >= {value}", self.name);
+        }
         let args = self
             .args
             .iter()

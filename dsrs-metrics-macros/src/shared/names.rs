@@ -2,7 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
-use strsim::levenshtein;
+use strsim::osa_distance;
 use syn::Ident;
 use syn::ext::IdentExt as _;
 
@@ -84,7 +84,9 @@ pub(crate) fn not_in_snake_case(of: &str, found: &str, write: &str) -> String {
 
 /// Returns the known word with the smallest edit distance to `word`, if that is at most 2.
 pub(crate) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
-    let distances = known.iter().map(|known| (levenshtein(word, known), *known));
+    let distances = known
+        .iter()
+        .map(|known| (osa_distance(word, known), *known));
     let (distance, nearest) = distances.min_by_key(|(distance, _)| *distance)?;
     (distance <= 2).then_some(nearest)
 }

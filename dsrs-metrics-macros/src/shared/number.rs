@@ -2,8 +2,9 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
+use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
-use syn::{BinOp, Error, Expr};
+use syn::{BinOp, Error, Expr, Ident};
 
 use super::list;
 use super::tokens::as_written;
@@ -36,6 +37,8 @@ pub(crate) fn number(
     };
     let number = match input.call(Expr::parse_without_eager_brace) {
         Ok(number) if list::at_end(input) => number,
+        // A comma is missing, which the list reports.
+        Ok(number @ Expr::Lit(_)) if input.peek(Ident::peek_any) => number,
         _ => return Err(wrong(&found)),
     };
     match &number {

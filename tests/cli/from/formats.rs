@@ -72,6 +72,17 @@ fn test_runs_of_deepeval_are_compared_by_its_scores() {
 fn results_of_ragas_are_compared_by_its_scores() {
     assert_means("ragas", "csv", Value::clone);
     assert_means("ragas", "jsonl", Value::clone);
+    let folder = Folder::new();
+    folder.write(
+        "contexts.csv",
+        "reference_contexts,retrieved_contexts\n['The Louvre is in Paris.'],\"['Bananas grow in the tropics.', 'The Louvre is in Paris.']\"\n",
+    );
+    let by_distance = "-m context_precision_by_distance,context_recall_by_distance --json";
+    let ran = folder.printed(&format!("score --from ragas contexts.csv {by_distance}"));
+    let ran: Value = serde_json::from_str(&ran).unwrap();
+    let score = |name: &str| ran["metrics"][name]["score"].as_f64();
+    assert_eq!(score("context_precision_by_distance"), Some(0.5));
+    assert_eq!(score("context_recall_by_distance"), Some(1.0));
     // Lists of contexts in cells are lists.
     let score = [
         "score",
@@ -612,6 +623,17 @@ fn each_line_of_the_page_runs() {
             "sharegpt.jsonl",
             r#"{"conversations":[{"from":"human","value":"hi"}]}"#,
         );
+        if format.is_empty() {
+            folder.write("before.csv", "question,score\na,0.5\nb,1\n");
+            folder.write("after.csv", "question,score\nb,1\na,0.75\n");
+        }
+        folder.write("gold.jsonl", "{\"id\":\"q1\",\"answer\":\"Paris\"}\n");
+        folder.write(
+            "preds.jsonl",
+            "{\"id\":\"q1\",\"pred\":{\"answer\":\"paris\"}}\n",
+        );
+        folder.write("gold.txt", "a cat sat on the mat\n");
+        folder.write("preds.txt", "a cat sat on a mat\n");
         folder.write(
             "dspy.csv",
             "example_answer,pred_answer\n\"['Rome', 'Paris']\",Paris\n",
@@ -621,5 +643,5 @@ fn each_line_of_the_page_runs() {
         assert!(!ran.out.is_empty(), "{line}");
         tools += 1;
     }
-    assert!(tools >= 18, "{tools}");
+    assert_eq!(tools, 21);
 }

@@ -222,8 +222,7 @@ async fn only_the_end_of_a_reply_needs_tokens() {
 
 #[tokio::test]
 async fn a_reply_without_probabilities_of_its_values_fails() {
-    let instead =
-        "; use a model that returns log probabilities, or write `scoring = text` in `#[judge(..)]`";
+    let instead = "; use a model that returns log probabilities, or write `scoring(by = text)` in `#[judge(..)]`";
     let cases = [
         (
             LmReply::new(r#"{"grade":7,"comment":""}"#),
@@ -417,7 +416,7 @@ async fn values_of_an_enum_that_begin_alike_are_an_error_before_the_first_row() 
         .await
         .unwrap_err();
     assert!(matches!(error, EvaluateError::NotReady { .. }));
-    let expected = "`scoring = logprobs` needs values of `quality` that begin differently, since the first token decides: `Good` and `Great` begin alike; rename one";
+    let expected = "`scoring(by = logprobs)` needs values of `quality` that begin differently, since the first token decides: `Good` and `Great` begin alike; rename one";
     assert!(error.to_string().contains(expected), "{error}");
 }
 

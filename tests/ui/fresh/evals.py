@@ -166,7 +166,7 @@ def program_in_another_form(w):
             (("question: String", "Result<String, String>", "Ok(question)"), "Prediction"),
             (("question: String", "f64", "1.0"), "Prediction"),
             (("question: String", "Vec<String>", "vec![question]"), "Prediction"),
-            (("question: String", "Example", "Example::new()"), "Prediction"),
+            (("question: String", "Example", "example! {}"), "Prediction"),
             (("question: String", "serde_json::Value", "serde_json::Value::Null"), "Prediction"),
             (("#[gold] question: String", *good[1:]), "remove `#[gold]`"),
             (("#[pred] question: String", *good[1:]), "remove `#[pred]`"),

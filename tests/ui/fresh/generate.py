@@ -37,7 +37,7 @@ from mistakes import libraries
 
 CLASSES = ["answered", "understandable", "misleading", "accepted"]
 ADVICE = re.compile(r"write `|did you mean|; add `|; remove |; keep one|consider |try |help: ")
-LEAK = re.compile(r"__private|dsrs_metrics_(core|run|builtin|values|lm|cli|macros)\b|__run|_::<impl|originates in the (attribute|derive) macro `(?!dsrs_metrics::async_trait)|originates in the macro `(?!example|prediction|dsrs_metrics::main)|__Gold|__Pred|'__|__judge")
+LEAK = re.compile(r"__private|dsrs_metrics_(core|run|builtin|values|lm|cli|macros)\b|__run|__dsrs|_::<impl|originates in the (attribute|derive) macro `(?!dsrs_metrics::async_trait)|originates in the macro `(?!example|prediction|dsrs_metrics::main)|__Gold|__Pred|'__|__judge")
 
 
 def made(seed, count):

@@ -70,6 +70,7 @@ def key_in_another_form(w):
     fixes = [good, good.split("(", 1)[1][:-1]] + [part.strip(" )") for part in good.split("(", 1)[1].split(",")]
     if "windw" in bad or "max_turns" in bad or "temprature" in bad or "model =" in bad:
         fixes.append("`" + {"windw": "window", "max_t": "max", "tempr": "temperature", "model": "models"}[next(k for k in ("windw", "max_t", "tempr", "model") if k in bad)] + "`")
+    fixes += ['write `"openai:gpt-6-luna"`'] if '["gpt-6-luna"]' in bad else []
     fixes = [fix for fix in fixes if fix not in ("of = assistant", "models = [default; 3]") or len(good.split(",")) == 1 or "window = 5)" == bad[-11:]]
     return pair(KEYS, judge(w, "@@", CONVERSATION if conversation else ""), bad, good, fixes or [good], at=bad.split("(")[0])
 

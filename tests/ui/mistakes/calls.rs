@@ -14,6 +14,23 @@
 //= uses/hand_written_without_name | answered | implement the missing item: `fn name
 //= uses/future_that_is_not_send | answered | drop what is not `Send` before `.await`
 
+//= uses/inputs_that_are_no_names | answered | write `.inputs("question")` for one input
+//= uses/devset_that_is_no_list | answered | `.devset("dev.jsonl")` for a file
+//= uses/devset_file_of_rows_that_are_not_read | answered | `#[derive(serde::Deserialize)]`
+//= uses/program_returns_a_string | answered | write `prediction! { "answer" => answer }`
+//= uses/program_returns_a_bool | answered | write `prediction! { "answer" => answer }`
+//= uses/program_that_is_not_async | answered | write `|row: dsrs_metrics::Example| async move { .. }`
+//= uses/program_that_was_called | answered | its name without `()`
+//= uses/program_that_runs_once | answered | called for each row: clone what it moves
+//= uses/program_that_is_not_send | answered | has type `Rc<&str>` which is not `Send`
+//= uses/builder_that_is_not_built | answered | end a builder with `.build()`
+//= uses/one_metric_as_a_list | answered | write `.metric(..)` once for each metric
+//= uses/score_of_any_metric | answered | write `.evaluate(&gold, &pred).await`
+//= uses/score_of_a_trait_object | answered | write `.evaluate(&gold, &pred).await`
+//= uses/hand_written_without_async_trait | answered | write `#[async_trait]` above `impl Metric`
+//= uses/async_closure_as_metric | answered | write `|gold, pred| { let answer = ..; async move { .. } }`
+//= uses/parquet_without_its_feature | answered | write `features = ["parquet"]`
+
 //= uses/main_without_its_feature | answered | write `features = ["cli"]`
 //= uses/builtin_without_its_feature | answered | the item is gated behind the `sparql` feature
 //= uses/default_of_a_metric_that_requires_a_value | answered | write `Short::builder()`
@@ -53,7 +70,7 @@ fn main() {
     let _ = builder.metric(Empty).build();
 }
 
-//# program_is_a_metric | answered | returning `Prediction`, `ProgramOutput<Prediction>`
+//# program_is_a_metric | answered | write `|row: dsrs_metrics::Example| async move { .. }`
 #[metric]
 fn empty(#[gold] answer: &str) -> bool { answer.is_empty() }
 async fn evaluate(evaluate: dsrs_metrics::Evaluate) { let _ = evaluate.run(Empty).await; }
@@ -61,7 +78,7 @@ async fn evaluate(evaluate: dsrs_metrics::Evaluate) { let _ = evaluate.run(Empty
 //# program_is_not_async | answered | write `|row: dsrs_metrics::Example| async move { .. }`
 async fn evaluate(evaluate: dsrs_metrics::Evaluate) { let _ = evaluate.run(|row: Example| prediction! {}).await; }
 
-//# program_returns_a_string | answered | returning `Prediction`, `ProgramOutput<Prediction>`
+//# program_returns_a_string | answered | write `prediction! { "answer" => answer }`
 async fn evaluate(evaluate: dsrs_metrics::Evaluate) { let _ = evaluate.run(|row: Example| async move { String::new() }).await; }
 
 //# program_captures_a_local | answered | use the `move` keyword
@@ -70,7 +87,7 @@ async fn evaluate(evaluate: dsrs_metrics::Evaluate) {
     let _ = evaluate.run(|row: Example| async { prediction! { "answer" => answer.clone() } }).await;
 }
 
-//# program_is_not_send | answered | the future must be `Send`
+//# program_is_not_send | answered | future created by async block is not `Send`
 async fn ask() {}
 async fn evaluate(evaluate: dsrs_metrics::Evaluate) {
     let _ = evaluate.run(|row: Example| async move { let held = std::rc::Rc::new(1); ask().await; drop(held); prediction! {} }).await;

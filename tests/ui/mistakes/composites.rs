@@ -1,4 +1,4 @@
-//= composite/misspelt_combination | answered | did you mean `weighted(..)`?
+//= composite/misspelt_combination | answered | did you mean `weighted(overlap = 0.5, length = 0.5)`?
 //= composite/weights_sum | answered | add 0.05
 //= composite/weights_in_percent | answered | write fractions instead of percentages
 //= composite/weight_negative | answered | write a number of at least 0
@@ -7,14 +7,14 @@
 //= composite/weight_behind_a_colon | answered | write `overlap = 0.5`
 //= composite/bound_without_number | answered | write `overlap >= 0.5`
 //= composite/bound_greater | answered | write `overlap >= 0.5`
-//= composite/bound_the_other_way | answered | write `invert(error_rate) >= 0.5`
+//= composite/bound_the_other_way | answered | write `invert(error_rate) >= 0.1`
 //= composite/gate_of_components | answered | write `gate(proxy(
-//= composite/gate_without_bound | answered | write `proxy(..) >= 0.5`
+//= composite/gate_without_bound | answered | write `proxy(format_ok) >= 0.5`
 //= composite/component_alone | answered | write `all(overlap >= 0.9, ..)`
 //= composite/combination_on_function | answered | write `#[metric(min(..))] struct Name;`
 //= composite/struct_with_fields | answered | write `struct Least;`
-//= composite/not_a_name | answered | expected the name of a metric's function or struct
-//= composite/called | answered | write `overlap` alone
+//= composite/not_a_name | answered | write `length`
+//= composite/called | answered | write `overlap`
 //= composite/of_itself | answered | write other metrics
 //= composite/twice | answered | write it once
 //= composite/threshold_on_verdict | answered | remove it

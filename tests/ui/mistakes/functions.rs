@@ -7,7 +7,7 @@
 //= attribute/literal_for_key | answered | did you mean `name = "overlap"`?
 //= attribute/duplicate_key | answered | keep one
 //= value/threshold_in_quotes | answered | write `threshold = 0.5`
-//= value/threshold_is_a_percentage | answered | write `threshold = 0.5`
+//= value/threshold_is_a_percentage | answered | write `threshold = 0.8`
 //= value/range_half_open | answered | write `range = 0.0..=1.0`
 //= value/range_as_tuple | answered | write `range = 0.0..=1.0`
 //= value/range_empty | answered | write `range = 0.0..=1.0`

@@ -27,6 +27,7 @@ macro_rules! cases {
 
 cases! {
     attributes
+    calls
     composites
     composites_of_private_metrics
     evals

@@ -44,6 +44,12 @@ impl Labels {
         if self.labels.iter().any(|label| *label != Label::Missing) {
             return Ok(());
         }
+        if self.known.contains(field) {
+            return Err(err!(
+                "{}: expected a label `{field}` in some row, found null or NaN in all; write the labels",
+                file.display()
+            ));
+        }
         let known = known_names(field, self.known.iter().map(String::as_str));
         Err(err!(
             "{}: no row has a label `{field}`{known}",

@@ -93,9 +93,9 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
     if own.scores.is_empty() && args.labels.is_none() && args.id.is_some() {
         return Err(err!("--map id=.. needs --labels or --score; remove it"));
     }
-    let file = match own.scores.is_empty() {
-        true => InputFile::open(args.from, Epochs::Repeats, &args.results, false)?,
-        false => InputFile::of_scores(&own, &args.results, args.labels.is_some())?,
+    let file = match own.is_set()? {
+        false => InputFile::open(args.from, Epochs::Repeats, &args.results, false)?,
+        true => InputFile::of_scores(&own, &args.results, args.labels.is_some())?,
     };
     let results = results::read(file.named(), &args.metrics, &args.label);
     let mut results = results.map_err(|error| args.from.advise(error, [&args.results]))?;

@@ -8,7 +8,8 @@ use futures_util::future::{BoxFuture, Either, Map};
 
 #[cfg(feature = "lm")]
 use crate::lm::estimate;
-use crate::score::{MetricError, Result, RowAnswer, Scored, no_row_score, row_answer};
+use crate::metric::{Metric, MetricCall};
+use crate::score::{MetricError, MetricScore, Result, RowAnswer, Scored, no_row_score, row_answer};
 
 /// A metric's answer to one call.
 ///
@@ -197,9 +198,20 @@ pub(crate) fn is_asynchronous(metric: &str) -> MetricError {
     )
 }
 
+/// Scores one pair of rows with a metric that doesn't wait.
+pub(crate) fn at_once<G: Sync, P: Sync>(
+    metric: &(impl Metric<G, P> + ?Sized),
+    gold: &G,
+    pred: &P,
+) -> Result<MetricScore> {
+    let answer = metric.answer(MetricCall::new(gold, pred)).ready();
+    let answer = answer.unwrap_or_else(|| Err(is_asynchronous(metric.name())));
+    Ok(answer?.into_score())
+}
+
 /// A synchronous metric. `G` defers the check to the call of `score`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is asynchronous, so it cannot be scored synchronously",
+    message = "`{Self}` may be asynchronous, so it cannot be scored synchronously",
     label = "must be awaited",
     note = "write `.evaluate(&gold, &pred).await` instead of `.score(&gold, &pred)`"
 )]

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::declared::requirements::Requirement;
-use crate::metric::{AcceptanceTest, Answer, Metric, MetricCall, is_asynchronous};
+use crate::metric::answer::at_once;
+use crate::metric::{AcceptanceTest, Answer, Metric, MetricCall, ScoredAtOnce};
 use crate::rows::dynamic::{Example, Prediction, Trace};
 use crate::score::{MetricError, MetricReturn, MetricScore, Result};
 use crate::spec::instance_settings::{InstanceSettings, SettingError};
@@ -60,7 +61,8 @@ impl<T: Into<String>> MetricName for T {}
 pub fn metric_fn<R, F, M>(name: impl MetricName, score: F) -> FnMetric
 where
     R: ClosureReturn<M>,
-    F: Fn(&Example, &Prediction) -> R + Send + Sync + 'static,
+    // rustc shows this line for an async closure.
+    F: Fn(&Example, &Prediction) -> R + Send + Sync + 'static, // write `|gold, pred| { let answer = ..; async move { .. } }`
 {
     typed_metric_fn(name, score)
 }
@@ -280,10 +282,7 @@ impl<G, P> FnMetric<G, P> {
         G: Sync,
         P: Sync,
     {
-        let answer = self.answer(MetricCall::new(gold, pred)).ready();
-        Ok(answer
-            .unwrap_or_else(|| Err(is_asynchronous(&self.name)))?
-            .into_score())
+        at_once(self, gold, pred)
     }
 }
 
@@ -294,6 +293,8 @@ impl<G, P> fmt::Debug for FnMetric<G, P> {
             .finish_non_exhaustive()
     }
 }
+
+impl<G, P> ScoredAtOnce<G> for FnMetric<G, P> {}
 
 #[diagnostic::do_not_recommend]
 #[async_trait]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::Metric;
-use super::answer::Answer;
+use super::answer::{Answer, ScoredAtOnce};
 use super::call::MetricCall;
 use crate::dedup::Key;
 use crate::score::{MetricScore, Result};
@@ -55,6 +55,9 @@ macro_rules! forward_metric {
 
 macro_rules! metric_of_pointer {
     ($($pointer:ty => $key:expr),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<G, M: ScoredAtOnce<G> + ?Sized> ScoredAtOnce<G> for $pointer {}
+
         #[diagnostic::do_not_recommend]
         #[async_trait]
         impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> Metric<G, P> for $pointer {

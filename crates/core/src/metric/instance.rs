@@ -6,7 +6,8 @@ use async_trait::async_trait;
 
 use crate::declared::{Declared, Requirement};
 use crate::dedup::Key;
-use crate::metric::{AcceptanceTest, Answer, Metric, MetricCall, ScoredAtOnce, is_asynchronous};
+use crate::metric::answer::at_once;
+use crate::metric::{AcceptanceTest, Answer, Metric, MetricCall, ScoredAtOnce};
 use crate::score::{MetricError, MetricScore, Result, Scored};
 use crate::spec::MetricSpec;
 use crate::spec::instance_settings::{InstanceSettings, SettingError};
@@ -200,10 +201,7 @@ impl<M> Instance<M> {
     where
         M: Metric<G, P> + ScoredAtOnce<G>,
     {
-        let answer = Metric::<G, P>::answer(self, MetricCall::new(gold, pred)).ready();
-        Ok(answer
-            .unwrap_or_else(|| Err(is_asynchronous(self.declared.name)))?
-            .into_score())
+        at_once(self, gold, pred)
     }
 }
 

@@ -17,7 +17,6 @@ pub mod settings;
 pub mod shared_answer;
 pub mod typed_rows;
 
-pub(crate) use self::answer::is_asynchronous;
 pub use self::answer::{Answer, ScoredAtOnce};
 pub use self::call::MetricCall;
 pub use self::optimizer::AcceptanceTest;
@@ -63,7 +62,7 @@ use crate::spec::{MetricSpec, MetricTier};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a metric over the rows `{G}` and `{P}`",
     label = "not a metric over these rows",
-    note = "annotate a function with `#[metric]` and write its struct (`Overlap` for `fn overlap`), wrap a closure in\n`metric_fn(\"name\", |gold, pred| ..)`, or implement `Metric` by hand; a metric over rows of your own type needs `#[derive(Record)]` on them"
+    note = "annotate a function with `#[metric]` and write its struct (`Overlap` for `fn overlap`), wrap a closure in\n`metric_fn(\"name\", |gold, pred| ..)`, end a builder with `.build()`, or implement `Metric` by hand; a metric over rows of your own type needs `#[derive(Record)]` on them"
 )]
 #[async_trait]
 pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
@@ -116,7 +115,17 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     /// # Errors
     /// Returns an error for a missing or unreadable field, a score that is not finite or out of range, or an
     /// abstention, and passes on the metric's own error.
-    async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore>;
+    #[rustfmt::skip] // rustc shows this line where `impl Metric` lacks the attribute.
+    async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore>; // write `#[async_trait]` above `impl Metric`
+
+    /// Scores one pair of rows at once. For a metric that may be asynchronous, the compiler says what to write.
+    #[doc(hidden)]
+    fn score(&self, gold: &G, pred: &P) -> Result<MetricScore>
+    where
+        Self: Sized + ScoredAtOnce<G>, // write `.evaluate(&gold, &pred).await`, which any metric has
+    {
+        answer::at_once(self, gold, pred)
+    }
 
     /// Scores one call. The harness, composites, `Scorer` and the command line call this. The answer also has the
     /// verdict, feedback and named scores.

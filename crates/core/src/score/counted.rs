@@ -32,7 +32,7 @@ use crate::stats::NotDefined;
 ///         self.most = self.most.max(other.most);
 ///     }
 ///
-///     fn score(&self) -> Result<f64, NotDefined> {
+///     fn overall_score(&self) -> Result<f64, NotDefined> {
 ///         Ok((self.most - self.least) as f64)
 ///     }
 /// }
@@ -70,12 +70,12 @@ pub trait CorpusState: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
     ///
     /// let mut pairs = ValuePairs::default();
     /// pairs.add(1.0, 2.0);
-    /// assert!(CorpusState::score(&pairs).is_err(), "one row has no rank correlation");
+    /// assert!(pairs.overall_score().is_err(), "one row has no rank correlation");
     /// ```
     ///
     /// # Errors
     /// Returns [`NotDefined`] if they determine none, such as a correlation of equal values.
-    fn score(&self) -> Result<f64, NotDefined>;
+    fn overall_score(&self) -> Result<f64, NotDefined>;
 
     /// Returns one row's contribution as written to a result file, with the key `formula`, so two files can be
     /// compared. Returns `None`, the default, if `corpus/record.rs` cannot read it.
@@ -225,7 +225,7 @@ impl<S: CorpusState> Erased for S {
     }
 
     fn score(&self) -> Result<f64, NotDefined> {
-        CorpusState::score(self)
+        self.overall_score()
     }
 
     fn record(&self) -> Option<Value> {
@@ -258,7 +258,7 @@ mod tests {
             self.0 = self.0.max(other.0);
         }
 
-        fn score(&self) -> Result<f64, NotDefined> {
+        fn overall_score(&self) -> Result<f64, NotDefined> {
             Ok(self.0 as f64)
         }
     }

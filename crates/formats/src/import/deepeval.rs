@@ -66,7 +66,7 @@ fn describe(table: &mut Table, metric: &Value) {
 }
 
 fn row(case: &Value, number: u64) -> TableRow {
-    let mut row = TableRow::positional(number);
+    let mut row = TableRow::positional(number.to_string());
     row.gold = pick(case, &GOLD);
     row.pred = pick(case, &PRED);
     split_contexts(&mut row.gold);

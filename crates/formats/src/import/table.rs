@@ -51,10 +51,10 @@ impl TableRow {
     }
 
     /// Creates a row whose id is its number in the file.
-    pub(super) fn positional(id: impl ToString) -> Self {
+    pub(super) fn positional(id: impl Into<String>) -> Self {
         Self {
             is_positional: true,
-            ..Self::new(id.to_string())
+            ..Self::new(id)
         }
     }
 

@@ -16,14 +16,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use twox_hash::XxHash3_128;
 
-use super::batch::{Batch, RawRow};
 use super::error::DataError;
 use super::guess::id_columns;
 use super::mapping::MappingError;
-use super::row::{RowObject, id_of, into_object};
-use super::row_file::{FileOptions, Format, Reading, RowSource};
+use super::row::{Row, RowObject, id_of, into_object};
 use crate::contract::{Fields, Origin};
-use crate::in_order::in_order;
 use crate::json::unique_keys::Shape;
 use crate::messages::escape;
 
@@ -66,10 +63,22 @@ impl FromStr for Join {
 #[derive(Debug)]
 pub(super) struct GoldFile {
     pub(super) file: PathBuf,
-    pub(super) options: FileOptions,
     pub(super) join: Option<Join>,
+    /// `true` if rows are joined by their position, as the lines of text are.
+    pub(super) is_by_position: bool,
     rows: OnceLock<GoldRows>,
 }
+
+/// The gold rows that were read so far.
+pub(super) struct GoldWriter {
+    out: BufWriter<File>,
+    index: Vec<(u64, u64)>,
+    place: u64,
+    is_textual: bool,
+}
+
+/// The hash of a row's id, its line in the temporary file, and `true` if its values are cells.
+type StoredLine = (u64, Vec<u8>, bool);
 
 /// The gold rows of a file.
 #[derive(Debug)]
@@ -108,66 +117,62 @@ fn hash(id: &str) -> u64 {
 }
 
 impl GoldFile {
-    pub(super) fn new(file: PathBuf, options: FileOptions, join: Option<Join>) -> Self {
+    pub(super) fn new(file: PathBuf, join: Option<Join>, is_by_position: bool) -> Self {
         let rows = OnceLock::new();
         Self {
             file,
-            options,
             join,
+            is_by_position,
             rows,
         }
     }
 
-    /// Returns `true` if rows are joined by their position, as the lines of text are.
-    pub(super) fn is_by_position(&self) -> bool {
-        self.options.format == Some(Format::Text)
+    /// Returns `true` if the rows were read.
+    pub(super) fn is_loaded(&self) -> bool {
+        self.rows.get().is_some()
     }
 
-    /// Reads the file, once.
-    pub(super) fn load(
+    fn unwritable(&self, reason: &io::Error) -> DataError {
+        let message = format_args!("cannot be copied to a temporary file: {reason}");
+        DataError::invalid_file(&self.file, message)
+    }
+
+    /// Creates the temporary file.
+    pub(super) fn writer(&self) -> Result<GoldWriter, DataError> {
+        let out = tempfile::tempfile().map_err(|reason| self.unwritable(&reason))?;
+        Ok(GoldWriter {
+            out: BufWriter::new(out),
+            index: Vec::new(),
+            place: 0,
+            is_textual: false,
+        })
+    }
+
+    /// Adds the next row.
+    pub(super) fn add(
         &self,
-        reading: &Reading<'_>,
-        record: impl FnOnce(&super::row_file::RowFile),
+        writer: &mut GoldWriter,
+        (hash, line, is_textual): StoredLine,
     ) -> Result<(), DataError> {
-        if self.rows.get().is_some() {
-            return Ok(());
-        }
-        let reading = Reading {
-            pairing: None,
-            ..*reading
-        };
-        let mut file = RowSource::new(&self.file, self.options)?.open(&reading)?;
-        record(&file);
-        let unwritable = |reason: io::Error| {
-            let message = format_args!("cannot be copied to a temporary file: {reason}");
-            DataError::invalid_file(&self.file, message)
-        };
-        let mut out = BufWriter::new(tempfile::tempfile().map_err(unwritable)?);
-        let (mut index, mut place, mut is_textual) = (Vec::new(), 0, false);
-        in_order(
-            |batch: Batch| batch.decode(|row| self.stored(row)),
-            |rows| {
-                rows.into_iter().try_for_each(|row| {
-                    let (hash, line, has_cells) = row?;
-                    is_textual |= has_cells;
-                    index.push((hash, place));
-                    place += line.len() as u64;
-                    out.write_all(&line).map_err(unwritable)
-                })
-            },
-            |pass| iter::from_fn(|| file.next_batch()).try_for_each(pass),
-        )?;
+        writer.is_textual |= is_textual;
+        writer.index.push((hash, writer.place));
+        writer.place += line.len() as u64;
+        let written = writer.out.write_all(&line);
+        written.map_err(|reason| self.unwritable(&reason))
+    }
+
+    /// Makes the rows ready to be found.
+    pub(super) fn finish(&self, writer: GoldWriter) -> Result<(), DataError> {
+        let file = writer.out.into_inner();
+        let file = file.map_err(|error| self.unwritable(error.error()))?;
+        let mut index = writer.index;
         index.sort_unstable();
-        let rows = out
-            .into_inner()
-            .map_err(|error| unwritable(error.into_error()))?;
+        let bits = iter::repeat_with(AtomicU64::default).take(index.len().div_ceil(64));
         let rows = GoldRows {
-            rows: Mutex::new((BufReader::new(rows), place)),
-            matched: iter::repeat_with(AtomicU64::default)
-                .take(index.len().div_ceil(64))
-                .collect(),
+            rows: Mutex::new((BufReader::new(file), writer.place)),
+            matched: bits.collect(),
             index,
-            is_textual,
+            is_textual: writer.is_textual,
             without_gold: Mutex::default(),
         };
         rows.check_unique(&self.file)?;
@@ -176,14 +181,19 @@ impl GoldFile {
         Ok(())
     }
 
-    /// Decodes a row, and returns the hash of its id, its line, and `true` if its values are cells.
-    fn stored(&self, raw: &RawRow<'_>) -> Result<(u64, Vec<u8>, bool), DataError> {
-        let mut row = into_object(raw.read(None)?, &raw.at)?;
+    /// Returns a row as it is stored, with its number in the file.
+    pub(super) fn stored(
+        &self,
+        row: Row,
+        at: &Origin,
+        number: u64,
+    ) -> Result<StoredLine, DataError> {
+        let mut row = into_object(row, at)?;
         let path = self.join.as_ref().map_or("id", |join| &join.gold);
         let id = match row.find(path) {
-            Some(id) => id_of(id.into_owned(), &raw.at)?,
-            None if self.is_by_position() => raw.number.to_string(),
-            None => return Err(without_id(&row, path, &raw.at)),
+            Some(id) => id_of(id.into_owned(), at)?,
+            None if self.is_by_position => number.to_string(),
+            None => return Err(without_id(&row, path, at)),
         };
         let is_textual = row.attributes.textual;
         let fields = match row.gold.take() {
@@ -191,7 +201,7 @@ impl GoldFile {
             Some(Shape::Other(value)) => [("value", value)].into_iter().collect(),
             None => row.attributes,
         };
-        let (hash, line) = (hash(&id), raw.at.line);
+        let (hash, line) = (hash(&id), at.line);
         let row = fields.into_iter().collect();
         let mut text = serde_json::to_vec(&Stored { line, id, row }).unwrap_or_default();
         text.push(b'\n');
@@ -241,7 +251,7 @@ impl GoldFile {
                 escape::names(first.into_iter())
             ));
         }
-        if self.is_by_position() && without_pred + without_gold.count > 0 {
+        if self.is_by_position && without_pred + without_gold.count > 0 {
             let lines = rows.index.len() as u64;
             let preds = lines - without_pred + without_gold.count;
             return Err(format!(

@@ -8,26 +8,12 @@ use super::error::DataError;
 use super::gold::{GoldFile, without_id};
 use super::mapping::{Mapping, Target};
 use super::row::{Row, RowObject, id_of, into_object};
-use super::selection::FieldSelection;
+use super::selection::{FieldSelection, ReadField};
+use serde_json::Value;
+
 use crate::contract::{MetricSpec, Origin, Pair, Side};
 use crate::json::path;
 use crate::json::unique_keys::Shape;
-use dsrs_metrics_values::value_type::TypeHelp;
-
-/// A field that a metric of the run reads.
-#[derive(Debug, Clone)]
-pub(super) struct ReadField {
-    pub(super) side: Side,
-    pub(super) name: String,
-    pub(super) help: TypeHelp,
-}
-
-impl ReadField {
-    /// Returns the field with its side: `gold.answer`.
-    pub(super) fn path(&self) -> String {
-        format!("{}.{}", self.side, self.name)
-    }
-}
 
 /// How the rows of a run become pairs.
 #[derive(Debug)]
@@ -156,11 +142,13 @@ impl Pairing {
         if row.is_plain {
             self.name_value(&mut row, at)?;
         }
-        if let Some(gold) = &self.gold
-            && !self.join(gold, &mut row, at, number)?
-        {
-            return Ok(None);
-        }
+        let of_gold = match &self.gold {
+            None => Vec::new(),
+            Some(gold) => match self.join(gold, &mut row, at, number)? {
+                Some(of_gold) => of_gold,
+                None => return Ok(None),
+            },
+        };
         if self.are_examples {
             row.validate_example(at)?;
         } else {
@@ -169,6 +157,10 @@ impl Pairing {
         row.map(&self.mappings, |mapping| {
             self.used[mapping].store(true, Ordering::Relaxed);
         });
+        for (mapping, value) in of_gold {
+            self.used[mapping].store(true, Ordering::Relaxed);
+            row.set_mapped(&self.mappings[mapping], value);
+        }
         for conversion in &self.conversions {
             if let Some(fields) = row.fields_of(conversion.side()) {
                 conversion.apply(fields);
@@ -210,14 +202,21 @@ impl Pairing {
         }
     }
 
-    /// Sets the gold row of a prediction; returns `false` if there is none.
+    /// Sets the gold row of a prediction; `None` if there is none. Returns the values of the mappings of gold fields that
+    /// the gold row has, by the position of the mapping.
     fn join(
         &self,
         gold: &GoldFile,
         row: &mut RowObject,
         at: &Origin,
         number: u64,
-    ) -> Result<bool, DataError> {
+    ) -> Result<Option<Vec<(usize, Value)>>, DataError> {
+        if row.gold.is_some() {
+            return Err(DataError::invalid(
+                at,
+                "expected a prediction without a gold row, found `gold`; remove it, or leave out --gold",
+            ));
+        }
         let path = gold.join.as_ref().map(|join| &*join.pred);
         let mut mappings = self.mappings.iter();
         let mapped = mappings.find(|mapping| *mapping.target() == Target::Id);
@@ -228,35 +227,33 @@ impl Pairing {
         };
         let id = match id {
             Some(id) => id_of(id, at)?,
-            None if gold.is_by_position() => number.to_string(),
+            None if gold.is_by_position => number.to_string(),
             None => return Err(without_id(row, path.unwrap_or("id"), at)),
         };
         let Some(mut fields) = gold.find(&id, at)? else {
-            return Ok(false);
+            return Ok(None);
         };
         if let Some(value) = fields.get("value").filter(|_| fields.len() == 1).cloned() {
             fields.insert(self.only_field(Side::Gold, at)?, value);
         }
-        // A mapping of a gold field reads the gold row, unless only the prediction has the path.
-        let mapped = self
+        let of_gold = |(position, mapping): (usize, &Mapping)| match mapping.target() {
+            Target::Field(Side::Gold, _) => {
+                let found = path::find_inside(mapping.path(), |name| fields.get(name))?;
+                Some((position, found.into_owned()))
+            }
+            _ => None,
+        };
+        let of_gold = self
             .mappings
             .iter()
-            .filter_map(|mapping| match mapping.target() {
-                Target::Field(Side::Gold, name) => {
-                    let found = path::find_inside(mapping.path(), |name| fields.get(name))?;
-                    Some((mapping.path().to_owned(), name.clone(), found.into_owned()))
-                }
-                _ => None,
-            });
-        for (path, name, value) in mapped.collect::<Vec<_>>() {
-            fields.insert(name, value.clone());
-            row.attributes.insert(path, value);
-        }
+            .enumerate()
+            .filter_map(of_gold)
+            .collect();
         row.gold = Some(Shape::Map(fields));
-        if row.id.is_none() && !gold.is_by_position() {
+        if row.id.is_none() && !gold.is_by_position {
             row.id = Some(id.into());
         }
-        Ok(true)
+        Ok(Some(of_gold))
     }
 }
 

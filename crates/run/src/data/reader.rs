@@ -1,10 +1,11 @@
 //! [`DataReader`], and the iterator of pairs that it returns.
 
 use std::io::BufRead;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::batch::Batch;
+use super::batch::{Batch, RawRow};
 use super::conversion::Conversion;
 use super::data_file::DataFiles;
 use super::encoding::Encoding;
@@ -17,6 +18,7 @@ use super::pairing::Pairing;
 use super::row_file::{FileOptions, Format, NamedFile, Reading, RowFile, RowSource};
 use super::selection::FieldSelection;
 use crate::contract::{MetricSpec, Pair};
+use crate::in_order::in_order;
 
 /// Reads rows from files, with your choice of format, field mappings and row limit.
 ///
@@ -243,7 +245,8 @@ impl DataReader {
 
     fn pairs(&self, files: Vec<RowSource>) -> Pairs {
         let gold = self.gold.clone();
-        let gold = gold.map(|gold| GoldFile::new(gold, self.options, self.join.clone()));
+        let is_by_position = self.options.format == Some(Format::Text);
+        let gold = gold.map(|gold| GoldFile::new(gold, self.join.clone(), is_by_position));
         let pairing = Pairing::new(files.len() > 1, self.mappings.clone(), false);
         let mut pairing = pairing
             .with_gold(gold)
@@ -251,7 +254,11 @@ impl DataReader {
         if let Some(selection) = &self.selection {
             pairing.select(selection.clone());
         }
-        Pairs::new(files, pairing, self.row_limit)
+        let pairs = Pairs::new(files, pairing, self.row_limit);
+        Pairs {
+            options: self.options,
+            ..pairs
+        }
     }
 
     /// Returns the rows of a file, which need only be objects. `-` is standard input.
@@ -280,6 +287,8 @@ pub struct Pairs {
     files: std::vec::IntoIter<RowSource>,
     current: Option<RowFile>,
     pairing: Arc<Pairing>,
+    /// How the file of the gold rows is read.
+    options: FileOptions,
     row_limit: usize,
     /// The records of the files opened so far.
     records: DataFiles,
@@ -296,6 +305,7 @@ impl Pairs {
             files: files.into_iter(),
             current: None,
             pairing: Arc::new(pairing),
+            options: FileOptions::default(),
             row_limit,
             records: DataFiles::default(),
             is_hashed: false,
@@ -346,6 +356,30 @@ impl Pairs {
         &self.pairing
     }
 
+    /// Reads the file of gold rows, before the first prediction.
+    fn load_gold(&self, reading: &Reading<'_>) -> Result<(), DataError> {
+        let Some(gold) = self.pairing.gold().filter(|gold| !gold.is_loaded()) else {
+            return Ok(());
+        };
+        let reading = Reading {
+            pairing: None,
+            ..*reading
+        };
+        let mut file = RowSource::new(&gold.file, self.options)?.open(&reading)?;
+        self.records.add(&file.record);
+        let mut writer = gold.writer()?;
+        let stored = |row: &RawRow<'_>| gold.stored(row.read(None)?, &row.at, row.number);
+        in_order(
+            |batch: Batch| batch.decode(stored),
+            |rows| {
+                rows.into_iter()
+                    .try_for_each(|row| gold.add(&mut writer, row?))
+            },
+            |pass| iter::from_fn(|| file.next_batch()).try_for_each(pass),
+        )?;
+        gold.finish(writer)
+    }
+
     /// Returns the next rows, for the caller to decode. An error ends the rows.
     pub(crate) fn next_batch(&mut self) -> Option<Batch> {
         loop {
@@ -358,11 +392,8 @@ impl Pairs {
                 pairing: Some(&self.pairing),
                 is_hashed: self.is_hashed,
             };
-            if let Some(gold) = self.pairing.gold() {
-                let record = |file: &RowFile| self.records.add(&file.record);
-                if let Err(error) = gold.load(&reading, record) {
-                    return Some(Batch::failed(error));
-                }
+            if let Err(error) = self.load_gold(&reading) {
+                return Some(Batch::failed(error));
             }
             match self.files.next()?.open(&reading) {
                 Ok(file) => {

@@ -8,9 +8,8 @@ use serde_json::Value;
 use super::error::DataError;
 use super::guess::guess_mappings;
 use super::mapping::{Mapping, Target};
-use super::pairing::ReadField;
 use super::result_row::{Added, GOLD_HASH, PRED_HASH, parse_hash, row_hash};
-use super::selection::FieldSelection;
+use super::selection::{FieldSelection, ReadField};
 use crate::contract::{Fields, Origin, Pair, Side};
 use crate::json::describe::{found, text};
 use crate::json::literal::may_be_literal;
@@ -348,6 +347,16 @@ impl RowObject {
                     set(self.side_mut(*side), name, value, is_string == Some(true));
                 }
             }
+        }
+    }
+
+    /// Sets the field of a mapping to a value of a typed gold row.
+    pub(super) fn set_mapped(&mut self, mapping: &Mapping, value: Value) {
+        if let Target::Field(side, name) = mapping.target() {
+            let side = self.side_mut(*side);
+            let is_string =
+                value.is_string() && fields_of(side.as_ref()).is_some_and(|it| !it.textual);
+            set(side, name, Some(value), is_string);
         }
     }
 

@@ -7,8 +7,23 @@ use super::mapping::{Mapping, Target};
 #[cfg(feature = "csv")]
 use super::result_row::{ATTRIBUTES, costs_of, is_of_run};
 use crate::contract::interned_names::intern;
-use crate::contract::{Pair, Side};
+use crate::contract::{Pair, Side, TypeHelp};
 use crate::json::path;
+
+/// A field that a metric of the run reads.
+#[derive(Debug, Clone)]
+pub(super) struct ReadField {
+    pub(super) side: Side,
+    pub(super) name: String,
+    pub(super) help: TypeHelp,
+}
+
+impl ReadField {
+    /// Returns the field with its side: `gold.answer`.
+    pub(super) fn path(&self) -> String {
+        format!("{}.{}", self.side, self.name)
+    }
+}
 
 /// The fields to decode. All others are skipped.
 #[derive(Debug, Clone, Default)]

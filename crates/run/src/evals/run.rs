@@ -20,7 +20,7 @@ use super::message::{self, Notes, print_always};
 use super::models::EvalModels;
 use super::pending::Pending;
 use super::{github, pending};
-use crate::contract::{Direction, Pair, Program};
+use crate::contract::{Direction, IsProgram, Pair, Program};
 use crate::evaluate::{
     Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, RowResult, Running,
 };
@@ -33,7 +33,11 @@ use crate::results::Results;
 // Has the same bounds as the methods, so rustc names the type that does not implement `Serialize`.
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     /// Runs the program on each row, and fails the test if a gate fails.
-    pub fn run<K: 'static>(self, program: impl Program<G, P, K> + 'static)
+    #[expect(
+        clippy::implied_bounds_in_impls,
+        reason = "determines `Kind` first, so rustc says what the program lacks"
+    )]
+    pub fn run<K: 'static>(self, program: impl IsProgram<G, K> + Program<G, P, K> + 'static)
     where
         G: Serialize,
         P: Serialize,

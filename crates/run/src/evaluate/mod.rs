@@ -31,9 +31,11 @@ use futures_util::{Stream, StreamExt};
 
 #[cfg(feature = "report")]
 pub use self::builder::TableRows;
+#[doc(hidden)]
+pub use self::builder::{ByList, ByName, missing_features};
 pub use self::builder::{
-    DevsetRows, EvaluateBuilder, FailureSettings, FileSettings, InputNames, ModelSettings,
-    StatisticsSettings, StopSettings,
+    DevsetRows, EvaluateBuilder, FailureSettings, FileSettings, InputNames, MetricList,
+    ModelSettings, StatisticsSettings, StopSettings,
 };
 pub(crate) use self::early::EarlyOptions;
 #[doc(hidden)]
@@ -53,7 +55,7 @@ pub use self::unknown_field::UnknownField;
 use self::input::{Chunk, Input, Source};
 use self::report::{Render, score_line};
 use self::row::{Plan, Predicted};
-use crate::contract::{Example, Fallible, Pair, Prediction, Program};
+use crate::contract::{Example, Fallible, IsProgram, Pair, Prediction, Program};
 
 /// Runs a program over a devset, or takes finished predictions, and scores every row with one or more metrics, like
 /// DSPy's `Evaluate`.
@@ -163,9 +165,14 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     ///
     /// # Errors
     /// Returns an [`EvaluateError`] if the run has no result. A failed row is not an error.
+    #[expect(
+        clippy::implied_bounds_in_impls,
+        reason = "determines `Kind` first, so rustc says what the program lacks"
+    )]
     pub fn run<Kind: 'static>(
         &self,
-        program: impl Program<G, P, Kind> + 'static,
+        // rustc shows the next line.
+        program: impl IsProgram<G, Kind> + Program<G, P, Kind> + 'static, // called for each row: clone what it moves
     ) -> Running<'_, G, P> {
         let EvaluateBuilder {
             devset,
@@ -284,9 +291,14 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     ///
     /// # Errors
     /// Returns an [`EvaluateError`] if the run has no result. A failed row is not an error.
+    #[expect(
+        clippy::implied_bounds_in_impls,
+        reason = "determines `Kind` first, so rustc says what the program lacks"
+    )]
     pub fn run<Kind: 'static>(
         self,
-        program: impl Program<G, P, Kind> + 'static,
+        // rustc shows the next line.
+        program: impl IsProgram<G, Kind> + Program<G, P, Kind> + 'static, // called for each row: clone what it moves
     ) -> Running<'static, G, P> {
         Box::pin(async move { self.build()?.run(program).await })
     }

@@ -1,6 +1,5 @@
 //! The score of one row, and its rollouts.
 
-use std::cmp::Ordering;
 use std::fmt;
 
 use serde::Serialize;
@@ -146,18 +145,9 @@ impl RowStatus {
     /// Returns the rank, which orders rows.
     pub fn rank(&self) -> Rank {
         match self {
-            Self::Scored { score } => Rank {
-                class: Class::Scored,
-                score: *score,
-            },
-            Self::Gated { proxy, .. } => Rank {
-                class: Class::Gated,
-                score: *proxy,
-            },
-            Self::Skipped { .. } | Self::Failed { .. } => Rank {
-                class: Class::None,
-                score: 0.0,
-            },
+            Self::Scored { score } => Rank::new(Class::Scored, *score),
+            Self::Gated { proxy, .. } => Rank::new(Class::Gated, *proxy),
+            Self::Skipped { .. } | Self::Failed { .. } => Rank::new(Class::None, 0.0),
         }
     }
 }
@@ -190,10 +180,19 @@ impl fmt::Display for RowStatus {
 /// assert!(gated.rank() < wrong.rank());
 /// assert!(wrong.rank() < right.rank());
 /// ```
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rank {
     class: Class,
-    score: f64,
+    /// The bits of the score, which have the order of the numbers from 0.
+    score: u64,
+}
+
+impl Rank {
+    fn new(class: Class, score: f64) -> Self {
+        // Adding 0 turns -0 into 0.
+        let score = (score + 0.0).to_bits();
+        Self { class, score }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -202,25 +201,3 @@ enum Class {
     Gated,
     Scored,
 }
-
-impl Ord for Rank {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.class
-            .cmp(&other.class)
-            .then_with(|| self.score.total_cmp(&other.score))
-    }
-}
-
-impl PartialOrd for Rank {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Rank {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Rank {}

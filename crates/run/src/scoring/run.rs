@@ -9,7 +9,7 @@ use super::error::ScorerError;
 use super::row::{RowScore, RowStatus};
 use super::summary::ScoringSummary;
 use super::{Inner, Scorer};
-use crate::contract::{Example, Pair, Prediction, Program, panic};
+use crate::contract::{Example, IsProgram, Pair, Prediction, Program, panic};
 use crate::evaluate::manifest::Manifest;
 use crate::evaluate::{
     Ending, Evaluate, EvaluateError, EvaluationResult, MetricSummary, RowResult, ScoredRollouts,
@@ -177,9 +177,13 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// # Errors
     /// Returns the same errors as [`score_all`](Self::score_all), and an error if the inputs of an example are not
     /// declared.
+    #[expect(
+        clippy::implied_bounds_in_impls,
+        reason = "determines `Kind` first, so rustc says what the program lacks"
+    )]
     pub async fn run<Kind: 'static>(
         &self,
-        program: impl Program<G, P, Kind> + 'static,
+        program: impl IsProgram<G, Kind> + Program<G, P, Kind> + 'static,
         examples: impl IntoIterator<Item = G, IntoIter: Send + 'static>,
         concurrency: usize,
     ) -> Result<ScoringResult, ScorerError> {
@@ -190,7 +194,15 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
 
     /// Runs a program [`num_rollouts`](super::ScoringConfig::num_rollouts) times on one example, concurrently, and scores
     /// its predictions. A row without a score is not an error; see [`RowScore::into_score`].
-    pub async fn run_row<Kind>(&self, program: &impl Program<G, P, Kind>, gold: &G) -> RowScore {
+    #[expect(
+        clippy::implied_bounds_in_impls,
+        reason = "determines `Kind` first, so rustc says what the program lacks"
+    )]
+    pub async fn run_row<Kind>(
+        &self,
+        program: &(impl IsProgram<G, Kind> + Program<G, P, Kind>),
+        gold: &G,
+    ) -> RowScore {
         let Inner { evaluate, gate, .. } = &*self.inner;
         self.inner.row(evaluate.run_row(gate, program, gold).await)
     }

@@ -46,7 +46,7 @@ pub(super) fn check(judge: &Judge, errors: &mut Errors) {
         {
             errors.at(
                 draws,
-                format!("expected 2 to {MAX_DRAWS} draws, found {draws}; write `draws(20)`"),
+                format!("expected 2 to {MAX_DRAWS} draws, found {draws}; write `by = draws(20)`"),
             );
         }
         _ => {}

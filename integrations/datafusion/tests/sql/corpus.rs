@@ -40,7 +40,7 @@ impl CorpusState for Share {
         self.rows += other.rows;
     }
 
-    fn score(&self) -> Result<f64, NotDefined> {
+    fn overall_score(&self) -> Result<f64, NotDefined> {
         if self.rows == 0 {
             Err("no row has a label".into())
         } else {

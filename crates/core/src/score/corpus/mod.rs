@@ -157,7 +157,7 @@ impl CorpusState for CorpusCounts {
         Self::merge(self, other);
     }
 
-    fn score(&self) -> Result<f64, NotDefined> {
+    fn overall_score(&self) -> Result<f64, NotDefined> {
         Self::score(self).ok_or_else(|| "the counts do not determine a score".into())
     }
 
@@ -204,7 +204,7 @@ impl CorpusState for LabelScore {
         self.pairs.merge(&other.pairs);
     }
 
-    fn score(&self) -> Result<f64, NotDefined> {
+    fn overall_score(&self) -> Result<f64, NotDefined> {
         match &self.formula {
             LabelFormula::Accuracy => self.pairs.accuracy(),
             LabelFormula::MacroF1(labels) => self.pairs.macro_f1(labels),
@@ -421,7 +421,7 @@ macro_rules! corpus_states {
                 Self::merge(self, other);
             }
 
-            fn score(&self) -> Result<f64, NotDefined> {
+            fn overall_score(&self) -> Result<f64, NotDefined> {
                 Self::$score(self)
             }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-use super::EvaluateBuilder;
+use super::evaluate_builder::EvaluateBuilder;
 use crate::contract::{Example, MetricSpec, Requirement};
 use crate::evaluate::input::{Devset, DevsetRow};
 use crate::evaluate::row::MetricEntry;
@@ -24,13 +24,13 @@ pub trait DevsetRows<G, Kind> {
 
 /// The kind of a devset or of inputs that is a list.
 #[doc(hidden)]
-pub enum List {}
+pub enum ByList {}
 
 /// The kind of a devset or of inputs that is a string or a path.
 #[doc(hidden)]
-pub enum One {}
+pub enum ByName {}
 
-impl<G, I> DevsetRows<G, List> for I
+impl<G, I> DevsetRows<G, ByList> for I
 where
     G: DevsetRow<I::Item> + Send + Sync + 'static,
     I: IntoIterator,
@@ -40,24 +40,42 @@ where
     }
 }
 
-/// Implements a trait for each type of a path or string.
-macro_rules! implement_for {
-    ($implement:ident: $($path:ty),*) => {
-        $($implement!($path);)*
-    };
+// Each type is written out, because rustc would mention a macro in its message.
+impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, ByName> for &str {
+    fn set<P>(self, builder: &mut EvaluateBuilder<G, P>) {
+        builder.devset = Devset::read(self.as_ref());
+    }
 }
 
-macro_rules! devset_of_file {
-    ($path:ty) => {
-        impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, One> for $path {
-            fn set<P>(self, builder: &mut EvaluateBuilder<G, P>) {
-                builder.devset = Devset::read(self.as_ref());
-            }
-        }
-    };
+impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, ByName> for String {
+    fn set<P>(self, builder: &mut EvaluateBuilder<G, P>) {
+        builder.devset = Devset::read(self.as_ref());
+    }
 }
 
-implement_for!(devset_of_file: &str, String, &String, &Path, &PathBuf, PathBuf);
+impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, ByName> for &String {
+    fn set<P>(self, builder: &mut EvaluateBuilder<G, P>) {
+        builder.devset = Devset::read(self.as_ref());
+    }
+}
+
+impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, ByName> for &Path {
+    fn set<P>(self, builder: &mut EvaluateBuilder<G, P>) {
+        builder.devset = Devset::read(self);
+    }
+}
+
+impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, ByName> for &PathBuf {
+    fn set<P>(self, builder: &mut EvaluateBuilder<G, P>) {
+        builder.devset = Devset::read(self.as_ref());
+    }
+}
+
+impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, ByName> for PathBuf {
+    fn set<P>(self, builder: &mut EvaluateBuilder<G, P>) {
+        builder.devset = Devset::read(self.as_ref());
+    }
+}
 
 /// The names of the inputs of a program: a name, or every [`IntoIterator`] of names. `Kind` says which, and is inferred.
 #[diagnostic::on_unimplemented(
@@ -71,60 +89,27 @@ pub trait InputNames<Kind> {
     fn input_names(self) -> Vec<String>;
 }
 
-impl<I: IntoIterator<Item: Into<String>>> InputNames<List> for I {
+impl<I: IntoIterator<Item: Into<String>>> InputNames<ByList> for I {
     fn input_names(self) -> Vec<String> {
         self.into_iter().map(Into::into).collect()
     }
 }
 
-macro_rules! one_input {
-    ($name:ty) => {
-        impl InputNames<One> for $name {
-            fn input_names(self) -> Vec<String> {
-                vec![self.into()]
-            }
-        }
-    };
+impl InputNames<ByName> for &str {
+    fn input_names(self) -> Vec<String> {
+        vec![self.into()]
+    }
 }
 
-implement_for!(one_input: &str, String, &String);
+impl InputNames<ByName> for String {
+    fn input_names(self) -> Vec<String> {
+        vec![self]
+    }
+}
 
-/// Settings of rows with dynamic fields.
-impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
-    /// Sets which fields the program receives from rows that do not declare their own with
-    /// [`with_inputs`](Example::with_inputs). All other fields are labels, which only the metrics read. Declare
-    /// inputs one way or the other: without them, running a program is an error, because it would receive the
-    /// expected answer.
-    ///
-    /// An input that no row of the devset has is also an error, which suggests the most similar name. If a row
-    /// lacks an input, the row fails without calling the program. Declare an optional input with `with_inputs` on
-    /// the rows that have it.
-    ///
-    /// ```
-    /// use dsrs_metrics::prelude::*;
-    /// use dsrs_metrics::Evaluate;
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
-    /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
-    /// let devset = [example! { "question" => "1 + 1?", "answer" => "2" }];
-    /// let evaluate = Evaluate::builder().devset(devset).metric(same).build()?;
-    /// let copy = |row: Example| async move { prediction! { "answer" => row.get("answer") } };
-    ///
-    /// let error = evaluate.run(copy).await.unwrap_err().to_string();
-    /// assert!(error.starts_with("row 1: the inputs are not declared"));
-    ///
-    /// let error = evaluate.to_builder().inputs(["quesion"]).run(copy).await.unwrap_err().to_string();
-    /// assert_eq!(error, "no row has the input `quesion`; did you mean `question`?");
-    ///
-    /// let result = evaluate.to_builder().inputs(["question"]).run(copy).await?;
-    /// assert_eq!(result.score, Some(0.0));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn inputs<Kind>(mut self, fields: impl InputNames<Kind>) -> Self {
-        self.inputs = Some(fields.input_names().into());
-        self
+impl InputNames<ByName> for &String {
+    fn input_names(self) -> Vec<String> {
+        vec![self.into()]
     }
 }
 

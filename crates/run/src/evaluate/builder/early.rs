@@ -1,6 +1,7 @@
 //! The setting of [`StopSettings`] that ends a run once its gates are decided.
 
-use super::{EvaluateBuilder, StopSettings};
+use super::evaluate_builder::EvaluateBuilder;
+use super::faults::StopSettings;
 use crate::evaluate::early::{EarlyGate, EarlyOptions};
 
 impl<G, P> EvaluateBuilder<G, P> {

@@ -4,12 +4,27 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::EvaluateBuilder;
+use super::evaluate_builder::EvaluateBuilder;
 #[cfg(feature = "report")]
 use crate::evaluate::options::ShowTable;
 use crate::evaluate::report::{Format, pair_line, scored_line};
 #[cfg(feature = "report")]
 use crate::evaluate::summary::EvaluationResult;
+
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
+    /// Sets which files the run writes; see [`FileSettings`].
+    ///
+    /// ```no_run
+    /// use dsrs_metrics::{Evaluate, metrics};
+    ///
+    /// let evaluate = Evaluate::builder()
+    ///     .metric(metrics::Em::default())
+    ///     .files(|files| files.csv("rows.csv").jsonl("rows.jsonl").save_rows(true));
+    /// ```
+    pub fn files(self, set: impl FnOnce(FileSettings<G, P>) -> FileSettings<G, P>) -> Self {
+        set(FileSettings(self)).0
+    }
+}
 
 /// Settings of the files that a run writes, taken by [`EvaluateBuilder::files`].
 ///
@@ -113,24 +128,6 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     }
 }
 
-/// Implemented by no type, so rustc reports the missing feature at the call.
-#[cfg(not(feature = "report"))]
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "`display_table` requires the feature `report`",
-    label = "write `features = [\"report\"]` after the version of `dsrs-metrics` in Cargo.toml"
-)]
-pub trait FeatureReport {}
-
-#[cfg(not(feature = "report"))]
-impl<G, P> EvaluateBuilder<G, P> {
-    /// Prints rows as a table. Requires the feature `report`.
-    #[doc(hidden)]
-    pub fn display_table(self, _: impl FeatureReport) -> Self {
-        self
-    }
-}
-
 /// The number of rows of a displayed table: `usize`, `bool` for all or no table, `Option<usize>` where `None` is all.
 #[cfg(feature = "report")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,7 +165,6 @@ fn print_table<G: Serialize, P: Serialize>(result: &EvaluationResult<G, P>, rows
 mod tests {
     use super::*;
     use crate::contract::rows::dynamic::{Example, Prediction};
-    use crate::evaluate::Evaluate;
 
     #[test]
     fn true_displays_all_rows_and_false_none() {
@@ -184,7 +180,7 @@ mod tests {
             (shown(2.into()), shown(None.into())),
             ((2, true), (usize::MAX, true))
         );
-        let replaced = Evaluate::builder()
+        let replaced = EvaluateBuilder::<Example, Prediction>::new()
             .display_table(3)
             .display_table(false)
             .options;

@@ -5,7 +5,7 @@ use tokio::time::Instant;
 use super::attempt::{Failure, ProgramFailure, ProgramResult};
 use super::kept::KeptRepeat;
 use super::plan::Plan;
-use crate::contract::{Program, ProgramOutput, ProgramRunError};
+use crate::contract::{IsProgram, Program, ProgramOutput, ProgramRunError};
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     pub(crate) async fn predict<Kind>(
@@ -70,6 +70,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
 
 /// Stands in for the program when rows already have predictions; never called.
 pub(crate) struct Predicted;
+
+impl<G> IsProgram<G, Predicted> for Predicted {}
 
 impl<G: Sync, P> Program<G, P, Predicted> for Predicted {
     async fn output(
