@@ -103,7 +103,7 @@ fn a_manual_page_describes_the_program_or_one_command() {
     );
     assert_snapshot!(generate("man scores"), @"
     -- standard error --
-    error: unknown command 'scores'; write one of: list, score, rejudge, agree, compare, report, export, accept, generate, help
+    error: unknown command 'scores'; write one of: list, score, rejudge, agree, compare, plan, report, export, accept, generate, help
     -- exit code 2 --
     ");
 }

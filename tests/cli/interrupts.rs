@@ -318,10 +318,12 @@ fn a_second_run_that_writes_the_same_file_is_refused_before_its_first_row() {
         );
         assert_eq!(folder.score_error(args), expected, "{args}");
     };
-    for first in ["--out o.jsonl", "--summary o.jsonl"] {
+    // With the temporary files of each: results, manifest and spool, or the summary.
+    for (first, files) in [("--out o.jsonl", 3), ("--summary o.jsonl", 1)] {
         let before = fs::read(folder.path("o.jsonl")).unwrap();
         let mut child = start(&folder, &format!("score - -m obeys {first}"));
-        wait_until(|| folder.files().iter().any(|name| name.ends_with(".tmp")));
+        let is_temporary = |name: &&String| name.ends_with(".tmp");
+        wait_until(|| folder.files().iter().filter(is_temporary).count() == files);
         refused(
             "rows.jsonl -m obeys --out o.jsonl",
             "cannot write `o.jsonl`",

@@ -3,6 +3,7 @@
 //! `cargo test -p dsrs-metrics-tests --features lm --test lm`
 
 mod budget_kills;
+mod early;
 mod embed_static;
 mod embeddings;
 mod errors;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use crate::agreement::LabelSample;
 use crate::data::{Conversion, DataReader, Encoding, Format, Join, Mapping};
@@ -46,6 +46,7 @@ pub(super) struct ListArguments {
 /// the scores so far kept. The first Ctrl-C waits for the rows in progress for the time of --grace,
 /// the second one abandons them, and the third one ends the program at once.
 #[derive(Debug, Clone, Default, Args)]
+#[command(group(ArgGroup::new("seeded").args(["bootstrap", "stop_when"]).multiple(true)))]
 pub(super) struct ScoreArguments {
     /// Files of rows, or folders of them: .jsonl, .json, .csv, .tsv or (feature `parquet`) .parquet, also
     /// with .gz or .zst; `-` is standard input
@@ -171,7 +172,7 @@ pub(super) struct ScoreArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
     pub(super) bootstrap: Option<u32>,
     /// The seed of the bootstrap, and of the order of rows with --stop-when
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "seeded")]
     pub(super) seed: u64,
     #[command(flatten)]
     pub(super) otlp: OtlpArguments,

@@ -72,6 +72,17 @@ fn test_runs_of_deepeval_are_compared_by_its_scores() {
 fn results_of_ragas_are_compared_by_its_scores() {
     assert_means("ragas", "csv", Value::clone);
     assert_means("ragas", "jsonl", Value::clone);
+    let folder = Folder::new();
+    folder.write(
+        "contexts.csv",
+        "reference_contexts,retrieved_contexts\n['The Louvre is in Paris.'],\"['Bananas grow in the tropics.', 'The Louvre is in Paris.']\"\n",
+    );
+    let by_distance = "-m context_precision_by_distance,context_recall_by_distance --json";
+    let ran = folder.printed(&format!("score --from ragas contexts.csv {by_distance}"));
+    let ran: Value = serde_json::from_str(&ran).unwrap();
+    let score = |name: &str| ran["metrics"][name]["score"].as_f64();
+    assert_eq!(score("context_precision_by_distance"), Some(0.5));
+    assert_eq!(score("context_recall_by_distance"), Some(1.0));
     // Lists of contexts in cells are lists.
     let score = [
         "score",

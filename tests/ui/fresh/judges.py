@@ -84,7 +84,7 @@ def key_of_another_library(w):
             ('criteria = "Is it polite?"', "", "doc comment"),
             ('rubric = "Is it polite?"', "", "doc comment"),
             ('system_prompt = "Be strict."', "", "doc comment"),
-            ('model = "gpt-4o"', 'panel(models = ["openai:gpt-4o"])', "panel(models ="),
+            ('model = "gpt-6-luna"', 'panel(models = ["openai:gpt-6-luna"])', "panel(models ="),
             ('lm = "openai:gpt-6-luna"', 'panel(models = ["openai:gpt-6-luna"])', "panel(models ="),
             ('llm = "openai:gpt-6-luna"', 'panel(models = ["openai:gpt-6-luna"])', "panel(models ="),
             ("tier = truth", "", "remove `tier`"),

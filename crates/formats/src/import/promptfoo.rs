@@ -4,13 +4,10 @@ use serde_json::Value;
 
 use super::detect::other_format;
 use super::format::{Converted, Epochs};
-use super::table::{Table, TableRow, at, list, objects, pick, text, tokens};
+use super::table::{Table, TableRow, list, objects, pick, text, tokens};
 use crate::error::{FormatError, Input};
 
 const EXPECTED: &str = "results of promptfoo, which have `results`";
-
-/// `failureReason` of a test whose provider failed.
-const ERROR: u64 = 2;
 
 pub(super) fn import(input: Input<'_>, epochs: Epochs) -> Result<Converted, FormatError> {
     let document = objects(input, EXPECTED)?.swap_remove(0);
@@ -48,7 +45,8 @@ fn row(result: &Value, number: u64, has_columns: bool) -> TableRow {
     let usage = &result["response"]["tokenUsage"];
     row.tokens = tokens(usage, "/prompt", "/completion");
     let grading = &result["gradingResult"];
-    if result["failureReason"] == ERROR || (grading.is_null() && at(result, "/error").is_some()) {
+    // A test whose provider failed is not graded.
+    if grading.is_null() {
         row.error = text(result, "/error /response/error");
     }
     row.score("pass", result["success"].clone()).reason = text(grading, "/reason");

@@ -8,7 +8,7 @@ use super::format::{Converted, Epochs};
 use super::table::{Table, TableRow, at, objects, pick};
 use crate::error::{FormatError, Input};
 
-const EXPECTED: &str = "results of ragas, which have `user_input` and `response`";
+const EXPECTED: &str = "results of ragas, which have `response` or `retrieved_contexts`";
 
 /// The fields of a sample, also by their names before version 0.2.
 const GOLD: [(&str, &str); 5] = [
@@ -25,12 +25,9 @@ const PRED: [(&str, &str); 2] = [
 
 pub(super) fn import(input: Input<'_>, epochs: Epochs) -> Result<Converted, FormatError> {
     let samples = objects(input, EXPECTED)?;
-    let is_sample = |it: &Value| {
-        let has = |pointers| at(it, pointers).is_some();
-        has("/user_input /question") && (has(PRED[0].1) || has(PRED[1].1))
-    };
+    let is_sample = |it: &Value| PRED.iter().any(|(_, pointers)| at(it, pointers).is_some());
     if !samples.first().is_some_and(is_sample) {
-        let reason = "no `user_input` and `response`";
+        let reason = "no `response` and no `retrieved_contexts`";
         return Err(other_format(input, EXPECTED, input.whole(reason)));
     }
     let is_field = |name: &str| {

@@ -7,6 +7,8 @@
 //! `csv_core` splits records and leaves counting lines and bounding memory to its caller. Both are needed here: an
 //! error must name the right line, and an unclosed quote must not read the whole file into memory. Records are split in
 //! order and decoded on any thread.
+//!
+//! The file is long because it finds the delimiter, splits records and decodes them.
 
 use std::collections::HashSet;
 use std::io::BufRead;

@@ -42,7 +42,7 @@ impl Encoding {
     }
 }
 
-/// Decompresses gzip and zstd, which their first bytes show. Other files are unchanged.
+/// Decompresses gzip and, with the feature `zstd`, Zstandard, which their first bytes show. Other files are unchanged.
 pub(super) fn decompressed(
     mut reader: Box<dyn BufRead + Send>,
 ) -> io::Result<Box<dyn BufRead + Send>> {
@@ -51,7 +51,9 @@ pub(super) fn decompressed(
     if start.starts_with(b"\x1f\x8b") {
         let inflated = flate2::bufread::MultiGzDecoder::new(reader);
         return Ok(Box::new(BufReader::new(inflated)));
-    } else if start.starts_with(b"\x28\xb5\x2f\xfd") {
+    }
+    #[cfg(feature = "zstd")]
+    if start.starts_with(b"\x28\xb5\x2f\xfd") {
         let inflated = zstd::stream::read::Decoder::with_buffer(reader)?;
         return Ok(Box::new(BufReader::new(inflated)));
     }

@@ -1,4 +1,6 @@
 //! Parses one row of JSON text into a [`Row`], with errors that name line and byte within the file.
+//!
+//! The file is long because it tells forms of files, parses rows and names what is wrong with them.
 
 use std::borrow::Cow;
 use std::fmt;

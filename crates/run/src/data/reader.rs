@@ -1,4 +1,6 @@
 //! [`DataReader`], and the iterator of pairs that it returns.
+//!
+//! The file is long because it documents each setting of one type with an example.
 
 use std::io::BufRead;
 use std::iter;

@@ -1,4 +1,6 @@
 //! One row of a file: its shape, validation, mappings, and conversion to a [`Pair`].
+//!
+//! The file is long because a row is validated, mapped and converted in one place.
 
 use std::borrow::Cow;
 

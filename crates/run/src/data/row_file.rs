@@ -373,7 +373,7 @@ impl Format {
     }
 
     /// Returns the format that a file's extension names: `jsonl`, `jsonlines` or `ndjson`, `json`, `csv` or `tsv`,
-    /// and with the feature `parquet` also `parquet`. With the feature `compressed`, `.gz` or `.zst` may follow.
+    /// and with the feature `parquet` also `parquet`. `.gz` may follow with the feature `compressed`, and `.zst` with `parquet`.
     ///
     /// ```
     /// use dsrs_metrics::data::Format;
@@ -385,7 +385,9 @@ impl Format {
         let extension = file.extension()?.to_str()?.to_ascii_lowercase();
         match extension.as_str() {
             #[cfg(feature = "compressed")]
-            "gz" | "zst" => Self::of(&file.with_extension("")),
+            "gz" => Self::of(&file.with_extension("")),
+            #[cfg(feature = "zstd")]
+            "zst" => Self::of(&file.with_extension("")),
             "jsonl" | "ndjson" | "jsonlines" => Some(Self::Jsonl),
             "json" => Some(Self::Json),
             #[cfg(feature = "csv")]

@@ -3,6 +3,8 @@
 //! A JSON file has an array of rows, several objects, an object of rows by id (also pandas' `index`), or pandas' `split`.
 //! The first and last byte of each row are found in order; rows are parsed later, on any thread. Blank lines are
 //! skipped; `\n` and `\r\n` both end a line.
+//!
+//! The file is long because the readers of lines and of JSON values share their places and limits.
 
 use std::io::{self, BufRead};
 use std::ops::Range;

@@ -65,15 +65,4 @@ pub use crate::evaluate::manifest::{
 };
 pub use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 
-/// Formats a count with thousands separators: `1,190`.
-fn thousands(count: u64) -> String {
-    let digits = count.to_string();
-    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.char_indices() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            shown.push(',');
-        }
-        shown.push(digit);
-    }
-    shown
-}
+use crate::messages::thousands;

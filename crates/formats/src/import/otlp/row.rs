@@ -177,7 +177,7 @@ impl Rows {
                 true => {
                     let looked_for = CONVENTIONS.map(|(name, key, _)| format!("`{key}` ({name})"));
                     let found = match self.attributes.is_empty() {
-                        true => "no attributes".to_owned(),
+                        true => "no attribute of a model".to_owned(),
                         false => escape::names(self.attributes.iter().map(String::as_str)).to_string(),
                     };
                     format!(

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-use super::EvaluateBuilder;
+use super::evaluate_builder::EvaluateBuilder;
 use crate::contract::{Example, MetricSpec, Requirement};
 use crate::evaluate::input::{Devset, DevsetRow};
 use crate::evaluate::row::MetricEntry;
@@ -110,45 +110,6 @@ impl InputNames<ByName> for String {
 impl InputNames<ByName> for &String {
     fn input_names(self) -> Vec<String> {
         vec![self.into()]
-    }
-}
-
-/// Settings of rows with dynamic fields.
-impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
-    /// Sets which fields the program receives from rows that do not declare their own with
-    /// [`with_inputs`](Example::with_inputs). All other fields are labels, which only the metrics read. Declare
-    /// inputs one way or the other: without them, running a program is an error, because it would receive the
-    /// expected answer.
-    ///
-    /// An input that no row of the devset has is also an error, which suggests the most similar name. If a row
-    /// lacks an input, the row fails without calling the program. Declare an optional input with `with_inputs` on
-    /// the rows that have it.
-    ///
-    /// ```
-    /// use dsrs_metrics::prelude::*;
-    /// use dsrs_metrics::Evaluate;
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
-    /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
-    /// let devset = [example! { "question" => "1 + 1?", "answer" => "2" }];
-    /// let evaluate = Evaluate::builder().devset(devset).metric(same).build()?;
-    /// let copy = |row: Example| async move { prediction! { "answer" => row.get("answer") } };
-    ///
-    /// let error = evaluate.run(copy).await.unwrap_err().to_string();
-    /// assert!(error.starts_with("row 1: the inputs are not declared"));
-    ///
-    /// let error = evaluate.to_builder().inputs(["quesion"]).run(copy).await.unwrap_err().to_string();
-    /// assert_eq!(error, "no row has the input `quesion`; did you mean `question`?");
-    ///
-    /// let result = evaluate.to_builder().inputs(["question"]).run(copy).await?;
-    /// assert_eq!(result.score, Some(0.0));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn inputs<Kind>(mut self, fields: impl InputNames<Kind>) -> Self {
-        self.inputs = Some(fields.input_names().into());
-        self
     }
 }
 

@@ -1,6 +1,7 @@
 //! The setting of [`StopSettings`] that ends a run once its gates are decided.
 
-use super::{EvaluateBuilder, StopSettings};
+use super::evaluate_builder::EvaluateBuilder;
+use super::faults::StopSettings;
 use crate::evaluate::early::{EarlyGate, EarlyOptions};
 
 impl<G, P> EvaluateBuilder<G, P> {
@@ -23,6 +24,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
     /// | --- | --- |
     /// | `polite >= 0.9`, `wer <= 20%`, `failed <= 0.02` | the mean of all rows, with a [test by betting](crate::stats::BettingTest::of_rows) |
     /// | `lower(polite) >= 0.9`, `upper(wer) <= 0.2` | the mean of the rows that these are a sample of, [likewise](crate::stats::BettingTest::of_population) |
+    ///
+    /// Rows on which a metric abstains are left out of its mean, here too. Once a budget does not cover a row, no further
+    /// row is evidence, because which rows it covers depends on their order.
     ///
     /// With several gates, each may be wrong in `alpha` divided by their number. If all rows are evaluated, gates that
     /// are still open are decided as in any other run. The mean of a run that ended early has a [confidence
@@ -48,8 +52,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
     /// assert_eq!(result.early.as_ref().unwrap().gates[0].passed, Some(true));
     /// assert_eq!(
     ///     result.to_string(),
-    ///     "same  96.81% [90.38, 99.30] (182/188, 0 failed, 812 not needed)\n\
-    ///      decided after 188 of 1,000 rows; wrong in at most 1%",
+    ///     "same  98.81% [91.61, 99.90] (83/84, 0 failed, 916 not needed)\n\
+    ///      decided after 84 of 1,000 rows; wrong in at most 1%",
     /// );
     /// # Ok(())
     /// # }

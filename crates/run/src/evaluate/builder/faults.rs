@@ -4,7 +4,30 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 
-use super::EvaluateBuilder;
+use super::evaluate_builder::EvaluateBuilder;
+
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
+    /// Sets what stops the run early, besides [`max_errors`](Self::max_errors); see [`StopSettings`].
+    pub fn stop(self, set: impl FnOnce(StopSettings<G, P>) -> StopSettings<G, P>) -> Self {
+        set(StopSettings(self)).0
+    }
+
+    /// Sets how failures count, and what is recorded of them; see [`FailureSettings`].
+    ///
+    /// ```
+    /// use dsrs_metrics::{Evaluate, metrics};
+    ///
+    /// let evaluate = Evaluate::builder()
+    ///     .metric(metrics::Em::default())
+    ///     .failures(|failures| failures.score(0.25).provide_traceback(true));
+    /// ```
+    pub fn failures(
+        self,
+        set: impl FnOnce(FailureSettings<G, P>) -> FailureSettings<G, P>,
+    ) -> Self {
+        set(FailureSettings(self)).0
+    }
+}
 
 /// Settings of what stops a run early, taken by [`EvaluateBuilder::stop`].
 #[must_use]

@@ -4,12 +4,27 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::EvaluateBuilder;
+use super::evaluate_builder::EvaluateBuilder;
 #[cfg(feature = "report")]
 use crate::evaluate::options::ShowTable;
 use crate::evaluate::report::{Format, pair_line, scored_line};
 #[cfg(feature = "report")]
 use crate::evaluate::summary::EvaluationResult;
+
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
+    /// Sets which files the run writes; see [`FileSettings`].
+    ///
+    /// ```no_run
+    /// use dsrs_metrics::{Evaluate, metrics};
+    ///
+    /// let evaluate = Evaluate::builder()
+    ///     .metric(metrics::Em::default())
+    ///     .files(|files| files.csv("rows.csv").jsonl("rows.jsonl").save_rows(true));
+    /// ```
+    pub fn files(self, set: impl FnOnce(FileSettings<G, P>) -> FileSettings<G, P>) -> Self {
+        set(FileSettings(self)).0
+    }
+}
 
 /// Settings of the files that a run writes, taken by [`EvaluateBuilder::files`].
 ///
@@ -150,7 +165,6 @@ fn print_table<G: Serialize, P: Serialize>(result: &EvaluationResult<G, P>, rows
 mod tests {
     use super::*;
     use crate::contract::rows::dynamic::{Example, Prediction};
-    use crate::evaluate::Evaluate;
 
     #[test]
     fn true_displays_all_rows_and_false_none() {
@@ -166,7 +180,7 @@ mod tests {
             (shown(2.into()), shown(None.into())),
             ((2, true), (usize::MAX, true))
         );
-        let replaced = Evaluate::builder()
+        let replaced = EvaluateBuilder::<Example, Prediction>::new()
             .display_table(3)
             .display_table(false)
             .options;

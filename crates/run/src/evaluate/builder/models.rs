@@ -8,10 +8,26 @@ use serde::Serialize;
 #[cfg(feature = "store")]
 use serde::de::DeserializeOwned;
 
-use super::EvaluateBuilder;
+use super::evaluate_builder::EvaluateBuilder;
 #[cfg(feature = "store")]
 use crate::evaluate::row::StoreOptions;
 use crate::lm::Ledger;
+
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
+    /// Sets what happens to results that cost something: the store, the ledger; see [`ModelSettings`].
+    ///
+    /// ```
+    /// use dsrs_metrics::{Evaluate, lm::Ledger, metrics};
+    ///
+    /// let ledger = Ledger::default();
+    /// let evaluate = Evaluate::builder()
+    ///     .metric(metrics::Em::default())
+    ///     .models(|models| models.ledger(ledger.clone()).program_version("1"));
+    /// ```
+    pub fn models(self, set: impl FnOnce(ModelSettings<G, P>) -> ModelSettings<G, P>) -> Self {
+        set(ModelSettings(self)).0
+    }
+}
 
 /// Settings of what language models and programs cost, taken by [`EvaluateBuilder::models`].
 #[must_use]

@@ -2,10 +2,28 @@
 
 use std::sync::Arc;
 
-use super::EvaluateBuilder;
+use super::evaluate_builder::EvaluateBuilder;
 use crate::contract::{Example, Prediction};
 use crate::evaluate::row::RowResult;
 use crate::evaluate::summary::value_at;
+
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
+    /// Sets how groups, standard errors and intervals are computed; see [`StatisticsSettings`].
+    ///
+    /// ```
+    /// use dsrs_metrics::{Evaluate, metrics};
+    ///
+    /// let evaluate = Evaluate::builder()
+    ///     .metric(metrics::Em::default())
+    ///     .statistics(|statistics| statistics.group("gold.topic").bootstrap(1_000).seed(7));
+    /// ```
+    pub fn statistics(
+        self,
+        set: impl FnOnce(StatisticsSettings<G, P>) -> StatisticsSettings<G, P>,
+    ) -> Self {
+        set(StatisticsSettings(self)).0
+    }
+}
 
 /// Settings of groups, standard errors and intervals, taken by [`EvaluateBuilder::statistics`].
 #[must_use]

@@ -237,6 +237,9 @@ pub(super) struct GateTest {
     pub(super) passed: Option<bool>,
     rows: u64,
     lost: u64,
+    /// `true` once the budget did not cover a row. Which rows it covers depends on the order, so those that follow are no
+    /// evidence.
+    has_gap: bool,
 }
 
 impl GateTest {
@@ -253,12 +256,14 @@ impl GateTest {
             passed: None,
             rows: 0,
             lost: 0,
+            has_gap: false,
         }
     }
 
     /// Records the next row, and decides the gate once the evidence reaches `needed`.
     pub(super) fn record<G, P>(&mut self, row: &RowResult<G, P>, failure_score: f64, needed: f64) {
-        if self.passed.is_some() {
+        self.has_gap |= row.outcomes.iter().any(Outcome::is_skipped);
+        if self.passed.is_some() || self.has_gap {
             return;
         }
         let counted = counted(&row.outcomes[self.metric], failure_score);
@@ -308,6 +313,38 @@ pub(super) fn counted(outcome: &Outcome, failure_score: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::Fields;
+
+    /// Returns the verdict after rows of which the first `scored` are 1, and the budget covers no other.
+    fn passed_after(scored: usize, rows: usize) -> Option<bool> {
+        let gate: EarlyGate = "polite >= 0.7".parse().unwrap();
+        let range = Interval {
+            low: 0.0,
+            high: 1.0,
+        };
+        let mut test = GateTest::new(gate, 0, range, 100);
+        for number in 0..rows {
+            let gold = Arc::new(());
+            let mut row = RowResult::<(), ()>::of_parts(String::new(), gold, Fields::default());
+            row.outcomes = vec![match number < scored {
+                true => serde_json::from_str(r#"{"scored":{"value":1.0}}"#).unwrap(),
+                false => Outcome::Skipped {
+                    budget: 1,
+                    cost_msats: 0,
+                },
+            }];
+            test.record(&row, 0.0, 100.0);
+        }
+        test.passed
+    }
+
+    #[test]
+    fn rows_that_the_budget_does_not_cover_decide_nothing() {
+        assert_eq!(
+            (passed_after(99, 99), passed_after(10, 99)),
+            (Some(true), None)
+        );
+    }
 
     fn read(text: &str) -> (String, Bound) {
         let gate: EarlyGate = text.parse().unwrap();

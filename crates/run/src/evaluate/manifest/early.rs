@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::messages::thousands;
+
 /// The gates of a run that ends once they are decided, and how many rows that took.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -40,7 +42,7 @@ pub struct DecidedGate {
 impl EarlyResult {
     /// Returns how many rows decided the gates: `decided after 129 of 1,000 rows; wrong in at most 1%`.
     pub(crate) fn sentence(&self) -> String {
-        let (evaluated, rows) = (grouped(self.evaluated), grouped(self.rows));
+        let (evaluated, rows) = (thousands(self.evaluated), thousands(self.rows));
         let error = match self.alpha {
             // Rounded, because 100 times 0.07 is not 7.
             Some(alpha) => format!("wrong in at most {}%", (1e6 * alpha).round() / 1e4),
@@ -48,17 +50,4 @@ impl EarlyResult {
         };
         format!("decided after {evaluated} of {rows} rows; {error}")
     }
-}
-
-/// `1,000`
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

@@ -1,0 +1,363 @@
+//! [`EvaluateBuilder`], and the validation of a setup before any row is run.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{Stream, StreamExt};
+
+use super::devset::{DevsetRows, InputNames};
+use crate::contract::metric::batching;
+use crate::contract::{Example, Fallible, Metric};
+use crate::evaluate::error::EvaluateError;
+use crate::evaluate::files::real_path;
+use crate::evaluate::input::{Devset, RowId};
+use crate::evaluate::observer::Observer;
+use crate::evaluate::options::Options;
+use crate::evaluate::report::ProgressDisplay;
+use crate::evaluate::row::{Gate, MetricEntry, Plan, RowOptions, sharing};
+
+/// The maximum absolute value of a failure score: any mean that includes it, times 100, is finite.
+const MAX_FAILURE_SCORE: f64 = 1e300;
+
+/// Builds an [`Evaluate`](crate::Evaluate). Returned by [`Evaluate::builder`](crate::Evaluate::builder) and
+/// [`Evaluate::typed`](crate::Evaluate::typed).
+#[must_use]
+pub struct EvaluateBuilder<G, P> {
+    pub(super) metrics: Vec<MetricEntry<'static, G, P>>,
+    /// `true` if the metrics come from another evaluation. The first one you add replaces them.
+    pub(in crate::evaluate) inherits_metrics: bool,
+    pub(in crate::evaluate) devset: Devset<G>,
+    pub(in crate::evaluate) row_id: Option<RowId<G>>,
+    pub(in crate::evaluate) inputs: Option<Arc<[String]>>,
+    gate: Option<Arc<Gate>>,
+    pub(in crate::evaluate) row_options: RowOptions,
+    pub(in crate::evaluate) options: Options<G, P>,
+}
+
+impl<G, P> Clone for EvaluateBuilder<G, P> {
+    fn clone(&self) -> Self {
+        Self {
+            metrics: self.metrics.clone(),
+            inherits_metrics: self.inherits_metrics,
+            devset: self.devset.clone(),
+            row_id: self.row_id.clone(),
+            inputs: self.inputs.clone(),
+            gate: self.gate.clone(),
+            row_options: self.row_options,
+            options: self.options.clone(),
+        }
+    }
+}
+
+/// Settings of rows with dynamic fields.
+impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
+    /// Sets which fields the program receives from rows that do not declare their own with
+    /// [`with_inputs`](Example::with_inputs). All other fields are labels, which only the metrics read. Declare
+    /// inputs one way or the other: without them, running a program is an error, because it would receive the
+    /// expected answer.
+    ///
+    /// An input that no row of the devset has is also an error, which suggests the most similar name. If a row
+    /// lacks an input, the row fails without calling the program. Declare an optional input with `with_inputs` on
+    /// the rows that have it.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::Evaluate;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+    /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+    /// let devset = [example! { "question" => "1 + 1?", "answer" => "2" }];
+    /// let evaluate = Evaluate::builder().devset(devset).metric(same).build()?;
+    /// let copy = |row: Example| async move { prediction! { "answer" => row.get("answer") } };
+    ///
+    /// let error = evaluate.run(copy).await.unwrap_err().to_string();
+    /// assert!(error.starts_with("row 1: the inputs are not declared"));
+    ///
+    /// let error = evaluate.to_builder().inputs(["quesion"]).run(copy).await.unwrap_err().to_string();
+    /// assert_eq!(error, "no row has the input `quesion`; did you mean `question`?");
+    ///
+    /// let result = evaluate.to_builder().inputs(["question"]).run(copy).await?;
+    /// assert_eq!(result.score, Some(0.0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn inputs<Kind>(mut self, fields: impl InputNames<Kind>) -> Self {
+        self.inputs = Some(fields.input_names().into());
+        self
+    }
+}
+
+/// A list of metrics of one type: every [`IntoIterator`].
+#[diagnostic::on_unimplemented(
+    message = "expected a list of metrics of one type, found `{Self}`",
+    label = "expected a list",
+    note = "write `.metric(..)` once for each metric; a list of different metrics is a `Vec<Box<dyn Metric>>`"
+)]
+pub trait MetricList<M>: IntoIterator<Item = M> {}
+
+#[diagnostic::do_not_recommend]
+impl<M, I: IntoIterator<Item = M>> MetricList<M> for I {}
+
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
+    pub(crate) fn new() -> Self {
+        Self {
+            metrics: Vec::new(),
+            inherits_metrics: false,
+            devset: Devset::None,
+            row_id: None,
+            inputs: None,
+            gate: None,
+            row_options: RowOptions::default(),
+            options: Options::default(),
+        }
+    }
+
+    /// Adds a metric. The first one determines the headline score. A metric in a `Box` or an `Arc`, even as
+    /// `dyn Metric`, is a metric too.
+    pub fn metric(self, metric: impl Metric<G, P> + 'static) -> Self {
+        self.metrics([metric])
+    }
+
+    /// Replaces the metrics with the metrics of a gate, proxies first.
+    pub(crate) fn gated<'m>(
+        mut self,
+        gate: Arc<Gate>,
+        rollouts: u32,
+        metrics: impl Iterator<Item = &'m Arc<dyn Metric<G, P>>>,
+    ) -> Self {
+        self.metrics = metrics
+            .map(|metric| MetricEntry::new(Arc::clone(metric) as _))
+            .collect();
+        self.row_options.repeats = (rollouts > 1).then_some(rollouts);
+        self.gate = Some(gate);
+        self
+    }
+
+    /// Adds a list of metrics.
+    pub fn metrics<M: Metric<G, P> + 'static>(mut self, metrics: impl MetricList<M>) -> Self {
+        if std::mem::take(&mut self.inherits_metrics) {
+            self.metrics.clear();
+        }
+        let entry = |metric| MetricEntry::new(batching::batched(Arc::new(metric)));
+        self.metrics.extend(metrics.into_iter().map(entry));
+        self
+    }
+
+    /// Sets the rows that a program is run on: a list, or the path of a file. Any number of runs can use them. Before
+    /// the first row is run, the [`inputs`](EvaluateBuilder::inputs) of all rows are checked.
+    ///
+    /// The extension of a file selects its format: JSONL, JSON, CSV or Parquet, if its feature is enabled. A row is
+    /// `{"id": .., "gold": {..}}`, or has the fields of the example at its top level. Its id becomes its id in the run,
+    /// so two runs can be compared; a row without one is identified by its number. The whole file is read at once. If it
+    /// cannot be read, [`build`](Self::build) returns the error with the line. Rows of your own type are deserialized.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::Evaluate;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let file = std::env::temp_dir().join(format!("dsrs-metrics-devset-{}.jsonl", std::process::id()));
+    /// std::fs::write(&file, r#"{"id": "q1", "question": "1 + 1?", "answer": "2"}"#)?;
+    /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+    /// let evaluate = Evaluate::builder().devset(&file).inputs("question").metric(same);
+    /// let result = evaluate.run(|_: Example| async { prediction! { "answer" => "2" } }).await?;
+    /// assert_eq!((&*result.results[0].id, result.score), ("q1", Some(1.0)));
+    /// # std::fs::remove_file(file)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn devset<Kind>(mut self, rows: impl DevsetRows<G, Kind>) -> Self {
+        rows.set(&mut self);
+        self
+    }
+
+    /// Sets the rows that a program is run on as a stream, which is read lazily and can be used by one run only. A row
+    /// is a `G` or a `Result` of one; the first error ends the run. So does a row whose
+    /// [`inputs`](EvaluateBuilder::inputs) are not declared. A row that lacks an input fails.
+    pub fn devset_stream<R: Fallible<G>>(
+        mut self,
+        rows: impl Stream<Item = R> + Send + 'static,
+    ) -> Self {
+        let rows = rows.map(|row| row.into_result().map(Arc::new));
+        self.devset = Devset::stream(rows.fuse().boxed());
+        self
+    }
+
+    setters! {
+        /// Sets the function that returns a row's id. By default, this is the id in the file, or the row's position
+        /// from 0.
+        pub fn row_id(name: impl Fn(&G) -> String + Send + Sync + 'static)
+            => row_id = Some(Arc::new(name));
+
+        /// Sets how many rows are evaluated concurrently; the default is 32. The limit is reached if there are
+        /// enough rows, and never exceeded. Tasks are spawned on demand, so a high limit costs nothing in itself.
+        ///
+        /// If predictions are given and all metrics compute immediately, separate threads evaluate the rows: as many as
+        /// the runtime has, or one extra thread for a single-threaded runtime.
+        pub fn concurrency(rows: usize) => options.concurrency = rows;
+
+        /// Shows the running score, failures, rate and remaining time on standard error: with `true` only if it is a
+        /// terminal, with [`ProgressDisplay::Always`] always.
+        pub fn display_progress(display: impl Into<ProgressDisplay>)
+            => options.progress = display.into();
+    }
+
+    /// Adds an observer, which is called at the start of a run, after each row and at the end.
+    pub fn observer(mut self, observer: impl Observer<G, P> + 'static) -> Self {
+        self.options.observers.push(Arc::new(observer));
+        self
+    }
+
+    setters! {
+        /// Stops taking rows once this many have failed, in the program or in any metric (1 and 0 both stop at the
+        /// first). Rows in progress are finished. The result contains all finished rows, and its ending is
+        /// [`Ending::MaxErrors`](crate::Ending::MaxErrors).
+        pub fn max_errors(rows: u64) => options.max_errors = Some(rows);
+
+        /// Evaluates each row this many times: the program, if there is one, and every metric, one repeat after
+        /// another. Use it for programs and judges whose replies vary.
+        ///
+        /// The score of a row is the mean over its repeats, with a failed repeat as the failure score. A metric's mean,
+        /// standard error and interval are over rows. [`RepeatSummary`](crate::RepeatSummary) has pass@k, pass^k, the
+        /// consistency and the variances. [`RepeatNumber`](crate::RepeatNumber) is the number of the current repeat.
+        /// The timeout applies to each repeat.
+        ///
+        /// ```
+        /// use dsrs_metrics::prelude::*;
+        /// use dsrs_metrics::{Evaluate, contract::RepeatNumber};
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+        /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+        /// let devset = ["a", "b"].map(|answer| example! { "question" => "Which?", "answer" => answer });
+        /// // Returns "a" three times in four.
+        /// let program = |_: Example| async {
+        ///     prediction! { "answer" => if RepeatNumber::current().0 == 3 { "b" } else { "a" } }
+        /// };
+        /// let evaluate = Evaluate::builder().devset(devset).inputs(["question"]).metric(same).repeats(4);
+        /// let result = evaluate.run(program).await?;
+        /// let repeats = result.metrics[0].repeats.as_ref().unwrap();
+        /// assert_eq!((repeats.pass_at[&1], repeats.pass_at[&4], repeats.pass_hat[&4]), (0.5, 1.0, 0.0));
+        /// assert_eq!((repeats.consistency, repeats.variance_within), (Some(0.5), Some(0.25)));
+        /// assert_eq!(result.results[0].outcomes[0].value(), Some(0.75));
+        /// # Ok(())
+        /// # }
+        /// ```
+        pub fn repeats(repeats: u32) => row_options.repeats = Some(repeats);
+
+        /// Sets the time limit for one row, including its program and metrics. Metrics that have not finished by then
+        /// fail; those that have keep their score. A synchronous metric cannot be interrupted: it runs to its end, and
+        /// if that is too late, it fails and its score is discarded.
+        pub fn timeout(each_row: Duration) => row_options.timeout = Some(each_row);
+
+        /// Sets whether the result contains all rows; the default is `true`. Without them, memory use does not depend
+        /// on the number of rows.
+        pub fn keep_results(keep: bool) => options.keep_results = keep;
+
+    }
+
+    setters! {
+        /// Sets the program's name in the [manifest](crate::results::Manifest), such as `baseline`. It may have at most
+        /// 1,000 bytes and no control characters.
+        pub fn label(name: impl Into<String>) => options.description.label = Some(name.into());
+
+    }
+
+    /// Adds a tag of the program to the [manifest](crate::results::Manifest), such as its version or that of a prompt.
+    /// Name and value may each have at most 1,000 bytes and no control characters. Setting a tag twice is an error of
+    /// [`build`](Self::build).
+    pub fn tag(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.options
+            .description
+            .tags
+            .push((name.into(), value.into()));
+        self
+    }
+
+    /// Adds a setting to the manifest.
+    pub(crate) fn described(mut self, name: &str, value: String) -> Self {
+        self.options
+            .description
+            .settings
+            .insert(name.to_owned(), value);
+        self
+    }
+
+    pub(in crate::evaluate) fn check(&self) -> Result<(), EvaluateError> {
+        let described = self.options.description.check();
+        described.map_err(|reason| EvaluateError::Description { reason })?;
+        self.check_metrics()?;
+        self.check_limits()?;
+        self.devset.check(self.row_id.as_ref())?;
+        self.check_outputs()
+    }
+
+    pub(in crate::evaluate) fn plan(&self) -> Plan<'static, G, P> {
+        let options = RowOptions {
+            is_explained: self.options.shows_rows(),
+            failure_score: self.options.failure_score,
+            ..self.row_options
+        };
+        let sharing = sharing(&self.metrics);
+        let (metrics, inputs, gate) =
+            (self.metrics.clone(), self.inputs.clone(), self.gate.clone());
+        Plan::new(
+            metrics,
+            options,
+            sharing,
+            inputs,
+            gate,
+            self.options.concurrency,
+        )
+    }
+
+    fn check_metrics(&self) -> Result<(), EvaluateError> {
+        if self.metrics.is_empty() {
+            return Err(EvaluateError::NoMetric);
+        }
+        self.metrics.iter().try_for_each(MetricEntry::check_name)?;
+        let mut names = HashSet::new();
+        let duplicate = self
+            .metrics
+            .iter()
+            .find(|metric| !names.insert(&metric.name));
+        duplicate.map_or(Ok(()), |metric| {
+            Err(EvaluateError::DuplicateMetric {
+                name: metric.name.clone(),
+            })
+        })
+    }
+
+    fn check_limits(&self) -> Result<(), EvaluateError> {
+        if self.options.concurrency == 0 {
+            return Err(EvaluateError::ZeroConcurrency);
+        }
+        if self.row_options.repeats == Some(0) {
+            return Err(EvaluateError::ZeroRepeats);
+        }
+        if self.row_options.timeout == Some(Duration::ZERO) {
+            return Err(EvaluateError::ZeroTimeout);
+        }
+        let value = self.options.failure_score;
+        if value.is_nan() || value.abs() > MAX_FAILURE_SCORE {
+            return Err(EvaluateError::FailureScore { value });
+        }
+        Ok(())
+    }
+
+    fn check_outputs(&self) -> Result<(), EvaluateError> {
+        let mut paths = HashSet::new();
+        let duplicate = self
+            .options
+            .outputs
+            .iter()
+            .find(|(_, path)| !paths.insert(real_path(path)));
+        duplicate.map_or(Ok(()), |(_, path)| {
+            let path = path.clone();
+            Err(EvaluateError::DuplicateOutput { path })
+        })
+    }
+}
