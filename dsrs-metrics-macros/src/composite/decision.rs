@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
-use syn::{Error, Expr, Ident, Path, Token, UnOp, braced, token};
+use syn::{Error, Expr, Ident, LitStr, Path, Token, UnOp, braced, token};
 
 use super::component::not_a_part;
 use super::expression::{Branch, Component, Decision, Expression, Part, Target, is_yes_or_no};
@@ -159,6 +159,18 @@ fn answer(input: ParseStream<'_>) -> syn::Result<Ident> {
     }
     let expected = "expected an answer: `yes`, `no`, or a variant of the enum that the judge answers with; write `yes => 1.0`";
     let ahead = input.fork();
+    if input.peek(LitStr) {
+        let text: LitStr = ahead.parse()?;
+        let rest = list::to_comma(&ahead).map(as_written).unwrap_or_default();
+        let (found, rest) = (
+            text.value(),
+            rest.trim_start_matches("=>").trim().to_owned(),
+        );
+        let message = format!(
+            "expected an answer without quotes, found {found:?}; write `{found} => {rest}`"
+        );
+        return Err(Error::new(text.span(), message));
+    }
     let word = ahead
         .call(Ident::parse_any)
         .map_err(|_| input.error(expected))?;

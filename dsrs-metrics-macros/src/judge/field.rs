@@ -152,9 +152,13 @@ fn name(attr: &SynAttribute, errors: &mut Errors) -> Option<&'static str> {
         .into_iter()
         .find(|name| found.strip_suffix('s').unwrap_or(&found) == *name)?;
     if name != found {
+        let arguments = match &attr.meta {
+            syn::Meta::List(list) => format!("({})", as_written(&list.tokens)),
+            _ => String::new(),
+        };
         errors.at(
             attr.path(),
-            format!("unknown attribute `#[{found}]`; write `#[{name}]`"),
+            format!("unknown attribute `#[{found}]`; write `#[{name}{arguments}]`"),
         );
     }
     Some(name)

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
-use syn::{BinOp, Error, Expr, Ident};
+use syn::{BinOp, Error, Expr, Ident, Token};
 
 use super::list;
 use super::tokens::as_written;
@@ -37,8 +37,8 @@ pub(crate) fn number(
     };
     let number = match input.call(Expr::parse_without_eager_brace) {
         Ok(number) if list::at_end(input) => number,
-        // A comma is missing, which the list reports.
-        Ok(number @ Expr::Lit(_)) if input.peek(Ident::peek_any) => number,
+        // A comma is missing or is a semicolon, which the list reports.
+        Ok(number @ Expr::Lit(_)) if input.peek(Ident::peek_any) || input.peek(Token![;]) => number,
         _ => return Err(wrong(&found)),
     };
     match &number {
