@@ -10,7 +10,7 @@ fn folder() -> Folder {
         format!(r#"{{"id": "r{n}", "gold": {{"answer": "yes"}}, "pred": {{"answer": "{pred}"}}}}"#)
             + "\n"
     };
-    Folder::with("rows.jsonl", &(0..1000).map(row).collect::<String>())
+    Folder::with("rows.jsonl", (0..1000).map(row).collect::<String>())
 }
 
 #[test]

@@ -8,8 +8,9 @@ mod dropped;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use dsrs_metrics::Evaluate;
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, runs::Ending};
+use dsrs_metrics::runs::{Ending, StopSettings};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Interrupts this process, and returns when everyone in it has heard of it.
@@ -32,7 +33,7 @@ async fn interrupted(times: usize) -> dsrs_metrics::runs::EvaluationResult {
         .inputs(["n"])
         .metric(metric_fn("one", |_, _| 1.0))
         .concurrency(2)
-        .stop(|stop| stop.on_ctrl_c())
+        .stop(StopSettings::on_ctrl_c)
         .build()
         .unwrap();
     let program = move |inputs: Example| async move {
@@ -65,7 +66,7 @@ async fn interrupted_while_busy() -> dsrs_metrics::runs::EvaluationResult {
     });
     let evaluate = Evaluate::builder()
         .metric(busy)
-        .stop(|stop| stop.on_ctrl_c())
+        .stop(StopSettings::on_ctrl_c)
         .build()
         .unwrap();
     let pair = |n: u32| {
@@ -96,7 +97,7 @@ fn interrupted_while_blocked() -> dsrs_metrics::runs::EvaluationResult {
     let evaluate = Evaluate::builder()
         .metric(blocks)
         .concurrency(1)
-        .stop(|stop| stop.on_ctrl_c());
+        .stop(StopSettings::on_ctrl_c);
     let evaluate = evaluate.build().unwrap();
     let pair = |n: u32| {
         dsrs_metrics::rows::Pair::new(format!("{n}"), example! { "n" => n }, prediction! {})
