@@ -224,6 +224,9 @@ mod tests {
                 "--out",
                 "scores.jsonl",
             ],
+            "score" if option == "--join" => {
+                &["score", "pred.jsonl", "-m", "f1", "--gold", "gold.jsonl"]
+            }
             "score" => &["score", "-", "-m", "f1", "--out", "scores.jsonl"],
             "rejudge" if option == "--map" => &[
                 "rejudge",
