@@ -71,11 +71,8 @@ impl Bounds {
     /// Returns the bounds of a metric, or of one of its named scores, from the manifest of the run.
     pub(super) fn of(scores: &RunScores, name: &str) -> Self {
         let range = |name| scores.run.identity(name).map(MetricIdentity::range);
-        if let Some(identity) = scores.run.identity(name) {
-            return match identity.declares_range() {
-                true => Self::Declared(identity.range()),
-                false => Self::UNKNOWN,
-            };
+        if let Some(range) = range(name) {
+            return Self::Declared(range);
         }
         let of_metric = name.split_once('.').and_then(|(metric, _)| range(metric));
         of_metric.map_or(Self::UNKNOWN, Self::Assumed)
@@ -208,10 +205,15 @@ pub(super) fn figures_of(
     } else {
         values
     };
-    (
-        counts,
-        Figures::of(kind, values, has_groups, Bounds::of(run, metric)),
-    )
+    let is_unknown = run
+        .run
+        .identity(metric)
+        .is_some_and(|it| !it.declares_range());
+    let bounds = match is_unknown {
+        true => Bounds::UNKNOWN,
+        false => Bounds::of(run, metric),
+    };
+    (counts, Figures::of(kind, values, has_groups, bounds))
 }
 
 /// The score of a metric over all rows of a run, for the file formats of other programs.
