@@ -1,12 +1,15 @@
 //! A metric that judges a sample of the rows: the same rows at any concurrency, an estimate for all, and no score of a row
 //! outside the sample.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::runs::{EvaluateBuilder, EvaluationResult, Sample, TruthMethod, TruthResult};
+use dsrs_metrics::runs::{
+    Ending, EvaluateBuilder, EvaluationResult, Sample, TruthMethod, TruthResult,
+};
 use dsrs_metrics::stats::{Interval, Proportion, Stratum, prediction_powered, sampled_share};
 use dsrs_metrics::{Evaluate, rows::Pair};
 
@@ -216,6 +219,53 @@ async fn failed_programs_are_counted_and_not_judged() {
     let found = truth(&result);
     assert_eq!((found.rows, found.judged, found.mean), (300, 50, 0.75));
     assert!(found.ci95[1] == 0.75 && found.ci95[0] > 0.68, "{found:?}");
+}
+
+#[tokio::test]
+async fn the_interval_covers_the_mean_of_all_rows() {
+    let polite = |n: u32| row(n).pred.get("polite").unwrap() == true;
+    let all = (0..1000).filter(|n| polite(*n)).count() as f64 / 1000.0;
+    let (mut covered, mut rows) = (0, BTreeSet::new());
+    for seed in 0..100 {
+        let evaluate = evaluate().statistics(|statistics| statistics.seed(seed));
+        let evaluate = evaluate.truth(of_field("polite"), sample(100));
+        let result = evaluate.score((0..1000).map(row)).await.unwrap();
+        let [low, high] = truth(&result).ci95;
+        covered += u32::from(low <= all && all <= high);
+        let judged = result
+            .results
+            .iter()
+            .filter(|row| row.outcomes[1].scored().is_some());
+        rows.extend(judged.map(|row| row.id.clone()));
+    }
+    assert!(covered >= 90, "{covered} of 100 intervals cover {all}");
+    assert!(rows.len() > 990, "{} rows were ever judged", rows.len());
+}
+
+#[tokio::test]
+async fn a_run_that_stops_judges_no_row() {
+    let devset = (0..400).map(|n| example! { "question" => n });
+    let program = |_: Example| async { Err::<Prediction, _>("connection refused") };
+    let stopped = evaluate()
+        .truth(of_field("polite"), sample(50))
+        .max_errors(5)
+        .concurrency(1)
+        .devset(devset)
+        .inputs("question")
+        .run(program)
+        .await
+        .unwrap();
+    assert_eq!((stopped.rows, stopped.ending), (5, Ending::MaxErrors));
+    let stopped = evaluate()
+        .truth(of_field("polite"), sample(50))
+        .stop(|stop| stop.when(std::future::ready(())))
+        .score((0..1000).map(row))
+        .await
+        .unwrap();
+    let unsampled = Outcome::NotSampled { probability: 0.0 };
+    assert!(outcomes(&stopped).iter().all(|it| *it == unsampled));
+    assert_eq!(stopped.metrics[1].sampled, None);
+    assert_eq!(stopped.ending, Ending::Stopped);
 }
 
 #[tokio::test]
