@@ -215,6 +215,27 @@ mod tests {
     /// Returns the arguments that a command needs besides the given option.
     fn required(command: &str, option: &str) -> &'static [&'static str] {
         match command {
+            "compare" if option == "--map" => {
+                &["compare", "old.csv", "new.csv", "--score", "f1=score"]
+            }
+            "report" if option == "--map" => &[
+                "report",
+                "scores.csv",
+                "--out",
+                "report.html",
+                "--score",
+                "f1=score",
+            ],
+            "export" if option == "--map" => &[
+                "export",
+                "run.csv",
+                "--to",
+                "langfuse",
+                "--out",
+                "scores.jsonl",
+                "--score",
+                "f1=score",
+            ],
             "export" if option == "--otlp" => &["export", "run.jsonl"],
             "export" => &[
                 "export",
@@ -224,6 +245,12 @@ mod tests {
                 "--out",
                 "scores.jsonl",
             ],
+            "score" if option == "--join" => {
+                &["score", "pred.jsonl", "-m", "f1", "--gold", "gold.jsonl"]
+            }
+            "score" if option == "--alpha" => {
+                &["score", "-", "-m", "f1", "--stop-when", "f1 >= 0.8"]
+            }
             "score" => &["score", "-", "-m", "f1", "--out", "scores.jsonl"],
             "rejudge" if option == "--map" => &[
                 "rejudge",
@@ -245,6 +272,7 @@ mod tests {
             "agree" => &["agree", "scores.jsonl", "--label", "label"],
             "compare" => &["compare", "old.jsonl", "new.jsonl"],
             "report" => &["report", "scores.jsonl", "--out", "report.html"],
+            "plan" => &["plan", "f1 >= 0.8", "--rows", "100"],
             _ => &["list"],
         }
     }

@@ -86,11 +86,10 @@ pub(crate) struct OwnScoreArguments {
 
 /// Parses a mapping of the id or the repeat.
 fn id_or_repeat(text: &str) -> Result<Mapping, String> {
-    let mapping: Mapping = text.parse().map_err(|error| format!("{error}"))?;
-    match &*mapping.field() {
-        "id" | "repeat" => Ok(mapping),
-        _ => Err("expected id=PATH or repeat=PATH, as in id=question".to_owned()),
-    }
+    let mapping = text.parse().ok();
+    mapping
+        .filter(|it: &Mapping| matches!(&*it.field(), "id" | "repeat"))
+        .ok_or_else(|| "expected id=PATH or repeat=PATH, as in id=question".to_owned())
 }
 
 /// Rows by id, in the order of the file.

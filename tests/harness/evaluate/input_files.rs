@@ -123,7 +123,7 @@ async fn a_row_that_a_metric_cannot_read_fails_unless_it_is_rejected() {
     std::fs::write(
         &file,
         r#"{"gold": {"answer": "a"}, "pred": {"answer": "a"}}
-{"gold": {"answer": 7}, "pred": {"answer": "b"}}"#,
+{"gold": {"answer": {"is": 7}}, "pred": {"answer": "b"}}"#,
     )
     .unwrap();
     let read = || DataReader::new().read([&file]).unwrap();
@@ -145,7 +145,7 @@ async fn a_row_that_a_metric_cannot_read_fails_unless_it_is_rejected() {
             _: &Prediction,
         ) -> dsrs_metrics::Result<MetricScore> {
             assert!(
-                gold.get("answer").unwrap() != 7,
+                gold.get("answer").unwrap() == "a",
                 "no row is paid for that cannot be read"
             );
             tokio::task::yield_now().await;

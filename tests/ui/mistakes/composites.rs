@@ -10,7 +10,7 @@
 //= composite/bound_the_other_way | answered | write `invert(error_rate) >= 0.1`
 //= composite/gate_of_components | answered | write `gate(proxy(
 //= composite/gate_without_bound | answered | write `proxy(format_ok) >= 0.5`
-//= composite/component_alone | answered | write `all(overlap >= 0.9, ..)`
+//= composite/component_alone | answered | write `all(overlap >= 0.9)`
 //= composite/combination_on_function | answered | write `#[metric(min(..))] struct Name;`
 //= composite/struct_with_fields | answered | write `struct Least;`
 //= composite/not_a_name | answered | write `length`

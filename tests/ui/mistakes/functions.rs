@@ -120,7 +120,7 @@ fn share(#[pred] share: f64) -> f64 { share }
 #[metric]
 fn some(#[pred] answer: &str) -> bool { answer.is_empty() }
 
-//# attribute_with_unit | answered | write `cost = "100 msat"`
+//# attribute_with_unit | answered | write `cost = "100 usd"`
 #[metric(cost = "100 EUR")]
 fn share(#[pred] share: f64) -> f64 { share }
 

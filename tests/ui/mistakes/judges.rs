@@ -106,7 +106,7 @@ fn main() { let _ = Polite::default().with_lm("openai:gpt-6-luna"); }
 struct Polite { #[input(pred)] answer: String, #[output] polite: bool }
 fn main() { let _ = PoliteJudge::default().score(&example! {}, &prediction! { "answer" => "a" }); }
 
-//# temperature_as_text | answered | write `temperature = 0.0`
+//# temperature_as_text | answered | write `temperature = 0`
 /// Is it polite?
 #[judge(scoring(temperature = "0"))]
 struct Polite { #[input(pred)] answer: String, #[output] polite: bool }

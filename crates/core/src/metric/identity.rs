@@ -128,12 +128,17 @@ impl MetricIdentity {
         }
     }
 
-    /// Returns the identity of a metric that another program evaluated, from its declaration and parameters.
+    /// Returns the identity of a metric that another program evaluated, from its declaration and parameters. Without a
+    /// range, the range is unknown.
     #[doc(hidden)]
     pub fn of_other_program(spec: &MetricSpec<'_>, parameters: BTreeMap<String, String>) -> Self {
+        let spec_range = spec.range;
         let mut spec = serde_json::to_value(spec).unwrap_or_default();
         if let Some(fields) = spec.as_object_mut() {
             fields.remove("doc");
+            if spec_range.is_none() {
+                fields.remove("range");
+            }
         }
         let (models, embedders, prompts, files) = Default::default();
         Self {
@@ -174,6 +179,12 @@ impl MetricIdentity {
     /// ```
     pub fn models(&self) -> &[String] {
         &self.models
+    }
+
+    /// Returns `true` if the metric says which values its scores can have, even if that is any number.
+    #[doc(hidden)]
+    pub fn declares_range(&self) -> bool {
+        self.spec.get("range").is_some()
     }
 
     /// Returns `true` if the fingerprint of the metric's code is known.

@@ -121,6 +121,7 @@ impl DataFileRecord {
     }
 
     /// Records how the file was read, if that is not obvious.
+    #[cfg(feature = "csv")]
     pub(super) fn note(&self, note: Option<String>) {
         self.progress().note = note;
     }

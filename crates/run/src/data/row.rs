@@ -11,7 +11,9 @@ use super::error::DataError;
 use super::guess::guess_mappings;
 use super::mapping::{Mapping, Target};
 use super::result_row::{Added, GOLD_HASH, PRED_HASH, parse_hash, row_hash};
-use super::selection::{FieldSelection, ReadField};
+#[cfg(feature = "csv")]
+use super::selection::FieldSelection;
+use super::selection::ReadField;
 use crate::contract::{Fields, Origin, Pair, Side};
 use crate::json::describe::{found, text};
 use crate::json::literal::may_be_literal;

@@ -75,8 +75,11 @@ impl Bounds {
     /// Returns the bounds of a metric, or of one of its named scores, from the manifest of the run.
     pub(super) fn of(scores: &RunScores, name: &str) -> Self {
         let range = |name| scores.run.identity(name).map(MetricIdentity::range);
-        if let Some(range) = range(name) {
-            return Self::Declared(range);
+        if let Some(identity) = scores.run.identity(name) {
+            return match identity.declares_range() {
+                true => Self::Declared(identity.range()),
+                false => Self::UNKNOWN,
+            };
         }
         let of_metric = name.split_once('.').and_then(|(metric, _)| range(metric));
         of_metric.map_or(Self::UNKNOWN, Self::Assumed)
@@ -215,13 +218,10 @@ pub(super) fn figures_of(
     } else {
         values
     };
-    // Other programs do not declare the range of a score.
-    let is_other = run.run.identity(metric).is_some_and(|it| !it.has_code());
-    let bounds = match Bounds::of(run, metric) {
-        Bounds::Declared(None) if is_other => Bounds::UNKNOWN,
-        bounds => bounds,
-    };
-    (counts, Figures::of(kind, values, has_groups, bounds))
+    (
+        counts,
+        Figures::of(kind, values, has_groups, Bounds::of(run, metric)),
+    )
 }
 
 /// The score of a metric over all rows of a run, for the file formats of other programs.

@@ -17,7 +17,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
     /// the one on all rows; `None` waits until no score of the remaining rows can change a verdict.
     ///
     /// Rows are evaluated in the order of the hash of their ids and the [seed](crate::StatisticsSettings::seed), and looking after each row
-    /// is part of the method. Rows that were not needed have the outcome [`NotNeeded`](crate::Outcome::NotNeeded). The
+    /// is part of the method. Rows that were not needed have the outcome [`NotNeeded`](crate::contract::Outcome::NotNeeded). The
     /// result is the same at any concurrency. All rows are read and kept in memory before the first one is evaluated.
     ///
     /// | gate | decided by |
