@@ -12,10 +12,11 @@ use dsrs_metrics::runs::{
 };
 use dsrs_metrics::stats::{Interval, Proportion, Stratum, prediction_powered, sampled_share};
 use dsrs_metrics::{Evaluate, rows::Pair};
+use serde_json::Value;
 
 /// A row whose proxy passes unless its number ends with 0. The truth differs in one row in 20.
 fn row(n: u32) -> Pair {
-    let same = n % 10 != 0;
+    let same = !n.is_multiple_of(10);
     let polite = same != (n * 7919 % 1000 < 50);
     Pair::new(
         format!("r{n}"),
@@ -25,9 +26,7 @@ fn row(n: u32) -> Pair {
 }
 
 fn of_field(name: &'static str) -> impl Metric {
-    metric_fn(name, move |_, pred| {
-        pred.get(name).and_then(|it| it.as_bool())
-    })
+    metric_fn(name, move |_, pred| pred.get(name).and_then(Value::as_bool))
 }
 
 fn evaluate() -> EvaluateBuilder<Example, Prediction> {
@@ -54,8 +53,8 @@ async fn the_same_rows_are_judged_at_any_concurrency() {
         let calls = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&calls);
         let polite = metric_fn("polite", move |_: &Example, pred: &Prediction| {
-            let is_polite = pred.get("polite").and_then(|it| it.as_bool());
-            let wait = pred.get("wait").and_then(|it| it.as_u64()).unwrap();
+            let is_polite = pred.get("polite").and_then(Value::as_bool);
+            let wait = pred.get("wait").and_then(Value::as_u64).unwrap();
             counted.fetch_add(1, Ordering::SeqCst);
             async move {
                 tokio::time::sleep(Duration::from_millis(wait)).await;
@@ -135,7 +134,7 @@ async fn verdicts_are_post_stratified_and_no_other_row_has_a_score() {
 async fn numbers_are_prediction_powered() {
     let number = |name: &'static str, noise: f64| {
         let score = move |gold: &Example, _: &Prediction| {
-            let n = gold.get("n").and_then(|it| it.as_f64()).unwrap();
+            let n = gold.get("n").and_then(Value::as_f64).unwrap();
             (n / 1000.0 + noise * ((n * 0.618).fract() - 0.5)).clamp(0.0, 1.0)
         };
         metric_fn(name, score).with_range(0.0, 1.0)
@@ -175,7 +174,7 @@ async fn numbers_are_prediction_powered() {
 #[tokio::test]
 async fn a_proxy_that_says_nothing_leaves_the_sample_alone() {
     let headline = |proxy: fn(u32) -> bool, truth: fn(u32) -> Option<bool>| async move {
-        let number = |gold: &Example| gold.get("n").and_then(|it| it.as_u64()).unwrap() as u32;
+        let number = |gold: &Example| gold.get("n").and_then(Value::as_u64).unwrap() as u32;
         let proxy = metric_fn("same", move |gold: &Example, _: &Prediction| {
             proxy(number(gold))
         });
@@ -186,19 +185,19 @@ async fn a_proxy_that_says_nothing_leaves_the_sample_alone() {
         let result = evaluate.score((0..1000).map(row)).await.unwrap();
         result.metrics[1].to_string()
     };
-    let is_polite = |n: u32| Some(n % 10 > 0);
+    let is_polite = |n: u32| Some(!n.is_multiple_of(10));
     insta::assert_snapshot!(headline(|_| true, is_polite).await, @"93.00% [86.68, 96.44] (100 of 1,000 judged, 0 failed; `same` is the same for nearly all rows, so it is not used)");
-    insta::assert_snapshot!(headline(|n| n % 10 == 0, is_polite).await, @"90.00% [86.67, 92.59] (100 of 1,000 judged, worth 288, 0 failed)");
-    let half = |n: u32| (n % 2 == 0).then_some(n % 10 > 0);
-    insta::assert_snapshot!(headline(|n| n % 10 > 0, half).await, @"80.00% [67.69, 88.42] (50 of 1,000 judged, 0 failed, 50 abstained; 50 of 100 sampled rows have no score, so `same` is not used)");
-    insta::assert_snapshot!(headline(|n| n % 10 > 0, |_| None).await, @"not enough rows (0/1000 scored, 0 failed, 100 abstained, 900 not sampled)");
+    insta::assert_snapshot!(headline(|n| n.is_multiple_of(10), is_polite).await, @"90.00% [86.67, 92.59] (100 of 1,000 judged, worth 288, 0 failed)");
+    let half = |n: u32| n.is_multiple_of(2).then_some(!n.is_multiple_of(10));
+    insta::assert_snapshot!(headline(|n| !n.is_multiple_of(10), half).await, @"80.00% [67.69, 88.42] (50 of 1,000 judged, 0 failed, 50 abstained; 50 of 100 sampled rows have no score, so `same` is not used)");
+    insta::assert_snapshot!(headline(|n| !n.is_multiple_of(10), |_| None).await, @"not enough rows (0/1000 scored, 0 failed, 100 abstained, 900 not sampled)");
 }
 
 #[tokio::test]
 async fn failed_programs_are_counted_and_not_judged() {
     let devset = (0..400).map(|n| example! { "n" => n, "question" => n });
     let program = |inputs: Example| async move {
-        let n = inputs.get("question").and_then(|it| it.as_u64()).unwrap();
+        let n = inputs.get("question").and_then(Value::as_u64).unwrap();
         match n % 4 {
             0 => Err("connection refused"),
             _ => Ok(prediction! { "same" => true, "polite" => true }),
