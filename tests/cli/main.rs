@@ -49,6 +49,7 @@ mod streams;
 mod terminal;
 mod thresholds;
 mod trajectories;
+mod truth;
 mod units;
 
 use std::fmt::{self, Display};

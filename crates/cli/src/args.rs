@@ -46,7 +46,7 @@ pub(super) struct ListArguments {
 /// the scores so far kept. The first Ctrl-C waits for the rows in progress for the time of --grace,
 /// the second one abandons them, and the third one ends the program at once.
 #[derive(Debug, Clone, Default, Args)]
-#[command(group(ArgGroup::new("seeded").args(["bootstrap", "stop_when"]).multiple(true)))]
+#[command(group(ArgGroup::new("seeded").args(["bootstrap", "stop_when", "truth"]).multiple(true)))]
 pub(super) struct ScoreArguments {
     /// Files of rows, or folders of them: .jsonl, .json, .csv, .tsv or (feature `parquet`) .parquet, also
     /// with .gz or .zst; `-` is standard input
@@ -149,6 +149,16 @@ pub(super) struct ScoreArguments {
     /// The maximum probability that any verdict of --stop-when differs from the one on all rows, e.g. 0.01
     #[arg(long, value_name = "P", requires = "stop_when", value_parser = finite)]
     pub(super) alpha: Option<f64>,
+    /// An expensive metric that judges only --sample rows, such as llm_judge; its mean over all rows is estimated from them
+    /// and from the metric of --by. Which rows are judged depends on their ids and --seed
+    #[arg(long, value_name = "NAME", requires_all = ["metrics", "sample"])]
+    pub(super) truth: Option<String>,
+    /// The number of rows that the metric of --truth judges
+    #[arg(long, value_name = "N", requires = "truth")]
+    pub(super) sample: Option<u64>,
+    /// Take the sample of --truth from rows of each verdict or score of this metric
+    #[arg(long, value_name = "NAME", requires = "truth")]
+    pub(super) by: Option<String>,
     /// The score of a failed row in the mean
     #[arg(
         long,
@@ -171,7 +181,7 @@ pub(super) struct ScoreArguments {
     /// Student's t
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
     pub(super) bootstrap: Option<u32>,
-    /// The seed of the bootstrap, and of the order of rows with --stop-when
+    /// The seed of the bootstrap, of the order of rows with --stop-when, and of the sample with --truth
     #[arg(long, value_name = "N", default_value_t = 0, requires = "seeded")]
     pub(super) seed: u64,
     #[command(flatten)]

@@ -85,7 +85,8 @@ impl EvaluationEvent<'_> {
             ResultOutcome::Gated
             | ResultOutcome::Skipped
             | ResultOutcome::Abstained
-            | ResultOutcome::NotNeeded => self.detail.unscored,
+            | ResultOutcome::NotNeeded
+            | ResultOutcome::NotSampled => self.detail.unscored,
             _ => false,
         }
     }

@@ -26,8 +26,9 @@ pub use crate::evaluate::{
     BudgetReport, DecidedGate, DevsetRows, EarlyResult, Ending, Evaluate, EvaluateBuilder,
     EvaluateError, EvaluationResult, Evaluator, FailureSettings, FileSettings, InputNames,
     JudgedBy, MetricList, MetricSummary, ModelSettings, Observer, ProgramTotals, Repeat,
-    RepeatSummary, RolloutNumber, RowResult, RunStart, Running, Spending, StatisticsSettings,
-    StopSettings, StoreUse, UnknownField,
+    RepeatSummary, RolloutNumber, RowResult, RunStart, Running, Sample, Spending,
+    StatisticsSettings, StopSettings, StoreUse, TruthMethod, TruthResult, TruthStratum,
+    UnknownField,
 };
 #[doc(hidden)]
 pub use crate::evaluate::{ByList, ByName, DevsetRow, missing_features};

@@ -6,7 +6,7 @@ use syn::parse::ParseStream;
 use syn::{Error, Expr, LitBool, LitInt, LitStr, Token, Type, parenthesized, token};
 
 use super::gate::Gate;
-use super::metrics::MetricOfEval;
+use super::metrics::{MetricOfEval, SampleOfEval};
 use crate::shared::attrs::{self, Argument, Attribute, Key, Kind};
 use crate::shared::errors::Errors;
 use crate::shared::list;
@@ -36,6 +36,7 @@ pub(super) struct EvalAttrs {
     pub(super) devset: Option<Expr>,
     pub(super) inputs: Option<List<Ident>>,
     pub(super) metrics: Option<List<MetricOfEval>>,
+    pub(super) truth: Option<MetricOfEval>,
     pub(super) gates: Option<List<Gate>>,
     pub(super) repeats: Option<LitInt>,
     pub(super) concurrency: Option<LitInt>,
@@ -63,7 +64,11 @@ impl AsMut<Settings> for EvalAttrs {
 
 impl EvalAttrs {
     pub(super) fn parse(args: TokenStream, errors: &mut Errors) -> Self {
-        attrs::parse(args, errors)
+        let mut attrs: Self = attrs::parse(args, errors);
+        if let Some(metrics) = &mut attrs.metrics {
+            metrics.items.extend(attrs.truth.take());
+        }
+        attrs
     }
 
     /// Returns the type of typed gold rows.
@@ -120,6 +125,56 @@ fn early(argument: &Argument<'_>, into: &mut Option<Early>) -> syn::Result<()> {
     }
     *into = Some(Early { alpha });
     Ok(())
+}
+
+/// Parses `truth(polite, rows = 100, by = f1)`.
+fn truth(argument: &Argument<'_>, into: &mut Option<MetricOfEval>) -> syn::Result<()> {
+    if !argument.input.peek(token::Paren) {
+        let message = format!("expected `truth(..)`; write `{TRUTH}`");
+        let found = list::to_comma(argument.input)?;
+        return Err(match found.is_empty() {
+            true => Error::new_spanned(argument.key, message),
+            false => Error::new_spanned(found, message),
+        });
+    }
+    let content;
+    parenthesized!(content in argument.input);
+    let metric = sampled_metric(argument.key, &content);
+    if metric.is_err() {
+        // The rest needs no message of its own.
+        content.parse::<TokenStream>()?;
+    }
+    *into = Some(metric?);
+    Ok(())
+}
+
+/// Parses `polite, rows = 100, by = f1`.
+fn sampled_metric(key: &Ident, content: ParseStream<'_>) -> syn::Result<MetricOfEval> {
+    let missing = |what: &str| {
+        let message = format!("missing {what} in `truth`; write `{TRUTH}`");
+        Error::new_spanned(key, message)
+    };
+    if content.is_empty() || content.peek2(Token![=]) {
+        return Err(missing("metric"));
+    }
+    let mut metric = MetricOfEval::parse(content)?;
+    let (mut rows, mut by) = (None, None);
+    while content.parse::<Option<Token![,]>>()?.is_some() && !content.is_empty() {
+        let name: Ident = content.call(Ident::parse_any)?;
+        let is_rows = name == "rows";
+        if !is_rows && name != "by" {
+            let message = format!("unknown key `{name}` in `truth`; write `{TRUTH}`");
+            return Err(Error::new_spanned(name, message));
+        }
+        content.parse::<Token![=]>()?;
+        match is_rows {
+            true => rows = Some(content.parse()?),
+            false => by = Some(content.call(Ident::parse_any)?),
+        }
+    }
+    let rows = rows.ok_or_else(|| missing("number of rows"))?;
+    metric.sample = Some(SampleOfEval { rows, by });
+    Ok(metric)
 }
 
 /// Parses `key(item, ..)`.
@@ -209,6 +264,7 @@ macro_rules! key {
 pub(super) const METRICS: &str = "metrics(answer_exact_match, f1)";
 pub(super) const GATE: &str = "gate(f1 >= 0.8)";
 pub(super) const INPUTS: &str = "inputs(question)";
+const TRUTH: &str = "truth(polite, rows = 100, by = f1)";
 pub(super) const EARLY: &str = "early(alpha = 0.01)";
 
 impl Attribute for EvalAttrs {
@@ -238,6 +294,9 @@ impl Attribute for EvalAttrs {
                 })
             },
         ),
+        Key::new("truth", Kind::Other, TRUTH, "", |attrs, argument, _| {
+            truth(argument, &mut attrs.truth)
+        }),
         Key::new("gate", Kind::Other, GATE, "", |attrs, argument, errors| {
             items(argument, &mut attrs.gates, errors, GATE, |input, _| {
                 Gate::parse(input)

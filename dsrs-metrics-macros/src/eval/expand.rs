@@ -8,7 +8,7 @@ use syn::{Expr, ExprLit, Lit, LitStr};
 use super::attr::{EvalAttrs, milliseconds};
 use super::check;
 use super::gate::{End, Gate, Kind, Limited};
-use super::metrics::{MetricOfEval, Value};
+use super::metrics::{MetricOfEval, SampleOfEval, Value};
 use super::params::{self, Input, Params};
 use crate::shared::attributes::is_cfg;
 use crate::shared::function::item::Function;
@@ -90,7 +90,7 @@ impl Context<'_> {
             });
         let (gold, pred) = self.row_types();
         let (settings, gates, run) = (self.settings(), self.gate_calls(), self.run(&pred));
-        let values = self.metrics().iter().map(|metric| self.metric(metric));
+        let metrics = self.metrics().iter().map(|metric| self.metric_call(metric));
         // At the attribute.
         let line = quote_spanned!(Span::call_site()=> ::core::line!());
         quote_spanned! {*span=>
@@ -106,7 +106,7 @@ impl Context<'_> {
                     folder: ::core::env!("CARGO_MANIFEST_DIR"),
                 })
                 #settings
-                #(.metric(#values))*
+                #(#metrics)*
                 #gates
                 #run;
             }
@@ -134,6 +134,19 @@ impl Context<'_> {
             None => quote_spanned!(*span=> #runtime::Prediction),
         };
         (gold, pred)
+    }
+
+    /// `.metric(..)`, or `.truth(..)` for one that judges a sample.
+    fn metric_call(&self, metric: &MetricOfEval) -> TokenStream {
+        let value = self.metric(metric);
+        let Some(SampleOfEval { rows, by }) = &metric.sample else {
+            return quote_spanned!(self.span=> .metric(#value));
+        };
+        let by = match by.as_ref().map(Ident::to_string) {
+            Some(by) => quote!(::core::option::Option::Some(#by)),
+            None => quote!(::core::option::Option::None),
+        };
+        quote_spanned!(self.span=> .truth(#value, #rows, #by))
     }
 
     fn metric(&self, metric: &MetricOfEval) -> TokenStream {

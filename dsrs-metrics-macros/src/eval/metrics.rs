@@ -1,6 +1,6 @@
 //! A metric in `metrics(..)`: the path of its function or struct, or an expression.
 
-use proc_macro2::Span;
+use proc_macro2::{Ident, Span};
 use syn::parse::ParseStream;
 use syn::{Error, Expr, Path};
 
@@ -16,6 +16,14 @@ pub(super) struct MetricOfEval {
     /// The struct of the metric, if the tokens name it.
     pub(super) ty: Option<Path>,
     pub(super) span: Span,
+    /// The rows that the metric of `truth(..)` judges.
+    pub(super) sample: Option<SampleOfEval>,
+}
+
+/// `rows = 100, by = f1`.
+pub(super) struct SampleOfEval {
+    pub(super) rows: Expr,
+    pub(super) by: Option<Ident>,
 }
 
 pub(super) enum Value {
@@ -45,6 +53,7 @@ impl MetricOfEval {
                     value: Value::Default,
                     ty: Some(path.path),
                     span,
+                    sample: None,
                 })
             }
             Expr::Assign(_) | Expr::Binary(_) | Expr::Lit(_) | Expr::Range(_) => {
@@ -82,6 +91,7 @@ impl MetricOfEval {
                     value: Value::Expression(Box::new(expression)),
                     ty,
                     span,
+                    sample: None,
                 })
             }
         }

@@ -37,6 +37,15 @@ impl Context<'_> {
         for gate in self.gates() {
             self.rules_of(gate, is_complete, &mut listed, &mut rules);
         }
+        let samples = self.metrics().iter().filter_map(|it| it.sample.as_ref());
+        for by in samples.filter_map(|sample| sample.by.as_ref()) {
+            let name = by.to_string();
+            if is_complete && listed.insert(name.clone()) {
+                let args = quote_spanned!(*span=> __SPECS, #name);
+                let at = (by.span(), by.span());
+                rules.extend(rule(*span, at, &TokenStream::new(), "is_listed", &args));
+            }
+        }
         if let Some(budget) = &self.attrs.settings.budget {
             let repeats = self
                 .attrs

@@ -29,6 +29,7 @@ mod summing;
 mod table;
 mod temporary_files;
 mod time;
+mod truth;
 
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{

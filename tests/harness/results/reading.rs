@@ -255,7 +255,7 @@ fn a_field_of_another_type_is_an_error_with_its_path() {
     let row = |old: &str, new: &str| error("r.jsonl", &ROW.replace(old, new));
     assert_eq!(
         row(r#""scored""#, r#""done""#),
-        ":1: `scores.j.outcome`: expected scored, counted, gated, skipped, abstained, metric_failed or \
+        ":1: `scores.j.outcome`: expected scored, counted, gated, skipped, abstained, not_needed, not_sampled, metric_failed or \
          program_failed, found the string \"done\""
     );
     assert_eq!(

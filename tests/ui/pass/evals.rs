@@ -62,6 +62,17 @@ fn rows() -> Vec<Example> {
     vec![example! { "question" => "1?", "answer" => "1" }]
 }
 
+/// A metric that judges a sample.
+#[eval(
+    devset = rows(),
+    metrics(f1),
+    truth(Em::default(), rows = 20, by = f1),
+    gate(f1 >= 0.5, lower(em) >= 0.2)
+)]
+fn sampled(question: &str) -> Prediction {
+    prediction! { "answer" => question }
+}
+
 /// The inputs as one row.
 #[eval(
     devset = rows(),
@@ -139,6 +150,7 @@ mod renamed {
 pub fn main() {
     let answer = prediction! { "answer" => "1" };
     assert_eq!(plain("1").unwrap(), answer);
+    assert_eq!(sampled("1"), answer);
     assert_eq!(renamed::named_differently(1), answer);
     assert_eq!(typed("1").answer, "1");
     assert_eq!(scored().len(), 1);

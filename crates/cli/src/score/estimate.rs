@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::models::RunModels;
 use super::report::INTERRUPTED;
-use super::{Rows, evaluate_rows, of_rows, plan};
+use super::{Rows, evaluate_rows, of_rows, plan, with_metrics};
 use crate::args::{LmArguments, ScoreArguments};
 use crate::contract::{Metric, ScoreRange};
 use crate::data::NamedFile;
@@ -32,7 +32,8 @@ pub(crate) fn run(
         .warn(models.unused_warnings(&args.options.lm, &metrics));
     let rows = plan::open(args, inputs, &metrics)?;
     let gates = gates(args, &metrics)?;
-    let evaluate = of_rows(Evaluate::builder().metrics(metrics), args).keep_results(false);
+    let evaluate = with_metrics(Evaluate::builder(), metrics, args);
+    let evaluate = of_rows(evaluate, args).keep_results(false);
     let result = evaluate_rows(&evaluate.build()?, Rows::Pairs(rows), &models, args, inputs)?;
     if result.ending != Ending::Complete {
         print_error(format_args!(

@@ -1,6 +1,7 @@
 //! The limits of a run: the scores of `--fail-under`, rows that all failed, the budget, and the quorum of panels.
 
 use super::models::RunModels;
+use super::plan::names;
 use crate::args::{MetricThreshold, ScoreArguments};
 use crate::contract::{MetricSpec, ScoreKind, ScoreRange};
 use crate::error::{Result, did_you_mean};
@@ -130,8 +131,7 @@ pub(super) fn named<'a>(
     result: &'a EvaluationResult,
     args: &ScoreArguments,
 ) -> impl Iterator<Item = &'a MetricSummary> {
-    let names = args.metrics.iter().map(|name| name.trim());
-    names.filter_map(|name| result.metric(name))
+    names(args).filter_map(|name| result.metric(name))
 }
 
 /// Returns a line for each metric that failed on every row, because of a sandbox without isolation or a model that does

@@ -27,7 +27,7 @@ use super::otlp::Otlp;
 use super::stdio::print_error;
 use crate::contract::Metric;
 use crate::data::{Format, NamedFile, Pairs, Samples};
-use crate::evaluate::{Ending, Evaluate, EvaluationResult, StopSettings};
+use crate::evaluate::{Ending, Evaluate, EvaluationResult, Sample, StopSettings};
 use crate::metrics::Registry;
 use dsrs_metrics_formats::Epochs;
 
@@ -110,7 +110,7 @@ fn score(
     let ci_files = ci_files::create(registry, args)?;
     let otlp = Otlp::new(&args.otlp)?;
     let builder = models.observed(Evaluate::builder(), args, &metrics)?;
-    let builder = otlp.observe(builder.metrics(metrics), models.ledger());
+    let builder = otlp.observe(with_metrics(builder, metrics, args), models.ledger());
     let mut builder = evaluator(builder, &ci_files, args)?;
     if let Rows::Samples(samples) = &rows {
         builder = builder.repeats(samples.repeats());
@@ -151,7 +151,7 @@ pub(super) fn evaluate(
     let inputs: Vec<NamedFile<'_>> = args.data.iter().map(NamedFile::from).collect();
     let rows = plan::open(args, &inputs, &metrics)?;
     let builder = models.observed(Evaluate::builder(), args, &metrics)?;
-    let builder = evaluator(builder.metrics(metrics), &[], args)?;
+    let builder = evaluator(with_metrics(builder, metrics, args), &[], args)?;
     let result = evaluate_rows(
         &builder.keep_results(true).build()?,
         Rows::Pairs(rows),
@@ -162,6 +162,29 @@ pub(super) fn evaluate(
     #[cfg(feature = "lm")]
     models.end(&result)?;
     Ok(result)
+}
+
+/// Adds the metrics, of which that of `--truth` is the last and judges a sample.
+fn with_metrics(
+    builder: Builder,
+    mut metrics: Vec<Arc<dyn Metric>>,
+    args: &ScoreArguments,
+) -> Builder {
+    let truth = args.sample.and_then(|rows| {
+        let sample = Sample::rows(rows);
+        let sample = match &args.by {
+            Some(by) => sample.stratified_by(by.trim()),
+            None => sample,
+        };
+        Some((metrics.pop()?, sample))
+    });
+    let builder = builder.metrics(metrics);
+    match truth {
+        Some((metric, sample)) => builder
+            .truth(metric, sample)
+            .statistics(|statistics| statistics.seed(args.seed)),
+        None => builder,
+    }
 }
 
 /// Returns the files of the command.

@@ -17,6 +17,14 @@ use crate::metrics::registry::{Entry, Registry};
 /// The builder for an evaluation of rows from files.
 pub(super) type Builder = EvaluateBuilder<Example, Prediction>;
 
+/// Returns the names of the metrics of the run. The one that judges a sample comes last.
+pub(super) fn names(args: &ScoreArguments) -> impl Iterator<Item = &str> {
+    args.metrics
+        .iter()
+        .chain(&args.truth)
+        .map(|name| name.trim())
+}
+
 /// Creates the metrics in the order of the options, and checks that `--param` and `--fail-under`
 /// name only these.
 pub(crate) fn configure(
@@ -24,7 +32,7 @@ pub(crate) fn configure(
     args: &ScoreArguments,
 ) -> Result<Vec<Arc<dyn Metric>>> {
     let mut selected = IndexMap::new();
-    for name in args.metrics.iter().map(|name| name.trim()) {
+    for name in names(args) {
         let entry = registry.find(name).map_err(of_metric)?;
         if selected.insert(name, (entry, Params::default())).is_some() {
             return Err(err!("duplicate metric `{name}`; name it once"));
@@ -54,7 +62,7 @@ pub(crate) fn configure(
 
 /// Checks that the metrics named by `--param` and `--fail-under` are in the run.
 fn check_names(args: &ScoreArguments) -> Result<()> {
-    let known = || args.metrics.iter().map(|name| name.trim());
+    let known = || names(args);
     let params = args.params.iter().map(|it| {
         (
             &*it.metric,

@@ -48,6 +48,11 @@ pub enum Outcome {
     Abstained,
     /// The gates of the run were decided before this row, so it was not evaluated.
     NotNeeded,
+    /// The row is not in the sample of rows that the metric judges.
+    NotSampled {
+        /// The probability with which it could have been; 0 if the run was stopped before the sample was drawn.
+        probability: f64,
+    },
     /// The metric failed.
     #[serde(with = "MetricError")]
     MetricFailed {
@@ -165,6 +170,7 @@ impl Outcome {
             Self::Counted(_) => "counted",
             Self::Abstained => "abstained",
             Self::NotNeeded => "not_needed",
+            Self::NotSampled { .. } => "not_sampled",
             Self::MetricFailed { .. } => "metric_failed",
             Self::ProgramFailed { .. } => "program_failed",
         }
@@ -422,6 +428,10 @@ mod tests {
             ),
             (Outcome::Abstained, r#""abstained""#),
             (Outcome::NotNeeded, r#""not_needed""#),
+            (
+                Outcome::NotSampled { probability: 0.25 },
+                r#"{"not_sampled":{"probability":0.25}}"#,
+            ),
             (
                 Outcome::ProgramFailed {
                     error: "no \"answer\"\n\u{1b}".into(),

@@ -15,7 +15,7 @@ use crate::contract::{
     Example, FieldError, FieldSpec, Metric, Prediction, ProgramOutput, ProgramReturn,
     ProgramRunError,
 };
-use crate::evaluate::{DevsetRows, EvaluateBuilder};
+use crate::evaluate::{DevsetRows, EvaluateBuilder, Sample};
 use crate::messages::escape;
 
 /// The time limit of a row without `timeout`: a program that never answers fails its row.
@@ -113,6 +113,22 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
 
         /// Sets the time limit of one row.
         pub fn timeout(each_row: Duration) in evaluate.timeout;
+    }
+
+    /// Adds a metric that judges a sample of the rows, in strata of another metric.
+    pub fn truth(
+        mut self,
+        metric: impl Metric<G, P> + 'static,
+        rows: u64,
+        by: Option<&'static str>,
+    ) -> Self {
+        let sample = Sample::rows(rows);
+        let sample = match by {
+            Some(by) => sample.stratified_by(by),
+            None => sample,
+        };
+        self.evaluate = self.evaluate.truth(metric, sample);
+        self
     }
 
     /// Sets the rows that the program is run on.

@@ -281,7 +281,12 @@ pub(super) fn chance(summary: &MetricSummary, bound: Bound) -> String {
     let (Bound::AtLeast(limit) | Bound::AtMost(limit)) = bound;
     let often = match summary.kind {
         ScoreKind::Corpus => return String::new(),
-        ScoreKind::Bool if !summary.has_repeats() && (0.0..=1.0).contains(&limit) => {
+        // An estimate from a sample is no share of rows.
+        ScoreKind::Bool
+            if !summary.has_repeats()
+                && summary.sampled.is_none()
+                && (0.0..=1.0).contains(&limit) =>
+        {
             let chance = chance_of_share(summary.scored + summary.failed, bound, limit);
             if chance == 1.0 {
                 return String::new();

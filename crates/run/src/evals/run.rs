@@ -9,7 +9,7 @@ use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
 
 use super::baseline::Baseline;
-use super::checks::{check_gates, explained};
+use super::checks::{check_gates, check_samples, explained};
 use super::decide::{GateResult, Verdicts, decide};
 use super::early;
 use super::environment::{Environment, Update, claim_name};
@@ -137,6 +137,7 @@ where
             return Err(mistake);
         }
         check_gates(&self.gates, &self.evaluate.metric_specs())?;
+        check_samples(&self.gates, &self.evaluate.sampled_metrics())?;
         let folder = source.eval_folder(&target_folder);
         claim_name(&source, &folder, &target_folder)?;
         let baseline_path = settings.baseline.as_deref();

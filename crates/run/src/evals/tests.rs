@@ -593,3 +593,31 @@ fn an_eval_with_early_ends_once_its_gates_are_decided() {
         )
     );
 }
+
+#[test]
+fn an_eval_with_a_sample_decides_limits_by_its_estimate() {
+    let package = Package::new("truth");
+    let eval = |text: &'static str, condition: Condition| {
+        let zero = |_: &Example, pred: &Prediction| pred.get("answer").is_some_and(|it| *it == 0);
+        let eval = package
+            .eval(NEW)
+            .truth(metric_fn("zero", zero), 50, Some("same"));
+        let eval = eval.devset(rows(500)).inputs(&["n"], &[]);
+        message(|| eval.gate(text, condition).run(wrong_on(&[])))
+    };
+    let failed = eval("lower(zero) >= 0.8", Condition::lower("zero", 0.8));
+    let line = failed.lines().next().unwrap_or_default();
+    assert!(line.contains("(50 of 500 judged"), "{line}");
+    assert_eq!(
+        eval("zero >= 0.2", Condition::score("zero", Bound::AtLeast(0.2))),
+        "passed"
+    );
+    assert_eq!(
+        eval("zero.better()", Condition::better("zero"))
+            .lines()
+            .next(),
+        Some(
+            "eval `capitals`: gate `zero.better()`: `zero` judges a sample of the rows, which decides limits on its score; write `lower(zero) >= 0.8`, or add it to `metrics(..)`"
+        )
+    );
+}

@@ -144,6 +144,13 @@ pub enum EvaluateError {
         /// What is invalid, and what to write.
         reason: String,
     },
+    /// A metric of [`truth`](super::EvaluateBuilder::truth) cannot judge a sample of the rows. Checked before any row is
+    /// evaluated.
+    #[error("{reason}")]
+    Truth {
+        /// What is invalid, and what to write.
+        reason: String,
+    },
     /// The label or a tag of the program is invalid.
     #[error("{reason}")]
     Description {

@@ -1,7 +1,7 @@
 //! The harness: runs a program and metrics over rows concurrently, and summarizes the outcomes.
 //!
 //! A folder imports only from the folders before it: `files/`, `input/`, `row/`, `manifest/`, `summary/`, `early/`,
-//! `report/`, `workers/`. `builder/` and `options.rs` hold the settings of a run, and `run.rs` starts and ends it.
+//! `truth/`, `report/`, `workers/`. `builder/` and `options.rs` hold the settings of a run, and `run.rs` starts and ends it.
 
 mod builder;
 mod early;
@@ -20,6 +20,7 @@ mod run;
 mod score_files;
 mod score_rollouts;
 pub(crate) mod summary;
+mod truth;
 mod unknown_field;
 mod workers;
 
@@ -43,9 +44,11 @@ pub use self::early::{Bound, EarlyGate, End, Figure};
 pub use self::error::EvaluateError;
 pub use self::evaluator::Evaluator;
 pub use self::input::DevsetRow;
-pub use self::manifest::{DecidedGate, EarlyResult, JudgeReplies, JudgedBy};
+pub use self::manifest::{
+    DecidedGate, EarlyResult, JudgeReplies, JudgedBy, TruthMethod, TruthResult, TruthStratum,
+};
 pub use self::observer::{Observer, RunStart};
-pub use self::row::{BudgetReport, Repeat, RolloutNumber, RowResult, Spending, StoreUse};
+pub use self::row::{BudgetReport, Repeat, RolloutNumber, RowResult, Sample, Spending, StoreUse};
 pub(crate) use self::row::{Gate, ScoredRollouts, reduced};
 pub use self::summary::{
     Ending, EvaluationResult, JudgedByTally, MetricSummary, ProgramTotals, RepeatSummary,
@@ -326,12 +329,14 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// - the concurrency or timeout is zero, or the failure score is out of range
     /// - two outputs have the same path
     /// - a gate of [`when_decided`](StopSettings::when_decided) needs all rows
+    /// - a metric of [`truth`](EvaluateBuilder::truth) cannot judge a sample
     pub fn build(self) -> Result<Evaluate<G, P>, EvaluateError> {
         self.check()?;
         let plan = self.plan();
         if let Some(early) = &self.options.early {
             early.check(&plan, self.options.group.is_some())?;
         }
+        truth::check(&plan, self.needs_all_rows())?;
         Ok(Evaluate {
             plan: Arc::new(plan),
             settings: self,

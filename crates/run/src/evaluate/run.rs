@@ -20,6 +20,7 @@ use super::row::{
     MetricEntry, Plan, Predicted, Preflight, ProgramIdentity, RunStore, StoreOptions,
 };
 use super::summary::{Ending, EvaluationResult, Groups, Tally};
+use super::truth::TruthRun;
 use super::workers::{Collector, CollectorOptions, Finished, Run, run_as_tasks, run_on_threads};
 use crate::contract::{Program, panic};
 use crate::lm::{LmError, Store};
@@ -67,6 +68,7 @@ where
         true => run_on_threads(&run).await,
         false => run_as_tasks(&run, program).await,
     };
+    run.judge_samples().await;
     run.ended(ended.and_then(|()| run.finish(options)))
 }
 
@@ -91,6 +93,7 @@ where
         run.work(first, program).await;
     };
     join_all((0..workers).map(work)).await;
+    run.judge_samples().await;
     run.finish(options)
 }
 
@@ -182,6 +185,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             files.is_some(),
             options.ledger.clone(),
         );
+        let truth = TruthRun::new(&plan, options.seed, options.max_errors);
         let (expected, total) = source.size_hint();
         let keep_below = if options.keep_results {
             u64::MAX
@@ -216,6 +220,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             stop,
             stop_when: options.stop_when.clone(),
             early: None,
+            truth,
             observers: Observers::new(&options.observers),
             render,
             preflight,
@@ -341,6 +346,10 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         let early = self.early.as_ref();
         let early = early
             .map(|early| early.finish(&mut finished.summaries, finished.failed_rows, is_whole));
+        let truth = self.truth.as_ref().filter(|_| is_whole);
+        let (truth, notes) = truth
+            .map(|truth| truth.finish(&mut finished.summaries))
+            .unwrap_or_default();
         let is_decided = early.as_ref().is_some_and(|(_, is_decided)| *is_decided);
         let early = early.map(|(early, _)| early);
         let elapsed = self.started.elapsed();
@@ -353,6 +362,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         };
         let mut manifest = self.manifest(&finished, collector.rows, &ending, elapsed);
         manifest.run.early.clone_from(&early);
+        manifest.run.truth = truth;
         collector.write_files(&manifest);
         let mut result = EvaluationResult {
             score: finished.summaries[0][0].score,
@@ -380,7 +390,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             names: self.names.clone(),
             observer_error: None,
             unused_mappings: Vec::new(),
-            notes: Vec::new(),
+            notes,
             failure_score: options.failure_score,
         };
         if let Some(show_table) = options.show_table {

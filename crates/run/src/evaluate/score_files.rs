@@ -75,7 +75,7 @@ impl Evaluate {
                 left_out()?;
             }
             let mut result = result?;
-            result.notes = files.notes();
+            result.notes.extend(files.notes());
             if result.ending == Ending::Complete {
                 result.notes.extend(left_out()?);
                 result.unused_mappings = pairing.unused_mappings().cloned().collect();
@@ -106,7 +106,7 @@ impl Evaluate {
         let render = self.render_scored();
         Box::pin(async move {
             let mut result = self.start(source, Predicted, render).await?;
-            result.notes = files.notes();
+            result.notes.extend(files.notes());
             Ok(result)
         })
     }

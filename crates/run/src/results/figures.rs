@@ -6,6 +6,7 @@ use super::ResultOutcome;
 use super::run_scores::RunScores;
 use super::selected::Score;
 use crate::contract::{MetricIdentity, ScoreKind, ScoreRange};
+use crate::evaluate::TruthResult;
 use crate::evaluate::summary::{IntervalOptions, Place, Sample};
 use crate::stats::decimals::decimals;
 use crate::stats::{Interval, Proportion, Uncertainty};
@@ -20,6 +21,7 @@ pub struct Counts {
     pub skipped: u64,
     pub abstained: u64,
     pub not_needed: u64,
+    pub not_sampled: u64,
     /// Rows that have no result of the metric.
     pub(super) absent: u64,
     /// Scored rows that lack a field that the metric reads.
@@ -36,13 +38,15 @@ impl Counts {
             Some(ResultOutcome::Skipped) => &mut self.skipped,
             Some(ResultOutcome::Abstained) => &mut self.abstained,
             Some(ResultOutcome::NotNeeded) => &mut self.not_needed,
+            Some(ResultOutcome::NotSampled) => &mut self.not_sampled,
             Some(ResultOutcome::MetricFailed | ResultOutcome::ProgramFailed) => &mut self.failed,
         } += 1;
     }
 
     pub(super) fn rows(&self) -> u64 {
-        let unscored = self.gated + self.skipped + self.abstained + self.not_needed;
-        self.scored + self.failed + unscored + self.absent
+        let unscored = self.gated + self.skipped + self.abstained;
+        let not_evaluated = self.not_needed + self.not_sampled + self.absent;
+        self.scored + self.failed + unscored + not_evaluated
     }
 }
 
@@ -144,9 +148,15 @@ impl Figures {
         }
     }
 
-    /// Replaces the interval by the confidence sequence of a run that ended once its gates were decided.
-    pub(super) fn of_early(mut self, run: &RunScores, metric: &str) -> Self {
+    /// Replaces the interval by the confidence sequence of a run that ended once its gates were decided, and the figures of a
+    /// sample by its estimate for all rows.
+    pub(super) fn of_part(mut self, run: &RunScores, metric: &str) -> Self {
         if let Some(ci95) = run.early_interval(metric) {
+            self.uncertainty = Uncertainty::WithoutStderr { ci95 };
+        }
+        if let Some(truth) = run.truth(metric) {
+            let ci95 = truth.interval();
+            self.mean = Some(truth.mean);
             self.uncertainty = Uncertainty::WithoutStderr { ci95 };
         }
         self
@@ -286,10 +296,11 @@ impl RunScores {
         let scores = self.column(metric).enumerate();
         let scores = scores.map(|(row, score)| (score, self.group_number(row)));
         let (counts, figures) = figures_of(scores, (self, metric), kind, has_groups);
-        let figures = figures.of_early(self, metric);
+        let figures = figures.of_part(self, metric);
         let method = match (kind, has_groups) {
             (ScoreKind::Corpus, _) => "none: a score of all rows",
             _ if self.early_interval(metric).is_some() => "confidence sequence",
+            _ if let Some(truth) = self.truth(metric) => truth.method.name(),
             (_, true) => "cluster-robust (CR2)",
             (ScoreKind::Bool, false) => "Wilson",
             (ScoreKind::Number, false) => "Student's t",
@@ -312,6 +323,12 @@ impl RunScores {
         let early = self.run.manifest()?.run.early.as_ref()?;
         let [low, high] = *early.ci95.get(metric)?;
         Some(Interval { low, high })
+    }
+
+    /// Returns the estimate of a metric that judged a sample of the rows.
+    pub(super) fn truth(&self, metric: &str) -> Option<&TruthResult> {
+        let mut truths = self.run.manifest()?.run.truth.iter();
+        truths.find(|truth| truth.metric == metric)
     }
 
     /// Returns the score of all rows, from their contributions. Files from an earlier version have none.

@@ -208,8 +208,7 @@ impl UncheckedRow {
     }
 }
 
-const OUTCOMES: &str =
-    "scored, counted, gated, skipped, abstained, metric_failed or program_failed";
+const OUTCOMES: &str = "scored, counted, gated, skipped, abstained, not_needed, not_sampled, metric_failed or program_failed";
 const NUMBER: &str = "a number or null";
 const WHOLE: &str = "a whole number, at least 0";
 const CORPUS: &str = "the contribution of a row to a score of all rows, as `score --out` writes it";
@@ -261,6 +260,7 @@ impl<'a> Keys<'a> {
                 .unwrap_or_default(),
             gated_by: self.text("gated_by"),
             budget_msats: self.typed("budget_msats", Value::as_u64, WHOLE)?,
+            probability: self.typed("probability", Value::as_f64, NUMBER)?,
             parts: self
                 .read("parts", "an object of numbers")?
                 .unwrap_or_default(),

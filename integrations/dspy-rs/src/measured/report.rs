@@ -240,7 +240,8 @@ impl Tally {
             Outcome::Abstained
             | Outcome::Gated { .. }
             | Outcome::Skipped { .. }
-            | Outcome::NotNeeded => {
+            | Outcome::NotNeeded
+            | Outcome::NotSampled { .. } => {
                 self.unscored += 1;
             }
         }

@@ -125,7 +125,8 @@ fn score(run: &ExportedRun<'_>, name: &str) -> Score {
         unscored_samples: figures.counts.gated
             + figures.counts.skipped
             + figures.counts.abstained
-            + figures.counts.not_needed,
+            + figures.counts.not_needed
+            + figures.counts.not_sampled,
         params: run
             .identity(name)
             .map(|it| it.parameters().clone())

@@ -159,6 +159,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         (self, removed.into_iter().map(|entry| entry.name).collect())
     }
 
+    /// Returns the names of the metrics that judge a sample of the rows.
+    pub(crate) fn sampled_metrics(&self) -> Vec<&str> {
+        let sampled = self.metrics.iter().filter(|entry| entry.sample.is_some());
+        sampled.map(|entry| &*entry.name).collect()
+    }
+
     /// Returns the specs of the metrics.
     pub(crate) fn metric_specs(&self) -> Vec<MetricSpec<'_>> {
         self.metrics

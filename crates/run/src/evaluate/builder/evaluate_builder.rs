@@ -15,7 +15,7 @@ use crate::evaluate::input::{Devset, RowId};
 use crate::evaluate::observer::Observer;
 use crate::evaluate::options::Options;
 use crate::evaluate::report::ProgressDisplay;
-use crate::evaluate::row::{Gate, MetricEntry, Plan, RowOptions, sharing};
+use crate::evaluate::row::{Gate, MetricEntry, Plan, RowOptions, Sample, sharing};
 
 /// The maximum absolute value of a failure score: any mean that includes it, times 100, is finite.
 const MAX_FAILURE_SCORE: f64 = 1e300;
@@ -133,6 +133,61 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self.row_options.repeats = (rollouts > 1).then_some(rollouts);
         self.gate = Some(gate);
         self
+    }
+
+    /// Adds an expensive metric that judges only a sample of the rows, such as a judge beside a cheap metric, and
+    /// estimates its mean over all rows from both.
+    ///
+    /// All other metrics evaluate every row first, and the rows stay in memory until the sample is drawn. Rows are drawn
+    /// from strata of a metric, its proxy, in the order of the hash of their ids and the
+    /// [seed](crate::StatisticsSettings::seed), so the result is the same at any concurrency. Rows outside the sample have the
+    /// outcome [`NotSampled`](crate::Outcome::NotSampled).
+    ///
+    /// | scores of the metric | estimate |
+    /// | --- | --- |
+    /// | pass or fail | [post-stratified](crate::stats::sampled_share) |
+    /// | numbers | [prediction-powered](crate::stats::prediction_powered) |
+    ///
+    /// If the proxy says nothing, because it is the same for nearly all rows, or if the metric has no score for a sampled
+    /// row, the estimate is that of the sample alone, and a note in the headline says why. A sample with at least as many
+    /// rows as there are takes all of them.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::{Evaluate, rows::Pair, runs::Sample};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+    /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+    /// let polite = metric_fn("polite", |_, pred| pred.get("polite").is_some_and(|it| *it == true));
+    /// let row = |n: u32| {
+    ///     let (answer, is_polite) = (n % 10 != 0, n % 10 != 0 && n % 30 != 1);
+    ///     Pair::new(n.to_string(), example! { "answer" => true }, prediction! { "answer" => answer, "polite" => is_polite })
+    /// };
+    /// let evaluate = Evaluate::builder().metric(same).truth(polite, Sample::rows(100).stratified_by("same"));
+    /// let result = evaluate.score((0..1000).map(row)).await?;
+    /// assert_eq!(result.metrics[1].to_string(), "85.00% [79.28, 88.78] (100 of 1,000 judged, worth 178, 0 failed)");
+    /// assert_eq!(result.metrics[1].not_sampled, 900);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn truth(self, metric: impl Metric<G, P> + 'static, sample: Sample) -> Self {
+        let mut builder = self.metric(metric);
+        if let Some(entry) = builder.metrics.last_mut() {
+            entry.sample = Some(sample);
+        }
+        builder
+    }
+
+    /// Returns why no metric can judge a sample of the rows, if so.
+    pub(in crate::evaluate) fn needs_all_rows(&self) -> Option<&'static str> {
+        if self.options.early.is_some() {
+            return Some(
+                "a run that ends once its gates are decided takes rows in another order; remove the gates, or judge all rows",
+            );
+        }
+        let has_repeats = self.row_options.repeats.is_some();
+        has_repeats.then_some("it judges a row once; remove the repeats, or judge all rows")
     }
 
     /// Adds a list of metrics.
@@ -301,9 +356,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             failure_score: self.options.failure_score,
             ..self.row_options
         };
-        let sharing = sharing(&self.metrics);
-        let (metrics, inputs, gate) =
+        let (mut metrics, inputs, gate) =
             (self.metrics.clone(), self.inputs.clone(), self.gate.clone());
+        metrics.sort_by_key(|entry| entry.sample.is_some());
+        let sharing = sharing(&metrics);
         Plan::new(
             metrics,
             options,

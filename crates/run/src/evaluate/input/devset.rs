@@ -148,7 +148,7 @@ impl<G: Send + Sync + 'static> Devset<G> {
 }
 
 /// Returns the place of a row in a random order that depends only on the ids of the rows and the seed.
-pub(super) fn hash_order<N: Display>(seed: u64, id: Option<&str>, position: N) -> (u128, N) {
+pub(crate) fn hash_order<N: Display>(seed: u64, id: Option<&str>, position: N) -> (u128, N) {
     let id = id.map_or_else(|| position.to_string(), str::to_owned);
     (
         XxHash3_128::oneshot_with_seed(seed, id.as_bytes()),

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::early::EarlyResult;
 use super::judged_by::JudgedBy;
+use super::truth::TruthResult;
 use crate::contract::MetricIdentity;
 use crate::data::DataFile;
 use crate::json::equality;
@@ -114,11 +115,14 @@ pub struct RunManifest {
     /// The number of bootstrap samples, if intervals are bootstrapped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<u32>,
-    /// The seed of the bootstrap, and of the order of the rows if the run may end early.
+    /// The seed of the bootstrap, of the order of the rows if the run may end early, and of the samples.
     pub seed: u64,
     /// What decided the gates of a run that may end before all rows are evaluated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub early: Option<EarlyResult>,
+    /// What the metrics that judged a sample of the rows say about all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub truth: Vec<TruthResult>,
     /// The library that made the measurement.
     pub library: Library,
 }

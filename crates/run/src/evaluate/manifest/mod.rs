@@ -1,8 +1,8 @@
 //! The manifest of a run: what was measured, by which metrics and judges, on which data.
 //!
 //! `content.rs` has the content, `judged_by.rs` the models that answered for judges, `started.rs` the manifest of a run
-//! in progress, and `file.rs` the file beside a result file. `git.rs` reads the commit, and `program.rs` hashes the
-//! program.
+//! in progress, and `file.rs` the file beside a result file. `git.rs` reads the commit, `program.rs` hashes the
+//! program, and `early.rs` and `truth.rs` have what a part of the rows decided.
 
 mod content;
 mod early;
@@ -11,6 +11,7 @@ mod git;
 mod judged_by;
 mod program;
 mod started;
+mod truth;
 
 #[cfg(feature = "parquet")]
 pub(crate) use self::content::Embedded;
@@ -27,3 +28,4 @@ pub(crate) use self::file::{
 pub use self::judged_by::{JudgeReplies, JudgedBy};
 pub(crate) use self::program::executable;
 pub(crate) use self::started::StartedManifest;
+pub use self::truth::{TruthMethod, TruthResult, TruthStratum};

@@ -132,6 +132,9 @@ pub struct ResultScore {
     /// The budget that did not cover a skipped row, in millisatoshis.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_msats: Option<u64>,
+    /// The probability with which a row that is not in the sample could have been.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probability: Option<f64>,
     /// Named scores, such as `precision`.
     #[serde(
         default,
@@ -185,6 +188,8 @@ pub enum ResultOutcome {
     Abstained,
     /// The gates of the run were decided before this row.
     NotNeeded,
+    /// The row is not in the sample of rows that the metric judges.
+    NotSampled,
     /// The metric failed.
     MetricFailed,
     /// The program failed.
@@ -201,6 +206,7 @@ impl ResultOutcome {
             Self::Skipped => "skipped",
             Self::Abstained => "abstained",
             Self::NotNeeded => "not_needed",
+            Self::NotSampled => "not_sampled",
             Self::MetricFailed => "metric_failed",
             Self::ProgramFailed => "program_failed",
         }
@@ -221,6 +227,7 @@ impl From<&Outcome> for ResultOutcome {
             Outcome::Skipped { .. } => Self::Skipped,
             Outcome::Abstained => Self::Abstained,
             Outcome::NotNeeded => Self::NotNeeded,
+            Outcome::NotSampled { .. } => Self::NotSampled,
             Outcome::MetricFailed { .. } => Self::MetricFailed,
             Outcome::ProgramFailed { .. } => Self::ProgramFailed,
         }
@@ -422,6 +429,10 @@ impl ResultScore {
             },
             budget_msats: match outcome {
                 Outcome::Skipped { budget, .. } => Some(*budget),
+                _ => None,
+            },
+            probability: match outcome {
+                Outcome::NotSampled { probability } => Some(*probability),
                 _ => None,
             },
             parts: IndexMap::new(),

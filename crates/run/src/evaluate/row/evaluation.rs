@@ -10,7 +10,7 @@ use super::kept::{KeptRepeat, KeptRow, RunStore};
 use super::plan::Plan;
 use super::row_result::RowResult;
 use crate::contract::{
-    Metric, MetricCall, MetricError, Origin, Program, RepeatNumber, Settings, panic,
+    Metric, MetricCall, MetricError, Origin, Outcome, Program, RepeatNumber, Settings, panic,
 };
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::input::Input;
@@ -41,7 +41,42 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 Box::pin(self.evaluate_repeatedly(&mut row, program, repeats, kept)).await;
             }
         }
+        // Without a judgement yet; a row whose program failed has all its outcomes.
+        let unsampled = Outcome::NotSampled { probability: 0.0 };
+        row.outcomes.resize(self.metrics.len(), unsampled);
         row
+    }
+
+    /// Evaluates a row by a metric that judges a sample of the rows.
+    pub(crate) async fn judge(
+        &self,
+        row: &mut RowResult<G, P>,
+        metric: usize,
+        store: Option<&RunStore<G, P>>,
+    ) {
+        let Some(pred) = &row.pred else { return };
+        let row_in_store = store.map(|store| store.row(&row.gold, None, true));
+        let kept = row_in_store.as_ref().map(|row| row.repeat(0));
+        let call = self.call(&row.gold, pred, row.run.as_deref());
+        let memo = self.sharing.as_ref();
+        let memo = memo.map(|sharing| sharing.memo(call.address()));
+        let scores = kept.as_ref().map(|kept| kept.scores(&call));
+        let known = scores.as_ref().map(|scores| scores.known(self));
+        let call = call.with_memo(memo.as_ref());
+        let scored = self.score_metrics(
+            call,
+            self.deadline(),
+            scores.as_ref(),
+            known.unwrap_or_default(),
+            metric..metric + 1,
+            std::iter::empty(),
+        );
+        let (outcomes, traceback) = match &kept {
+            Some(kept) => kept.scope(scored).await,
+            None => scored.await,
+        };
+        row.outcomes.splice(metric..=metric, outcomes);
+        row.traceback = row.traceback.take().or(traceback);
     }
 
     /// Evaluates a row several times in sequence, or once with each given prediction, and reduces the outcomes of each
@@ -111,7 +146,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         if let Some(pred) = &row.pred {
             let call = self.call(&row.gold, pred, row.run.as_deref());
             if kept.is_none() && self.is_immediate {
-                let mut outcomes = Vec::with_capacity(self.metrics.len());
+                let mut outcomes = Vec::with_capacity(self.cheap);
                 if let Some(traceback) = self.score_now(call, &mut outcomes) {
                     (row.outcomes, row.traceback) = (outcomes, traceback);
                     return;
@@ -128,7 +163,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 .as_ref()
                 .map(|kept| kept.known(self))
                 .unwrap_or_default();
-            let (metrics, charges) = (0..self.metrics.len(), std::iter::empty());
+            let (metrics, charges) = (0..self.cheap, std::iter::empty());
             let scored = self.score_metrics(call, deadline, kept.as_ref(), known, metrics, charges);
             (row.outcomes, row.traceback) = scored.await;
         }

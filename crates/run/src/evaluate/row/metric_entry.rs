@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::sample::Sample;
 use crate::contract::declared::requirements::{self, NotReady};
 use crate::contract::dedup::Sharing;
 use crate::contract::metric::shared_answer;
@@ -36,6 +37,8 @@ pub(crate) struct MetricEntry<'a, G, P> {
     metric: Arc<dyn Metric<G, P> + 'a>,
     key: Option<Key>,
     pub(crate) is_async: bool,
+    /// The rows that the metric judges; `None` if it evaluates all.
+    pub(crate) sample: Option<Sample>,
 }
 
 impl<G, P> Clone for MetricEntry<'_, G, P> {
@@ -48,6 +51,7 @@ impl<G, P> Clone for MetricEntry<'_, G, P> {
             metric,
             key,
             is_async,
+            sample,
         } = self;
         let (name, reads, key) = (name.clone(), reads.clone(), key.clone());
         let (metric, kind, range, is_async) = (Arc::clone(metric), *kind, *range, *is_async);
@@ -59,6 +63,7 @@ impl<G, P> Clone for MetricEntry<'_, G, P> {
             metric,
             key,
             is_async,
+            sample: sample.clone(),
         }
     }
 }
@@ -115,6 +120,7 @@ impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
             key,
             metric,
             is_async,
+            sample: None,
         }
     }
 }

@@ -22,6 +22,7 @@ mod repeats;
 mod rollouts;
 mod row_result;
 mod row_scores;
+mod sample;
 
 pub use self::budget::{BudgetReport, Spending};
 pub(crate) use self::gate::Gate;
@@ -36,3 +37,4 @@ pub(crate) use self::repeats::reduced;
 pub use self::rollouts::RolloutNumber;
 pub use self::row_result::RowResult;
 pub(crate) use self::row_result::ScoredRollouts;
+pub use self::sample::Sample;

@@ -18,6 +18,8 @@ use crate::contract::{MetricCall, MetricIdentity, Outcome, ProgramRun};
 /// How every row is evaluated.
 pub(crate) struct Plan<'a, G, P> {
     pub(crate) metrics: Vec<MetricEntry<'a, G, P>>,
+    /// How many of the metrics evaluate every row. They come first; the others judge a sample.
+    pub(crate) cheap: usize,
     pub(crate) options: RowOptions,
     /// The metrics or components that occur more than once.
     pub(crate) sharing: Option<Sharing>,
@@ -47,10 +49,12 @@ impl<'a, G, P> Plan<'a, G, P> {
         } = options;
         let waits = timeout.is_some() || repeats.is_some() || gate.is_some();
         let is_immediate = !waits && !metrics.iter().any(|entry| entry.is_async);
+        let cheap = metrics.partition_point(|entry| entry.sample.is_none());
         let permits = Semaphore::new(concurrency.min(Semaphore::MAX_PERMITS));
         let identities = OnceLock::new();
         Self {
             metrics,
+            cheap,
             options,
             sharing,
             inputs,
@@ -72,7 +76,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     /// declare a cost.
     pub(crate) fn never_waits(&self, has_store: bool) -> bool {
         let is_kept = |entry: &MetricEntry<'_, G, P>| entry.metric().spec().cost_msats > 0;
-        self.is_immediate && !(has_store && self.metrics.iter().any(is_kept))
+        let judges_all = self.cheap == self.metrics.len();
+        self.is_immediate && judges_all && !(has_store && self.metrics.iter().any(is_kept))
     }
 
     /// Returns the metric identities, with the current contents of the files they read.

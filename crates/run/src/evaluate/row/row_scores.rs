@@ -47,14 +47,14 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         outcomes: &mut Vec<Outcome>,
     ) -> Option<Option<String>> {
         outcomes.clear();
-        outcomes.reserve_exact(self.metrics.len());
+        outcomes.reserve_exact(self.cheap);
         let memo = self
             .sharing
             .as_ref()
             .map(|sharing| sharing.memo(call.address()));
         let call = call.with_memo(memo.as_ref());
         let mut tracebacks = Vec::new();
-        for entry in &self.metrics {
+        for entry in &self.metrics[..self.cheap] {
             let attempt = match panic::catch(self.options.traceback, || entry.answer(call)) {
                 Ok(Answer::Ready(result)) => Ok(result),
                 // The metric's spec is wrong. Nothing has happened, because the future was not polled.

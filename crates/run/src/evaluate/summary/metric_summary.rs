@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::repeats::RepeatSummary;
 use crate::contract::ScoreKind;
-use crate::evaluate::manifest::JudgedBy;
+use crate::evaluate::manifest::{JudgedBy, TruthResult};
 use crate::evaluate::unknown_field::UnknownField;
 use crate::messages::escape;
 use crate::stats::decimals::decimals;
@@ -15,14 +15,15 @@ use crate::stats::{Histogram, Interval, Uncertainty};
 
 /// The summary of one metric, or of one of its named scores, over all rows.
 ///
-/// Every row is counted in exactly one of `scored`, `failed`, `gated`, `skipped`, `abstained` and `not_needed`.
+/// Every row is counted in exactly one of `scored`, `failed`, `gated`, `skipped`, `abstained`, `not_needed`
+/// and `not_sampled`.
 ///
 /// | number | sum | divided by |
 /// | --- | --- | --- |
 /// | `mean_scored` | values of scored rows | `scored` |
 /// | `mean` | the same, and `failure_score` for each failed row | `scored + failed` |
 ///
-/// Rows that are gated, skipped, abstained or not needed are in neither mean, but the headline counts them. A scored row without a value
+/// Rows that are gated, skipped, abstained, not needed or not sampled are in neither mean, but the headline counts them. A scored row without a value
 /// for a named score counts as abstained for that score. Sums are exact, so no digit depends on the order in which rows
 /// finish.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -68,6 +69,13 @@ pub struct MetricSummary {
     /// [`when_decided`](crate::StopSettings::when_decided).
     #[serde(skip_serializing_if = "is_zero")]
     pub not_needed: u64,
+    /// Rows that are not in the sample that the metric judged; see [`truth`](crate::EvaluateBuilder::truth).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub not_sampled: u64,
+    /// The estimate from the sample, which is the [`score`](Self::score), [`mean`](Self::mean) and interval. `None` if the
+    /// metric evaluated all rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<Box<TruthResult>>,
     /// Rows that passed: true, or on the good side of the threshold. `None` if the metric has no verdict.
     pub passed: Option<u64>,
     /// The cost of scored and failed rows, in millisatoshis; 0 for a named score.
@@ -133,7 +141,8 @@ fn is_zero(count: &u64) -> bool {
 impl MetricSummary {
     /// Returns the number of rows.
     pub fn rows(&self) -> u64 {
-        self.scored + self.failed + self.gated + self.skipped + self.abstained + self.not_needed
+        let unscored = self.gated + self.skipped + self.abstained;
+        self.scored + self.failed + unscored + self.not_needed + self.not_sampled
     }
 
     /// Returns [`score`](Self::score) times 100, unrounded: a percentage if the range of the metric is [0, 1].
@@ -166,6 +175,15 @@ impl MetricSummary {
             self.interval(),
             self.ones
         )
+    }
+
+    /// The estimate of all rows: `91.80% [88.90, 94.10] (100 of 1,000 judged, worth 239`
+    fn headline_sampled(&self, sampled: &TruthResult, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            ScoreKind::Bool => write!(f, "{:.2}%", 100.0 * sampled.mean)?,
+            _ => f.write_str(&decimals(sampled.mean, 4))?,
+        }
+        write!(f, "{} ({}", self.interval(), sampled.counts())
     }
 
     fn headline_corpus(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -252,6 +270,7 @@ impl fmt::Display for MetricSummary {
             return write!(f, "not scored: {unknown} (0/{} rows)", self.rows());
         }
         match (self.mean, self.kind) {
+            _ if let Some(sampled) = &self.sampled => self.headline_sampled(sampled, f)?,
             (_, ScoreKind::Corpus) if self.scored > 0 => self.headline_corpus(f)?,
             (None, _) | (_, ScoreKind::Corpus) => {
                 write!(f, "not enough rows (0/{} scored", self.rows())?;
@@ -268,15 +287,19 @@ impl fmt::Display for MetricSummary {
             (self.skipped, "skipped"),
             (self.abstained, "abstained"),
             (self.not_needed, "not needed"),
+            (self.not_sampled, "not sampled"),
         ];
-        for (count, what) in unscored.into_iter().filter(|(count, _)| *count > 0) {
+        // The counts of a sample say the last one.
+        let unscored = &unscored[..unscored.len() - usize::from(self.sampled.is_some())];
+        for (count, what) in unscored.iter().filter(|(count, _)| *count > 0) {
             write!(f, ", {count} {what}")?;
         }
         if self.missing > 0 {
             let names = escape::names(self.missing_fields.keys().map(String::as_str));
             write!(f, ", {} without {names}", self.missing)?;
         }
-        match self.mean_scored.filter(|_| self.mean != self.mean_scored) {
+        let has_other_mean = self.mean != self.mean_scored && self.sampled.is_none();
+        match self.mean_scored.filter(|_| has_other_mean) {
             Some(mean) if self.kind == ScoreKind::Bool => {
                 write!(f, "; {:.2}% of the {} scored", 100.0 * mean, self.scored)?;
             }
@@ -293,6 +316,9 @@ impl fmt::Display for MetricSummary {
         }
         if self.judged_offline > 0 {
             write!(f, "; judge: {}", crate::contract::score::OFFLINE_JUDGE)?;
+        }
+        if let Some(note) = self.sampled.as_ref().and_then(|it| it.note.as_ref()) {
+            write!(f, "; {}", escape::escaped(note))?;
         }
         f.write_str(")")?;
         match self.corpus {

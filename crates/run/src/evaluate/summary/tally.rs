@@ -87,6 +87,7 @@ impl Tally {
             Outcome::Counted(counted) => self.record_counted(place.row, counted),
             Outcome::Abstained => self.counts.abstained += 1,
             Outcome::NotNeeded => self.counts.not_needed += 1,
+            Outcome::NotSampled { .. } => self.counts.not_sampled += 1,
             Outcome::MetricFailed { .. } | Outcome::ProgramFailed { .. } => {
                 self.counts.failed += 1;
                 if self.options.intervals.needs_places() {
@@ -230,6 +231,7 @@ impl Tally {
                 skipped: counts.skipped,
                 abstained: counts.abstained + counts.scored - part.scored,
                 not_needed: counts.not_needed,
+                not_sampled: counts.not_sampled,
                 judged_offline: counts.judged_offline,
                 unknown_fields: own.unknown_fields.clone(),
                 failure_score: counts.failure_score,

@@ -1,11 +1,13 @@
 //! The threads and tasks that evaluate rows.
 //!
 //! `threads.rs` evaluates rows that never wait, and `tasks.rs` all others. They share the state of [`Run`]. Finished
-//! rows reach the [`Collector`], simple ones in groups. `ctrl_c.rs` ends a run early.
+//! rows reach the [`Collector`], simple ones in groups. `ctrl_c.rs` ends a run early, and `sampled.rs`
+//! judges a sample of the rows.
 
 mod collector;
 #[cfg(feature = "ctrl-c")]
 mod ctrl_c;
+mod sampled;
 mod state;
 mod tasks;
 mod threads;

@@ -18,6 +18,7 @@ use crate::evaluate::manifest::StartedManifest;
 use crate::evaluate::observer::Observers;
 use crate::evaluate::report::{Lines, Render, score_line};
 use crate::evaluate::row::{Plan, Preflight, RowResult, RunStore};
+use crate::evaluate::truth::TruthRun;
 
 /// The state that the threads or tasks of one run share.
 pub(crate) struct Run<'a, G, P> {
@@ -28,6 +29,8 @@ pub(crate) struct Run<'a, G, P> {
     pub(crate) stop_when: Option<Shared<BoxFuture<'static, ()>>>,
     /// Set if the run ends once its gates are decided.
     pub(crate) early: Option<EarlyRun<G, P>>,
+    /// Set if metrics judge a sample of the rows.
+    pub(crate) truth: Option<TruthRun<G, P>>,
     pub(crate) observers: Observers<G, P>,
     pub(crate) collector: Mutex<Collector<G, P>>,
     /// Rows from this position on need only be counted; `None` if every row must be kept or passed on.

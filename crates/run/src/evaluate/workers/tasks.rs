@@ -112,13 +112,18 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
                 .plan
                 .finish(index, input, program, self.store.as_ref())
                 .await;
-            match &self.early {
-                None => self.finished(index, row, &mut line),
-                Some(early) => {
+            match (&self.early, &self.truth) {
+                (_, Some(truth)) => {
+                    if truth.hold(index, row) {
+                        self.stop.set();
+                    }
+                }
+                (Some(early), None) => {
                     for (index, row) in early.finished(index, row, &self.stop) {
                         self.finished(index, row, &mut line);
                     }
                 }
+                (None, None) => self.finished(index, row, &mut line),
             }
             // Yields, because rows that happen not to wait would keep other tasks from running.
             tokio::task::consume_budget().await;

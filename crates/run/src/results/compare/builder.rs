@@ -372,14 +372,15 @@ impl ComparisonBuilder {
             ..testing
         };
         let listed = self.listed_rows.unwrap_or(usize::MAX);
-        Ok(MetricComparison::new(
-            name,
-            (&rows, pairs),
-            testing,
-            groups,
-            failure_score,
-            listed,
-        ))
+        let rows = (&rows, pairs);
+        let compared = MetricComparison::new(name, rows, testing, groups, failure_score, listed);
+        let sampled = [a, b]
+            .into_iter()
+            .find(|run| run.truth(selected.metric()).is_some());
+        Ok(match sampled {
+            Some(run) => compared.of_sample(selected.metric(), run.run.name()),
+            None => compared,
+        })
     }
 }
 

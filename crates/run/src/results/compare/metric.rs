@@ -208,6 +208,16 @@ impl MetricComparison {
         }
     }
 
+    /// Removes the test, because a run has the scores of a sample of its rows.
+    pub(super) fn of_sample(mut self, metric: &str, run: &str) -> Self {
+        self.overall.p_value = None;
+        let (metric, run) = (escape::name(metric), escape::name(run));
+        self.not_tested = Some(format!(
+            "no test, since `{metric}` judged only a sample of the rows of {run}; compare the estimates and their intervals, or judge all rows"
+        ));
+        self
+    }
+
     /// Returns a comparison without p-values, row lists and groups.
     fn untested(
         name: &str,

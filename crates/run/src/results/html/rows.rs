@@ -91,6 +91,7 @@ impl Serialize for ScoreData<'_> {
         keys.add("missing", Some(missing).filter(|fields| !fields.is_empty()))?;
         keys.add("gated_by", score.gated_by.as_deref().map(Text))?;
         keys.add("budget_msats", score.budget_msats)?;
+        keys.add("probability", score.probability)?;
         keys.add("parts", object(score.parts.iter(), |value| value))?;
         keys.add("metadata", object(score.metadata.iter(), Bounded))?;
         keys.add("components", object(score.components.iter(), ScoreData))?;

@@ -93,7 +93,7 @@ impl<'a> View<'a> {
             let scores = scores.map(|(row, score)| (score, run.scores.group_number(row)));
             let has_groups = self.groups.is_some();
             let (mut counts, figures) = figures_of(scores, (&run.scores, name), kind, has_groups);
-            let figures = figures.of_early(&run.scores, name);
+            let figures = figures.of_part(&run.scores, name);
             if let Some(totals) = run.totals.metrics.get(name) {
                 counts.missing = totals.missing;
                 counts.judged_offline = totals.judged_offline;
@@ -232,6 +232,7 @@ fn counts_of(counts: &Counts, figures: &Figures, kind: ScoreKind) -> Vec<Value> 
         (counts.skipped, "skipped"),
         (counts.abstained, "abstained"),
         (counts.not_needed, "not needed"),
+        (counts.not_sampled, "not sampled"),
         (counts.absent, "without a result"),
         (counts.missing, "with a missing field"),
     ];
