@@ -141,7 +141,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// All other metrics evaluate every row first, and the rows stay in memory until the sample is drawn. Rows are drawn
     /// from strata of a metric, its proxy, in the order of the hash of their ids and the
     /// [seed](crate::StatisticsSettings::seed), so the result is the same at any concurrency. Rows outside the sample have the
-    /// outcome [`NotSampled`](crate::Outcome::NotSampled).
+    /// outcome [`NotSampled`](crate::contract::Outcome::NotSampled).
     ///
     /// | scores of the metric | estimate |
     /// | --- | --- |
