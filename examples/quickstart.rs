@@ -8,7 +8,7 @@
 //! The last line names the HTML report, in which each row is shown with both answers.
 //!
 //! The answers are recorded, so no key is needed: `Recorded` takes the place of your own program. The judge is called
-//! only if the intent was recognized. `.offline()` asks it to score by token overlap in place of a model, and the headline
+//! only if the intent was recognized. `.offline()` asks it to score by token overlap instead of a model, and the headline
 //! states this; `.with_lm(..)` takes its place in a program of yours.
 
 use std::collections::HashMap;

@@ -331,7 +331,7 @@ fn shares() -> bool {
     all_right
 }
 
-/// The rows with this verdict of the cheaper metric, of which a tenth is judged, but at least five.
+/// Returns the rows with this verdict of the cheaper metric. A tenth of them is judged, and at least five.
 fn stratum(rows: &[(bool, bool)], proxy: bool) -> Stratum {
     let of = || rows.iter().filter(|row| row.1 == proxy);
     let all = of().count();

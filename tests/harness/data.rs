@@ -89,8 +89,8 @@ fn paths_lead_into_objects_lists_gold_and_pred() {
     assert_eq!(at("a.b"), Some(json!([{"c": 1}, {"c": 2}])));
     assert_eq!(at("x.y"), Some(json!(3)), "a key with a dot in it");
     assert_eq!(at("gold.g.h"), Some(json!(4)));
-    for nowhere in ["a.b.2.c", "a.b.c", "a.b.-3", "b", "x", "gold.h", "pred"] {
-        assert_eq!(at(nowhere), None, "{nowhere}");
+    for path in ["a.b.2.c", "a.b.c", "a.b.-3", "b", "x", "gold.h", "pred"] {
+        assert_eq!(at(path), None, "{path}");
     }
 }
 

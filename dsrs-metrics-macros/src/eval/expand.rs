@@ -46,7 +46,7 @@ pub(super) fn expand(function: &Function, attrs: &EvalAttrs, params: &Params) ->
     quote!(#rules #cfgs #test)
 }
 
-/// Returns the error in place of the test if its devset does not exist. Without tests, nothing reads the devset.
+/// Returns an error instead of the test if its devset does not exist. Without tests, nothing reads the devset.
 fn missing_devset(attrs: &EvalAttrs) -> Option<TokenStream> {
     let Some(Expr::Lit(ExprLit {
         lit: Lit::Str(path),

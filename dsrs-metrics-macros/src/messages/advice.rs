@@ -123,7 +123,7 @@ struct Edit {
     text: String,
 }
 
-/// Returns the ways to write a text at an error: in place of the tokens, of the item around them, or before them.
+/// Returns the ways to write a text at an error: instead of the tokens, instead of the item around them, or before them.
 fn edits(chars: &[char], (start, end): (usize, usize), text: &str) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut edit = |from, to, text: &str| {

@@ -164,7 +164,7 @@ pub(super) fn evaluate(
     Ok(result)
 }
 
-/// Adds the metrics, of which that of `--truth` is the last and judges a sample.
+/// Adds the metrics. The last one is that of `--truth`, if set, and judges a sample.
 fn with_metrics(
     builder: Builder,
     mut metrics: Vec<Arc<dyn Metric>>,

@@ -233,7 +233,7 @@ impl MetricIdentity {
             .map(|(_, value)| value.clone())
     }
 
-    /// Returns whether higher or lower scores are better.
+    /// Returns which scores are better: higher or lower ones.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::{Direction, MetricIdentity}, metrics::Wer, prelude::*};

@@ -48,7 +48,8 @@ pub(super) fn import(input: Input<'_>, epochs: Epochs) -> Result<Converted, Form
     Ok(table.finish(epochs))
 }
 
-/// Adds what is known of a metric. The file does not say which scores are better: those on the other side of the threshold pass.
+/// Adds the parameters and the direction of a metric. The file does not state the direction; it follows from which side of
+/// the threshold passes.
 fn describe(table: &mut Table, metric: &Value) {
     let name = text(metric, "/name").unwrap_or_default();
     let parameters = table.parameters.entry(name.clone()).or_default();

@@ -135,7 +135,7 @@ fn describe(start: &[u8]) -> String {
     }
 }
 
-/// Returns the keys of the first object of JSON, also in a list, as far as it is there.
+/// Returns the keys of the first object of JSON, also in a list, up to where the text is cut off.
 fn first_keys(start: &[u8]) -> Vec<String> {
     /// Collects keys, also of an object that is cut off.
     struct Keys<'k>(&'k mut Vec<String>);

@@ -57,7 +57,7 @@ pub(super) fn complete(rows: &mut [ForeignRow], optional: &HashSet<String>) {
     }
 }
 
-/// Returns the mean of a metric over the rows that have a score, of which each is the mean of its evaluations.
+/// Returns the mean of a metric over the rows that have a score. A row with several evaluations counts with their mean.
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 rows")]
 fn mean_of(rows: &[ForeignRow], metric: &str) -> Option<f64> {
     let mean = |values: Vec<f64>| {

@@ -328,7 +328,7 @@ fn message(body: &str, target: &Target) -> String {
     }
 }
 
-/// A shorter key may be a placeholder such as `ollama`, which a reply may well mention.
+/// Servers without keys take a short word such as `ollama`, which a reply may well mention.
 const MIN_KEY_BYTES: usize = 16;
 
 /// Returns a string of a reply with the configured key replaced by `***`.
@@ -342,7 +342,7 @@ pub(super) fn without_key(text: String, target: &Target) -> String {
 /// Returns `text` as one line of at most [`MAX_MESSAGE_CHARS`] characters, with `***` for anything that may be a key.
 pub(super) fn sanitize(text: &str, target: &Target) -> String {
     let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    // Shorter keys are placeholders such as `none` or `EMPTY` for servers that require some value.
+    // A shorter key is a word such as `none` or `EMPTY`, for servers that only require some value.
     let is_secret = |key: &&str| key.len() >= 6;
     if let Some(key) = target
         .key

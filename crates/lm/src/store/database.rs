@@ -151,7 +151,7 @@ fn create_private(path: &Path) -> io::Result<()> {
 #[cfg(target_os = "linux")]
 fn network_file_system(path: &Path) -> Option<&'static str> {
     let found = rustix::fs::statfs(path).ok()?;
-    // Numbers from `statfs(2)`, some of which are negative where the type is signed.
+    // The numbers are those of `statfs(2)`. The cast is needed because some are negative where the type is signed.
     match found.f_type as u32 {
         0x6969 => Some("NFS"),
         0x517b | 0xfe53_4d42 | 0xff53_4d42 => Some("SMB"),

@@ -32,9 +32,11 @@ const SHOWN: usize = 5;
 /// ```
 /// use dsrs_metrics::data::Join;
 ///
-/// assert!("gold.id=pred.instance_id".parse::<Join>().is_ok());
+/// let join: Join = "gold.id=pred.instance_id".parse()?;
+/// assert_eq!(format!("{join:?}"), r#"Join { gold: "id", pred: "instance_id" }"#);
 /// let error = "id=instance_id".parse::<Join>().unwrap_err();
 /// assert_eq!(error.to_string(), "invalid join `id=instance_id`: expected gold.PATH=pred.PATH, as in gold.id=pred.instance_id");
+/// # Ok::<(), dsrs_metrics::data::MappingError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Join {

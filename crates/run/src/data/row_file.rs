@@ -57,7 +57,7 @@ enum Content {
     Reader(Box<dyn BufRead + Send>),
 }
 
-/// What is said of files besides their names.
+/// How to read files: what their names don't say.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct FileOptions {
     /// The format, or `None` if the extension says it.

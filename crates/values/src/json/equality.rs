@@ -60,7 +60,7 @@ pub fn whole(number: &Number) -> Option<i128> {
     let number = number.as_f64()?;
     (number.fract() == 0.0 && number.abs() < 1e38).then_some(number as i128)
 }
-/// Returns the value with sorted keys. Whether they are already sorted depends on the features of `serde_json`.
+/// Returns the value with sorted keys. The features of `serde_json` decide if they already are.
 pub fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {

@@ -34,7 +34,7 @@ pub struct FieldOptions {
     pub rel_tolerance: f64,
     /// `true` to ignore case and surrounding white space in strings.
     pub ignore_case: bool,
-    /// Whether the order of list items matters.
+    /// How the items of lists are compared.
     pub lists: ListOrder,
     /// The form in which strings are compared.
     pub form: NormalForm,
@@ -215,7 +215,7 @@ fn is_leaf(value: &Value) -> bool {
     }
 }
 
-/// Whether the order of list items matters.
+/// How the items of lists are compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

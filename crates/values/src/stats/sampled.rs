@@ -26,7 +26,7 @@ fn worth(sample: f64, rows: f64, plain: f64, width: f64) -> f64 {
     1.0 / (1.0 / rows + shrunk * (1.0 / sample - 1.0 / rows))
 }
 
-/// Returns Wilson's interval of a share of `rows` rows, of which `sample` are known. The rows that are known leave no doubt,
+/// Returns Wilson's interval of a share of `rows` rows, if `sample` of them are known. The rows that are known leave no doubt,
 /// so the sample counts as `sample (rows - 1) / (rows - sample)` rows.
 fn wilson(share: f64, sample: f64, rows: f64) -> Interval {
     let n = sample * (rows - 1.0) / (rows - sample);

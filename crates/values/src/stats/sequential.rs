@@ -177,8 +177,8 @@ impl BettingTest {
         self.below.largest
     }
 
-    /// Returns whether the mean of all rows is above the limit if no possible score of the remaining rows can change the
-    /// answer; `None` if one can.
+    /// Returns `true` if the mean of all rows is certainly above the limit, `false` if it is certainly not, and `None` as
+    /// long as the remaining rows can decide it.
     ///
     /// ```
     /// use dsrs_metrics::stats::{BettingTest, Interval};
@@ -203,7 +203,7 @@ impl BettingTest {
     }
 }
 
-/// Returns a 95% confidence sequence at the last of these scores: an interval for the mean of all `rows` rows, of which these
+/// Returns a 95% confidence sequence at the last of these scores: an interval for the mean of all `rows` rows, if these
 /// are the first in random order. It may be computed after each row; with a probability of 95%, all of these intervals
 /// contain the mean. `None` is a row without a score, which doesn't count.
 ///

@@ -73,7 +73,7 @@ impl<'t> ToolCalls<'t> {
         }))
     }
 
-    /// Requires that no call failed, as far as the format says it; see [`ToolCall::failed`].
+    /// Requires that no call failed, if the format shows failures; see [`ToolCall::failed`].
     pub fn none_failed(&self) -> Condition {
         let failed: Vec<&str> = self
             .iter()

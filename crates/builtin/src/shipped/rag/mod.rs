@@ -3,6 +3,8 @@
 //!
 //! They read some of `gold.question`, `gold.answer`, `pred.answer` and `pred.context`, a list of strings in the order
 //! of retrieval. A judged statement has exactly one verdict, or the row fails.
+//!
+//! The file is long because it has the prompts of seven judges and their outputs; the code is short.
 
 use serde::{Deserialize, Serialize};
 

@@ -91,7 +91,7 @@ impl<G: Send + Sync + 'static> Devset<G> {
         }
     }
 
-    /// Checks what is known before a run: the number of rows and their ids.
+    /// Checks the number of rows and their ids before a run.
     pub(crate) fn check(&self, row_id: Option<&RowId<G>>) -> Result<(), EvaluateError> {
         let rows = match self {
             Self::None | Self::Stream(_) => return Ok(()),

@@ -210,7 +210,7 @@ impl Kind {
 mod tests {
     use super::Searchable;
 
-    /// Returns whether the string begins with, ends with, and contains the keyword as whole words.
+    /// Says for a string if it begins with, ends with, and contains the keyword as whole words.
     fn found(text: &str, keyword: &str) -> [bool; 3] {
         let text = Searchable::new(text, true, true);
         [
