@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use dsrs_metrics_formats::Epochs;
 use indexmap::IndexSet;
 
 use super::error::{CliError, Result, err, fail_each};
@@ -42,7 +41,7 @@ use crate::results::{Comparison, MetricComparison, ResultsError, RunScores, Verd
 /// identity is unknown, and metrics are compared by their names, unless --require-identity is set.
 ///
 /// Exit code: 0 on success; 1 if B is worse and --fail-if-worse is set; 2 for invalid usage or
-/// input, if a metric is not compared since it differs, and if --fail-if-worse finds nothing worse but
+/// input, if a metric is not compared because it differs, and if --fail-if-worse finds nothing worse but
 /// cannot test a metric.
 #[derive(Debug, Args)]
 pub(super) struct CompareArguments {
@@ -154,10 +153,7 @@ fn compared(registry: &Registry, args: &CompareArguments) -> Result<ExitCode> {
         builder = builder.listed_rows(100);
     }
     let read = |file| -> Result<RunScores> {
-        let input = match args.own.is_set()? {
-            false => InputFile::open(args.from, Epochs::Repeats, file, false)?,
-            true => InputFile::of_scores(&args.own, file, true)?,
-        };
+        let input = InputFile::open_scores(&args.own, args.from, file, true)?;
         let run = args.runs.read_scores(&builder, input.named())?;
         args.from.check_has_scores(file, run.metrics().len())?;
         Ok(run)

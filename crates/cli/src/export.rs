@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use dsrs_metrics_formats::{Epochs, Export, ExportFormat};
+use dsrs_metrics_formats::{Export, ExportFormat};
 
 use super::error::{CliError, Result, err};
 use super::files::{Files, unwritable};
@@ -59,10 +59,7 @@ pub(super) struct ExportArguments {
 }
 
 pub(super) fn run(args: &ExportArguments) -> Result<ExitCode> {
-    let input = match args.own.is_set()? {
-        false => InputFile::open(FromArgument::default(), Epochs::Repeats, &args.run, false)?,
-        true => InputFile::of_scores(&args.own, &args.run, false)?,
-    };
+    let input = InputFile::open_scores(&args.own, FromArgument::default(), &args.run, false)?;
     let run = input.named().path;
     let done = match (args.to, &args.out, &args.otlp.otlp) {
         (Some(format), Some(out), _) => convert(args, run, format, out),

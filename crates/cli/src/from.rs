@@ -89,20 +89,11 @@ impl<'a> InputFile<'a> {
             .collect()
     }
 
-    /// Converts the file if it has another format, and prints notes on it unless `--quiet` is set.
+    /// Converts files of another program to one, which has the name of the last, and prints notes on them unless `--quiet` is
+    /// set.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be converted, or if it is a stream: the parts of a row may be in any order.
-    pub(crate) fn open(
-        argument: FromArgument,
-        epochs: Epochs,
-        name: &'a PathBuf,
-        is_quiet: bool,
-    ) -> Result<Self> {
-        Self::convert(argument, epochs, std::slice::from_ref(name), is_quiet)
-    }
-
-    /// Converts files to one, which has the name of the last.
+    /// Returns an error if a file cannot be converted, or if it is a stream: the parts of a row may be in any order.
     fn convert(
         argument: FromArgument,
         epochs: Epochs,
@@ -138,15 +129,26 @@ impl<'a> InputFile<'a> {
         })
     }
 
-    /// Converts a file with scores of another program, if `--score` names any; needs ids if rows are compared by them.
+    /// Opens a file with scores: those of `--score`, or those of a result file or another program. Rows need ids of their own
+    /// if they are compared by them.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be converted.
-    pub(crate) fn of_scores(
+    /// Returns an error if the file cannot be converted, or for options that exclude each other.
+    pub(crate) fn open_scores(
         own: &OwnScoreArguments,
-        name: &'a Path,
+        argument: FromArgument,
+        name: &'a PathBuf,
         needs_ids: bool,
     ) -> Result<Self> {
+        if !own.is_set()? {
+            let names = std::slice::from_ref(name);
+            return Self::convert(argument, Epochs::Repeats, names, false);
+        }
+        if argument.from.is_some() {
+            return Err(err!(
+                "--score reads rows as they are, and --from the scores of another program; remove one of them"
+            ));
+        }
         let folder = private_folder().map_err(|error| {
             err!("--score: cannot create the folder of the converted rows: {error}")
         })?;

@@ -1,7 +1,6 @@
 //! `--score NAME=PATH`: scores that another program computed, in any column or path of a file. The file is converted to a
 //! result file, whose manifest says where the scores come from.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::str::FromStr;
@@ -179,17 +178,9 @@ impl OwnScoreArguments {
             first.attempts.push(attempt);
             return Ok(());
         }
-        let values = row.keys().filter_map(|key| {
-            let value = row.find(key)?.into_owned();
-            Some((
-                key.to_owned(),
-                if row.textual {
-                    parse_cell(&value)
-                } else {
-                    value
-                },
-            ))
-        });
+        let values = row
+            .keys()
+            .filter_map(|key| Some((key.to_owned(), value_at(row, key)?)));
         let has_id = row.has_id || self.mappings.iter().any(|it| it.field() == "id");
         let foreign = ForeignRow {
             id: id.clone(),
@@ -240,15 +231,7 @@ impl OwnScore {
 
     /// Returns the outcome in a row: a score or a verdict; none for null and an empty cell; a failure for NaN.
     fn outcome(&self, row: &ObjectRow) -> Result<Outcome> {
-        let value = row
-            .find(&self.path)
-            .map(Cow::into_owned)
-            .unwrap_or_default();
-        let value = if row.textual {
-            parse_cell(&value)
-        } else {
-            value
-        };
+        let value = value_at(row, &self.path).unwrap_or_default();
         let scored = |value: f64, passed: Option<bool>| {
             let score = MetricScore::new(value);
             Outcome::Scored(Scored::of_other_program(score, passed, Default::default()))
@@ -298,6 +281,15 @@ impl OwnScore {
             _ => Ok(()),
         }
     }
+}
+
+/// Returns the value at a path, which is parsed if it is a cell of CSV.
+fn value_at(row: &ObjectRow, path: &str) -> Option<Value> {
+    let value = row.find(path)?;
+    Some(match row.textual {
+        true => parse_cell(&value),
+        false => value.into_owned(),
+    })
 }
 
 /// Returns `true` if a string is a number that JSON does not have.

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use dsrs_metrics_formats::Epochs;
 
 use super::error::{CliError, Result, err};
 use super::files::Files;
@@ -105,11 +104,8 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
         ));
     }
     let files = args.results.iter();
-    let is_own = args.own.is_set()?;
-    let files = files.map(|file| match is_own {
-        false => InputFile::open(args.from, Epochs::Repeats, file, false),
-        true => InputFile::of_scores(&args.own, file, args.results.len() > 1),
-    });
+    let files = files
+        .map(|file| InputFile::open_scores(&args.own, args.from, file, args.results.len() > 1));
     let files = files.collect::<Result<Vec<_>>>()?;
     let read = |file: &InputFile<'_>| {
         let run = args.runs.read_report(file.named(), args.group.as_deref());

@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
-use dsrs_metrics_formats::Epochs;
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -93,10 +92,7 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
     if own.scores.is_empty() && args.labels.is_none() && args.id.is_some() {
         return Err(err!("--map id=.. needs --labels or --score; remove it"));
     }
-    let file = match own.is_set()? {
-        false => InputFile::open(args.from, Epochs::Repeats, &args.results, false)?,
-        true => InputFile::of_scores(&own, &args.results, args.labels.is_some())?,
-    };
+    let file = InputFile::open_scores(&own, args.from, &args.results, args.labels.is_some())?;
     let results = results::read(file.named(), &args.metrics, &args.label);
     let mut results = results.map_err(|error| args.from.advise(error, [&args.results]))?;
     args.from
