@@ -101,7 +101,7 @@ def archives(to):
     for path in (target / "package").glob("*.crate"):
         path.unlink()
     excluded = [f"--exclude={name}" for name in packages.keys() - published.keys()]
-    # `cargo package` is offline, since it would read the index of the registry again for each package.
+    # `cargo package` is offline, because it would read the index of the registry again for each package.
     registry = to / "registry"
     subprocess.run(["cargo", "vendor", "--quiet", "--locked", registry], cwd=HERE.parent, stdout=subprocess.DEVNULL, check=True)
     package = ["cargo", "package", "--quiet", "--offline", "--workspace", *excluded, "--no-verify", "--allow-dirty"]

@@ -66,7 +66,7 @@ fn source_f1(
 }
 
 /// The judge is expensive, so it is called only for rows that pass a cheap metric. Here it is asked to score by token
-/// overlap, since this program has no language model.
+/// overlap, because this program has no language model.
 fn answer_means_the_same() -> Result<Composite, CompositeError> {
     let judge = SemanticEquivalence::builder().offline().build();
     let judged = gate([component(IntentAccuracy)], 1.0, [component(judge)]);

@@ -39,7 +39,7 @@ def question_rows():
 
 
 def distinct(pairs):
-    """Each pair once, since a cache would know the others."""
+    """Each pair once, because a cache would know the others."""
     return [[prediction, list(references)] for prediction, references in dict.fromkeys(pairs)]
 
 

@@ -41,7 +41,7 @@ class Driver:
 
 
 def peer_seconds(make, pairs, passes):
-    """The time of some passes, each with a new peer, since some of them cache what they have seen."""
+    """The time of some passes, each with a new peer, because some of them cache what they have seen."""
     seconds = 0.0
     for _ in range(passes):
         run = make(pairs)

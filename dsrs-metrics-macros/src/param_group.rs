@@ -71,7 +71,7 @@ fn model(input: &DeriveInput, errors: &mut Errors) -> Option<Model> {
 fn fields<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Vec<&'a Field> {
     let message = |found: &str| {
         format!(
-            "expected a struct with named fields, found {found}; write `struct {} {{ case_sensitive: bool }}`, since each field is a parameter",
+            "expected a struct with named fields, found {found}; write `struct {} {{ case_sensitive: bool }}`, because each field is a parameter",
             input.ident
         )
     };

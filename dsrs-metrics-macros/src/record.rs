@@ -50,7 +50,7 @@ struct NamedField<'a> {
 fn fields<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Vec<NamedField<'a>> {
     let message = |found: &str| {
         format!(
-            "expected a struct with named fields, found {found}; write `struct Row {{ answer: String }}`, since metrics look up fields by name"
+            "expected a struct with named fields, found {found}; write `struct Row {{ answer: String }}`, because metrics look up fields by name"
         )
     };
     let mut named: Vec<NamedField<'a>> = Vec::new();

@@ -90,7 +90,7 @@ fn a_threshold_that_no_score_reaches_is_refused() {
     }
     for (limit, name) in [("distance=50%", "distance"), ("f1.recall=50%", "f1.recall")] {
         let expected = format!(
-            "--fail-under {limit}: expected a number, since the scores of `{name}` are not known to be in [0, 1]; remove the percent sign"
+            "--fail-under {limit}: expected a number, because the scores of `{name}` are not known to be in [0, 1]; remove the percent sign"
         );
         assert_eq!(error(limit), expected);
     }

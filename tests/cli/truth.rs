@@ -52,7 +52,7 @@ fn a_sample_is_judged() {
     Some(0)
     f1  0.9000 [0.8814, 0.9186] (mean of 1000/1000, 0 failed)
     em  85.50% [83.18, 87.55] (855/1000, 0 failed)
-    note: `em` judged all 1,000 rows, since its sample may have 5,000
+    note: `em` judged all 1,000 rows, because its sample may have 5,000
     ");
     assert_snapshot!(run("score rows.jsonl -m f1 --truth em --sample 100 --by f2"), @"
     Some(2)
@@ -112,6 +112,6 @@ fn rows_outside_the_sample_are_in_every_file() {
     metric    n       A       B  B - A   95% interval  p  B better  A better  equal
     em      100  85.00%  85.00%   0.00  [-3.70, 3.70]  -         0         0    100
 
-    em: no test, since `em` judged only a sample of the rows of a.jsonl; compare the estimates and their intervals, or judge all rows (100 rows); not compared: 900 rows without a score (B: 900 not_sampled)
+    em: no test, because `em` judged only a sample of the rows of a.jsonl; compare the estimates and their intervals, or judge all rows (100 rows); not compared: 900 rows without a score (B: 900 not_sampled)
     ");
 }

@@ -1,4 +1,4 @@
-//! A run whose future is dropped leaves no task, process or temporary file. This is in a process of its own, since it
+//! A run whose future is dropped leaves no task, process or temporary file. This is in a process of its own, because it
 //! counts all of them.
 
 use std::path::Path;

@@ -6,7 +6,7 @@
 //!
 //! 1. An in-process model with a latency of 50 ms at 1,000 concurrent calls, alone and with all
 //!    layers but the client: throughput as a share of concurrency / latency, at least 98%. The
-//!    latency is measured, since a timer of 50 ms takes 51 to 52 ms: tokio's timers have a
+//!    latency is measured, because a timer of 50 ms takes 51 to 52 ms: tokio's timers have a
 //!    resolution of a millisecond, and the machine may be busy.
 //! 2. 200,000 calls over HTTP, client and server in this process: calls/s, at least 2,000, and
 //!    resident memory after each tenth of the calls, constant within 8 MiB.

@@ -313,7 +313,7 @@ async fn an_eval_that_was_killed_continues_from_its_store() {
         .chain(["only killed".to_owned()])
         .collect();
     assert_eq!(calls.lines().collect::<Vec<_>>(), expected);
-    // The next run calls the program for every row, since nothing is known about what it reads.
+    // The next run calls the program for every row, because nothing is known about what it reads.
     let (code, text) = run(false);
     assert_eq!(code, Some(0), "{text}");
     assert_eq!(

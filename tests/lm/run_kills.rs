@@ -213,7 +213,7 @@ async fn a_run_that_is_killed_at_any_moment_ends_with_the_same_bytes() {
     let start = Instant::now();
     let calls: Arc<Mutex<Calls>> = Arc::default();
     let of_server = Arc::clone(&calls);
-    // One server for both runs, since its address is part of the identity of a run.
+    // One server for both runs, because its address is part of the identity of a run.
     let server =
         Server::without_recording(move |received| of_server.lock().unwrap().answer(received)).await;
     let expected = undisturbed(dir.path(), &server, &calls, rows).await;

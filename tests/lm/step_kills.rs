@@ -183,7 +183,7 @@ async fn each_step_of_a_judge_is_paid_once_through_kills() {
     .unwrap();
     let answers: Arc<Mutex<Answers>> = Arc::default();
     let of_server = Arc::clone(&answers);
-    // One server for all runs, since its address is part of the identity of a run.
+    // One server for all runs, because its address is part of the identity of a run.
     let server =
         Server::without_recording(move |received| of_server.lock().unwrap().answer(received)).await;
     let url = server.url("/v1/");

@@ -100,7 +100,7 @@ def named(prompt, prefix):
 
 
 def message(at, turn):
-    # A message without text has its name also, since deepeval shows its content only.
+    # A message without text has its name also, because deepeval shows its content only.
     if isinstance(turn, str):
         return Turn(role="user", content=f"message-{at}-")
     calls = None if turn[0] else [ToolCall(name="search")]

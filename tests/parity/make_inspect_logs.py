@@ -38,7 +38,7 @@ from intervals import few
 
 
 class Words:
-    """Counts words as tokens, since tiktoken downloads its encodings."""
+    """Counts words as tokens, because tiktoken downloads its encodings."""
 
     def encode(self, text, **_):
         return text.split()

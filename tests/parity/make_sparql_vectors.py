@@ -162,7 +162,7 @@ INVALID = [
 
 def said(graph, query):
     try:
-        # Prepared, since graph.query would lend the query the prefixes of the graph's file.
+        # Prepared, because graph.query would lend the query the prefixes of the graph's file.
         result = graph.query(prepareQuery(query))
     except Exception:
         return {"valid": False, "answer": None}

@@ -13,7 +13,7 @@
 One mistake is one error, unless the class is followed by another number: `answered 2`.
 
 `//= FOLDER/CASE | CLASS | TEXT` is a case of `fail` or of the macros' own `messages`, whose recorded message is read. A line
-`//! extern dm` renames the library in the program, and `//! features cli` checks the library with that feature. White space in messages is ignored, since rustc breaks lines.
+`//! extern dm` renames the library in the program, and `//! features cli` checks the library with that feature. White space in messages is ignored, because rustc breaks lines.
 
 The library is checked once for each set of features, and each program with one call of rustc. The command fails if an
 answered mistake has lost its fix, if a mistake compiles or has more errors than declared, or if fewer than 89% are answered.

@@ -29,7 +29,7 @@ impl Limit {
         let invalid = |expected: String| Err(err!("{option}{self}: expected {expected}"));
         if self.percentage().is_some() && !is_share {
             return invalid(format!(
-                "a number, since the scores of `{metric}` are not known to be in [0, 1]; remove the percent sign"
+                "a number, because the scores of `{metric}` are not known to be in [0, 1]; remove the percent sign"
             ));
         }
         let Some(ScoreRange { min, max }) = reachable.filter(|it| !it.contains(self.score)) else {

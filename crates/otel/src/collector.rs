@@ -80,7 +80,7 @@ impl Collector {
     pub(crate) fn observe(&self, counts: &Counts) {
         if counts.waiting() >= self.max_waiting {
             let mut error = self.error.lock().unwrap_or_else(PoisonError::into_inner);
-            let full = "the queue was full, since the collector is slower than the run";
+            let full = "the queue was full, because the collector is slower than the run";
             error.get_or_insert_with(|| full.to_owned());
         }
         counts.observed.fetch_add(1, Relaxed);

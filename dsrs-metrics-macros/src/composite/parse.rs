@@ -148,7 +148,7 @@ impl Part {
     }
 }
 
-/// Returns the error for a closure, and skips the rest, since a comma may be in its parameters.
+/// Returns the error for a closure, and skips the rest, because a comma may be in its parameters.
 fn closure(input: ParseStream<'_>) -> syn::Result<Error> {
     let ahead = input.fork();
     let found = match ahead.parse::<syn::ExprClosure>() {

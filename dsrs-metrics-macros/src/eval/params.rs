@@ -84,7 +84,7 @@ pub(super) fn take(function: &mut Function, attrs: &EvalAttrs, errors: &mut Erro
     match &attrs.inputs {
         Some(list) if inputs.len() != 1 => {
             let found = inputs.len();
-            errors.at(&list.key, format!("`inputs(..)` is for one parameter that receives these fields, found {found} parameters; remove `inputs(..)`, since each parameter is an input by its name"));
+            errors.at(&list.key, format!("`inputs(..)` is for one parameter that receives these fields, found {found} parameters; remove `inputs(..)`, because each parameter is an input by its name"));
             Params::Inputs(inputs)
         }
         Some(_) => match inputs.pop() {

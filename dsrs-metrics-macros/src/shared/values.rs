@@ -44,7 +44,7 @@ pub(crate) fn check_range(range: &Expr, errors: &mut Errors) {
     if let (Some(min), Some(max)) = (literal(start), literal(end)) {
         if min > max {
             let (min, max) = (as_written(end), as_written(start));
-            errors.at(range, format!("empty range, since the minimum exceeds the maximum; write `range = {min}..={max}`"));
+            errors.at(range, format!("empty range, because the minimum exceeds the maximum; write `range = {min}..={max}`"));
         } else if min == max {
             errors.at(range, format!("the range contains only {min:?}; write the lowest and the highest score, such as `range = 0.0..=1.0`"));
         }

@@ -33,7 +33,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 enum Encoded {
     /// A function of a metric.
     Metric(Box<FunctionDescription>),
-    /// An aggregate over scores, with the identity of the metric, and the smallest and the largest score. As bits, since JSON has
+    /// An aggregate over scores, with the identity of the metric, and the smallest and the largest score. As bits, because JSON has
     /// no infinity.
     Aggregate {
         version: String,

@@ -24,7 +24,7 @@ use rig::completion::CompletionError;
 ///
 /// The temperature and the token limit of a request replace those of the `LM`; a request without them uses those of the
 /// `LM`. (The release 0.7.3 of dspy-rs sends no token limit to OpenAI and to servers with its format.) A JSON schema is part
-/// of the prompt, and a seed is not sent, since an `LM` has a parameter for neither. Replies do not state why the model
+/// of the prompt, and a seed is not sent, because an `LM` has a parameter for neither. Replies do not state why the model
 /// stopped, so each is a complete one, and a judge rejects a truncated reply when it parses it. Nor do they state which model
 /// replied, so [`LmReply::model`] is empty. The response cache of the `LM` is not used. With the feature `lm` of dsrs-metrics, its layers (retries, limits, store) can be put around the model.
 #[derive(Clone)]

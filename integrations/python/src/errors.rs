@@ -116,7 +116,7 @@ pub(crate) fn caught<T>(metric: &str, run: impl FnOnce() -> T) -> Result<T, RowE
 pub(crate) fn panicked(metric: &str, payload: Box<dyn Any + Send>) -> RowError {
     let message = panic_message(&*payload);
     let message = format!("panicked: {message}; please report this bug of dsrs-metrics");
-    // A payload that is not a string is not dropped, since that may panic again.
+    // A payload that is not a string is not dropped, because that may panic again.
     std::mem::forget(payload);
     RowError::new(Kind::Panic, metric, message)
 }

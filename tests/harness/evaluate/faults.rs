@@ -318,7 +318,7 @@ async fn rows_that_finish_within_the_grace_period_are_counted() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_metric_that_blocks_its_thread_is_left_behind_when_the_grace_period_is_over() {
-    /// Ends the metric even if the test fails, since its runtime waits for the thread.
+    /// Ends the metric even if the test fails, because its runtime waits for the thread.
     struct End(Arc<AtomicBool>);
     impl Drop for End {
         fn drop(&mut self) {

@@ -277,7 +277,7 @@ async fn a_large_sample_takes_all_rows() {
     assert_eq!(sampled.metrics[1].sampled, None);
     assert_eq!(
         sampled.notes,
-        ["`polite` judged all 60 rows, since its sample may have 100"]
+        ["`polite` judged all 60 rows, because its sample may have 100"]
     );
 }
 

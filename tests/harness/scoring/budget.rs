@@ -413,7 +413,7 @@ fn check_settled(scorer: &Scorer, worst_seen: &AtomicU64) {
     assert!(worst_seen.load(Ordering::SeqCst) <= report.limit.unwrap());
 }
 
-/// Limits shrinking, since a case takes a while.
+/// Limits shrinking, because a case takes a while.
 fn long_cases(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases,

@@ -133,7 +133,7 @@ fn equal_systems_differ_in_5_percent_of_all_studies() {
         });
         assert_between(&format!("permutation test, {rows} rows"), found, [4.0, 6.0]);
     }
-    // The exact test of few flips rejects less often, since p-values between two counts do not exist.
+    // The exact test of few flips rejects less often, because p-values between two counts do not exist.
     for (rows, expected) in [(100, [1.5, 5.0]), (1_000, [3.0, 6.0])] {
         let found = percent(|random| {
             let (mut wins, mut losses) = (0, 0);

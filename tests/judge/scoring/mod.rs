@@ -416,7 +416,7 @@ async fn values_of_an_enum_that_begin_alike_are_an_error_before_the_first_row() 
         .await
         .unwrap_err();
     assert!(matches!(error, EvaluateError::NotReady { .. }));
-    let expected = "`scoring(by = logprobs)` needs values of `quality` that begin differently, since the first token decides: `Good` and `Great` begin alike; rename one";
+    let expected = "`scoring(by = logprobs)` needs values of `quality` that begin differently, because the first token decides: `Good` and `Great` begin alike; rename one";
     assert!(error.to_string().contains(expected), "{error}");
 }
 

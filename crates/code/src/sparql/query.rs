@@ -329,7 +329,7 @@ mod tests {
         assert_eq!(
             depth("ASK { ?s <http://a/b#(((c)> 1 }"),
             4,
-            "counted, since it could be a comparison"
+            "counted, because it could be a comparison"
         );
         assert_eq!(depth("ASK { ?s <http://a/b_(c)#d> <http://a/b_(c)> }"), 2);
         assert_eq!(depth("ASK { FILTER(?a<((((1))))&&?b>2) }"), 6);

@@ -35,7 +35,7 @@ pub(super) fn check(signature: &Signature) -> Result<(), JudgeError> {
             .find(|earlier| first(earlier) == first(value));
         if let Some(same) = same {
             return invalid(format!(
-                "`scoring(by = logprobs)` needs values of `{output}` that begin differently, since the first token decides: `{same}` and `{value}` begin alike; rename one"
+                "`scoring(by = logprobs)` needs values of `{output}` that begin differently, because the first token decides: `{same}` and `{value}` begin alike; rename one"
             ));
         }
     }

@@ -368,7 +368,7 @@ fn wrong_type(
 
 /// A trait that no type implements. It bounds the `default` of a metric with a required parameter.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has no default, since a parameter requires a value",
+    message = "`{Self}` has no default, because a parameter requires a value",
     label = "a parameter requires a value",
     note = "write `{Self}::builder()`, the parameters, and `.build()`"
 )]

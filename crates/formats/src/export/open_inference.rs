@@ -1,7 +1,7 @@
 //! Spans with evaluations as OpenInference's `spec/annotations.md` describes them, in OTLP JSON.
 //!
 //! A row is one span of the kind `EVALUATOR`. If the row names the trace and the span that were evaluated, the span is a child of it,
-//! since a span that was sent cannot be changed.
+//! because a span that was sent cannot be changed.
 
 use serde_json::{Value, json};
 

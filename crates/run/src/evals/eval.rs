@@ -257,7 +257,7 @@ impl<G, P> Eval<G, P> {
         let found = self.source.in_package("devset", path).and_then(|file| match file.is_file() {
             true => Ok(file),
             false => Err(format!(
-                "missing devset `{path}`: expected the file {}, since the path is relative to the package; write it there, or correct `devset`",
+                "missing devset `{path}`: expected the file {}, because the path is relative to the package; write it there, or correct `devset`",
                 file.display()
             )),
         });

@@ -35,7 +35,7 @@ fn headline(name: &str, verdicts: &Verdicts) -> String {
     let worst = gates.iter().rev().max_by_key(|gate| gate.verdict);
     let verdict = match worst.map(|gate| gate.verdict) {
         _ if !fails => "passed",
-        Some(GateVerdict::Undecided) => "failed, since `strict` is set and a gate is undecided",
+        Some(GateVerdict::Undecided) => "failed, because `strict` is set and a gate is undecided",
         _ => "failed",
     };
     let unchanged = match count(GateVerdict::Unchanged) {

@@ -195,7 +195,7 @@ fn a_gate_that_cannot_tell_is_undecided() {
     assert_eq!(message(|| eval(NEW).run(wrong_on(&[]))), "passed");
     assert_eq!(
         first_line(|| eval(NEW).strict().run(wrong_on(&[]))),
-        "eval `capitals` failed, since `strict` is set and a gate is undecided: same.no_worse(by = 0.02) undecided: missing baseline `evals/capitals.baseline.jsonl`; to accept this run as the first one: dsrs-metrics accept capitals (0 of 1 gates passed)"
+        "eval `capitals` failed, because `strict` is set and a gate is undecided: same.no_worse(by = 0.02) undecided: missing baseline `evals/capitals.baseline.jsonl`; to accept this run as the first one: dsrs-metrics accept capitals (0 of 1 gates passed)"
     );
     // If nothing is written, there is nothing to accept.
     let modes = [(false, ""), (true, " -- --ignored")];
@@ -239,7 +239,7 @@ fn a_gate_that_cannot_tell_is_undecided() {
     assert_eq!(message(|| wider().run(wrong_on(&[0]))), "passed");
     assert_eq!(
         first_line(|| wider().strict().run(wrong_on(&[0]))),
-        "eval `capitals` failed, since `strict` is set and a gate is undecided: same.no_worse(by = 0.05) undecided: -2.50 percentage points [-12.88, 6.48] against the baseline (p = 1.000, 40 rows); ruling out a loss of 5.00 percentage points takes about 79 rows if both are equally good (0 of 1 gates passed)"
+        "eval `capitals` failed, because `strict` is set and a gate is undecided: same.no_worse(by = 0.05) undecided: -2.50 percentage points [-12.88, 6.48] against the baseline (p = 1.000, 40 rows); ruling out a loss of 5.00 percentage points takes about 79 rows if both are equally good (0 of 1 gates passed)"
     );
     let failed = message(|| eval(Update::No).run(wrong_on(&[0, 1, 2, 3, 4, 5, 6, 7])));
     assert_eq!(
@@ -371,7 +371,7 @@ fn a_baseline_of_another_metric_is_undecided() {
     let _ = message(|| eval(Update::Always, 0.5).run(wrong_on(&[])));
     assert_eq!(
         first_line(|| eval(Update::No, 0.7).run(wrong_on(&[]))),
-        "eval `capitals` failed, since `strict` is set and a gate is undecided: length.better() undecided: not compared: length: `threshold` is 0.5 in the baseline, 0.7 now (0 of 2 gates passed, 1 unchanged)"
+        "eval `capitals` failed, because `strict` is set and a gate is undecided: length.better() undecided: not compared: length: `threshold` is 0.5 in the baseline, 0.7 now (0 of 2 gates passed, 1 unchanged)"
     );
 }
 
@@ -385,7 +385,7 @@ fn bad_input_is_a_failed_test_whose_first_line_says_what_to_do() {
     assert_eq!(
         line(eval().devset_file("evals/no.jsonl")),
         format!(
-            "eval `capitals`: missing devset `evals/no.jsonl`: expected the file {}, since the path is relative to the package; write it there, or correct `devset`",
+            "eval `capitals`: missing devset `evals/no.jsonl`: expected the file {}, because the path is relative to the package; write it there, or correct `devset`",
             expected.display()
         )
     );
@@ -459,7 +459,7 @@ fn two_evals_of_one_name_are_an_error() {
     assert_eq!(message(|| moved.run(wrong_on(&[]))), "passed");
     assert_eq!(
         first_line(|| eval("demo::b").run(wrong_on(&[]))),
-        "eval `capitals`: two evals of the package `names` have this name: demo::b in evals.rs, and demo::a in evals.rs; rename one, since they share baseline and folder"
+        "eval `capitals`: two evals of the package `names` have this name: demo::b in evals.rs, and demo::a in evals.rs; rename one, because they share baseline and folder"
     );
 }
 

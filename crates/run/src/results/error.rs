@@ -98,7 +98,7 @@ impl ResultsError {
         match (error.kind(), error.origin()) {
             (DataErrorKind::CutOff, Some(at)) => cut_off(at),
             (DataErrorKind::NotArray, _) => Self::read(format!(
-                "{}; write it with `score --out`, since the output of `score --json` has no rows; if each line is a row, name \
+                "{}; write it with `score --out`, because the output of `score --json` has no rows; if each line is a row, name \
                  the file .jsonl",
                 error.reason()
             )),

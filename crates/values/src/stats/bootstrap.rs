@@ -50,7 +50,7 @@ impl Bootstrap {
     /// indices.
     ///
     /// Returns `None` without rows or samples, if the statistic is undefined on more than one
-    /// sample in twenty, and if it never varies, since a constant shows nothing about its error.
+    /// sample in twenty, and if it never varies, because a constant shows nothing about its error.
     pub fn interval(
         &self,
         rows: usize,

@@ -303,7 +303,7 @@ fn check_pairwise(judge: &Judge, errors: &mut Errors) {
         errors.at(
             &b.field.ty,
             format!(
-                "expected the type of `{first}`, since both orders are judged, found `{}`; write `{}`",
+                "expected the type of `{first}`, because both orders are judged, found `{}`; write `{}`",
                 as_written(&b.field.ty),
                 as_written(&a.field.ty)
             ),
@@ -329,7 +329,7 @@ fn check_empty(judge: &Judge, errors: &mut Errors) {
         .iter()
         .any(|input| input.attr.source == Some(Source::Pred))
     {
-        errors.at(empty, "`empty` has no effect, since no input is from the prediction; remove it, or write `#[input(pred)]` before a field");
+        errors.at(empty, "`empty` has no effect, because no input is from the prediction; remove it, or write `#[input(pred)]` before a field");
     }
 }
 

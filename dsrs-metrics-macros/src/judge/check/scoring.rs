@@ -111,7 +111,7 @@ fn check_digits(output: &Output, errors: &mut Errors) {
         return;
     };
     if min < -1.0 || max > 9.0 {
-        errors.at(range, format!("`scoring(by = logprobs)` needs values that begin differently, since the first token decides, found `{}`; write `range = 0..=9` or a part of it, and convert it in `score = ..`", as_written(range)));
+        errors.at(range, format!("`scoring(by = logprobs)` needs values that begin differently, because the first token decides, found `{}`; write `range = 0..=9` or a part of it, and convert it in `score = ..`", as_written(range)));
     }
 }
 
@@ -124,7 +124,7 @@ fn check_labels(output: &Output, errors: &mut Errors) {
             .iter()
             .find(|it| it.chars().next() == text.chars().next());
         if let Some(same) = same.filter(|same| **same != text) {
-            errors.at(label, format!("`scoring(by = logprobs)` needs labels that begin differently, since the first token decides: {same:?} and {text:?} begin alike; rename one"));
+            errors.at(label, format!("`scoring(by = logprobs)` needs labels that begin differently, because the first token decides: {same:?} and {text:?} begin alike; rename one"));
         }
         earlier.push(text);
     }

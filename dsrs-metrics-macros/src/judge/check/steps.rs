@@ -85,7 +85,7 @@ fn check_last(judge: &Judge, errors: &mut Errors) {
         return;
     };
     if judge.steps.is_empty() {
-        errors.at_span(*span, "`from` is supported for a judge with steps, since one call reads all inputs; remove it");
+        errors.at_span(*span, "`from` is supported for a judge with steps, because one call reads all inputs; remove it");
     } else if names.is_empty() {
         let readable = readable(judge, judge.steps.len()).join("`, `");
         errors.at_span(*span, format!("missing fields that the last call reads; write `from(..)` with some of `{readable}`, or remove it"));
@@ -249,7 +249,7 @@ fn check_item(list: &Ident, output: &Output, errors: &mut Errors) {
         Some(inner) if is_list(inner) => as_written(inner),
         _ => format!("Vec<{found}>"),
     };
-    errors.at(ty, format!("expected a list, since `each` has one item for each item of `{list}`, found `{found}`; write `{instead}`"));
+    errors.at(ty, format!("expected a list, because `each` has one item for each item of `{list}`, found `{found}`; write `{instead}`"));
 }
 
 /// Checks the list to whose items the items of an output refer by number.

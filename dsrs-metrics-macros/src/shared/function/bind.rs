@@ -56,7 +56,7 @@ impl Binding {
         errors: &mut Errors,
     ) -> Self {
         if let Some(default) = default {
-            errors.at_span(default.span, "`default` is not supported with `flatten`, since each parameter of the struct has its own; remove `default`");
+            errors.at_span(default.span, "`default` is not supported with `flatten`, because each parameter of the struct has its own; remove `default`");
         }
         if let Some(into) = into {
             errors.at_span(into, "`into` is not supported with `flatten`; remove it, and write `#[param(into)]` at a field of the struct");

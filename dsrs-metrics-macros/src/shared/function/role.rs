@@ -310,7 +310,7 @@ const FLATTENED_ROW: &str = "`flatten` is only supported in `#[param]`, for a st
 
 const FLATTEN_WITH_VALUE: &str = "unexpected value for `flatten`; write `flatten` alone, and the default of each parameter in the struct";
 
-const MISSING_GOLD: &str = "`missing` is not supported in `#[gold]`, since a gold row without a field is an error of the data set; write `#[gold(default)]` or an `Option` for a field that a row may omit";
+const MISSING_GOLD: &str = "`missing` is not supported in `#[gold]`, because a gold row without a field is an error of the data set; write `#[gold(default)]` or an `Option` for a field that a row may omit";
 
 /// Returns the field name in `answer`, `"answer"`, `rename = "answer"` or `name = "answer"`.
 fn meant_name(found: &str) -> Option<String> {

@@ -35,7 +35,7 @@ pub fn functions() -> [AggregateUDF; 3] {
 /// Returns the range of the scores that an aggregate of this crate reads, as the optimizer found it in the query; `None` if
 /// there is none, or for another function. The range limits the interval of the mean.
 ///
-/// A plan that goes to another process must take the range with it, since columns lose it on the way.
+/// A plan that goes to another process must take the range with it, because columns lose it on the way.
 ///
 /// ```
 /// use dsrs_metrics::contract::ScoreRange;

@@ -1,4 +1,4 @@
-//! Metrics called from SQL: one test binary, since each links DataFusion.
+//! Metrics called from SQL: one test binary, because each links DataFusion.
 
 mod aggregates;
 mod builtin;

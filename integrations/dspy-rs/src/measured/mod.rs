@@ -28,7 +28,7 @@ use crate::recorded::run_program;
 ///
 /// It forwards `Module` and `Optimizable` to the module, and implements `Evaluator` and `FeedbackEvaluator` with the metric.
 /// `batch` calls `forward` for each row, so that of the module is not used. A metric for which lower is better is reflected
-/// within its range, since optimizers maximize.
+/// within its range, because optimizers maximize.
 ///
 /// dspy-rs receives a number for every call, also if the metric or the program fails: the
 /// [failure score](Self::with_failure_score). [`report`](Self::report) has each of those failures.

@@ -12,7 +12,7 @@ pub(crate) enum Orientation {
     Kept,
     /// The best value becomes the worst and the reverse, within the same range.
     Reflected(ScoreRange),
-    /// The score with the other sign, since its range has no end.
+    /// The score with the other sign, because its range has no end.
     Negated,
 }
 

@@ -98,7 +98,7 @@ impl Metric {
     /// Scores a prediction.
     ///
     /// Without a trace, returns the score: a bool if the metric is one, otherwise a float. With a trace, as optimizers pass
-    /// it, returns the verdict, a bool; a metric without a verdict raises `MetricError`, since a number would be taken
+    /// it, returns the verdict, a bool; a metric without a verdict raises `MetricError`, because a number would be taken
     /// for true: create it with a threshold. A metric with feedback returns a `dspy.Prediction` with `score`, `feedback` and
     /// `objective_scores` in both cases.
     #[pyo3(signature = (gold, pred, trace=None, pred_name=None, pred_trace=None))]

@@ -68,7 +68,7 @@ pub const fn field_is_known(part: &str, spec: &MetricSpec<'_>, param: &str) -> O
     while index < spec.params.len() {
         if same(spec.params[index].name, param) && !spec.params[index].names.is_empty() {
             return Some(sentence!([name param] " names the field that " [name part]
-                " reads; expected a string literal, since the compiler checks the field"));
+                " reads; expected a string literal, because the compiler checks the field"));
         }
         index += 1;
     }

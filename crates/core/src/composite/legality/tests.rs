@@ -159,7 +159,7 @@ fn a_parameter_that_names_a_field_is_known_to_the_compiler() {
     assert_message(field_is_known("stars", &stars(), "field"), "");
     for param in ["field", "other"] {
         let expected = format!(
-            "`{param}` names the field that `stars` reads; expected a string literal, since the compiler checks the field"
+            "`{param}` names the field that `stars` reads; expected a string literal, because the compiler checks the field"
         );
         assert_message(field_is_known("stars", &spec, param), &expected);
     }

@@ -62,7 +62,7 @@ pub(super) fn import(file: &Path) -> Result<Converted, FormatError> {
     }
     if !skipped.is_empty() {
         notes.push(format!(
-            "left out, since their values are not numbers: {}",
+            "left out, because their values are not numbers: {}",
             escape::names(skipped.iter().map(String::as_str))
         ));
     }

@@ -177,7 +177,7 @@ impl WrittenSpan {
     }
 }
 
-/// A time, which is a string in JSON, since it has 64 bits. An absent one is 0.
+/// A time, which is a string in JSON, because it has 64 bits. An absent one is 0.
 fn nanoseconds(value: &Value) -> Option<u64> {
     match value {
         Value::Null => Some(0),

@@ -197,7 +197,7 @@ fn tokenizer(json: &[u8]) -> Result<(Tokenizer, Option<u32>), String> {
 
 /// Calls the tokenizer, and turns a panic into an error.
 fn caught<T>(call: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    let panicked = |_| Err("the tokenizer cannot be used, since it panicked".to_owned());
+    let panicked = |_| Err("the tokenizer cannot be used, because it panicked".to_owned());
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(panicked)
 }
 

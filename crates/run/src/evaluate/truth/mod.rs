@@ -213,7 +213,7 @@ impl<G: Sync, P: Sync> TruthRun<G, P> {
                 );
                 let sample = thousands(truth.sample.rows);
                 notes.push(format!(
-                    "`{name}` judged all {rows} rows, since its sample may have {sample}"
+                    "`{name}` judged all {rows} rows, because its sample may have {sample}"
                 ));
                 continue;
             }

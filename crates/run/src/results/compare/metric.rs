@@ -190,7 +190,7 @@ impl MetricComparison {
         let (overall, not_defined) = testing.of_corpus(&all, groups.is_some());
         let unknown = unknown.map(|run| {
             format!(
-                "no test, since {} lacks what its rows contribute to the score (`corpus`); write it again with `score --out`, which knows the built-in metrics, or compare the evaluations in code",
+                "no test, because {} lacks what its rows contribute to the score (`corpus`); write it again with `score --out`, which knows the built-in metrics, or compare the evaluations in code",
                 escape::name(run)
             )
         });
@@ -213,7 +213,7 @@ impl MetricComparison {
         self.overall.p_value = None;
         let (metric, run) = (escape::name(metric), escape::name(run));
         self.not_tested = Some(format!(
-            "no test, since `{metric}` judged only a sample of the rows of {run}; compare the estimates and their intervals, or judge all rows"
+            "no test, because `{metric}` judged only a sample of the rows of {run}; compare the estimates and their intervals, or judge all rows"
         ));
         self
     }

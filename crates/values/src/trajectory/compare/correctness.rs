@@ -209,7 +209,7 @@ fn equal_share(called: &Value, expected: &Value) -> f64 {
             (one, other) => f64::from(u8::from(same_value(one, other))),
         };
     }
-    // Not empty, since the objects differ.
+    // Not empty, because the objects differ.
     equal / (called.len() + expected.len() - common) as f64
 }
 

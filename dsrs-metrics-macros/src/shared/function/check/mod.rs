@@ -152,7 +152,7 @@ fn check_missing(model: &Model, errors: &mut Errors) {
         .iter()
         .any(|param| param.is_required(Side::Pred))
     {
-        errors.at(missing, "`missing` has no effect, since no field of the prediction is required; remove it, or read a field with `#[pred]`");
+        errors.at(missing, "`missing` has no effect, because no field of the prediction is required; remove it, or read a field with `#[pred]`");
     }
 }
 

@@ -85,7 +85,7 @@ fn check_bounds(param: &GenericParam, errors: &mut Errors) {
         .into_iter()
         .find(|lifetime| lifetime.ident != "static")
     {
-        errors.at(lifetime, "a bound cannot name the lifetime of a row, since the metric outlives every row; write `for<'a>` before it, or `DeserializeOwned` instead of `Deserialize<'a>`");
+        errors.at(lifetime, "a bound cannot name the lifetime of a row, because the metric outlives every row; write `for<'a>` before it, or `DeserializeOwned` instead of `Deserialize<'a>`");
     }
 }
 
@@ -164,7 +164,7 @@ fn group_in_option(ty: &Type, inner: &Type) -> String {
     let (found, inner) = (as_written(ty), as_written(inner));
     let reference = if inner.starts_with('&') { "" } else { "&" };
     format!(
-        "expected a struct of parameters for `flatten`, found `{found}`; write `{reference}{inner}`, since each parameter of the struct has a default"
+        "expected a struct of parameters for `flatten`, found `{found}`; write `{reference}{inner}`, because each parameter of the struct has a default"
     )
 }
 
