@@ -224,7 +224,7 @@ fn changes() -> Vec<(&'static str, Setup)> {
             },
         ),
         (
-            "data file, in an answer",
+            "an answer in the data file",
             Setup {
                 rows: answers,
                 ..base()
