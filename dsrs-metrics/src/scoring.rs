@@ -20,8 +20,8 @@ pub trait DefaultMetrics: Sized {
 
     /// Adds the truth metrics [`llm_judge`](crate::judge::shipped::LlmJudge) and [`diff`](crate::metrics::diff) with
     /// their defaults. `llm_judge` asks a language model to grade `pred.answer`, for at most 100 msat. `diff` checks
-    /// that `pred.answer` equals `gold.answer` except for white space, and is [`free`](ScorerBuilder::free). If no model is
-    /// configured, the run ends before its first row. With [`Models::offline`](crate::judge::Models::offline),
+    /// that `pred.answer` equals `gold.answer` except for white space, and is [`free`](ScorerBuilder::free). If no
+    /// model is configured, the run ends before its first row. With [`Models::offline`](crate::judge::Models::offline),
     /// `llm_judge` scores by token overlap, and every output says so.
     fn with_default_truth_metrics(self) -> Self;
 }

@@ -261,7 +261,7 @@ fn changes() -> Vec<(&'static str, Setup)> {
             },
         ),
         (
-            "code of a metric of this program",
+            "code of one of this program's metrics",
             Setup {
                 edit: Some(other_code),
                 ..base()

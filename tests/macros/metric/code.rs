@@ -227,7 +227,7 @@ fn edits_of_a_function_change_its_fingerprint_as_the_guide_says() {
             base,
             code(settings::Tidy::SPEC),
         ),
-        ("an edited function that it calls", helper.0, helper.1),
+        ("a change in a function that it calls", helper.0, helper.1),
     ];
     let row = |(edit, before, after): (&str, u64, u64)| {
         format!(
