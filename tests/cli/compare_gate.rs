@@ -118,7 +118,7 @@ fn many_unknown_metrics_are_one_warning() {
         err.starts_with("warning: `m0`, `m1`, ") && err.len() < 1_000,
         "{err}"
     );
-    let end = "are not metrics of this program, so higher counts as better; if lower is better, write --lower-is-better NAME\n";
+    let end = "are not metrics of this program, so higher is assumed to be better; if lower is better, pass --lower-is-better NAME\n";
     assert!(err.ends_with(end), "{err}");
     let (code, err) = compare(&folder, "--fail-if-worse");
     assert_eq!((code, err.lines().count()), (Some(2), 2), "{err}");

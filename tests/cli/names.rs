@@ -81,7 +81,7 @@ fn invalid_mappings() {
     assert_snapshot!(map_error("pred.answer=a..b"),
         @"error: invalid value 'pred.answer=a..b' for '--map <FIELD=PATH>': invalid mapping `pred.answer=a..b`: empty segment in the path `a..b`; remove the extra dot");
     assert_snapshot!(error_of("-m obeys --map pred.answer=a --map pred.answer=b"),
-        @"--map: duplicate mapping of `pred.answer`; write one");
+        @"--map: duplicate mapping of `pred.answer`; keep one");
 }
 
 #[test]

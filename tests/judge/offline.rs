@@ -21,13 +21,13 @@ use super::setup::{PoliteJudge, unconfigured};
 
 /// How a model is set, in this build.
 #[cfg(feature = "lm")]
-const SET_MODEL: &str = "set DSRS_LM=provider:model, such as openai:gpt-6-luna, or write `--lm provider:model` (in code `.with_lm(..)`)";
+const SET_MODEL: &str = "set DSRS_LM=provider:model, such as openai:gpt-6-luna, or pass `--lm provider:model` (in code `.with_lm(..)`)";
 #[cfg(not(feature = "lm"))]
-const SET_MODEL: &str = "build with feature `lm` and set DSRS_LM=provider:model or write `--lm provider:model`, or set a model in code with `.with_lm(..)`";
+const SET_MODEL: &str = "build with the `lm` feature, and set DSRS_LM=provider:model or pass `--lm provider:model`; or set a model in code with `.with_lm(..)`";
 
 fn no_model() -> String {
     format!(
-        "no language model is configured; {SET_MODEL}; to score by token overlap instead, write `--offline` (in code `.offline()`)"
+        "no language model is configured; {SET_MODEL}; to score by token overlap instead, pass `--offline` (in code `.offline()`)"
     )
 }
 

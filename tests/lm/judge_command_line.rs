@@ -218,7 +218,7 @@ async fn an_unusable_model_is_reported_before_the_first_row() {
 
 #[tokio::test]
 async fn no_model_and_no_word_of_offline_is_an_error() {
-    let sentence = "no language model is configured; set DSRS_LM=provider:model, such as openai:gpt-6-luna, or write `--lm provider:model` (in code `.with_lm(..)`); to score by token overlap instead, write `--offline` (in code `.offline()`)\n";
+    let sentence = "no language model is configured; set DSRS_LM=provider:model, such as openai:gpt-6-luna, or pass `--lm provider:model` (in code `.with_lm(..)`); to score by token overlap instead, pass `--offline` (in code `.offline()`)\n";
     for variables in [&[][..], &[("DSRS_LM", "")], &[("DSRS_LM", " ")]] {
         let args = [
             "-m",

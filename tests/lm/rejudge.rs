@@ -435,11 +435,11 @@ async fn scores_that_the_labels_cannot_be_compared_with_are_an_error_before_a_ca
     for (args, error) in [
         (
             &["--label", "good"][..],
-            "error: `true_statements` against `good`: the labels are verdicts, and the scores have none; write --threshold X\n",
+            "error: `true_statements` against `good`: the labels are verdicts, but the scores have none; pass --threshold X\n",
         ),
         (
             &["--label", "good", "--threshold", "60"],
-            "error: --threshold 60: expected a score from 0 to 1, the range of `true_statements`; write --threshold 0.6 or --threshold 60%\n",
+            "error: --threshold 60: expected a score from 0 to 1, the range of `true_statements`; pass --threshold 0.6 or --threshold 60%\n",
         ),
         (
             &["--label", "good", "--positive", "yes"],

@@ -292,7 +292,7 @@ fn invalid_usage_is_one_line() {
     for (args, expected) in [
         (
             &["export", "rows.jsonl"][..],
-            "error: export: missing destination; write --to FORMAT --out PATH, or --otlp URL, as in --otlp http://localhost:4318\n",
+            "error: export: missing destination; pass --to FORMAT --out PATH, or --otlp URL, as in --otlp http://localhost:4318\n",
         ),
         (
             &["export", "missing.jsonl", "--otlp", "http://127.0.0.1:9"],

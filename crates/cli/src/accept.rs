@@ -86,7 +86,7 @@ fn folder(target: Option<&Path>) -> Result<PathBuf> {
         .filter(|folder| folder.is_dir())
         .ok_or_else(|| {
             err!(
-                "no folder `{FOLDER}` in `target` of this folder or of one above it; run the evals first, or write --target-dir DIR"
+                "no folder `{FOLDER}` in the `target` folder here or in a parent folder; run the evals first, or pass --target-dir DIR"
             )
         })
 }

@@ -74,7 +74,7 @@ fn what_cannot_be_written_is_an_error_that_says_what_to_do() {
     folder.write("untraced.jsonl", scored);
     folder.write("odd.jsonl", scored.replace("ID", "../q1"));
     folder.write("data.jsonl", "{\"id\":\"q1\",\"gold\":{},\"pred\":{}}\n");
-    let no_destination = "export: missing destination; write --to FORMAT --out PATH, or --otlp URL, as in --otlp http://localhost:4318";
+    let no_destination = "export: missing destination; pass --to FORMAT --out PATH, or --otlp URL, as in --otlp http://localhost:4318";
     assert_eq!(folder.error("export", "run.jsonl"), no_destination);
     let add = "; add it to the data beside `gold` and `pred`, and score the data again";
     for (file, to, more, expected) in [

@@ -185,7 +185,7 @@ fn queries_of_one_file_are_counted() {
     let error = folder.score_error("--from trec qrels -m ndcg");
     assert_eq!(
         error,
-        "qrels: expected judgements (4 columns) and a run (6 columns), found one of them; write `--from trec QRELS RUN`"
+        "qrels: expected judgements (4 columns) and a run (6 columns), found one of them; pass `--from trec QRELS RUN`"
     );
 }
 
@@ -452,7 +452,8 @@ fn logs_of_inspect_in_a_folder_have_ids_of_their_tasks() {
     fs::copy(log("weak.eval"), folder.path("logs/b.eval")).unwrap();
     let ran = folder.run("score --from inspect logs");
     assert!(
-        ran.err.contains("logs/b.eval: a second log of the task `"),
+        ran.err
+            .contains("logs/b.eval: duplicate log for the task `"),
         "{}",
         ran.err
     );

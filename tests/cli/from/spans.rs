@@ -123,7 +123,7 @@ fn a_span_that_is_exported_twice_counts_once() {
     assert_eq!(rows(&document(&twice)).0[0]["attributes"]["spans"], 2);
     let different = [("t", "a", "", 5), ("t", "a", "", 6)];
     assert_snapshot!(error(&document(&different)),
-        @"t.json: trace t: two different spans have the id a; write each span once");
+        @"t.json: trace t: two different spans have the id a; give each span its own id");
 }
 
 #[test]

@@ -364,7 +364,7 @@ async fn compared(a: Builder, b: Builder) -> String {
 #[tokio::test]
 async fn each_difference_between_two_runs_is_named() {
     let sentence = |text: String| {
-        let end = "; no metric is left to compare: score both runs with the same metrics, or write --allow-different f1 (in code, `allow_different`)";
+        let end = "; no metric is left to compare: score both runs with the same metrics, or pass --allow-different f1 (in code, `allow_different`)";
         text.strip_suffix(end).unwrap_or(text.trim_end()).to_owned()
     };
     let metric = |metric: F1| Evaluate::builder().metric(metric);

@@ -456,7 +456,7 @@ fn mistakes_name_the_message_and_what_to_write() {
             "message 1: no earlier call has the id `x`; write the id of a call".to_owned()),
         (json!([{"role": "assistant", "tool_calls": [{"id": "x", "name": "f"}]},
                 {"role": "tool", "tool_call_id": "x", "content": ""}, {"role": "tool", "tool_call_id": "x", "content": ""}]),
-            "message 3: a second result for the id `x`; write the id of another call".to_owned()),
+            "message 3: duplicate result for the id `x`; write the id of another call".to_owned()),
         (json!([{"role": "assistant", "usage": {"prompt_tokens": -1}}]),
             "message 1: `prompt_tokens`: expected a number of tokens, found the number -1".to_owned()),
         (json!({"schema_version": "ATIF-v1.4", "steps": [{"source": "tool"}]}),

@@ -146,7 +146,7 @@ fn invalid_references_and_subagents_are_errors() {
         (json!(null), json!([broken]),
             "subagent trajectory 1: step 2: unknown source `robot`; write `system`, `user` or `agent`".to_owned()),
         (json!(null), json!([of_subagent("one", "a"), of_subagent("one", "b")]),
-            "subagent trajectory 2: a second trajectory with the `trajectory_id` `one`; write another id".to_owned()),
+            "subagent trajectory 2: duplicate `trajectory_id` `one`; give each trajectory a different id".to_owned()),
     ] {
         let error = Trajectory::from_json(document(&[delegating("a", &refs)], &subagents)).unwrap_err();
         assert_eq!(error.to_string(), message);

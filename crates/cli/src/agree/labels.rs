@@ -170,12 +170,13 @@ fn id_of(row: &ObjectRow, mapping: Option<&Mapping>, file: &Path, of: &Results) 
 /// Returns what to write to give labels ids. Row positions do not work as ids, because a label may be at another one.
 fn advice(file: &Path, of: &Results) -> Result<String> {
     if of.rows.has_positional() {
-        let again = "the results have no ids either, so score again with --map id=COLUMN, and write it here too";
+        let again = "the results have no ids either, so score again with --map id=COLUMN, and pass it here too";
         return Ok(again.to_owned());
     }
     Ok(match fitting_column(file, of)? {
-        Some(column) => format!("write --map id={}", escape::name(&column)),
-        None => "no column has an id of the results, so write --map id=COLUMN for both".to_owned(),
+        Some(column) => format!("pass --map id={}", escape::name(&column)),
+        None => "no column contains ids from the results, so pass --map id=COLUMN to both commands"
+            .to_owned(),
     })
 }
 

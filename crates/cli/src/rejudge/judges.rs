@@ -93,7 +93,7 @@ fn judges(manifest: &RunManifest, file: &Path, named: &[String]) -> Result<Vec<S
     let judges: Vec<String> = judges.map(|(name, _)| name.clone()).collect();
     if judges.is_empty() {
         return Err(err!(
-            "{}: expected a metric that calls a model, found none; to add a metric, write `score RUN -m NAME`",
+            "{}: expected a metric that calls a model, found none; to add a metric, run `score RUN -m NAME`",
             file.display()
         ));
     }
@@ -126,7 +126,7 @@ pub(super) fn check(run: &Results, metrics: &[Arc<dyn Metric>], names: &[String]
         let differences = old.differences(&new);
         if let Some(other) = differences.iter().find(|it| !is_of_model(&it.place)) {
             return Err(err!(
-                "`{}` is not the metric of {}: {} is {} in the run, and {} here; if it can be set, write --param {name}.KEY=VALUE, or leave the metric out with -m",
+                "`{}` is not the metric of {}: {} is {} in the run, and {} here; if it can be set, pass --param {name}.KEY=VALUE, or leave the metric out with -m",
                 escape::name(name),
                 run.name(),
                 other.place,

@@ -45,7 +45,7 @@ impl RunModels {
         ];
         if let Some((_, option)) = options.into_iter().find(|(is_set, _)| *is_set) {
             return Err(err!(
-                "{option}: this program was built without language models; build it with `cargo install dsrs-metrics --features cli,lm`, or enable the feature `lm` of the dependency `dsrs-metrics`"
+                "{option}: this program was built without language models; run `cargo install dsrs-metrics --features cli,lm`, or enable `lm` on your `dsrs-metrics` dependency"
             ));
         }
         let models = match args.offline {

@@ -120,7 +120,7 @@ pub(super) fn open(
             .any(|other| other.field() == mapping.field())
         {
             return Err(err!(
-                "--map: duplicate mapping of `{}`; write one",
+                "--map: duplicate mapping of `{}`; keep one",
                 mapping.field()
             ));
         }
@@ -138,7 +138,7 @@ pub(super) fn samples(
 ) -> Result<Samples> {
     if args.repeats.is_some() {
         return Err(err!(
-            "--repeats: the files have several samples of a row, as --map repeat=.. says; write one of the two options"
+            "--repeats: the files have several samples of a row, as --map repeat=.. says; pass only one of the two options"
         ));
     }
     Ok(rows.for_metrics(metrics).into_samples()?)
@@ -202,7 +202,7 @@ pub(super) fn with_hint(
         EvaluateError::UnreadableRow { error: metric, .. } => metric,
         EvaluateError::DuplicateId { .. } if has_id() => {
             return err!(
-                "{error}; if they are samples of one row, write --map repeat=COLUMN, and otherwise --map id=COLUMN,COLUMN"
+                "{error}; if they are samples of the same row, pass --map repeat=COLUMN; otherwise pass --map id=COLUMN,COLUMN"
             );
         }
         _ => return error.into(),
@@ -226,7 +226,7 @@ pub(super) fn with_hint(
             )
         }
         None => format!(
-            "if the row has it elsewhere, write {}",
+            "if the row has it elsewhere, pass {}",
             suggested(&format!("{side}.{field}"), args, inputs)
         ),
     };

@@ -264,7 +264,7 @@ fn unknown_fields(
             None => {
                 let path = format!("pred.{}", escape::name(&field.name));
                 let suggested = suggested(&path, args, inputs);
-                format!("{metric}: {field}{end} if the rows have it elsewhere, write {suggested}")
+                format!("{metric}: {field}{end} if the rows have it elsewhere, pass {suggested}")
             }
         }
     };

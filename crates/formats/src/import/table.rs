@@ -138,9 +138,7 @@ impl Table {
         };
         let id = escape::name(&row.id).to_string();
         match self.rows.insert(row.id, foreign) {
-            Some(_) => Err(input.whole(format_args!(
-                "a second row with the id `{id}`; write each id once"
-            ))),
+            Some(_) => Err(input.whole(format_args!("duplicate row for id `{id}`; keep only one"))),
             None => Ok(()),
         }
     }

@@ -29,7 +29,7 @@ pub(super) fn roots(spans: Vec<Span>) -> Result<Vec<Root>, String> {
             Some(first) if spans[*first] == *span => is_repeated[at] = true,
             Some(_) => {
                 return Err(format!(
-                    "two different spans have the id {}; write each span once",
+                    "two different spans have the id {}; give each span its own id",
                     escape::name(&span.id)
                 ));
             }

@@ -218,7 +218,7 @@ impl ComparisonBuilder {
             return Err(ResultsError::new(
                 ResultsErrorKind::Identity,
                 format!(
-                    "{sentences}; no metric is left to compare: score both runs with the same metrics, or write --allow-different {names} (in code, `allow_different`)"
+                    "{sentences}; no metric is left to compare: score both runs with the same metrics, or pass --allow-different {names} (in code, `allow_different`)"
                 ),
             ));
         }
@@ -274,7 +274,7 @@ impl ComparisonBuilder {
                 let suggestion = suggestion(metric, &known).unwrap_or_default();
                 let (file, other) = (without.run.name(), with.run.name());
                 return Err(ResultsError::rows(format!(
-                    "{file}: no row has a score of `{}`, which {other} has; to compare only some metrics, name them with -m{suggestion}",
+                    "{file}: no row has a score of `{}`, which {other} has; to compare only some metrics, select them with -m{suggestion}",
                     escape::name(metric)
                 )));
             }

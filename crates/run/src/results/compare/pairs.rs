@@ -68,7 +68,7 @@ impl<'a> Pairs<'a> {
                     "expected as many rows in both runs, which have no ids and are paired by position, found {only_a} and {only_b}; score both with --map id=COLUMN, a column that differs in each row"
                 ),
                 false => format!(
-                    "expected the same rows in both runs, found {only_a} and {only_b}; to compare the {paired} common rows, write --only-paired (in code, `only_paired(true)`)"
+                    "expected the same rows in both runs, found {only_a} and {only_b}; to compare the {paired} common rows, pass --only-paired (in code, `only_paired(true)`)"
                 ),
             }));
         }

@@ -127,7 +127,7 @@ impl Subagents {
         let id = string(&mut item, "trajectory_id")?;
         if id.is_some() && self.embedded.iter().any(|other| other.id == id) {
             return Err(format!(
-                "a second trajectory with the `trajectory_id` `{}`; write another id",
+                "duplicate `trajectory_id` `{}`; give each trajectory a different id",
                 name(id.as_deref().unwrap_or_default())
             ));
         }

@@ -285,7 +285,7 @@ impl Results {
             Some((message, open)) => match open.pop_front() {
                 Some(at) => Ok((*message, at)),
                 None => Err(format!(
-                    "a second result for the id `{}`; write the id of another call",
+                    "duplicate result for the id `{}`; write the id of another call",
                     name(id)
                 )),
             },
