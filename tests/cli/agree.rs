@@ -306,7 +306,7 @@ fn invalid_labels() {
     assert_snapshot!(error("{\"id\": \"a\", \"ok\": \"meh\"}\n{\"id\": \"b\", \"ok\": \"wow\"}\n"),
         @"l.jsonl:1: `judge` against `ok`: cannot compare scores with labels such as `meh`; name the passing labels (positive) or the order of all labels (scale)");
     assert_snapshot!(error("{\"id\": \"a\", \"ok\": NaN}\n"),
-        @"l.jsonl: expected a label `ok` in some row, found null or NaN in all; write the labels");
+        @"l.jsonl: expected a label `ok` in at least one row, found only null or NaN; add the labels");
     folder.write("l.csv", "id,ok\na,1\nb,NaN\n");
     assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.csv"),
         @"l.csv:3: `judge` against `ok`: expected a number like the labels before, found `NaN`, a string; omit the label if it is unknown");

@@ -193,7 +193,7 @@ fn runs_in_which_every_row_failed_show_numbers_and_no_difference() {
     f1: equal in all 10 rows in 1 group; 10 rows failed in A and 10 in B, counted as 0, no row is scored in both
     t     n       A       B   B - A       95% interval      p  B better  A better  equal
     one  10  0.0000  0.0000  0.0000  [-0.2918, 0.2918]  1.000         0         0     10
-    no difference can be shown in any group (p-values adjusted for 1 group, Holm)
+    no significant difference in any group (p-values adjusted for 1 group, Holm)
     -- exit code 0 --
     ");
 }

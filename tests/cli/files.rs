@@ -377,9 +377,9 @@ fn scores_of_another_program_are_compared_and_checked() {
     assert_snapshot!(folder.run("report a.csv --encoding utf-16 --out a.html").error(),
         @"--delimiter and --encoding need --score NAME=PATH; remove them");
     assert_snapshot!(folder.run("report a.csv --from ragas --score score=score --out a.html").error(),
-        @"--score reads rows as they are, and --from the scores of another program; remove one of them");
+        @"--score reads rows as they are, and --from reads the scores of another program; remove one of them");
     assert_snapshot!(folder.run("report a.csv --score score=score:0..0.8 --out a.html").error(),
-        @"a.csv:2: `score`: expected a score in [0, 0.8], the range of --score score, found 0.9; mend the row, or write the range that its scores have");
+        @"a.csv:2: `score`: expected a score in [0, 0.8], the range of --score score, found 0.9; fix the row, or give the range of the scores");
     assert_snapshot!(folder.run("report a.csv --score score=scor --out a.html").error(),
         @"a.csv: --score score: no row has `scor`; did you mean `score`?");
     assert_snapshot!(folder.run("report a.csv --score q=question --out a.html").error(),

@@ -70,7 +70,7 @@ fn two_files_with_one_manifest_are_one_run_or_an_error() {
     errors(
         &folder,
         "b.jsonl",
-        "the manifest `b.jsonl.manifest.json` belongs to another run than `b.jsonl`; restore the manifest of the run, or remove this one to use the results without their identity",
+        "the manifest `b.jsonl.manifest.json` belongs to a different run than `b.jsonl`; restore the manifest of the run, or remove this one to use the results without their identity",
     );
 }
 

@@ -85,10 +85,10 @@ fn positions_of_other_rows_are_refused_without_an_option_that_pairs_them() {
         "question,answer,prediction\nq3,c,c\nq1,a,a\nq2,b,x\nq4,d,x\n",
     );
     folder.scored(&format!("score other.csv {MAP} --out other.jsonl"));
-    assert_snapshot!(folder.compare_error("a.jsonl other.jsonl"), @"the gold rows of `1`, `2`, `3` differ: the first is at a.jsonl:1 and other.jsonl:1; the rows have no ids and are paired by position: score both runs with --map id=COLUMN, a column that differs in each row");
+    assert_snapshot!(folder.compare_error("a.jsonl other.jsonl"), @"the gold rows of `1`, `2`, `3` differ: the first is at a.jsonl:1 and other.jsonl:1; the rows have no ids and are paired by position: score both runs with --map id=COLUMN, using a column whose value is different in each row");
     folder.write("short.csv", "question,answer,prediction\nq1,a,a\nq2,b,x\n");
     folder.scored(&format!("score short.csv {MAP} --out short.jsonl"));
-    assert_snapshot!(folder.compare_error("a.jsonl short.jsonl"), @"expected as many rows in both runs, which have no ids and are paired by position, found 2 only in a.jsonl (`3`, `4`) and 0 only in short.jsonl; score both with --map id=COLUMN, a column that differs in each row");
+    assert_snapshot!(folder.compare_error("a.jsonl short.jsonl"), @"expected the same number of rows in both runs, which have no ids and are paired by position, found 2 only in a.jsonl (`3`, `4`) and 0 only in short.jsonl; score both with --map id=COLUMN, using a column whose value is different in each row");
     // A file of an earlier version does not show its gold rows.
     let rows = folder.read("a.jsonl").replace("\"gold_hash\"", "\"x\"");
     folder.write("old.jsonl", rows);

@@ -356,7 +356,7 @@ fn latency_tokens_and_cost_are_read_from_rows_by_mapping() {
     let ran = folder.run("score rows.jsonl -m tokens");
     assert!(
         ran.err
-            .contains("expected the tokens of the program, found none"),
+            .contains("expected the program's token counts, found none"),
         "{ran:?}"
     );
     assert!(

@@ -113,7 +113,7 @@ async fn what_must_be_awaited_says_so_and_costs_what_a_judge_does() {
     let metric = semantic().with_lm(says(true)).build();
     assert_eq!(
         metric.score(&gold, &pred).unwrap_err().to_string(),
-        "metric `diff`: at `semantic` the metric is asynchronous, because it calls a language model; write `.evaluate(&gold, &pred).await`"
+        "metric `diff`: with `semantic`, the metric is asynchronous because it calls a language model; write `.evaluate(&gold, &pred).await`"
     );
     assert!(
         metric

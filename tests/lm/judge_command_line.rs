@@ -252,7 +252,7 @@ async fn offline_takes_precedence_over_the_model_of_the_environment_and_says_so(
         (ran.code, ran.err.as_str()),
         (
             Some(0),
-            "warning: --offline: the model of DSRS_LM, openai:gpt-6-luna, is not called\n"
+            "warning: --offline: the model set in DSRS_LM, openai:gpt-6-luna, is not called\n"
         )
     );
     assert!(

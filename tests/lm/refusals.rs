@@ -137,7 +137,7 @@ async fn a_model_that_no_metric_uses_is_a_warning_of_one_line() {
         "--map",
         "pred.answer=pred.response",
     ];
-    let warning = "warning: --lm openai:gpt-6-luna: no metric of this run uses this model\n";
+    let warning = "warning: --lm openai:gpt-6-luna: no metric in this run uses this model\n";
     let f1 = [&["-m", "f1", "--lm", MODEL], &fields[..]].concat();
     let ran = score(2, &f1, &variables).await;
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), warning));

@@ -273,7 +273,7 @@ impl OwnScore {
     fn check(&self, score: f64, row: &ObjectRow) -> Result<()> {
         match self.range {
             Some([min, max]) if score < min || score > max => Err(err!(
-                "{}: `{}`: expected a score in [{min}, {max}], the range of --score {}, found {score}; mend the row, or write the range that its scores have",
+                "{}: `{}`: expected a score in [{min}, {max}], the range of --score {}, found {score}; fix the row, or give the range of the scores",
                 row.at,
                 escape::name(&self.path),
                 escape::name(&self.name)

@@ -211,7 +211,7 @@ def test_values_of_every_type_of_json_reach_a_metric():
         (
             lambda: metric("f1", threshold="high"),
             ours.ParameterError,
-            "metric `f1`: parameter `threshold` should be a number, as in 0.8; found `high`",
+            "metric `f1`: parameter `threshold`: expected a number, as in 0.8, found `high`",
         ),
         (
             lambda: metric("regex"),
@@ -289,19 +289,19 @@ def test_values_of_every_type_of_json_reach_a_metric():
         (
             lambda: metric("latency")({}, {}),
             ours.MetricError,
-            "metric `latency`: expected the latency of the program, found none; set or map the field `pred.latency_s` "
+            "metric `latency`: expected the program's latency, found none; set or map the field `pred.latency_s` "
             "(seconds), or run the program with `dsrs_metrics::Evaluate`",
         ),
         (
             lambda: metric("tokens")({}, dspy.Prediction(answer="x")),
             ours.MetricError,
-            "metric `tokens`: expected the tokens of the program, found none; set or map the fields `pred.input_tokens` "
+            "metric `tokens`: expected the program's token counts, found none; set or map the fields `pred.input_tokens` "
             "and `pred.output_tokens`, or run a program that reports its usage",
         ),
         (
             lambda: metric("cost").batch(None, [{"cost_msats": 1}, {}]),
             ours.MetricError,
-            "row 1: metric `cost`: expected the cost of the program, found none; set or map the field `pred.cost_msats` "
+            "row 1: metric `cost`: expected the program's cost, found none; set or map the field `pred.cost_msats` "
             "(millisatoshis), or run a program that reports its cost",
         ),
         (

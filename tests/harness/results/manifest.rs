@@ -140,12 +140,12 @@ async fn an_edited_exchanged_or_missing_file_is_named() {
     fs::copy(manifest_path(&other), &manifest).unwrap();
     assert_eq!(
         error_of(&file),
-        "the manifest `run.jsonl.manifest.json` belongs to another run than `run.jsonl`; restore the manifest of the run, or remove this one to use the results without their identity"
+        "the manifest `run.jsonl.manifest.json` belongs to a different run than `run.jsonl`; restore the manifest of the run, or remove this one to use the results without their identity"
     );
     fs::write(&manifest, text.replace("\"format\": 1", "\"format\": 2")).unwrap();
     assert_eq!(
         error_of(&file),
-        "`run.jsonl.manifest.json` has the format version 2, and this version of dsrs-metrics reads 1; update dsrs-metrics"
+        "`run.jsonl.manifest.json` has the format version 2, but this version of dsrs-metrics reads 1; update dsrs-metrics"
     );
     fs::write(&manifest, &text[..100]).unwrap();
     let error = error_of(&file);
@@ -172,7 +172,7 @@ async fn an_edited_exchanged_or_missing_file_is_named() {
         fs::write(&file, &changed).unwrap();
         let error = error_of(&file);
         let expected = format!(
-            "`run.jsonl` was changed after it was written: its manifest `run.jsonl.manifest.json` describes {} bytes with another content than these {} bytes; write it again, or remove the manifest to use the results without their identity",
+            "`run.jsonl` was changed after it was written: its manifest `run.jsonl.manifest.json` describes {} bytes with different content, found {} bytes; write it again, or remove the manifest to use the results without their identity",
             rows.len(),
             changed.len()
         );
@@ -182,7 +182,7 @@ async fn an_edited_exchanged_or_missing_file_is_named() {
     fs::write(&file, later).unwrap();
     assert_eq!(
         error_of(&file),
-        "`run.jsonl` has the format version 2, and this version of dsrs-metrics reads 1; update dsrs-metrics"
+        "`run.jsonl` has the format version 2, but this version of dsrs-metrics reads 1; update dsrs-metrics"
     );
 }
 

@@ -424,7 +424,7 @@ fn parameters_come_from_text_as_well() -> Result<(), dsrs_metrics::contract::Par
     );
     assert!(
         message(&[("words", "[]"), ("weight", "heavy")]).starts_with(
-            "metric `known_words`: parameter `weight` should be a number; found `heavy`"
+            "metric `known_words`: parameter `weight`: expected a number, found `heavy`"
         )
     );
     let spec = KnownWords::SPEC.params[0];

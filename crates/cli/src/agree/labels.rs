@@ -46,7 +46,7 @@ impl Labels {
         }
         if self.known.contains(field) {
             return Err(err!(
-                "{}: expected a label `{field}` in some row, found null or NaN in all; write the labels",
+                "{}: expected a label `{field}` in at least one row, found only null or NaN; add the labels",
                 file.display()
             ));
         }
@@ -114,7 +114,7 @@ pub(super) fn read(file: &Path, field: &str, id: Option<&Mapping>, of: &Results)
     }
     if !gold.is_empty() {
         return Err(err!(
-            "the gold rows of {} in {} are not the gold rows in {}; compare scores with labels of the same data",
+            "the gold rows of {} in {} differ from the gold rows in {}; compare scores with labels for the same data",
             escape::names(gold.iter().map(String::as_str)),
             file.display(),
             results.display()
@@ -127,7 +127,7 @@ pub(super) fn read(file: &Path, field: &str, id: Option<&Mapping>, of: &Results)
             others => format!(", and so are {others} more labels"),
         };
         return Err(err!(
-            "{label}: the label of `{}` is of another prediction than the one at {}{others_too}; label the predictions of these results, or, if the label holds for both, remove `pred` and `pred_hash` from the labels",
+            "{label}: the label of `{}` is for a different prediction than the one at {}{others_too}; label the predictions in these results, or, if the label applies to both, remove `pred` and `pred_hash` from the labels",
             escape::name(rows.id(*place)),
             rows.at(*place)
         ));

@@ -81,7 +81,7 @@ fn check_names(args: &ScoreArguments) -> Result<()> {
         Some((_, name, option)) => {
             let hint = did_you_mean(name, known());
             Err(err!(
-                "{option}: `{name}` is not a metric of this run{}",
+                "{option}: `{name}` is not a metric in this run{}",
                 hint.as_deref().unwrap_or("; add it with -m")
             ))
         }
@@ -184,7 +184,7 @@ fn check_mappings(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result<
             .map(|(_, name)| *name);
         if let Some(meant) = nearest(name, of_side).filter(|meant| !is_mapped(side, meant)) {
             return Err(err!(
-                "--map {mapping}: no metric of this run reads `{field}`; did you mean `{side}.{meant}`?"
+                "--map {mapping}: no metric in this run reads `{field}`; did you mean `{side}.{meant}`?"
             ));
         }
     }

@@ -149,7 +149,7 @@ fn majority<A: Choice>(judges: &[Vec<A>]) -> Result<A, String> {
     match judges.len() {
         0 => Err(NO_ANSWER.to_owned()),
         judges => Err(format!(
-            "no answer has more than half of the votes of {judges} judges: {}; use an odd number of judges, or more of them",
+            "no answer has more than half of the votes of {judges} judges: {}; use an odd number of judges, or more judges",
             votes.join(", ")
         )),
     }

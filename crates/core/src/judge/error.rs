@@ -97,7 +97,7 @@ impl JudgeError {
     pub(super) fn no_quorum(quorum: usize, judges: usize, answered: usize, first: Self) -> Self {
         Self {
             message: format!(
-                "expected verdicts of at least {quorum} of {judges} judges, found {answered}; first error: {first}"
+                "expected verdicts from at least {quorum} of {judges} judges, found {answered}; first error: {first}"
             ),
             kind: Kind::NoQuorum(Box::new(first)),
         }

@@ -45,7 +45,7 @@ pub enum ParamError {
     },
     /// The value cannot be read as the parameter's type.
     #[error(
-        "metric `{metric}`: parameter `{param}` should be {expected}; found `{found}`{}",
+        "metric `{metric}`: parameter `{param}`: expected {expected}, found `{found}`{}",
         InBrackets(reason)
     )]
     WrongType {

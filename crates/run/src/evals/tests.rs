@@ -430,7 +430,7 @@ fn bad_input_is_a_failed_test_whose_first_line_says_what_to_do() {
     other.run(wrong_on(&[]));
     assert!(
         line(eval().devset(rows(5)).baseline(None))
-            .contains("is of the eval `rivers`, not of `capitals`")
+            .contains("belongs to the eval `rivers`, not to `capitals`")
     );
     let path = package.path("evals/capitals.baseline.jsonl");
     let edited = fs::read_to_string(&path)

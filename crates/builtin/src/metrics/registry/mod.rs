@@ -371,7 +371,7 @@ mod tests {
             .to_string();
         assert_eq!(
             error,
-            "metric `f1`: parameter `strict` should be `true` or `false`; found `maybe`"
+            "metric `f1`: parameter `strict`: expected `true` or `false`, found `maybe`"
         );
     }
 }

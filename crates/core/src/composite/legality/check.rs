@@ -50,7 +50,7 @@ pub(in crate::composite) fn resolve<L: Leaf>(
 ) -> Result<(Node, Derived), String> {
     match part {
         Shape::Leaf(component) if Derived::of(&component.spec()).is_corpus() => Err(format!(
-            "`{}` scores all rows together and no single row; run it beside the composite",
+            "`{}` scores all rows together, not single rows; run it alongside the composite",
             component.spec().name
         )),
         Shape::Leaf(component) => {
@@ -379,7 +379,7 @@ impl Declaration {
             && found == MetricTier::Truth
         {
             return Err(format!(
-                "the composite is declared as {declared:?}, but a component is {found:?}; declare {found:?} or nothing"
+                "the composite is declared as {declared:?}, but a component is {found:?}; declare {found:?}, or omit the tier"
             ));
         }
         match self.budget_msats {

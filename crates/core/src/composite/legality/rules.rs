@@ -17,7 +17,7 @@ const fn half(derived: &Derived) -> f64 {
 /// Every component must score single rows.
 pub const fn scores_rows(part: &str, derived: &Derived) -> Option<Sentence> {
     unless!(!derived.is_corpus();
-        [name part] " scores all rows together and no single row; remove it from the composite and run it beside it")
+        [name part] " scores all rows together, not single rows; remove it from the composite and run it separately")
 }
 
 /// Every component must score single rows, and be higher-is-better.
@@ -223,7 +223,7 @@ pub const fn differ(
 ) -> Option<Sentence> {
     unless!(!same(spec.name, other.name);
         [name part] " and " [name before] " are both named " [name spec.name]
-        " in results; write one metric once, or give one of two metrics another `name = \"..\"`")
+        " in results; use each metric once, or give one of the two another `name = \"..\"`")
 }
 
 /// A declared tier must not be below that of any component.

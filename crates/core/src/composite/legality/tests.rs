@@ -55,7 +55,7 @@ fn a_component_scores_rows_and_is_higher_is_better() {
     assert_message(scores_rows("stars", &properties(stars())), "");
     assert_message(
         scores_rows("kappa", &corpus()),
-        "`kappa` scores all rows together and no single row; remove it from the composite and run it beside it",
+        "`kappa` scores all rows together, not single rows; remove it from the composite and run it separately",
     );
     assert_message(points_up("stars", &properties(stars())), "");
     assert_message(
@@ -64,7 +64,7 @@ fn a_component_scores_rows_and_is_higher_is_better() {
     );
     assert_message(
         points_up("kappa", &corpus()),
-        "`kappa` scores all rows together and no single row; remove it from the composite and run it beside it",
+        "`kappa` scores all rows together, not single rows; remove it from the composite and run it separately",
     );
 }
 
@@ -301,7 +301,7 @@ fn operands_have_different_names() {
     assert_message(differ("a", &stars(), "b", &correct()), "");
     assert_message(
         differ("a", &stars(), "b", &stars()),
-        "`a` and `b` are both named `stars` in results; write one metric once, or give one of two metrics another `name = \"..\"`",
+        "`a` and `b` are both named `stars` in results; use each metric once, or give one of the two another `name = \"..\"`",
     );
 }
 

@@ -350,7 +350,7 @@ impl ComparisonBuilder {
             if let Some([of_a, of_b]) = rows.different_formulas() {
                 let [of_a, of_b] = [&of_a, &of_b].map(|formula| escape::name(formula));
                 let message = format!(
-                    "expected one formula in both runs, found {of_a} and {of_b}; score both runs with the same parameters"
+                    "expected the same formula in both runs, found {of_a} and {of_b}; score both runs with the same parameters"
                 );
                 return Err(ResultsError::metric(name, &message));
             }

@@ -256,7 +256,9 @@ fn differences(
 /// Returns the sentence about a metric whose code differs from that in the first run.
 pub(crate) fn other_code(name: &str, first: &str) -> String {
     let name = escape::name(name);
-    format!("the code of `{name}` changed since {first}; raise its version if the meaning did")
+    format!(
+        "the code of `{name}` changed since {first}; increase its version if its meaning changed too"
+    )
 }
 
 /// Returns `true` if a metric's code changed but its version did not.
