@@ -420,7 +420,7 @@ fn several_samples_of_an_id_are_repeats() {
         "{row}"
     );
     assert_snapshot!(folder.score_error(&format!("{map} --map repeat=trial")),
-        @"rows.jsonl:1: expected the number of the sample at the path of --map repeat=PATH, found no value; write the column that numbers the samples of an id");
+        @"rows.jsonl:1: expected the sample's number at the path from --map repeat=PATH, found no value; name the column that numbers the samples of an id");
     folder.write("rows.jsonl", rows.replace("\"n\": 1", "\"n\": 0"));
     assert_snapshot!(folder.score_error(&format!("{map} --map repeat=n")),
         @"rows.jsonl:3: duplicate sample `0` for id `t1`; give each sample of an id a different number, or pass --map id=COLUMN,COLUMN if the id spans several columns");

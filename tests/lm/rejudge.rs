@@ -500,7 +500,7 @@ async fn an_output_or_setting_that_cannot_be_used_is_an_error_before_a_call() {
         (&["--store", "file"], "file: it is a file; name a folder"),
         (
             &["--otlp", "localhost:4318"],
-            "invalid URL of a collector `localhost:4318`",
+            "invalid collector URL `localhost:4318`",
         ),
         (&["--fail-under", "polit=0.5"], "--fail-under polit"),
         (&["--fail-under", "polite=2"], "--fail-under polite=2"),

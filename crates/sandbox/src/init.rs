@@ -164,7 +164,7 @@ pub(super) fn setup_error(report: &Report, limits: &Limits) -> SandboxError {
             .iter()
             .any(|it| message.contains(it)) =>
         {
-            "a program or a path of `readable` is below a directory that only root can enter; install it in a directory \
+            "a program or a path in `readable` is below a directory that only root can enter; install it in a directory \
              that all users can enter, such as /opt, or run as another user"
         }
         _ if message.contains("namespace") || message.contains("Operation not permitted") => {

@@ -22,7 +22,7 @@ const DERIVED: [(&str, &str); 7] = [
     ),
     (
         "cost",
-        "the cost of a composite is the sum of the costs of its components; remove `cost`, or write `budget = \"600 msat\"` for a limit",
+        "the cost of a composite is the total cost of its components; remove `cost`, or write `budget = \"600 msat\"` for a limit",
     ),
     (
         "range",

@@ -25,7 +25,7 @@ impl Decision {
         errors: &mut Errors,
     ) -> syn::Result<Self> {
         if content.is_empty() {
-            let message = format!("`tree` has no node; write `{}`", form("tree"));
+            let message = format!("`tree` has no nodes; write `{}`", form("tree"));
             return Err(Error::new(word.span(), message));
         }
         let parse = |input: ParseStream<'_>| {
@@ -53,7 +53,7 @@ impl Decision {
         ahead.call(Ident::parse_any)?;
         if is_combinator(&word.to_string()) && ahead.peek(token::Paren) {
             let message = format!(
-                "expected a metric as the node, found `{word}(..)`; write it as a composite, `#[metric({word}(..))] struct Name;`, and its name here"
+                "expected a metric as the node, found `{word}(..)`; turn it into a composite, `#[metric({word}(..))] struct Name;`, and write its name here"
             );
             return Err(Error::new(word.span(), message));
         }

@@ -161,7 +161,7 @@ fn closure(input: ParseStream<'_>) -> syn::Result<Error> {
     let meant = meant::metrics(&found);
     let write = match meant.as_deref() {
         Some([metric]) => format!("write `{}`", metric.component()),
-        _ => "write it as a function with `#[metric]`, and its name here".to_owned(),
+        _ => "turn it into a function with `#[metric]`, and write its name here".to_owned(),
     };
     let message = format!("expected the name of a metric, found a closure; {write}");
     Ok(Error::new_spanned(found, message))

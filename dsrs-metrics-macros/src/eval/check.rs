@@ -27,7 +27,7 @@ pub(super) fn check(function: &Function, attrs: &EvalAttrs, params: &Params, err
         names::check_crate_path(path, errors);
     }
     if !function.sig.generics.params.is_empty() {
-        errors.at(&function.sig.generics, "an eval has no generic parameters, because a test cannot choose them; write concrete types");
+        errors.at(&function.sig.generics, "an eval cannot have generic parameters, because a test cannot choose them; write concrete types");
     }
     if !function.has_body() {
         errors.at(

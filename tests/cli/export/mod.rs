@@ -84,7 +84,7 @@ fn what_cannot_be_written_is_an_error_that_says_what_to_do() {
             "odd.jsonl",
             "inspect",
             "",
-            "odd.jsonl:1: invalid id for a log of inspect_ai, which uses ids as names of files: expected a relative path; change the id".into(),
+            "odd.jsonl:1: invalid id for a log of inspect_ai, which uses ids as file names: expected a relative path; change the id".into(),
         ),
         (
             "data.jsonl",
@@ -96,7 +96,7 @@ fn what_cannot_be_written_is_an_error_that_says_what_to_do() {
             "-",
             "inspect",
             "",
-            "--to: expected a result file, found standard input, which cannot be read several times; write it to a file".into(),
+            "--to: expected a result file, found standard input, which cannot be read more than once; save it to a file".into(),
         ),
         (
             "run.jsonl",

@@ -133,7 +133,7 @@ fn merge(format: ForeignFormat, epochs: Epochs, files: &[&Path]) -> Result<Conve
                     return Err(FormatError::at(
                         file,
                         format_args!(
-                            "lower scores of `{name}` are better in some tasks and worse in others; name the files of one kind"
+                            "lower scores of `{name}` are better in some tasks and worse in others; name only files of the same kind"
                         ),
                     ));
                 }

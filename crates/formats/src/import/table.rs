@@ -147,7 +147,7 @@ impl Table {
     pub(super) fn check(&mut self, what: &str, header: Option<u64>, found: usize) {
         if let Some(header) = header.filter(|header| *header != found as u64) {
             self.notes.push(format!(
-                "the header counts {header} {what}, and the rows have {found}; copy the file again"
+                "the header counts {header} {what}, but the rows have {found}; copy the file again"
             ));
         }
     }

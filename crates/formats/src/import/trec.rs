@@ -95,7 +95,7 @@ pub(super) fn import_transcripts(
     let missing = |input: &Input<'_>, id: &str| {
         let id = escape::name(id);
         input.whole(format_args!(
-            "no transcript of `{id}`; write each in both files"
+            "no transcript for `{id}`; each must be in both files"
         ))
     };
     let mut said = transcripts(*hypothesis)?;

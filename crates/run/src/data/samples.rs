@@ -70,7 +70,7 @@ impl Pairs {
             let at = pair.origin.clone().unwrap_or_else(unknown);
             let number = pair.attributes.remove(REPEAT).and_then(text);
             let number = number.ok_or_else(|| {
-                DataError::invalid(&at, "expected the number of the sample at the path of --map repeat=PATH, found no value; write the column that numbers the samples of an id")
+                DataError::invalid(&at, "expected the sample's number at the path from --map repeat=PATH, found no value; name the column that numbers the samples of an id")
             })?;
             let id = escape::name(&pair.id).to_string();
             if !seen.insert((pair.id.clone(), number.clone())) {

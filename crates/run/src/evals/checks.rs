@@ -29,7 +29,7 @@ pub(super) fn check_samples(gates: &[Gate], sampled: &[&str]) -> Result<(), Stri
         Some(Gate { text, condition }) => {
             let metric = condition.0.metric().unwrap_or_default();
             Err(format!(
-                "gate `{text}`: `{metric}` judges a sample of the rows, which decides limits on its score; write `lower({metric}) >= 0.8`, or add it to `metrics(..)`"
+                "gate `{text}`: `{metric}` judges only a sample of the rows, so gates can only limit its score; write `lower({metric}) >= 0.8`, or add it to `metrics(..)`"
             ))
         }
     }

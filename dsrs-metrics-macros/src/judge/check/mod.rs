@@ -50,7 +50,7 @@ fn check_signature(judge: &Judge, errors: &mut Errors) {
     if judge.instruction.is_empty() {
         errors.at(
             &item.ident,
-            "missing instruction; write what to judge as the doc comment of the struct",
+            "missing instruction; write what to judge in the struct's doc comment",
         );
     }
     if let Some(param) = item.generics.params.first() {
@@ -183,7 +183,7 @@ fn check_output(output: &Output, errors: &mut Errors) {
     let name = as_written(ty);
     if let Some(range) = &output.attr.range {
         if is_list(plain) {
-            errors.at(range, format!("`range` requires a numeric output, found `{name}`; remove `range`, and write the range of the items as the documentation of the field"));
+            errors.at(range, format!("`range` requires a numeric output, found `{name}`; remove `range`, and write the range of the items in the field's doc comment"));
         } else if !is_number(plain) && is_known(plain) {
             errors.at(range, format!("`range` requires a numeric output, found `{name}`; remove `range`, or make the output an `f64`"));
         }

@@ -246,7 +246,7 @@ impl Rows {
         if self.invalidated > 0 {
             let (epochs, them) = (self.invalidated, "see the attribute `invalidated_epochs`");
             notes.push(format!(
-                "{epochs} samples were invalidated, and are scored; {them}"
+                "{epochs} samples were invalidated, but are scored; {them}"
             ));
         }
         notes

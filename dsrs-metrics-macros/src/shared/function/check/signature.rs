@@ -182,7 +182,7 @@ fn check_reference(ty: &Type, errors: &mut Errors) {
     {
         errors.at(
             lifetime,
-            "a row does not live for `'static`; remove `'static`",
+            "a row cannot live for `'static`; remove `'static`",
         );
     }
 }
