@@ -143,7 +143,7 @@ fn a_metric_of_one_side_is_named() {
     ");
     assert_snapshot!(compared(&["f1"], &["same"]), @"
     routing (shop)
-    new: no row has a score of `f1`, which baseline has; to compare only some metrics, select them with -m
+    new: no row has a score for `f1`, which baseline has; to compare only some metrics, select them with -m
     only in the new results: `same`
     only in the baseline: `f1`
 

@@ -198,13 +198,13 @@ fn missing_labels() {
         @"l.jsonl: no id matches r.jsonl: expected ids such as `a`, found ids such as `x`");
     folder.write("l.jsonl", "{\"id\": \"k\", \"ok\": true}\n");
     assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
-        @"r.jsonl: no row has both a score of `judge` and a label `ok`; rows with a score: 10, rows with a label: 1");
+        @"r.jsonl: no row has both a score for `judge` and a label `ok`; rows with a score: 10, rows with a label: 1");
     folder.write(
         "l.jsonl",
         "{\"id\": \"a\", \"ok\": true}\n{\"id\": \"a\", \"ok\": false}\n",
     );
     assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
-        @"l.jsonl:2: duplicate id `a`, first in line 1; ids must be unique within a file");
+        @"l.jsonl:2: duplicate id `a`, first on line 1; ids must be unique within a file");
 }
 
 #[test]
@@ -333,12 +333,12 @@ fn invalid_results() {
         @r#"r.jsonl:1: `scores.j.passed`: expected true, false or null, found the string "yes""#);
     let folder = Folder::with("r.jsonl", format!("{}\n{}", judged(), judged()));
     assert_snapshot!(folder.agree_error("r.jsonl --label ok"),
-        @"r.jsonl:13: duplicate id `a`, first in line 1; ids must be unique within a file");
+        @"r.jsonl:13: duplicate id `a`, first on line 1; ids must be unique within a file");
     assert_snapshot!(folder.agree_error("r.jsonl --label ok -m jugde"),
-        @"r.jsonl:13: duplicate id `a`, first in line 1; ids must be unique within a file");
+        @"r.jsonl:13: duplicate id `a`, first on line 1; ids must be unique within a file");
     let folder = Folder::with("r.jsonl", judged());
     assert_snapshot!(folder.agree_error("r.jsonl --label ok -m jugde"),
-        @"r.jsonl: no row has a score of `jugde`; did you mean `judge`?");
+        @"r.jsonl: no row has a score for `jugde`; did you mean `judge`?");
     let missing = folder.agree_error("none.jsonl --label ok");
     assert!(
         missing.starts_with("none.jsonl: cannot be read: "),

@@ -75,7 +75,7 @@ fn a_field_of_the_wrong_type() {
 #[test]
 fn a_missing_field() {
     assert_snapshot!(error_of_second_row(r#"{"gold": {"answer": "x"}, "pred": {"reply": "x"}}"#),
-        @"rows.jsonl:2: metric `same_text`: no field `pred.answer`; it has `reply`; if the row has it elsewhere, pass --map pred.answer=PATH");
+        @"rows.jsonl:2: metric `same_text`: no field `pred.answer`; found `reply`; if the row has it elsewhere, pass --map pred.answer=PATH");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_field_that_is_mapped_but_missing() {
     let folder = Folder::with("rows.jsonl", r#"{"answer": "x", "reply": "x"}"#);
     let maps = "--map gold.answer=answer --map pred.answer=reply.text";
     assert_snapshot!(folder.score_error(&format!("rows.jsonl -m same_text {maps}")),
-        @"rows.jsonl:1: metric `same_text`: no field `pred.answer`; it has no fields; --map names `reply.text`, which the row does not have");
+        @"rows.jsonl:1: metric `same_text`: no field `pred.answer`; found no fields; --map names `reply.text`, which the row does not have");
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_field_that_is_mapped_is_not_taken_from_elsewhere() {
     let folder = Folder::with("rows.jsonl", GOOD);
     let args = "rows.jsonl -m same_text --map gold.answer=gold.reference";
     assert_snapshot!(folder.score_error(args),
-        @"rows.jsonl:1: metric `same_text`: no field `gold.answer`; it has no fields; --map names `gold.reference`, which the row does not have");
+        @"rows.jsonl:1: metric `same_text`: no field `gold.answer`; found no fields; --map names `gold.reference`, which the row does not have");
 }
 
 #[test]

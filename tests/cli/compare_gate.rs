@@ -80,7 +80,7 @@ fn names_that_cannot_apply_are_refused() {
         @"--lower-is-better: lower is better for `same_txt`, which is not compared; did you mean `same_text`?");
     assert_snapshot!(error("--lower-is-better TYPO"),
         @"--lower-is-better: lower is better for `TYPO`, which is not compared, only `same_text`, `f1`");
-    let duplicate = "duplicate metric `f1`; name it once";
+    let duplicate = "duplicate metric `f1`; list it once";
     assert_eq!(error("-m f1,f1"), duplicate);
     assert_eq!(
         folder.error("agree", "old.jsonl -m f1,f1 --label x"),

@@ -61,7 +61,7 @@ fn the_first_error_has_the_options_to_paste() {
     assert_snapshot!(folder.score_error("rows.csv -m context_precision_by_distance"),
         @"rows.csv:2: expected `gold` or `pred`, found only `reference_contexts`, `retrieved_contexts`; map the fields that the run reads, `gold.context`, `pred.context`, as in --map gold.context=reference_contexts --map pred.context=retrieved_contexts");
     assert_snapshot!(folder.score_error("rows.csv -m context_precision_by_distance --map pred.context=retrieved_contexts"),
-        @"rows.csv:2: metric `context_precision_by_distance`: no field `gold.context`; it has no fields; if the row has it elsewhere, pass --map gold.context=reference_contexts");
+        @"rows.csv:2: metric `context_precision_by_distance`: no field `gold.context`; found no fields; if the row has it elsewhere, pass --map gold.context=reference_contexts");
 }
 
 #[test]
@@ -330,7 +330,7 @@ fn a_join_that_is_not_one_is_an_error() {
         "{\"id\": 1, \"answer\": \"x\"}\n\n{\"id\": \"1\", \"answer\": \"y\"}\n",
     );
     assert_snapshot!(folder.score_error("preds.json --gold gold.jsonl -m em"),
-        @"gold.jsonl:3: duplicate id `1`, first in line 1; ids must be unique in the gold file (duplicates: 1, the first `1`); remove them, or join by another column with --join");
+        @"gold.jsonl:3: duplicate id `1`, first on line 1; ids must be unique in the gold file (duplicates: 1, the first `1`); remove them, or join by another column with --join");
     assert_snapshot!(folder.run("score preds.json --gold gold.jsonl --join id=id -m em").error(),
         @"invalid value 'id=id' for '--join <gold.PATH=pred.PATH>': invalid join `id=id`: expected gold.PATH=pred.PATH, as in gold.id=pred.instance_id");
 }

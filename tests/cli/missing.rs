@@ -127,7 +127,7 @@ fn a_missing_gold_field_and_a_field_of_your_own_metric_are_errors() {
     let error = folder.score_error("rows.jsonl -m em");
     assert_eq!(
         error,
-        "rows.jsonl:1: metric `em`: no field `gold.answer`; it has no fields; if the row has it elsewhere, \
+        "rows.jsonl:1: metric `em`: no field `gold.answer`; found no fields; if the row has it elsewhere, \
          pass --map gold.answer=PATH"
     );
     let folder = rows(&[json!({})]);

@@ -39,7 +39,7 @@ fn unknown_metrics() {
     );
     assert_eq!(
         error_of("-m obeys,obeys"),
-        "duplicate metric `obeys`; name it once"
+        "duplicate metric `obeys`; list it once"
     );
 }
 
@@ -58,7 +58,7 @@ fn unknown_parameters() {
 #[test]
 fn parameters_that_are_missing_or_of_the_wrong_type() {
     assert_snapshot!(error_of("-m short_note"),
-        @"metric `short_note` needs its parameter `limit` (a whole number, 0 or more): --param short_note.limit=VALUE");
+        @"metric `short_note` requires the parameter `limit` (a whole number, 0 or more): --param short_note.limit=VALUE");
     assert_snapshot!(error_of("-m short_note --param short_note.limit=few"),
         @"metric `short_note`: parameter `limit`: expected a whole number, 0 or more, found `few`");
     assert_snapshot!(usage("-m distance --param distance=2"),

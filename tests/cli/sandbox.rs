@@ -110,7 +110,7 @@ fn a_limit_that_is_too_small_for_the_files_is_named() {
 fn the_command_is_required() {
     let folder = Folder::with("rows.jsonl", ROWS);
     assert_snapshot!(folder.score_error("rows.jsonl -m sandbox"),
-        @"metric `sandbox` needs its parameter `command` (a string): --param sandbox.command=VALUE");
+        @"metric `sandbox` requires the parameter `command` (a string): --param sandbox.command=VALUE");
 }
 
 /// Runs the commands of the guide over the committed programs and calls in a shell, and compares their output with the guide.

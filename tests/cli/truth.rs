@@ -60,7 +60,7 @@ fn a_sample_is_judged() {
     ");
     assert_snapshot!(run("score rows.jsonl -m f1 --truth f1 --sample 100 --by f1"), @"
     Some(2)
-    error: duplicate metric `f1`; name it once
+    error: duplicate metric `f1`; list it once
     ");
     assert_snapshot!(run("score rows.jsonl -m f1 --truth em --sample 5"), @"
     Some(2)

@@ -60,8 +60,9 @@ impl Decision {
         let node = Component::parse(input, errors)?;
         if !input.peek(token::Brace) {
             let text = &node.text;
-            let message =
-                format!("missing branches of `{text}`; write `{text} {{ yes => 1.0, no => 0.0 }}`");
+            let message = format!(
+                "missing branches for `{text}`; write `{text} {{ yes => 1.0, no => 0.0 }}`"
+            );
             return Err(Error::new(node.span, message));
         }
         Self::parse_branches(node, input, errors)
@@ -281,7 +282,7 @@ fn check_yes_or_no(decision: &Decision, text: &str, errors: &mut Errors) {
         if decision.is_complete && !decision.answers().any(|given| given == answer) {
             errors.at_span(
                 span,
-                format!("missing branch `{answer}` of `{text}`; write `{answer} => {example}`"),
+                format!("missing branch `{answer}` for `{text}`; write `{answer} => {example}`"),
             );
         }
     }

@@ -279,10 +279,10 @@ impl Gate {
         let incomplete = match &halves {
             Halves { broken: true, .. } => None,
             Halves { proxies: None, .. } => Some(
-                "missing proxies of the gate; write `gate(proxy(cheap) >= 0.5, truth(expensive))`",
+                "missing proxies in the gate; write `gate(proxy(cheap) >= 0.5, truth(expensive))`",
             ),
             Halves { truths: None, .. } => Some(
-                "missing truths of the gate; write `gate(proxy(cheap) >= 0.5, truth(expensive))`",
+                "missing truths in the gate; write `gate(proxy(cheap) >= 0.5, truth(expensive))`",
             ),
             _ => None,
         };
@@ -338,7 +338,7 @@ impl Halves {
         }
         if !input.peek(Token![>=]) {
             let message =
-                format!("missing threshold of the proxies; write `proxy({written}) >= 0.5`");
+                format!("missing threshold for the proxies; write `proxy({written}) >= 0.5`");
             return Err(Error::new(word.span(), message));
         }
         let operator = input.parse::<Token![>=]>()?;

@@ -216,7 +216,7 @@ def test_values_of_every_type_of_json_reach_a_metric():
         (
             lambda: metric("regex"),
             ours.ParameterError,
-            'metric `regex` needs its parameter `pattern` (a regular expression); write metric("regex", pattern=..)',
+            'metric `regex` requires the parameter `pattern` (a regular expression); write metric("regex", pattern=..)',
         ),
         (
             lambda: metric("answer_exact_match", frac=2),
@@ -232,7 +232,7 @@ def test_values_of_every_type_of_json_reach_a_metric():
         (
             lambda: metric("f1")({"anser": "x"}, PRED),
             ours.InputError,
-            "metric `f1`: no field `gold.answer`; it has `anser`",
+            "metric `f1`: no field `gold.answer`; found `anser`",
         ),
         (
             lambda: metric("f1")(GOLD, 3),
@@ -257,7 +257,7 @@ def test_values_of_every_type_of_json_reach_a_metric():
         (
             lambda: metric("entity_f1").batch([{}], ["x"]),
             ours.InputError,
-            "row 0: metric `entity_f1`: no field `gold.expected_entities`; it has no fields",
+            "row 0: metric `entity_f1`: no field `gold.expected_entities`; found no fields",
         ),
         (
             lambda: metric("complete_and_grounded", offline=True)("x", "y"),
@@ -307,7 +307,7 @@ def test_values_of_every_type_of_json_reach_a_metric():
         (
             lambda: metric("f1")(None, "x"),
             ours.InputError,
-            "metric `f1`: no field `gold.answer`; it has no fields",
+            "metric `f1`: no field `gold.answer`; found no fields",
         ),
         (lambda: metric("f1", lm=print), ours.ParameterError, "metric `f1` calls no language model; remove `lm`"),
         (lambda: metric("f1", offline=True), ours.ParameterError, "metric `f1` calls no language model; remove `offline`"),

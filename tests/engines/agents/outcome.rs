@@ -123,7 +123,7 @@ fn invalid_and_missing_fields_are_errors() {
     incomplete.data.remove("was_repeated");
     assert_eq!(
         error(&metric, &incomplete),
-        "metric `outcome_coupled`: no field `pred.was_repeated`; it has `step_utility`, `verification_delta`, \
+        "metric `outcome_coupled`: no field `pred.was_repeated`; found `step_utility`, `verification_delta`, \
          `params_valid`"
     );
 }

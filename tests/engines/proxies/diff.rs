@@ -104,7 +104,7 @@ fn what_is_missing_is_said() {
     );
     assert_eq!(
         evaluate(&Diff::default(), &example! { "a" => "1" }, "1").unwrap_err(),
-        "metric `diff`: no field `gold.answer`; it has `a`"
+        "metric `diff`: no field `gold.answer`; found `a`"
     );
     let none: [&str; 0] = [];
     assert_eq!(

@@ -167,7 +167,7 @@ async fn rows_that_fail_are_not_in_the_score_and_in_the_headline() {
         [
             "metric `brier_score`: `pred.probability` must be between 0 and 1, found 1.5",
             "metric `brier_score`: field `gold.answer`: expected true, false, 1 or 0, found the number 2",
-            "metric `brier_score`: no field `pred.probability`; it has no fields",
+            "metric `brier_score`: no field `pred.probability`; found no fields",
         ]
     );
 }

@@ -84,22 +84,22 @@ fn other_metrics_are_an_error_with_the_nearest_name() {
     let b = run("b", &[("1", "exact_math:true f1:0.5")]);
     assert_eq!(
         error(&a, &b),
-        "b: no row has a score of `exact_match`, which a has; to compare only some metrics, select them with \
+        "b: no row has a score for `exact_match`, which a has; to compare only some metrics, select them with \
          -m; did you mean `exact_math`?"
     );
     let only = |names: [&str; 1]| Comparison::builder().metrics(names).of(&a, &b);
     assert_eq!(only(["f1"]).unwrap().metrics.len(), 1);
     assert_eq!(
         only(["exact_match"]).unwrap_err().to_string(),
-        "b: no row has a score of `exact_match`; did you mean `exact_math`?"
+        "b: no row has a score for `exact_match`; did you mean `exact_math`?"
     );
     assert_eq!(
         only(["bleu"]).unwrap_err().to_string(),
-        "a: no row has a score of `bleu`, only `exact_match`, `f1`"
+        "a: no row has a score for `bleu`, only `exact_match`, `f1`"
     );
     assert_eq!(
         only(["f1.recall"]).unwrap_err().to_string(),
-        "a: no row has a score of `f1.recall`; did you mean `f1`?"
+        "a: no row has a score for `f1.recall`; did you mean `f1`?"
     );
 }
 

@@ -444,7 +444,7 @@ async fn a_metric_that_differs_is_compared_only_if_that_is_allowed() {
         .allow_different(["f2"])
         .of(&a, &b)
         .unwrap_err();
-    let expected = "`f2` may differ, and no run has this metric, only `f1`, `em`";
+    let expected = "`f2` may differ, but no run has this metric, only `f1`, `em`";
     assert_eq!(unknown.to_string(), expected);
     let allowed = Comparison::builder()
         .allow_different(["f1"])

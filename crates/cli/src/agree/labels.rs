@@ -90,7 +90,7 @@ pub(super) fn read(file: &Path, field: &str, id: Option<&Mapping>, of: &Results)
         first.get_or_insert_with(|| id.clone());
         if let Some((_, before)) = by_id.insert(id.clone(), (label, at.clone())) {
             return Err(err!(
-                "{at}: duplicate id `{id}`, first in line {}; ids must be unique within a file",
+                "{at}: duplicate id `{id}`, first on line {}; ids must be unique within a file",
                 before.line
             ));
         }

@@ -206,7 +206,7 @@ fn check_metrics(results: &Results, args: &AgreeArguments) -> Result<()> {
     match args.metrics.iter().find(|name| !results.is_rated(name)) {
         None => Ok(()),
         Some(name) => Err(err!(
-            "{}: no row has a score of `{name}`{}",
+            "{}: no row has a score for `{name}`{}",
             args.results.display(),
             known_names(name, results.known.iter().map(String::as_str))
         )),
@@ -273,7 +273,7 @@ fn check_compared(
         .filter(|label| **label != Label::Missing)
         .count();
     Err(err!(
-        "{}: no row has both a score of `{name}` and a label `{}`; rows with a score: {}, rows with a label: {labelled}",
+        "{}: no row has both a score for `{name}` and a label `{}`; rows with a score: {}, rows with a label: {labelled}",
         args.results.display(),
         args.label,
         agreement.without_label

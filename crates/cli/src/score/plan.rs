@@ -35,7 +35,7 @@ pub(crate) fn configure(
     for name in names(args) {
         let entry = registry.find(name).map_err(of_metric)?;
         if selected.insert(name, (entry, Params::default())).is_some() {
-            return Err(err!("duplicate metric `{name}`; name it once"));
+            return Err(err!("duplicate metric `{name}`; list it once"));
         }
     }
     check_names(args)?;

@@ -33,7 +33,7 @@ pub enum ParamError {
     },
     /// The parameter is required and has no value.
     #[error(
-        "metric `{metric}` needs its parameter `{param}` ({expected}): --param {metric}.{param}=VALUE"
+        "metric `{metric}` requires the parameter `{param}` ({expected}): --param {metric}.{param}=VALUE"
     )]
     Missing {
         /// The metric's name.

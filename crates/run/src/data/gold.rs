@@ -347,7 +347,7 @@ impl GoldRows {
         Err(DataError::invalid(
             &at,
             format_args!(
-                "duplicate id `{}`, first in line {before}; ids must be unique in the gold file (duplicates: {count}, the first {ids}); remove them, or join by another column with --join",
+                "duplicate id `{}`, first on line {before}; ids must be unique in the gold file (duplicates: {count}, the first {ids}); remove them, or join by another column with --join",
                 escape::name(id)
             ),
         ))

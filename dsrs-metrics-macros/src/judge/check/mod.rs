@@ -123,7 +123,7 @@ fn check_names(judge: &mut Judge, errors: &mut Errors) {
 fn check_input(input: &Input, errors: &mut Errors) {
     let Field { ident, ty, .. } = &input.field;
     if input.attr.source.is_none() && !input.attr.is_reported {
-        errors.at_span(input.attr.span, format!("missing source of the input `{ident}`; write `#[input(gold)]` for the labelled example, `#[input(pred)]` for the prediction, or `#[param]` for configuration"));
+        errors.at_span(input.attr.span, format!("missing source for the input `{ident}`; write `#[input(gold)]` for the labelled example, `#[input(pred)]` for the prediction, or `#[param]` for configuration"));
     }
     check_owned(ty, errors);
     if input.attr.source == Some(Source::Trace) {

@@ -189,7 +189,7 @@ fn shown(error: &CreateError) -> String {
                 param,
                 expected,
             } => format!(
-                "metric `{metric}` needs its parameter `{param}` ({expected}); write metric(\"{metric}\", {param}=..)"
+                "metric `{metric}` requires the parameter `{param}` ({expected}); write metric(\"{metric}\", {param}=..)"
             ),
             _ => error.to_string(),
         },

@@ -46,7 +46,7 @@ pub(super) fn format() -> Vec<Case> {
             m::Syntax::default(),
             example! {},
             pred("f(a]"),
-            "line 1, column 4: `]` does not match `(` in line 1",
+            "line 1, column 4: `]` does not match `(` on line 1",
         ),
         case(
             tree,

@@ -148,7 +148,7 @@ pub const fn branches_are_complete(
     if answer == reads.answers().len() {
         return None;
     }
-    let found = sentence!("missing branches of " [name node] ": ");
+    let found = sentence!("missing branches for " [name node] ": ");
     let found = list(found, reads.answers(), branches);
     Some(sentence!(begin: found; "; write `" [text reads.answers()[answer]] " => 0.0`"))
 }

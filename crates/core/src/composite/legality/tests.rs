@@ -238,11 +238,11 @@ fn a_node_is_true_or_false_and_its_branches_are_its_answers() {
     assert_message(branches_are_complete("node", &["yes", "nope"], &reads), "");
     assert_message(
         branches_are_complete("node", &["yes"], &reads),
-        "missing branches of `node`: `no`; write `no => 0.0`",
+        "missing branches for `node`: `no`; write `no => 0.0`",
     );
     assert_message(
         branches_are_complete("node", &[], &reads),
-        "missing branches of `node`: `yes`, `no`; write `yes => 0.0`",
+        "missing branches for `node`: `yes`, `no`; write `yes => 0.0`",
     );
 }
 

@@ -95,7 +95,7 @@ fn read(input: Input<'_>) -> Result<(IndexMap<String, Samples>, IndexSet<String>
             return Err(input.invalid(
                 at,
                 format_args!(
-                    "duplicate sample for document `{id}`, first in line {first}; keep the samples of only one task"
+                    "duplicate sample for document `{id}`, first on line {first}; keep the samples of only one task"
                 ),
             ));
         }

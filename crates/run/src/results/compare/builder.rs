@@ -260,7 +260,7 @@ impl ComparisonBuilder {
                 let hint = hint(metric, without.run.metrics());
                 let (file, metric) = (without.run.name(), escape::name(metric));
                 return Err(ResultsError::rows(format!(
-                    "{file}: no row has a score of `{metric}`{hint}"
+                    "{file}: no row has a score for `{metric}`{hint}"
                 )));
             }
         }
@@ -274,7 +274,7 @@ impl ComparisonBuilder {
                 let suggestion = suggestion(metric, &known).unwrap_or_default();
                 let (file, other) = (without.run.name(), with.run.name());
                 return Err(ResultsError::rows(format!(
-                    "{file}: no row has a score of `{}`, which {other} has; to compare only some metrics, select them with -m{suggestion}",
+                    "{file}: no row has a score for `{}`, which {other} has; to compare only some metrics, select them with -m{suggestion}",
                     escape::name(metric)
                 )));
             }

@@ -220,7 +220,7 @@ pub(in crate::results) fn check_allowed(
         None => Ok(()),
         Some(metric) => {
             let (name, hint) = (escape::name(metric), hint(metric, known));
-            let message = format!("`{name}` may differ, and no run has this metric{hint}");
+            let message = format!("`{name}` may differ, but no run has this metric{hint}");
             Err(ResultsError::setting("allow_different", message))
         }
     }
