@@ -342,7 +342,7 @@ fn lines_of_two_files_are_paired() {
     assert_eq!(folder.em("--lines gold.txt preds.txt -m em").0, "75.00%");
     folder.write("preds.txt", "a\nx\n");
     assert_snapshot!(folder.score_error("--lines gold.txt preds.txt -m em"),
-        @"gold.txt: expected as many lines as predictions, found 4 and 2; write a line for each prediction, an empty one if there is no text");
+        @"gold.txt: expected as many lines as predictions, found 4 lines for 2 predictions; write one line for each prediction, leaving it empty if there is no text");
 }
 
 #[test]
@@ -383,7 +383,7 @@ fn scores_of_another_program_are_compared_and_checked() {
     assert_snapshot!(folder.run("report a.csv --score score=scor --out a.html").error(),
         @"a.csv: --score score: no row has `scor`; did you mean `score`?");
     assert_snapshot!(folder.run("report a.csv --score q=question --out a.html").error(),
-        @r#"a.csv:2: --score q: expected a number, true or false, or a verdict such as pass and fail at `question`, found the string "q1"; name the path of the score, as in question.PATH"#);
+        @r#"a.csv:2: --score q: expected a number, true or false, or a verdict such as pass or fail at `question`, found the string "q1"; name the path of the score, as in question.PATH"#);
     assert_eq!(
         folder
             .run("report a.csv --score score=score --out a.html")
@@ -399,7 +399,7 @@ fn a_column_with_lists_in_some_rows_is_named() {
         "{\"id\": 1, \"score\": 0.5}\n{\"id\": 2, \"score\": [0.5]}\n",
     );
     assert_snapshot!(folder.run("compare a.jsonl a.jsonl --score s=score").error(),
-        @"a.jsonl:2: --score s: expected a number, true or false, or a verdict such as pass and fail at `score`, found a list; name the path of the score, as in score.PATH");
+        @"a.jsonl:2: --score s: expected a number, true or false, or a verdict such as pass or fail at `score`, found a list; name the path of the score, as in score.PATH");
 }
 
 #[test]

@@ -333,7 +333,7 @@ async fn what_cannot_be_judged_again_is_an_error_before_a_call() {
     };
     refused(
         &["old.jsonl", "-m", "polit"],
-        "`polit` is not a judge of the run; did you mean `polite`?",
+        "`polit` is not a judge in the run; did you mean `polite`?",
     )
     .await;
     refused(
@@ -396,7 +396,7 @@ async fn what_cannot_be_judged_again_is_an_error_before_a_call() {
     std::fs::remove_file(judges.path("old.jsonl.manifest.json")).unwrap();
     refused(
         &["old.jsonl"],
-        "old.jsonl: its judges are unknown: its manifest `old.jsonl.manifest.json` is missing",
+        "old.jsonl: the judges are unknown: its manifest `old.jsonl.manifest.json` is missing",
     )
     .await;
     assert!(

@@ -261,7 +261,7 @@ impl OwnScore {
             Value::Array(_) | Value::Object(_) => {}
         }
         Err(err!(
-            "{}: --score {}: expected a number, true or false, or a verdict such as pass and fail at `{}`, found {}; name the path of the score, as in {}.PATH",
+            "{}: --score {}: expected a number, true or false, or a verdict such as pass or fail at `{}`, found {}; name the path of the score, as in {}.PATH",
             row.at,
             escape::name(&self.name),
             escape::name(&self.path),

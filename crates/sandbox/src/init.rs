@@ -171,7 +171,7 @@ pub(super) fn setup_error(report: &Report, limits: &Limits) -> SandboxError {
             "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, on Ubuntu \
              kernel.apparmor_restrict_unprivileged_userns=0; in a container, a seccomp profile that allows them)"
         }
-        _ => "see the message of bubblewrap",
+        _ => "see bubblewrap's message",
     };
     SandboxError::NoIsolation(format!("{message:?}; {hint}"))
 }

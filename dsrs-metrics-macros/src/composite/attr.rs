@@ -18,7 +18,7 @@ use crate::shared::tokens::as_written;
 const DERIVED: [(&str, &str); 7] = [
     (
         "missing",
-        "a composite has no fields of its own; write `on_missing = zero`, or `missing` in the attribute of a component",
+        "a composite reads no fields of its own; write `on_missing = zero`, or `missing` in the attribute of a component",
     ),
     (
         "cost",

@@ -32,7 +32,7 @@ pub(super) fn check(function: &Function, attrs: &EvalAttrs, params: &Params, err
     if !function.has_body() {
         errors.at(
             ident,
-            "an eval is a function with a body; move it out of the trait",
+            "an eval must be a function with a body; move it out of the trait",
         );
     }
     if attrs.metrics.is_none() && !attrs.has("metrics") {

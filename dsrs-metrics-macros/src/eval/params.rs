@@ -41,7 +41,7 @@ pub(super) fn take(function: &mut Function, attrs: &EvalAttrs, errors: &mut Erro
         let FnArg::Typed(param) = param else {
             errors.at(
                 param,
-                "an eval is a function without `self`; move it out of the `impl` block",
+                "an eval cannot take `self`; move it out of the `impl` block",
             );
             continue;
         };

@@ -495,7 +495,7 @@ fn options_of_a_run_need_metrics() {
         "--out",
         "out.jsonl",
     ]);
-    let error = "error: --out needs the metrics of a run; add -m NAME, or remove it to print the scores in the file\n";
+    let error = "error: --out requires a run with metrics; add -m NAME, or remove the option to print the scores in the file\n";
     assert_eq!((ran.code, &*ran.err), (Some(2), error));
 }
 

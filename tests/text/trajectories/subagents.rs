@@ -133,7 +133,7 @@ fn invalid_references_and_subagents_are_errors() {
     let reference = "step 1: `subagent_trajectory_ref`: ";
     for (refs, subagents, message) in [
         (json!([{"trajectory_id": "two"}]), one(), format!(
-            "{reference}no trajectory of `subagent_trajectories` has the `trajectory_id` `two`; add it, or write a `trajectory_path`"
+            "{reference}no trajectory in `subagent_trajectories` has the `trajectory_id` `two`; add it, or write a `trajectory_path`"
         )),
         (json!([{}]), one(), format!(
             "{reference}expected `trajectory_id` or `trajectory_path`, found neither; write the id of one of \

@@ -315,7 +315,7 @@ fn declared_cost(
     let is_more = charged > total.cost_msats.saturating_sub(probes.cost_msats);
     (total.unpriced > probes.unpriced && is_more).then(|| {
         format!(
-            "; rows are charged {charged} msat, as declared by judges for calls of unknown cost"
+            "; rows are charged {charged} msat, as the judges declare for calls of unknown cost"
         )
     })
 }

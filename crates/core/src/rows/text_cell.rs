@@ -36,7 +36,7 @@ impl<'r> Cell<'r> {
 }
 
 /// The error for a cell that is not a boolean.
-const NOT_A_BOOLEAN: &str = "in a cell it is true, True or TRUE, or false, False or FALSE";
+const NOT_A_BOOLEAN: &str = "write true, True, TRUE, false, False or FALSE";
 
 /// The error for a cell that begins like a list where a string or a list is expected.
 const NOT_A_LIST: &str = "which starts like a list but is not one; write `[\"a\", \"b\"]` (for an array, its `.tolist()`), \

@@ -257,7 +257,7 @@ impl GoldFile {
             let lines = rows.index.len() as u64;
             let preds = lines - without_pred + without_gold.count;
             return Err(format!(
-                "{file}: expected as many lines as predictions, found {lines} and {preds}; write a line for each prediction, an empty one if there is no text"
+                "{file}: expected as many lines as predictions, found {lines} lines for {preds} predictions; write one line for each prediction, leaving it empty if there is no text"
             ));
         }
         let mut lines = Vec::new();

@@ -274,12 +274,12 @@ fn gate<L: Leaf>(
     };
     if let Some(component) = misplaced(&proxies, &known_proxies, MetricTier::Proxy) {
         return Err(format!(
-            "`{component}` is a truth metric, found among the proxies of the gate; move it to the truths"
+            "`{component}` is a truth metric, but is among the gate's proxies; move it to the truths"
         ));
     }
     if let Some(component) = misplaced(&truths, &known_truths, MetricTier::Truth) {
         return Err(format!(
-            "`{component}` is a proxy metric, found among the truths of the gate; move it to the proxies"
+            "`{component}` is a proxy metric, but is among the gate's truths; move it to the proxies"
         ));
     }
     bound_fits(

@@ -100,13 +100,13 @@ pub const fn is_param(spec: &MetricSpec<'_>, argument: &str) -> Option<Sentence>
 /// The proxies of a gate must be proxy metrics.
 pub const fn is_proxy(part: &str, derived: &Derived) -> Option<Sentence> {
     unless!(!derived.is_truth();
-        [name part] " is a truth metric, found among the proxies of the gate; write it in `truth(..)`")
+        [name part] " is a truth metric, but is among the gate's proxies; write it in `truth(..)`")
 }
 
 /// The truths of a gate must be truth metrics.
 pub const fn is_truth(part: &str, derived: &Derived) -> Option<Sentence> {
     unless!(derived.is_truth();
-        [name part] " is a proxy metric, found among the truths of the gate; write it in `proxy(..)`, or outside of the gate")
+        [name part] " is a proxy metric, but is among the gate's truths; write it in `proxy(..)`, or outside the gate")
 }
 
 /// A node of a decision tree with the branches `yes` and `no` must be true or false.

@@ -194,12 +194,12 @@ fn proxies_of_a_gate_are_proxies_and_truths_are_truths() {
     assert_message(is_proxy("stars", &properties(stars())), "");
     assert_message(
         is_proxy("correct", &truth()),
-        "`correct` is a truth metric, found among the proxies of the gate; write it in `truth(..)`",
+        "`correct` is a truth metric, but is among the gate's proxies; write it in `truth(..)`",
     );
     assert_message(is_truth("correct", &truth()), "");
     assert_message(
         is_truth("stars", &properties(stars())),
-        "`stars` is a proxy metric, found among the truths of the gate; write it in `proxy(..)`, or outside of the gate",
+        "`stars` is a proxy metric, but is among the gate's truths; write it in `proxy(..)`, or outside the gate",
     );
     assert_message(tier_is_high_enough(MetricTier::Truth, &truth()), "");
     assert_message(

@@ -231,7 +231,7 @@ impl Rows {
             let other: IndexSet<_> = self.header.other_reducers().into_iter().collect();
             for (metric, reducer) in other {
                 notes.push(format!(
-                    "the log reduces the epochs of `{}` by `{}`; here the score of a sample is their mean",
+                    "the log reduces the epochs of `{}` by `{}`; here the score of a sample is the mean over its epochs",
                     escape::name(metric),
                     escape::name(reducer)
                 ));

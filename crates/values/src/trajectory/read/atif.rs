@@ -175,7 +175,7 @@ impl Subagents {
         match (path, session_id, id) {
             (Some(path), ..) => Ok(Some(SubagentTrajectory::External { path })),
             (None, _, Some(id)) => Err(format!(
-                "no trajectory of `subagent_trajectories` has the `trajectory_id` `{}`; add it, or write a `trajectory_path`",
+                "no trajectory in `subagent_trajectories` has the `trajectory_id` `{}`; add it, or write a `trajectory_path`",
                 name(&id)
             )),
             // Valid until version 1.6.
