@@ -309,7 +309,7 @@ async fn in_a_composite_it_is_awaited_or_says_what_to_name_instead() {
     assert_eq!(composite.spec().cost_msats, 100);
     let error = run(Declared).await.unwrap_err().to_string();
     assert!(
-        error.contains("name `semantic_equivalence` instead"),
+        error.contains("use `semantic_equivalence` or `Composite::builder` instead"),
         "{error}"
     );
 }

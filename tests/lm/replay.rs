@@ -491,7 +491,7 @@ async fn a_damaged_file_is_named_with_its_line_and_not_overwritten() {
     );
     let call = good.lines().nth(1).unwrap();
     let twice = error(&format!("{good}\n{call}\n"));
-    let reason = "found a call that is already on an earlier line";
+    let reason = "found a duplicate of an earlier call";
     assert_eq!(
         twice,
         format!("{shown}:4: expected a recorded call, {reason}{restore}")

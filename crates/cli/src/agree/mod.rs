@@ -304,7 +304,7 @@ impl Report<'_> {
             let identity = identity.map_or_else(String::new, |it| format!("{it}\n"));
             let code = match has_other_code {
                 true => format!(
-                    "note: the code of `{name}` changed since these results; increase its version if its meaning changed too\n"
+                    "note: the code of `{name}` changed since these results; raise its version if its meaning changed\n"
                 ),
                 false => String::new(),
             };

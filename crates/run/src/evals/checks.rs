@@ -68,9 +68,7 @@ pub(super) fn explained(error: &EvaluateError, settings: &Settings) -> String {
             Some(limit) => format!(
                 "no row is left after `limit = {limit}`; write a larger limit, or add rows to the devset"
             ),
-            None => {
-                "the devset has no rows, so its gates would mean nothing; add rows to it".to_owned()
-            }
+            None => "the devset has no rows, so its gates mean nothing; add rows".to_owned(),
         },
         EvaluateError::NotReady { .. } if !settings.is_live && settings.replay.is_none() => {
             format!(

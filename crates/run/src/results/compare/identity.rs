@@ -256,9 +256,7 @@ fn differences(
 /// Returns the sentence about a metric whose code differs from that in the first run.
 pub(crate) fn other_code(name: &str, first: &str) -> String {
     let name = escape::name(name);
-    format!(
-        "the code of `{name}` changed since {first}; increase its version if its meaning changed too"
-    )
+    format!("the code of `{name}` changed since {first}; raise its version if its meaning changed")
 }
 
 /// Returns `true` if a metric's code changed but its version did not.
