@@ -225,8 +225,8 @@ pub trait Configure: Sized {
     /// let mut params = Params::default();
     /// params.insert("limit", "few");
     /// let error = Brief::configure(&params).unwrap_err().to_string();
-    /// assert!(error.starts_with("metric `brief`: parameter `limit` should be "), "{error}");
-    /// assert!(error.contains("; found `few`"), "{error}");
+    /// assert!(error.starts_with("metric `brief`: parameter `limit`: expected "), "{error}");
+    /// assert!(error.contains(", found `few`"), "{error}");
     /// ```
     ///
     /// # Errors
