@@ -60,7 +60,7 @@ pub fn eval(args: TokenStream, item: TokenStream) -> TokenStream {
 /// `#[eval]` of the crate `dsrs-metrics` without its feature `evaluate`.
 #[proc_macro_attribute]
 pub fn eval_without_harness(_: TokenStream, item: TokenStream) -> TokenStream {
-    let error = "`#[eval]` requires the feature `evaluate`; write `features = [\"evaluate\"]` after the version of `dsrs-metrics` in Cargo.toml";
+    let error = "`#[eval]` requires the `evaluate` feature; add `features = [\"evaluate\"]` to the `dsrs-metrics` dependency in Cargo.toml";
     let error: TokenStream = syn::Error::new(proc_macro2::Span::call_site(), error)
         .into_compile_error()
         .into();

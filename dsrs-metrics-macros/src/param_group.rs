@@ -105,7 +105,7 @@ fn param(field: &Field, errors: &mut Errors) -> TokenStream {
 fn check(input: &DeriveInput, model: &Model, errors: &mut Errors) {
     if !input.generics.params.is_empty() {
         let found = as_written(&input.generics);
-        errors.at(&input.generics, format!("a struct of parameters has neither lifetimes nor type parameters; remove `{found}`, and write owned types such as `String`"));
+        errors.at(&input.generics, format!("a struct of parameters cannot have lifetimes or type parameters; remove `{found}`, and write owned types such as `String`"));
     }
     check_params(&model.params, errors);
     let fields = match &input.data {

@@ -61,7 +61,7 @@ fn the_first_error_has_the_options_to_paste() {
     assert_snapshot!(folder.score_error("rows.csv -m context_precision_by_distance"),
         @"rows.csv:2: expected `gold` or `pred`, found only `reference_contexts`, `retrieved_contexts`; map the fields that the run reads, `gold.context`, `pred.context`, as in --map gold.context=reference_contexts --map pred.context=retrieved_contexts");
     assert_snapshot!(folder.score_error("rows.csv -m context_precision_by_distance --map pred.context=retrieved_contexts"),
-        @"rows.csv:2: metric `context_precision_by_distance`: no field `gold.context`; it has no fields; if the row has it elsewhere, write --map gold.context=reference_contexts");
+        @"rows.csv:2: metric `context_precision_by_distance`: no field `gold.context`; found no fields; if the row has it elsewhere, pass --map gold.context=reference_contexts");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn the_header_shows_the_delimiter() {
     let rows = "id;gold.answer;pred.answer\r\n1;Z\u{fc}rich, Stadt;Z\u{fc}rich, Stadt\r\n2;3,50 \u{20ac};3.50 \u{20ac}\r\n3;M\u{fc}ller;Mueller\r\n";
     let note = |found: &str| {
         format!(
-            "note: rows.csv: columns are separated by {found}, as the header shows; write --delimiter if they are not\n"
+            "note: rows.csv: columns are separated by {found}, as the header shows; pass --delimiter if they are not\n"
         )
     };
     for (delimiter, found) in [(";", "`;`"), ("\t", "tabs"), ("|", "`|`")] {
@@ -141,7 +141,7 @@ fn other_encodings_are_read_and_named() {
         .collect();
     let folder = with("rows.csv", &latin);
     assert_snapshot!(folder.score_error("rows.csv -m em"),
-        @"rows.csv:2: column `gold.answer`: invalid UTF-8: byte 2 is 0xFC; convert the file to UTF-8, or write --encoding windows-1252 if a Windows program wrote it");
+        @"rows.csv:2: column `gold.answer`: invalid UTF-8: byte 2 is 0xFC; convert the file to UTF-8, or pass --encoding windows-1252 if a Windows program wrote it");
     assert_eq!(
         folder.em("rows.csv -m em --encoding windows-1252").0,
         "66.67%"
@@ -152,7 +152,7 @@ fn other_encodings_are_read_and_named() {
         .collect();
     let folder = with("rows.csv", utf16);
     assert_snapshot!(folder.score_error("rows.csv -m em"),
-        @"rows.csv: expected rows, found UTF-16; write --encoding utf-16");
+        @"rows.csv: expected rows, found UTF-16; pass --encoding utf-16");
     assert_eq!(folder.em("rows.csv -m em --encoding utf-16").0, "66.67%");
     let folder = with(
         "rows.csv",
@@ -236,7 +236,7 @@ fn what_is_no_file_of_rows_is_named() {
         ),
         (
             "PAR1\u{15}",
-            "Parquet; name the file .parquet, or write --format parquet",
+            "Parquet; name the file .parquet, or pass --format parquet",
         ),
     ] {
         let folder = with("rows.jsonl", content);
@@ -279,7 +279,7 @@ fn gold_and_predictions_in_two_files_are_joined_by_id() {
         "instance_id,prediction\nq1,Paris\n2,Oslo\nq3,Rome\n",
     );
     assert_snapshot!(folder.score_error("preds.csv --gold gold.jsonl -m em --map pred.answer=prediction"),
-        @"preds.csv:2: expected an id at `id`, found a row with `instance_id`, `prediction`; write --join gold.instance_id=pred.instance_id, with the columns that have the same ids in both files");
+        @"preds.csv:2: expected an id at `id`, found a row with `instance_id`, `prediction`; pass --join gold.instance_id=pred.instance_id, with the columns that have the same ids in both files");
     let joined = "--join gold.id=pred.instance_id --map pred.answer=prediction --out run.jsonl";
     assert_eq!(
         folder.em(&format!("preds.csv --gold gold.jsonl -m em {joined}")),
@@ -324,13 +324,13 @@ fn a_join_that_is_not_one_is_an_error() {
     );
     folder.write("preds.json", r#"{"1": "x", "2": "y"}"#);
     assert_snapshot!(folder.score_error("preds.json --gold gold.jsonl -m em"),
-        @"gold.jsonl: no gold row has the id of a prediction: the ids here are `q1`, `q2`, those of the predictions `1`, `2`; write --join gold.COLUMN=pred.COLUMN with the columns that have the same ids");
+        @"gold.jsonl: no gold row has the same id as a prediction: the gold ids are `q1`, `q2`, and the prediction ids are `1`, `2`; pass --join gold.COLUMN=pred.COLUMN with the columns that have the same ids");
     folder.write(
         "gold.jsonl",
         "{\"id\": 1, \"answer\": \"x\"}\n\n{\"id\": \"1\", \"answer\": \"y\"}\n",
     );
     assert_snapshot!(folder.score_error("preds.json --gold gold.jsonl -m em"),
-        @"gold.jsonl:3: duplicate id `1`, first in line 1; ids must be unique in the gold file (duplicates: 1, the first `1`); remove them, or join by another column with --join");
+        @"gold.jsonl:3: duplicate id `1`, first on line 1; ids must be unique in the gold file (duplicates: 1, the first `1`); remove them, or join by another column with --join");
     assert_snapshot!(folder.run("score preds.json --gold gold.jsonl --join id=id -m em").error(),
         @"invalid value 'id=id' for '--join <gold.PATH=pred.PATH>': invalid join `id=id`: expected gold.PATH=pred.PATH, as in gold.id=pred.instance_id");
 }
@@ -342,7 +342,7 @@ fn lines_of_two_files_are_paired() {
     assert_eq!(folder.em("--lines gold.txt preds.txt -m em").0, "75.00%");
     folder.write("preds.txt", "a\nx\n");
     assert_snapshot!(folder.score_error("--lines gold.txt preds.txt -m em"),
-        @"gold.txt: expected as many lines as predictions, found 4 and 2; write a line for each prediction, an empty one if there is no text");
+        @"gold.txt: expected as many lines as predictions, found 4 lines for 2 predictions; write one line for each prediction, leaving it empty if there is no text");
 }
 
 #[test]
@@ -373,17 +373,17 @@ fn scores_of_another_program_are_compared_and_checked() {
         "{agreed:?}"
     );
     assert_snapshot!(folder.run("compare a.csv b.csv --score score=score").error(),
-        @"a.csv:2: expected an id at `id`, found a row with `question`, `human`, `judge`, `score`; write --map id=question, with a column that names the row in both files");
+        @"a.csv:2: expected an id at `id`, found a row with `question`, `human`, `judge`, `score`; pass --map id=question, with a column that identifies the row in both files");
     assert_snapshot!(folder.run("report a.csv --encoding utf-16 --out a.html").error(),
         @"--delimiter and --encoding need --score NAME=PATH; remove them");
     assert_snapshot!(folder.run("report a.csv --from ragas --score score=score --out a.html").error(),
-        @"--score reads rows as they are, and --from the scores of another program; remove one of them");
+        @"--score reads rows as they are, and --from reads the scores of another program; remove one of them");
     assert_snapshot!(folder.run("report a.csv --score score=score:0..0.8 --out a.html").error(),
-        @"a.csv:2: `score`: expected a score in [0, 0.8], the range of --score score, found 0.9; mend the row, or write the range that its scores have");
+        @"a.csv:2: `score`: expected a score in [0, 0.8], the range of --score score, found 0.9; fix the row, or give the range of the scores");
     assert_snapshot!(folder.run("report a.csv --score score=scor --out a.html").error(),
         @"a.csv: --score score: no row has `scor`; did you mean `score`?");
     assert_snapshot!(folder.run("report a.csv --score q=question --out a.html").error(),
-        @r#"a.csv:2: --score q: expected a number, true or false, or a verdict such as pass and fail at `question`, found the string "q1"; name the path of the score, as in question.PATH"#);
+        @r#"a.csv:2: --score q: expected a number, true or false, or a verdict such as pass or fail at `question`, found the string "q1"; name the path of the score, as in question.PATH"#);
     assert_eq!(
         folder
             .run("report a.csv --score score=score --out a.html")
@@ -399,7 +399,7 @@ fn a_column_with_lists_in_some_rows_is_named() {
         "{\"id\": 1, \"score\": 0.5}\n{\"id\": 2, \"score\": [0.5]}\n",
     );
     assert_snapshot!(folder.run("compare a.jsonl a.jsonl --score s=score").error(),
-        @"a.jsonl:2: --score s: expected a number, true or false, or a verdict such as pass and fail at `score`, found a list; name the path of the score, as in score.PATH");
+        @"a.jsonl:2: --score s: expected a number, true or false, or a verdict such as pass or fail at `score`, found a list; name the path of the score, as in score.PATH");
 }
 
 #[test]
@@ -411,7 +411,7 @@ fn several_samples_of_an_id_are_repeats() {
     let folder = with("rows.jsonl", rows);
     let map = "rows.jsonl -m em --map gold.answer=answer --map pred.answer=out --map id=task_id";
     assert_snapshot!(folder.score_error(map),
-        @"duplicate row id `t1` (rows rows.jsonl:1 and rows.jsonl:3); ids must be unique within a run; if they are samples of one row, write --map repeat=COLUMN, and otherwise --map id=COLUMN,COLUMN");
+        @"duplicate row id `t1` (rows rows.jsonl:1 and rows.jsonl:3); ids must be unique within a run; if they are samples of the same row, pass --map repeat=COLUMN; otherwise pass --map id=COLUMN,COLUMN");
     // t1 passes once in two samples, t2 twice: pass@2 is 1 and pass^2 is 0.5.
     assert_snapshot!(folder.run(&format!("score {map} --map repeat=n --out run.jsonl")).out, @"em  75.00% [1.03, 99.88; few rows] (mean of 2/2, 0 failed; 2 repeats, consistency 0.50, pass@2 100.00%, pass^2 50.00%)");
     let row = folder.read("run.jsonl").lines().next().unwrap().to_owned();
@@ -420,10 +420,10 @@ fn several_samples_of_an_id_are_repeats() {
         "{row}"
     );
     assert_snapshot!(folder.score_error(&format!("{map} --map repeat=trial")),
-        @"rows.jsonl:1: expected the number of the sample at the path of --map repeat=PATH, found no value; write the column that numbers the samples of an id");
+        @"rows.jsonl:1: expected the sample's number at the path from --map repeat=PATH, found no value; name the column that numbers the samples of an id");
     folder.write("rows.jsonl", rows.replace("\"n\": 1", "\"n\": 0"));
     assert_snapshot!(folder.score_error(&format!("{map} --map repeat=n")),
-        @"rows.jsonl:3: a second sample `0` of `t1`; number the samples of an id, or write --map id=COLUMN,COLUMN for an id of several columns");
+        @"rows.jsonl:3: duplicate sample `0` for id `t1`; give each sample of an id a different number, or pass --map id=COLUMN,COLUMN if the id spans several columns");
     folder.write(
         "rows.jsonl",
         rows.replace(
@@ -432,7 +432,7 @@ fn several_samples_of_an_id_are_repeats() {
         ),
     );
     assert_snapshot!(folder.score_error(&format!("{map} --map repeat=n")),
-        @"rows.jsonl:3: the gold row of this sample of `t1` is not that of line 1; write --map id=PATH with an id that names the row");
+        @"rows.jsonl:3: this sample of `t1` has a different gold row from line 1; pass --map id=PATH with an id that identifies the row");
 }
 
 #[test]

@@ -56,11 +56,11 @@ fn a_sample_is_judged() {
     ");
     assert_snapshot!(run("score rows.jsonl -m f1 --truth em --sample 100 --by f2"), @"
     Some(2)
-    error: truth `em`: expected another metric of the run to stratify by, found `f2`; write `f1`
+    error: truth `em`: expected another metric in the run to stratify by, found `f2`; write `f1`
     ");
     assert_snapshot!(run("score rows.jsonl -m f1 --truth f1 --sample 100 --by f1"), @"
     Some(2)
-    error: duplicate metric `f1`; name it once
+    error: duplicate metric `f1`; list it once
     ");
     assert_snapshot!(run("score rows.jsonl -m f1 --truth em --sample 5"), @"
     Some(2)

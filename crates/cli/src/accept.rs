@@ -41,8 +41,8 @@ pub(super) fn run(args: &AcceptArguments) -> Result<ExitCode> {
             let known = pending.iter().map(|(_, pending)| &*pending.eval);
             let hint = match nearest(name, known.clone()) {
                 Some(nearest) => format!("; did you mean `{nearest}`?"),
-                None if pending.is_empty() => ", and no other eval has".to_owned(),
-                None => format!("; new results have {}", escape::names(known)),
+                None if pending.is_empty() => ", and neither does any other eval".to_owned(),
+                None => format!("; evals with new results: {}", escape::names(known)),
             };
             return Err(err!("`{}` has no new results{hint}", escape::name(name)));
         }
@@ -86,7 +86,7 @@ fn folder(target: Option<&Path>) -> Result<PathBuf> {
         .filter(|folder| folder.is_dir())
         .ok_or_else(|| {
             err!(
-                "no folder `{FOLDER}` in `target` of this folder or of one above it; run the evals first, or write --target-dir DIR"
+                "no folder `{FOLDER}` in the `target` folder here or in a parent folder; run the evals first, or pass --target-dir DIR"
             )
         })
 }

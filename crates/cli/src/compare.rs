@@ -204,7 +204,7 @@ fn different(comparison: &Comparison) -> Result<ExitCode> {
         }
     };
     Err(err!(
-        "{}; to compare {them} nevertheless, write --allow-different {names}; to compare only others, name them with -m",
+        "{}; to compare {them} anyway, pass --allow-different {names}; to compare only other metrics, select them with -m",
         comparison.identity.sentences().join("; ")
     ))
 }
@@ -238,7 +238,7 @@ fn warn_of_unknown_directions(
         _ => ("are not metrics", "NAME".into()),
     };
     print_error(format_args!(
-        "warning: {} {are} of this program, so higher counts as better; if lower is better, write --lower-is-better {named}",
+        "warning: {} {are} of this program, so higher is assumed to be better; if lower is better, pass --lower-is-better {named}",
         escape::names(unknown.iter().copied()),
     ));
 }

@@ -65,7 +65,7 @@ pub(super) fn run(args: &ExportArguments) -> Result<ExitCode> {
         (Some(format), Some(out), _) => convert(args, run, format, out),
         (_, _, Some(_)) => send(args, run),
         _ => Err(err!(
-            "export: missing destination; write --to FORMAT --out PATH, or --otlp URL, as in --otlp http://localhost:4318"
+            "export: missing destination; pass --to FORMAT --out PATH, or --otlp URL, as in --otlp http://localhost:4318"
         )),
     };
     done.map_err(|error| input.with_name(&error))

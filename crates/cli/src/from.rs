@@ -110,11 +110,11 @@ impl<'a> InputFile<'a> {
         };
         if names.iter().any(|name| name.as_os_str() == "-") {
             return Err(err!(
-                "--from: expected a file, found standard input, which cannot be read in another order; write it to a file"
+                "--from: expected a file, found standard input, which cannot be reordered; save it to a file"
             ));
         }
         let folder = private_folder().map_err(|error| {
-            err!("--from: cannot create the folder of the converted rows: {error}")
+            err!("--from: cannot create the folder for the converted rows: {error}")
         })?;
         let path = folder.path().join("rows.jsonl");
         let files: Vec<&Path> = names.iter().map(PathBuf::as_path).collect();
@@ -146,11 +146,11 @@ impl<'a> InputFile<'a> {
         }
         if argument.from.is_some() {
             return Err(err!(
-                "--score reads rows as they are, and --from the scores of another program; remove one of them"
+                "--score reads rows as they are, and --from reads the scores of another program; remove one of them"
             ));
         }
         let folder = private_folder().map_err(|error| {
-            err!("--score: cannot create the folder of the converted rows: {error}")
+            err!("--score: cannot create the folder for the converted rows: {error}")
         })?;
         let path = folder.path().join("rows.jsonl");
         own.convert(name, &path, needs_ids)?;

@@ -47,7 +47,7 @@ impl Otlp {
         // The other options require it.
         match &args.otlp {
             Some(_) => Err(err!(
-                "--otlp: this program was built without OpenTelemetry; build it with `cargo install dsrs-metrics --features cli,otel`, or enable the feature `otel` of the dependency `dsrs-metrics`"
+                "--otlp: this program was built without OpenTelemetry; run `cargo install dsrs-metrics --features cli,otel`, or enable `otel` on your `dsrs-metrics` dependency"
             )),
             None => Ok(Self),
         }

@@ -170,7 +170,7 @@ impl OwnScoreArguments {
         if let Some(first) = rows.get_mut(&id) {
             if !has_repeats {
                 return Err(err!(
-                    "{}: duplicate id `{}`; write --map id=COLUMN,COLUMN for an id of several columns, or --map repeat=COLUMN if the rows are samples of one",
+                    "{}: duplicate id `{}`; pass --map id=COLUMN,COLUMN if the id spans several columns, or --map repeat=COLUMN if the rows are samples of the same id",
                     row.at,
                     escape::name(&id)
                 ));
@@ -209,7 +209,7 @@ impl OwnScoreArguments {
         let column = guess.map_or("COLUMN", |(_, column)| column.trim_end_matches('\''));
         let (path, column) = (mapping.map_or("id", Mapping::path), escape::name(column));
         Err(err!(
-            "{}: expected an id at `{}`, found a row with {}; write --map id={column}, with a column that names the row in both files",
+            "{}: expected an id at `{}`, found a row with {}; pass --map id={column}, with a column that identifies the row in both files",
             row.at,
             escape::name(path),
             escape::names(keys.into_iter())
@@ -261,7 +261,7 @@ impl OwnScore {
             Value::Array(_) | Value::Object(_) => {}
         }
         Err(err!(
-            "{}: --score {}: expected a number, true or false, or a verdict such as pass and fail at `{}`, found {}; name the path of the score, as in {}.PATH",
+            "{}: --score {}: expected a number, true or false, or a verdict such as pass or fail at `{}`, found {}; name the path of the score, as in {}.PATH",
             row.at,
             escape::name(&self.name),
             escape::name(&self.path),
@@ -273,7 +273,7 @@ impl OwnScore {
     fn check(&self, score: f64, row: &ObjectRow) -> Result<()> {
         match self.range {
             Some([min, max]) if score < min || score > max => Err(err!(
-                "{}: `{}`: expected a score in [{min}, {max}], the range of --score {}, found {score}; mend the row, or write the range that its scores have",
+                "{}: `{}`: expected a score in [{min}, {max}], the range of --score {}, found {score}; fix the row, or give the range of the scores",
                 row.at,
                 escape::name(&self.path),
                 escape::name(&self.name)

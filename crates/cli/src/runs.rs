@@ -78,6 +78,6 @@ pub(crate) fn check_unique(metrics: &[String]) -> Result<()> {
     let mut seen = HashSet::new();
     match metrics.iter().find(|name| !seen.insert(*name)) {
         None => Ok(()),
-        Some(name) => Err(err!("duplicate metric `{name}`; name it once")),
+        Some(name) => Err(err!("duplicate metric `{name}`; list it once")),
     }
 }

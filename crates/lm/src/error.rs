@@ -70,7 +70,7 @@ impl LmError {
 
     #[doc(hidden)]
     pub fn no_embedder() -> Self {
-        let reason = "no embedding model configured; set DSRS_EMBED=provider:model, such as openai:text-embedding-3-small, or DSRS_EMBED=static:FOLDER, or write `--embed` with one of these (in code `.embedder(..)`)";
+        let reason = "no embedding model configured; set DSRS_EMBED=provider:model, such as openai:text-embedding-3-small, or DSRS_EMBED=static:FOLDER, or pass `--embed` with one of these (in code `.embedder(..)`)";
         LmErrorKind::Setting(reason.to_owned()).into()
     }
 

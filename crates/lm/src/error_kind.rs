@@ -16,7 +16,7 @@ use super::error::LmError;
 /// };
 /// assert_eq!(
 ///     kind.to_string(),
-///     "budget exceeded: the call may cost 300 msat, and 220 of 500 msat are left; raise the budget"
+///     "budget exceeded: the call may cost 300 msat, but only 220 of 500 msat are left; raise the budget"
 /// );
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -135,7 +135,7 @@ pub enum LmErrorKind {
     Unpriced,
     /// The call may cost more than what is left of the budget.
     #[error(
-        "budget exceeded: the call may cost {needed_msats} msat, and {remaining_msats} of {budget_msats} msat are left; raise the budget"
+        "budget exceeded: the call may cost {needed_msats} msat, but only {remaining_msats} of {budget_msats} msat are left; raise the budget"
     )]
     BudgetExceeded {
         /// The highest possible cost of the call, in msat.

@@ -43,7 +43,7 @@ use super::{LmError, LmReply, LmRequest, Logprobs, ReplySchema, Sampling};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a language model",
     label = "not a `LanguageModel`",
-    note = "implement `LanguageModel` for it, or use a `ScriptedLm`; with feature `lm`, `Lm::from_env()` returns the model of a provider"
+    note = "implement `LanguageModel` for it, or use a `ScriptedLm`; with the `lm` feature, `Lm::from_env()` returns the model of a provider"
 )]
 pub trait LanguageModel: Send + Sync {
     /// Returns the model's name as `provider:model`. It is part of the key of every stored reply, and appears in errors

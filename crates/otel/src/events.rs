@@ -70,7 +70,7 @@ pub struct OtelEvents(Arc<Inner>);
 /// assert!(events.finish().is_complete(), "no run was observed");
 ///
 /// let error = OtelEvents::builder().endpoint("localhost").build().unwrap_err();
-/// assert!(error.to_string().ends_with("write it as in http://localhost:4318"));
+/// assert!(error.to_string().ends_with("use a URL like http://localhost:4318"));
 /// # Ok::<(), dsrs_metrics::runs::otel::OtelError>(())
 /// ```
 #[derive(Debug, Clone, Default)]

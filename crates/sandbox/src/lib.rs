@@ -9,7 +9,7 @@
 //! [`Job::program`].
 
 #[cfg(not(target_os = "linux"))]
-compile_error!("the feature `sandbox` requires Linux: it isolates with Linux namespaces");
+compile_error!("the `sandbox` feature requires Linux, because it uses Linux namespaces");
 
 mod accounting;
 mod archive;

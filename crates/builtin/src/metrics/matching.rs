@@ -60,7 +60,7 @@ fn searched<T: AsRef<str>>(strings: &[T], of: &str) -> Result<(), String> {
     {
         _ if strings.is_empty() => Err(format!("expected at least one string in {of}, found none")),
         true => Err(format!(
-            "expected a string that is not empty in {of}, found {:?}",
+            "expected a non-empty string in {of}, found {:?}",
             ""
         )),
         false => Ok(()),

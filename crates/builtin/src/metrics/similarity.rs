@@ -60,7 +60,7 @@ pub async fn semantic_similarity(
 ) -> Result<MetricScore, Unscored> {
     if answer.is_empty() {
         return Err(Unscored::because(
-            "`gold.answer` is an empty list; write at least one answer",
+            "`gold.answer` is an empty list; add at least one answer",
         ));
     }
     let is_blank = |text: &str| text.trim().is_empty();
@@ -94,7 +94,7 @@ pub async fn semantic_similarity(
                 reference
             };
             Unscored::because(format!(
-                "the vector of {} has only zeros, so it has no cosine; use another model",
+                "the vector of {} is all zeros, so its cosine is undefined; use another model",
                 quoted(zeros)
             ))
         })?;

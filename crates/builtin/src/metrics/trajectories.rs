@@ -253,7 +253,7 @@ fn ordered_counts(
 /// # fn main() -> dsrs_metrics::Result<()> {
 /// let pred = prediction! { "trajectory" => ["read", "test", "read", "test", "read", "test"].map(ToolCall::new) };
 /// let scored = NoLoops::default().score(&example! {}, &pred)?;
-/// assert_eq!((scored.value, scored.details.as_deref()), (0.0, Some("3 times in a row from call 1 on: `read()`, `test()`")));
+/// assert_eq!((scored.value, scored.details.as_deref()), (0.0, Some("3 times in a row starting with call 1: `read()`, `test()`")));
 /// # Ok(())
 /// # }
 /// ```
@@ -354,7 +354,7 @@ pub fn within_tool_calls(
 /// assert_eq!((scored.value, scored.details.as_deref()), (0.0, Some("128 tokens, at most 100 allowed")));
 ///
 /// let error = metric.score(&example! {}, &prediction! { "trajectory" => [ToolCall::new("search")] }).unwrap_err().to_string();
-/// assert_eq!(error, "metric `within_tokens`: the trajectory has no tokens; add `usage` to its messages, or use the metric `tokens`");
+/// assert_eq!(error, "metric `within_tokens`: the trajectory has no token counts; add `usage` to its messages, or use the `tokens` metric");
 /// # Ok(())
 /// # }
 /// ```
@@ -366,7 +366,7 @@ pub fn within_tokens(
     max: u64,
 ) -> Result<bool, &'static str> {
     let tokens = trajectory.tokens().ok_or(
-        "the trajectory has no tokens; add `usage` to its messages, or use the metric `tokens`",
+        "the trajectory has no token counts; add `usage` to its messages, or use the `tokens` metric",
     )?;
     Ok(tokens <= max)
 }
@@ -540,7 +540,7 @@ fn explain_call_loop(found: &CallLoop<'_>) -> String {
             written(call)
         ),
         calls => bounded(format!(
-            "{times} times in a row from call {first} on: {}",
+            "{times} times in a row starting with call {first}: {}",
             listed(calls)
         )),
     }

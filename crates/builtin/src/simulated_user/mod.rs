@@ -141,7 +141,7 @@ impl SimulatedUser {
         /// let error = program.forward(example! { "goal" => "Book a room." }).await.unwrap_err();
         /// assert_eq!(
         ///     error.to_string(),
-        ///     "expected the goal of the user as a string in the input `task`, found no such input; the inputs of the row are `goal`"
+        ///     "expected the user's goal as a string in the input `task`, found no such input; the row's inputs are `goal`"
         /// );
         /// # }
         /// ```

@@ -46,7 +46,7 @@ impl Labels {
         }
         if self.known.contains(field) {
             return Err(err!(
-                "{}: expected a label `{field}` in some row, found null or NaN in all; write the labels",
+                "{}: expected a label `{field}` in at least one row, found only null or NaN; add the labels",
                 file.display()
             ));
         }
@@ -90,7 +90,7 @@ pub(super) fn read(file: &Path, field: &str, id: Option<&Mapping>, of: &Results)
         first.get_or_insert_with(|| id.clone());
         if let Some((_, before)) = by_id.insert(id.clone(), (label, at.clone())) {
             return Err(err!(
-                "{at}: duplicate id `{id}`, first in line {}; ids must be unique within a file",
+                "{at}: duplicate id `{id}`, first on line {}; ids must be unique within a file",
                 before.line
             ));
         }
@@ -114,7 +114,7 @@ pub(super) fn read(file: &Path, field: &str, id: Option<&Mapping>, of: &Results)
     }
     if !gold.is_empty() {
         return Err(err!(
-            "the gold rows of {} in {} are not the gold rows in {}; compare scores with labels of the same data",
+            "the gold rows of {} in {} differ from the gold rows in {}; compare scores with labels for the same data",
             escape::names(gold.iter().map(String::as_str)),
             file.display(),
             results.display()
@@ -127,7 +127,7 @@ pub(super) fn read(file: &Path, field: &str, id: Option<&Mapping>, of: &Results)
             others => format!(", and so are {others} more labels"),
         };
         return Err(err!(
-            "{label}: the label of `{}` is of another prediction than the one at {}{others_too}; label the predictions of these results, or, if the label holds for both, remove `pred` and `pred_hash` from the labels",
+            "{label}: the label of `{}` is for a different prediction than the one at {}{others_too}; label the predictions in these results, or, if the label applies to both, remove `pred` and `pred_hash` from the labels",
             escape::name(rows.id(*place)),
             rows.at(*place)
         ));
@@ -170,12 +170,13 @@ fn id_of(row: &ObjectRow, mapping: Option<&Mapping>, file: &Path, of: &Results) 
 /// Returns what to write to give labels ids. Row positions do not work as ids, because a label may be at another one.
 fn advice(file: &Path, of: &Results) -> Result<String> {
     if of.rows.has_positional() {
-        let again = "the results have no ids either, so score again with --map id=COLUMN, and write it here too";
+        let again = "the results have no ids either, so score again with --map id=COLUMN, and pass it here too";
         return Ok(again.to_owned());
     }
     Ok(match fitting_column(file, of)? {
-        Some(column) => format!("write --map id={}", escape::name(&column)),
-        None => "no column has an id of the results, so write --map id=COLUMN for both".to_owned(),
+        Some(column) => format!("pass --map id={}", escape::name(&column)),
+        None => "no column contains ids from the results, so pass --map id=COLUMN to both commands"
+            .to_owned(),
     })
 }
 

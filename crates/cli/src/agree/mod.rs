@@ -206,7 +206,7 @@ fn check_metrics(results: &Results, args: &AgreeArguments) -> Result<()> {
     match args.metrics.iter().find(|name| !results.is_rated(name)) {
         None => Ok(()),
         Some(name) => Err(err!(
-            "{}: no row has a score of `{name}`{}",
+            "{}: no row has a score for `{name}`{}",
             args.results.display(),
             known_names(name, results.known.iter().map(String::as_str))
         )),
@@ -273,7 +273,7 @@ fn check_compared(
         .filter(|label| **label != Label::Missing)
         .count();
     Err(err!(
-        "{}: no row has both a score of `{name}` and a label `{}`; rows with a score: {}, rows with a label: {labelled}",
+        "{}: no row has both a score for `{name}` and a label `{}`; rows with a score: {}, rows with a label: {labelled}",
         args.results.display(),
         args.label,
         agreement.without_label
@@ -304,7 +304,7 @@ impl Report<'_> {
             let identity = identity.map_or_else(String::new, |it| format!("{it}\n"));
             let code = match has_other_code {
                 true => format!(
-                    "note: the code of `{name}` changed since these results; raise its version if the meaning did\n"
+                    "note: the code of `{name}` changed since these results; raise its version if its meaning changed\n"
                 ),
                 false => String::new(),
             };

@@ -371,7 +371,7 @@ fn closeness(
             .map_err(|error| err!("{}: {error}", against()))?;
         if closeness == Closeness::NoVerdict {
             return Err(err!(
-                "{}: the labels are verdicts, and the scores have none; write --threshold X",
+                "{}: the labels are verdicts, but the scores have none; pass --threshold X",
                 against()
             ));
         }

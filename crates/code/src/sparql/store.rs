@@ -143,7 +143,7 @@ impl SparqlStore {
     #[cfg(not(feature = "sparql-http"))]
     fn from_endpoint(url: &str) -> Result<Self, SparqlError> {
         Err(SparqlError::new(format_args!(
-            "{url}: this build does not support endpoints; build it with the feature `sparql-http`"
+            "{url}: this build does not support endpoints; build it with the `sparql-http` feature"
         )))
     }
 

@@ -282,7 +282,7 @@ impl Models {
                 ..
             }) => return connect(id),
             _ => {
-                "nothing connects to it; build with feature `lm`, or set a model with `.embedder(..)`"
+                "nothing connects to it; build with the `lm` feature, or set a model with `.embedder(..)`"
             }
         };
         Err(LmError::setting("embedding model", id, reason))

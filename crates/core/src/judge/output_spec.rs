@@ -207,8 +207,8 @@ impl fmt::Debug for Offline {
 /// # }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`offline` must name a function from the inputs to the outputs of the judge",
-    label = "not a function from the inputs to the outputs",
+    message = "`offline` must name a function that maps the judge's inputs to its outputs",
+    label = "not a function that maps the inputs to the outputs",
     note = "write `fn name(inputs: &[Option<&str>]) -> serde_json::Map<String, serde_json::Value>`: the inputs as strings, in\nthe order of the struct, and the outputs by name"
 )]
 pub trait AnswersOffline {

@@ -316,7 +316,7 @@ pub(super) enum Judges<'s> {
     Offline(&'s Offline),
 }
 
-const MIXED: &str = "expected models, or offline for all judges of the panel, found both; remove the named models, or do not ask for offline";
+const MIXED: &str = "expected either models or offline for all judges in the panel, found both; remove the named models or the offline setting";
 
 /// Connects one model of a panel, using the models of the scope; `None` is the offline stand-in.
 fn connect(

@@ -68,7 +68,7 @@ impl Signature {
             return Ok(());
         }
         Err(JudgeError::new(format!(
-            "the cost of a verdict must be at least the sum of the costs of its steps, {sum} msat, found {cost_msats} msat; raise it"
+            "the cost of a verdict must be at least the total cost of its steps, {sum} msat, found {cost_msats} msat; raise it"
         )))
     }
 

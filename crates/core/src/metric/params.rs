@@ -33,7 +33,7 @@ pub enum ParamError {
     },
     /// The parameter is required and has no value.
     #[error(
-        "metric `{metric}` needs its parameter `{param}` ({expected}): --param {metric}.{param}=VALUE"
+        "metric `{metric}` requires the parameter `{param}` ({expected}): --param {metric}.{param}=VALUE"
     )]
     Missing {
         /// The metric's name.
@@ -45,7 +45,7 @@ pub enum ParamError {
     },
     /// The value cannot be read as the parameter's type.
     #[error(
-        "metric `{metric}`: parameter `{param}` should be {expected}; found `{found}`{}",
+        "metric `{metric}`: parameter `{param}`: expected {expected}, found `{found}`{}",
         InBrackets(reason)
     )]
     WrongType {
@@ -225,8 +225,8 @@ pub trait Configure: Sized {
     /// let mut params = Params::default();
     /// params.insert("limit", "few");
     /// let error = Brief::configure(&params).unwrap_err().to_string();
-    /// assert!(error.starts_with("metric `brief`: parameter `limit` should be "), "{error}");
-    /// assert!(error.contains("; found `few`"), "{error}");
+    /// assert!(error.starts_with("metric `brief`: parameter `limit`: expected "), "{error}");
+    /// assert!(error.contains(", found `few`"), "{error}");
     /// ```
     ///
     /// # Errors

@@ -63,11 +63,11 @@ impl FieldError {
     pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>, side: Side) -> fmt::Result {
         match self {
             Self::Missing { field, present } if present.is_empty() => {
-                write!(f, "no field `{side}.{field}`; it has no fields")
+                write!(f, "no field `{side}.{field}`; found no fields")
             }
             Self::Missing { field, present } => {
                 let present = escape::names(present.iter().map(String::as_str));
-                write!(f, "no field `{side}.{field}`; it has {present}")
+                write!(f, "no field `{side}.{field}`; found {present}")
             }
             Self::Null { field, expected } => {
                 write!(f, "field `{side}.{field}`: expected {expected}, found null")

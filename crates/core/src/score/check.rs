@@ -202,8 +202,8 @@ pub fn at_least<T: Copy + PartialOrd + std::fmt::Display>(
 pub fn valid_beta(beta: f64) -> Result<(), String> {
     (beta.is_finite() && beta >= 0.0).then_some(()).ok_or_else(|| {
         format!(
-            "`beta` must be a finite number of at least 0, found {beta}; write 1 for precision and recall alike, 2 for recall twice \
-             as much"
+            "`beta` must be a finite number of at least 0, found {beta}; write 1 to weigh precision and recall equally, or 2 to weigh \
+             recall twice as much"
         )
     })
 }

@@ -370,7 +370,7 @@ impl fmt::Display for MetricError {
             }
             Kind::Abstained => f.write_str(" abstained"),
             Kind::NoRowScore => f.write_str(
-                " scores all rows together and no single row; run it with `Evaluate` or the command `score`",
+                " scores all rows together, not single rows; run it with `Evaluate` or the `score` command",
             ),
         }
     }

@@ -249,8 +249,8 @@ impl RowAnswer {
     /// # async fn main() -> dsrs_metrics::Result<()> {
     /// let (gold, pred) = (example! { "answer" => "yes" }, prediction! { "answer" => "no" });
     /// let answer = Accuracy::default().answer(MetricCall::new(&gold, &pred)).resolved().await?;
-    /// let message = "metric `accuracy` scores all rows together and no single row; \
-    ///                run it with `Evaluate` or the command `score`";
+    /// let message = "metric `accuracy` scores all rows together, not single rows; \
+    ///                run it with `Evaluate` or the `score` command";
     /// assert_eq!(answer.scored().unwrap_err().to_string(), message);
     /// # Ok(())
     /// # }

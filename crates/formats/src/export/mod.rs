@@ -149,7 +149,7 @@ impl Export {
     pub fn write(&self, run: &Path, out: &mut dyn Write) -> Result<Vec<String>, FormatError> {
         if self.format == ExportFormat::EveryEvalEver {
             return Err(FormatError::new(
-                "expected a format of one file, found one that is a folder; write it with `Export::write_folder`",
+                "expected a single-file format, found a folder format; use `Export::write_folder`",
             ));
         }
         let run = ExportedRun::read(run, &self.tags, &self.fields)?;
@@ -197,7 +197,7 @@ impl Export {
     ) -> Result<(Vec<PathBuf>, Vec<String>), FormatError> {
         if self.format != ExportFormat::EveryEvalEver {
             return Err(FormatError::new(
-                "expected the format of a folder, found one that is a file; write it with `Export::write`",
+                "expected a folder format, found a single-file format; use `Export::write`",
             ));
         }
         let run = ExportedRun::read(run, &self.tags, &self.fields)?;

@@ -131,7 +131,7 @@ fn describe(start: &[u8]) -> String {
                 escape::names(keys.iter().take(8).map(String::as_str))
             )
         }
-        () => "a file without objects of JSON".to_owned(),
+        () => "a file without JSON objects".to_owned(),
     }
 }
 
@@ -194,7 +194,7 @@ mod tests {
                 "an object with `x`",
             ),
             ("[1]", "a list"),
-            ("7", "a file without objects of JSON"),
+            ("7", "a file without JSON objects"),
         ] {
             assert_eq!(describe(text.as_bytes()), expected, "{text}");
         }

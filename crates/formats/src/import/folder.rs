@@ -70,7 +70,7 @@ fn files_of(format: ForeignFormat, folder: &Path) -> Result<Vec<PathBuf>, Format
         )),
         ([_, second, ..], ForeignFormat::Helm) => Err(FormatError::at(
             second,
-            "a second run in the folder; name the folder of one run",
+            "found several runs in the folder; name a folder with only one run",
         )),
         _ => Ok(found),
     }
@@ -91,7 +91,7 @@ fn merge(format: ForeignFormat, epochs: Epochs, files: &[&Path]) -> Result<Conve
             return Err(FormatError::at(
                 file,
                 format_args!(
-                    "a second log of the task `{}`, after {}; keep one in the folder",
+                    "duplicate log for the task `{}`, after {}; keep only one in the folder",
                     escape::name(&task),
                     first.display()
                 ),
@@ -133,7 +133,7 @@ fn merge(format: ForeignFormat, epochs: Epochs, files: &[&Path]) -> Result<Conve
                     return Err(FormatError::at(
                         file,
                         format_args!(
-                            "lower scores of `{name}` are better in some tasks and worse in others; name the files of one kind"
+                            "lower scores of `{name}` are better in some tasks and worse in others; name only files of the same kind"
                         ),
                     ));
                 }

@@ -138,9 +138,7 @@ impl Table {
         };
         let id = escape::name(&row.id).to_string();
         match self.rows.insert(row.id, foreign) {
-            Some(_) => Err(input.whole(format_args!(
-                "a second row with the id `{id}`; write each id once"
-            ))),
+            Some(_) => Err(input.whole(format_args!("duplicate row for id `{id}`; keep only one"))),
             None => Ok(()),
         }
     }
@@ -149,7 +147,7 @@ impl Table {
     pub(super) fn check(&mut self, what: &str, header: Option<u64>, found: usize) {
         if let Some(header) = header.filter(|header| *header != found as u64) {
             self.notes.push(format!(
-                "the header counts {header} {what}, and the rows have {found}; copy the file again"
+                "the header counts {header} {what}, but the rows have {found}; copy the file again"
             ));
         }
     }

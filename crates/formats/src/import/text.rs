@@ -24,7 +24,7 @@ pub(super) use crate::data::ROW_LIMIT;
 pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     let text = as_text(bytes)?;
     if is_too_large(text, MAX_VALUES) {
-        return Err(format!("more than {MAX_VALUES} values; expected fewer"));
+        return Err(format!("expected at most {MAX_VALUES} values, found more"));
     }
     let text = with_finite_numbers(text);
     serde_json::from_str(&text).map_err(|error| match error.to_string() {
@@ -166,7 +166,7 @@ fn whole<T: DeserializeOwned>(input: Input<'_>, expected: &'static str) -> Resul
     if text.len() > MAX_DOCUMENT {
         let limit = MAX_DOCUMENT >> 20;
         return Err(input.whole(format_args!(
-            "longer than {limit} MiB as one document; write one document in each line"
+            "larger than {limit} MiB as a single document; write one document per line"
         )));
     }
     let start = without_mark(&text).trim_ascii_start();
@@ -174,7 +174,7 @@ fn whole<T: DeserializeOwned>(input: Input<'_>, expected: &'static str) -> Resul
         return Err(other_format(
             input,
             expected,
-            input.whole("not an object of JSON"),
+            input.whole("not a JSON object"),
         ));
     }
     parse(&text).map_err(|reason| match parse::<IgnoredAny>(&text) {

@@ -69,7 +69,7 @@ use super::LmError;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an embedding model",
     label = "not an `EmbeddingModel`",
-    note = "implement `EmbeddingModel` for it, or use a `ScriptedEmbedder`; with feature `lm`, `ProviderEmbedder::from_env()` returns the model of a provider"
+    note = "implement `EmbeddingModel` for it, or use a `ScriptedEmbedder`; with the `lm` feature, `ProviderEmbedder::from_env()` returns the model of a provider"
 )]
 pub trait EmbeddingModel: Send + Sync {
     /// Returns the model's name: `provider:model`, or `static:` and the hash of the files in a folder. It is part of a
@@ -152,7 +152,7 @@ pub fn static_embedder(folder: &str) -> Result<Arc<dyn EmbeddingModel>, LmError>
     return static_vectors::shared(folder);
     #[cfg(not(feature = "embed-static"))]
     {
-        let reason = "build with feature `embed-static`, which reads the vectors";
+        let reason = "build with the `embed-static` feature, which reads the vectors";
         let folder = format!("static:{folder}");
         Err(LmError::setting("embedding model", &folder, reason))
     }

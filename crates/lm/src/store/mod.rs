@@ -237,7 +237,7 @@ fn tell_of_earlier_versions(path: &Path) {
         let file = path.with_file_name(name);
         if file.exists() {
             eprintln!(
-                "{}: the {what} of an earlier version, which this version does not read, so their calls are paid for again; remove the file unless you go back",
+                "{}: the {what} from an earlier version, which this version cannot read, so their calls are paid for again; remove the file unless you plan to go back to that version",
                 file.display()
             );
         }

@@ -213,8 +213,8 @@ impl<R: Read> Read for RecordedFile<R> {
         if read == 0 && !buffer.is_empty() && self.read < self.length {
             let Self { length, read, .. } = self;
             return Err(io::Error::other(format!(
-                "the file became shorter while it was read: expected {length} bytes, found {read}; \
-                 run again when nothing writes the file"
+                "the file shrank while it was being read: expected {length} bytes, found {read}; \
+                 run again when nothing is writing to the file"
             )));
         }
         Ok(read)

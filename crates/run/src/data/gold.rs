@@ -248,7 +248,7 @@ impl GoldFile {
         let file = self.file.display();
         if without_pred == rows.index.len() as u64 && without_gold.count > 0 {
             return Err(format!(
-                "{file}: no gold row has the id of a prediction: the ids here are {}, those of the predictions {}; write --join gold.COLUMN=pred.COLUMN with the columns that have the same ids",
+                "{file}: no gold row has the same id as a prediction: the gold ids are {}, and the prediction ids are {}; pass --join gold.COLUMN=pred.COLUMN with the columns that have the same ids",
                 escape::names(golds.into_iter()),
                 escape::names(first.into_iter())
             ));
@@ -257,7 +257,7 @@ impl GoldFile {
             let lines = rows.index.len() as u64;
             let preds = lines - without_pred + without_gold.count;
             return Err(format!(
-                "{file}: expected as many lines as predictions, found {lines} and {preds}; write a line for each prediction, an empty one if there is no text"
+                "{file}: expected as many lines as predictions, found {lines} lines for {preds} predictions; write one line for each prediction, leaving it empty if there is no text"
             ));
         }
         let mut lines = Vec::new();
@@ -283,7 +283,7 @@ pub(super) fn without_id(row: &RowObject, path: &str, at: &Origin) -> DataError 
     DataError::invalid(
         at,
         format_args!(
-            "expected an id at `{}`, found a row with {}; write --join gold.{guess}=pred.{guess}, with the columns that have the same ids in both files",
+            "expected an id at `{}`, found a row with {}; pass --join gold.{guess}=pred.{guess}, with the columns that have the same ids in both files",
             escape::name(path),
             escape::names(keys.into_iter())
         ),
@@ -347,7 +347,7 @@ impl GoldRows {
         Err(DataError::invalid(
             &at,
             format_args!(
-                "duplicate id `{}`, first in line {before}; ids must be unique in the gold file (duplicates: {count}, the first {ids}); remove them, or join by another column with --join",
+                "duplicate id `{}`, first on line {before}; ids must be unique in the gold file (duplicates: {count}, the first {ids}); remove them, or join by another column with --join",
                 escape::name(id)
             ),
         ))

@@ -53,15 +53,15 @@ const OTHERS: [(&[u8], &str, &str); 8] = [
     (
         b"PAR1",
         "Parquet",
-        "name the file .parquet, or write --format parquet",
+        "name the file .parquet, or pass --format parquet",
     ),
     (
         b"PK\x03\x04",
         "a zip archive",
         "save a workbook as CSV, or read an inspect log with --from inspect",
     ),
-    (b"\xff\xfe", "UTF-16", "write --encoding utf-16"),
-    (b"\xfe\xff", "UTF-16", "write --encoding utf-16"),
+    (b"\xff\xfe", "UTF-16", "pass --encoding utf-16"),
+    (b"\xfe\xff", "UTF-16", "pass --encoding utf-16"),
 ];
 
 /// An open file of rows.

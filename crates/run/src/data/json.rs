@@ -34,7 +34,7 @@ fn text_from<'b>(bytes: &'b [u8], start: Start<'_>) -> Result<&'b str, DataError
         DataError::invalid(
             &at,
             format_args!(
-                "invalid UTF-8: byte {byte} is 0x{found:02X}; convert the file to UTF-8, or write --encoding windows-1252 if a Windows program wrote it"
+                "invalid UTF-8: byte {byte} is 0x{found:02X}; convert the file to UTF-8, or pass --encoding windows-1252 if a Windows program wrote it"
             ),
         )
     })

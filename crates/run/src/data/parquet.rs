@@ -308,7 +308,7 @@ impl ParquetFile {
         DataError::new(
             DataErrorKind::TooLarge,
             format!(
-                "{}: column `{}`: expected pages of at most {limit} {unit}, found {found}; write the file with smaller pages",
+                "{}: column `{}`: expected pages of at most {limit} {unit}, found {found}; rewrite the file with smaller pages",
                 self.file.display(),
                 escape::name(column)
             ),
@@ -479,7 +479,7 @@ fn check_compression(file: &Path, column: &ColumnChunkMetaData) -> Result<(), Da
     Err(DataError::invalid_file(
         file,
         format_args!(
-            "column `{}`: expected snappy, gzip, zstd or no compression, found {found}; write the file with one of them",
+            "column `{}`: expected snappy, gzip, zstd or no compression, found {found}; rewrite the file with a supported codec",
             escape::name(&name)
         ),
     ))

@@ -243,7 +243,7 @@ impl RowObject {
                 return Err(DataError::invalid(
                     at,
                     format_args!(
-                        "`{side}`: expected an object of fields, found {}; to score the value itself, write --map {side}.FIELD={side}",
+                        "`{side}`: expected an object of fields, found {}; to score the value itself, pass --map {side}.FIELD={side}",
                         found(value)
                     ),
                 ));

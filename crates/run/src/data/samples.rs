@@ -70,7 +70,7 @@ impl Pairs {
             let at = pair.origin.clone().unwrap_or_else(unknown);
             let number = pair.attributes.remove(REPEAT).and_then(text);
             let number = number.ok_or_else(|| {
-                DataError::invalid(&at, "expected the number of the sample at the path of --map repeat=PATH, found no value; write the column that numbers the samples of an id")
+                DataError::invalid(&at, "expected the sample's number at the path from --map repeat=PATH, found no value; name the column that numbers the samples of an id")
             })?;
             let id = escape::name(&pair.id).to_string();
             if !seen.insert((pair.id.clone(), number.clone())) {
@@ -78,7 +78,7 @@ impl Pairs {
                 return Err(DataError::invalid(
                     &at,
                     format_args!(
-                        "a second sample `{number}` of `{id}`; number the samples of an id, or write --map id=COLUMN,COLUMN for an id of several columns"
+                        "duplicate sample `{number}` for id `{id}`; give each sample of an id a different number, or pass --map id=COLUMN,COLUMN if the id spans several columns"
                     ),
                 ));
             }
@@ -94,7 +94,7 @@ impl Pairs {
                         return Err(DataError::invalid(
                             &at,
                             format_args!(
-                                "the gold row of this sample of `{id}` is not that of line {first}; write --map id=PATH with an id that names the row"
+                                "this sample of `{id}` has a different gold row from line {first}; pass --map id=PATH with an id that identifies the row"
                             ),
                         ));
                     }

@@ -283,7 +283,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
             Some(Entry { name, .. }) if self.config.budget_msats.is_some() => {
                 Err(ScorerError::setup(format!(
                     "the truth metric `{name}` declares no cost, so the budget cannot limit it; declare one with \
-                     `#[metric(cost = \"100 msat\")]`, or write `.free(\"{name}\")` if it has none"
+                     `#[metric(cost = \"100 msat\")]`, or write `.free(\"{name}\")` if it is free"
                 )))
             }
             _ => Ok(()),

@@ -103,13 +103,13 @@ impl Mechanism {
         match wanted {
             None | Some(Accounting::PerTask) if process_tree::is_readable() => Ok(Self::PerTask),
             None | Some(Accounting::PerTask) => Err(SandboxError::NoIsolation(
-                "cannot account memory: no cgroup is delegated, and /proc has no lists of children; \
+                "cannot account for memory: no cgroup is delegated, and /proc has no lists of children; \
                  mount /proc, or run under `systemd-run --user --scope`"
                     .to_owned(),
             )),
             Some(Accounting::CgroupV2) => Err(SandboxError::NoIsolation(
-                "cannot account memory by cgroup_v2: no such cgroup with the controllers `memory` and \
-                 `pids` is delegated to this process"
+                "cannot account for memory with cgroup_v2: no cgroup with the `memory` and `pids` \
+                 controllers is delegated to this process"
                     .to_owned(),
             )),
         }

@@ -53,7 +53,7 @@ impl Cutoffs {
         }
         match cutoffs.is_empty() {
             true => Err(
-                "expected at least one cutoff rank, found none; write for example [1, 5, 10]"
+                "expected at least one cutoff rank, found none; write, for example, [1, 5, 10]"
                     .into(),
             ),
             false => Ok(Self(cutoffs)),

@@ -126,7 +126,7 @@ fn breakdown(
 ) -> Breakdown {
     let below_one = |value: f64, reason: String| (value, (value < 1.0).then_some(reason));
     let tests = match step.verification_delta {
-        0 => "as many tests pass as before".to_owned(),
+        0 => "the same number of tests pass as before".to_owned(),
         delta @ ..0 => format!("{} fewer tests pass", delta.unsigned_abs()),
         delta => format!("only {delta} more tests pass"),
     };

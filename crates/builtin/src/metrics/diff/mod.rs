@@ -123,9 +123,9 @@ impl Default for Diff {
     }
 }
 
-const MUST_BE_AWAITED: &str = "at `semantic` the metric is asynchronous, because it calls a language model; write `.evaluate(&gold, &pred).await`";
+const MUST_BE_AWAITED: &str = "with `semantic`, the metric is asynchronous because it calls a language model; write `.evaluate(&gold, &pred).await`";
 
-const IN_COMPOSITE: &str = "at `semantic` the metric is asynchronous and costs up to 50 msat, which a declared composite must know at compile time; name `semantic_equivalence` instead, or use `Composite::builder`";
+const IN_COMPOSITE: &str = "with `semantic`, the metric is asynchronous and costs up to 50 msat, which a declared composite must know at compile time; use `semantic_equivalence` or `Composite::builder` instead";
 
 impl Diff {
     /// Creates a builder of the metric.

@@ -153,7 +153,7 @@ impl Command<'_> {
             Termination::OutputLimit => format!("stopped after {output_kb} KiB of output"),
             Termination::MemoryLimit => format!("stopped at {memory_mb} MiB of memory"),
             Termination::FilesLimit => {
-                format!("left more than {file_mb} MiB of files, or too many of them")
+                format!("left more than {file_mb} MiB of files, or too many files")
             }
         };
         let stage = results

@@ -187,8 +187,8 @@ pub async fn verification_delta(
         Tests::Crashed => (0, format!("; the tests did not finish: {failure}")),
         Tests::Unreadable(output) => {
             return Err(Unscored::Because(format!(
-                "expected a test summary in the output of the test command, found none; its last lines: {output:?}; write \
-                 a command that prints one (see `list verification_delta`)"
+                "expected a test summary in the output of the test command, found none; its last lines: {output:?}; use a \
+                 command that prints one (see `list verification_delta`)"
             )));
         }
     };

@@ -129,7 +129,7 @@ fn validate(validator: &Validator, params: &Value) -> Result<Check, Unscored> {
     for (at, error) in validator.iter_errors(params).enumerate() {
         if let ValidationErrorKind::BacktrackLimitExceeded { .. } = error.kind() {
             return Err(Unscored::Because(format!(
-                "a pattern of the schema takes too long: {}",
+                "a pattern in the schema takes too long: {}",
                 bounded(error)
             )));
         }
@@ -214,7 +214,7 @@ impl ToolSchemas {
         match schemas {
             deep if depth::is_too_deep(deep) => Err(format!("the schemas are {TooDeep}")),
             Value::Object(schemas) => Self::new(schemas).map_err(|error| error.to_string()),
-            _ => Err("expected a JSON object from the name of a tool to its schema".to_owned()),
+            _ => Err("expected a JSON object that maps tool names to schemas".to_owned()),
         }
     }
 }

@@ -71,7 +71,7 @@ pub(super) fn open<'a>(
     }
     if found != archive.entries_hint() {
         return Err(input.whole(format_args!(
-            "the directory of the archive has {found} members, and its end names {}; copy the file again",
+            "the archive's directory has {found} members, but its end record says {}; copy the file again",
             archive.entries_hint()
         )));
     }

@@ -96,7 +96,7 @@ impl Header {
             false => format!(" without {}", names(missing.iter().map(String::as_str))),
         };
         Some(format!(
-            "the header counts {total} samples, and the log has {found}{missing}; copy the file again"
+            "the header counts {total} samples, but the log has {found}{missing}; copy the file again"
         ))
     }
 
@@ -111,7 +111,7 @@ impl Header {
                 if let Some((header, mean)) = other_mean(header, rows, scorer) {
                     let scorer = name(scorer);
                     other.push(format!(
-                        "the header has {header:.4} as {metric} of `{scorer}`, and the rows have {mean:.4}; the log was changed or is not complete"
+                        "the header has {header:.4} as {metric} of `{scorer}`, but the rows have {mean:.4}; the log was changed or is incomplete"
                     ));
                 }
             }

@@ -133,10 +133,10 @@ fn damage(error: &io::Error) -> String {
         .and_then(|error| error.downcast_ref::<rawzip::Error>());
     match of_archive.map(rawzip::Error::kind) {
         Some(ErrorKind::InvalidSize { expected, actual }) if actual > expected => {
-            format!("longer than the {expected} bytes that the directory names")
+            format!("longer than the {expected} bytes that the directory says")
         }
         Some(ErrorKind::InvalidSize { expected, actual }) => {
-            format!("{actual} bytes, but the directory names {expected}; copy the file again")
+            format!("{actual} bytes, but the directory says {expected}; copy the file again")
         }
         Some(ErrorKind::InvalidChecksum { .. }) => {
             "damaged: its checksum differs; copy the file again".to_owned()

@@ -63,7 +63,7 @@ pub(super) fn import(file: &Path, epochs: Epochs) -> Result<Converted, FormatErr
         let bytes = input.read(MAX_MEMBER)?;
         if bytes.len() as u64 > MAX_MEMBER {
             let limit = MAX_MEMBER >> 20;
-            return Err(input.whole(format_args!("longer than {limit} MiB; write it as `.eval`")));
+            return Err(input.whole(format_args!("larger than {limit} MiB; save it as `.eval`")));
         }
         let text = as_text(&bytes).map_err(|reason| input.whole(reason))?;
         let text = with_finite_numbers(text);

@@ -231,7 +231,7 @@ impl Rows {
             let other: IndexSet<_> = self.header.other_reducers().into_iter().collect();
             for (metric, reducer) in other {
                 notes.push(format!(
-                    "the log reduces the epochs of `{}` by `{}`; here the score of a sample is their mean",
+                    "the log reduces the epochs of `{}` by `{}`; here the score of a sample is the mean over its epochs",
                     escape::name(metric),
                     escape::name(reducer)
                 ));
@@ -246,7 +246,7 @@ impl Rows {
         if self.invalidated > 0 {
             let (epochs, them) = (self.invalidated, "see the attribute `invalidated_epochs`");
             notes.push(format!(
-                "{epochs} samples were invalidated, and are scored; {them}"
+                "{epochs} samples were invalidated, but are scored; {them}"
             ));
         }
         notes

@@ -58,7 +58,7 @@ pub(super) fn import(file: &Path) -> Result<Converted, FormatError> {
     skipped.retain(|skipped| metrics.values().all(|it| it.metric != *skipped));
     let (run, mut notes) = run::read(input, &metrics, &rows)?;
     if metrics.is_empty() {
-        notes.push("no metric has a number in any sample".to_owned());
+        notes.push("no metric has a numeric value in any sample".to_owned());
     }
     if !skipped.is_empty() {
         notes.push(format!(
@@ -95,7 +95,7 @@ fn read(input: Input<'_>) -> Result<(IndexMap<String, Samples>, IndexSet<String>
             return Err(input.invalid(
                 at,
                 format_args!(
-                    "a second sample of document `{id}`, first in line {first}; write the samples of one task"
+                    "duplicate sample for document `{id}`, first on line {first}; keep the samples of only one task"
                 ),
             ));
         }

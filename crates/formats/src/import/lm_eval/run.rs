@@ -97,7 +97,7 @@ impl Results {
         let found = rows.len() as u64;
         if let Some(samples) = samples.filter(|samples| *samples != found) {
             notes.push(format!(
-                "the results are of {samples} samples, and the file has {found}; copy the file again"
+                "the results are for {samples} samples, but the file has {found}; copy the file again"
             ));
             return notes;
         }
@@ -107,7 +107,7 @@ impl Results {
             let is_mean = MEANS.contains(&&**metric);
             if let Some((result, mean)) = other_mean(result, rows, name).filter(|_| is_mean) {
                 notes.push(format!(
-                    "the results have {result:.4} as `{}`, and the samples have {mean:.4}; they are of other runs",
+                    "the results have {result:.4} as `{}`, but the samples have {mean:.4}; they are from different runs",
                     escape::name(name)
                 ));
             }

@@ -135,7 +135,7 @@ impl WrittenSpan {
     fn read(self, service: Option<&String>) -> Result<Span, String> {
         let (trace, id) = (self.trace_id, self.span_id);
         if trace.is_empty() || id.is_empty() {
-            return Err("a span without `traceId` or `spanId`; write both".to_owned());
+            return Err("a span without `traceId` or `spanId`; add both".to_owned());
         }
         let time = |key: &str, value: &Value| {
             nanoseconds(value).ok_or_else(|| {
@@ -213,7 +213,7 @@ fn read_attributes(attributes: Vec<KeyValue>) -> Result<Map<String, Value>, Stri
         if let Some(other) = read.get(&key).filter(|other| **other != value) {
             let (key, other, value) = (escape::name(&key), found(other), found(&value));
             return Err(format!(
-                "expected one value of the attribute `{key}`, found {other} and {value}; write one"
+                "expected one value for the attribute `{key}`, found {other} and {value}; keep one"
             ));
         }
         read.insert(key, value);

@@ -66,7 +66,7 @@ pub(super) fn import(file: &Path) -> Result<Converted, FormatError> {
     }
     complete(&mut rows, &converter.optional);
     if rows.is_empty() {
-        return Err(input.whole("no span in the file; write the spans of at least one trace"));
+        return Err(input.whole("no spans in the file; export the spans of at least one trace"));
     }
     let identity = |(name, evaluation): (&String, &String)| {
         let identity =

@@ -29,7 +29,7 @@ pub(super) fn roots(spans: Vec<Span>) -> Result<Vec<Root>, String> {
             Some(first) if spans[*first] == *span => is_repeated[at] = true,
             Some(_) => {
                 return Err(format!(
-                    "two different spans have the id {}; write each span once",
+                    "two different spans have the id {}; give each span its own id",
                     escape::name(&span.id)
                 ));
             }
@@ -92,7 +92,7 @@ fn cycle(spans: &[Span], start: usize, parent: impl Fn(usize) -> Option<usize>) 
         }
     }
     format!(
-        "the spans {} are in a cycle of parents; write a span without parent",
+        "the spans {} form a cycle of parents; add a root span without a parent",
         escape::names(ids.into_iter().take(8).collect::<Vec<_>>().into_iter())
     )
 }

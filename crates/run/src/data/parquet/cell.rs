@@ -142,7 +142,7 @@ fn time(column: &ArrayRef, row: usize) -> Result<String, &'static str> {
             let (micros, nanos) = (time.div_euclid(1000), time.rem_euclid(1000));
             (Field::TimestampMicros(micros), 0, Some(nanos))
         }
-        _ => return Err("the type of the column has no JSON form; write the column as strings"),
+        _ => return Err("the column's type has no JSON equivalent; write the column as strings"),
     };
     if days > MAX_DAYS {
         return Err("the date is out of range");

@@ -208,7 +208,7 @@ fn score_range<G, P>(
     let Some(metric) = known(name) else {
         let names = metrics.iter().map(|metric| &*metric.name);
         return Err(format!(
-            "expected a metric of the run ({}), found `{}`",
+            "expected a metric in the run ({}), found `{}`",
             escape::names(names),
             escape::name(name)
         ));

@@ -218,7 +218,7 @@ impl ComparisonBuilder {
             return Err(ResultsError::new(
                 ResultsErrorKind::Identity,
                 format!(
-                    "{sentences}; no metric is left to compare: score both runs with the same metrics, or write --allow-different {names} (in code, `allow_different`)"
+                    "{sentences}; no metric is left to compare: score both runs with the same metrics, or pass --allow-different {names} (in code, `allow_different`)"
                 ),
             ));
         }
@@ -260,7 +260,7 @@ impl ComparisonBuilder {
                 let hint = hint(metric, without.run.metrics());
                 let (file, metric) = (without.run.name(), escape::name(metric));
                 return Err(ResultsError::rows(format!(
-                    "{file}: no row has a score of `{metric}`{hint}"
+                    "{file}: no row has a score for `{metric}`{hint}"
                 )));
             }
         }
@@ -274,7 +274,7 @@ impl ComparisonBuilder {
                 let suggestion = suggestion(metric, &known).unwrap_or_default();
                 let (file, other) = (without.run.name(), with.run.name());
                 return Err(ResultsError::rows(format!(
-                    "{file}: no row has a score of `{}`, which {other} has; to compare only some metrics, name them with -m{suggestion}",
+                    "{file}: no row has a score for `{}`, which {other} has; to compare only some metrics, select them with -m{suggestion}",
                     escape::name(metric)
                 )));
             }
@@ -350,7 +350,7 @@ impl ComparisonBuilder {
             if let Some([of_a, of_b]) = rows.different_formulas() {
                 let [of_a, of_b] = [&of_a, &of_b].map(|formula| escape::name(formula));
                 let message = format!(
-                    "expected one formula in both runs, found {of_a} and {of_b}; score both runs with the same parameters"
+                    "expected the same formula in both runs, found {of_a} and {of_b}; score both runs with the same parameters"
                 );
                 return Err(ResultsError::metric(name, &message));
             }

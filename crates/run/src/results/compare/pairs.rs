@@ -65,10 +65,10 @@ impl<'a> Pairs<'a> {
             );
             return Err(ResultsError::rows(match by_position {
                 true => format!(
-                    "expected as many rows in both runs, which have no ids and are paired by position, found {only_a} and {only_b}; score both with --map id=COLUMN, a column that differs in each row"
+                    "expected the same number of rows in both runs, which have no ids and are paired by position, found {only_a} and {only_b}; score both with --map id=COLUMN, using a column whose value is different in each row"
                 ),
                 false => format!(
-                    "expected the same rows in both runs, found {only_a} and {only_b}; to compare the {paired} common rows, write --only-paired (in code, `only_paired(true)`)"
+                    "expected the same rows in both runs, found {only_a} and {only_b}; to compare the {paired} common rows, pass --only-paired (in code, `only_paired(true)`)"
                 ),
             }));
         }
@@ -103,7 +103,7 @@ impl<'a> Pairs<'a> {
             let (ids, a, b) = (first_ids(&ids), a.rows.at(first.a), b.rows.at(first.b));
             let advice = match by_position {
                 true => {
-                    "the rows have no ids and are paired by position: score both runs with --map id=COLUMN, a column that differs in each row"
+                    "the rows have no ids and are paired by position: score both runs with --map id=COLUMN, using a column whose value is different in each row"
                 }
                 false => "compare runs over the same data",
             };

@@ -413,7 +413,7 @@ impl MetricComparison {
                     .ci95
                     .map_or(String::new(), |it| format!(" {}", unit.interval(it)));
                 let change = unit.change_with_unit(difference);
-                format!("no difference can be shown: B - A = {change}{interval} ({p}, {found})")
+                format!("no significant difference: B - A = {change}{interval} ({p}, {found})")
             }
         }
     }
@@ -468,7 +468,7 @@ impl MetricComparison {
         let found = [shows("B", Verdict::Better), shows("A", Verdict::Worse)];
         let found: Vec<String> = found.into_iter().flatten().collect();
         let found = match found.is_empty() {
-            true => "no difference can be shown in any group".to_owned(),
+            true => "no significant difference in any group".to_owned(),
             false => found.join("; "),
         };
         let tested = groups
