@@ -261,7 +261,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         /// ```
         pub fn budget_msats(budget: u64) => declared.budget_msats = Some(budget);
 
-        /// Sets what a component without a score means for the composite.
+        /// Sets how the composite treats a component without a score.
         ///
         /// ```
         /// use dsrs_metrics::composite::{Composite, OnMissing, component, weighted};

@@ -13,7 +13,7 @@ use crate::score::{MetricError, MetricReturn, MetricScore, Result};
 use crate::spec::instance_settings::{InstanceSettings, SettingError};
 use crate::spec::{MetricSpec, MetricTier};
 
-/// The name of a metric from a closure: anything that converts into a `String`.
+/// The name of a closure metric: anything that converts into a `String`.
 ///
 /// ```
 /// # use dsrs_metrics::prelude::*;

@@ -118,7 +118,8 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     #[rustfmt::skip] // rustc shows this line where `impl Metric` lacks the attribute.
     async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore>; // write `#[async_trait]` above `impl Metric`
 
-    /// Scores one pair of rows at once. For a metric that may be asynchronous, the compiler says what to write.
+    /// Scores one pair of rows synchronously. If the metric may be asynchronous, the compiler says what to write
+    /// instead.
     #[doc(hidden)]
     fn score(&self, gold: &G, pred: &P) -> Result<MetricScore>
     where
@@ -151,8 +152,8 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     }
 
     /// Returns the metric's declaration. By default it has the name, tier and cost of the other methods and the range
-    /// [0, 1]; a score outside of it is an error. Override this method in a hand-written metric for another range, a
-    /// direction, a threshold or fields.
+    /// [0, 1]; a score outside that range is an error. In a hand-written metric, override this method to declare
+    /// another range, a direction, a threshold or fields.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -278,7 +279,8 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         1
     }
 
-    /// Scores one call for an optimizer: without a trace it returns the score, with one the verdict.
+    /// Scores one call for an optimizer. Returns the verdict if the call has a trace and the metric has a verdict, and
+    /// the score otherwise.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;

@@ -12,8 +12,8 @@ use crate::spec::MetricSpec;
 /// A metric with a verdict. An optimizer can use it to accept or reject a trace.
 ///
 /// `#[metric]` implements it for functions that return `bool` or have a `threshold`. Closures, run-time composites and
-/// instances with their own settings have it too; without a verdict each call returns an error. A hand-written metric
-/// needs one line:
+/// instances with their own settings implement it too, but if they have no verdict, each call returns an error. A
+/// hand-written metric needs one line:
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -108,9 +108,10 @@ impl<G: Sync, P: Sync, M: Metric<G, P> + HasVerdict> AcceptanceTest<G, P> for M 
 
 const NO_VERDICT: &str = "expected a verdict, found a score only; set a threshold";
 
-/// Scores with feedback, for reflective optimizers. Every [`Metric`] is one.
+/// Scores with feedback, for reflective optimizers. Every [`Metric`] implements this trait.
 ///
-/// An optimizer that scores one predictor of a program passes the trace, and the predictor's name and trace:
+/// An optimizer that scores one predictor of a program passes the trace of the program and the name and trace of the
+/// predictor:
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

@@ -52,7 +52,7 @@ impl Fields {
         self.values.get(name)
     }
 
-    /// Returns a field's value to change it, for example to reuse a row's memory for the next one.
+    /// Returns a mutable reference to the value of a field, for example to reuse the row's memory for the next row.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -117,7 +117,7 @@ impl Fields {
         self.values.remove(name)
     }
 
-    /// Removes a field in constant time, moving the last one to its place.
+    /// Removes a field in constant time by moving the last one into its place.
     #[doc(hidden)]
     pub fn swap_remove(&mut self, name: &str) -> Option<Value> {
         self.values.swap_remove(name)

@@ -23,9 +23,9 @@ pub struct LostJudges {
     pub first_error: Box<str>,
 }
 
-/// The number of replies to one judge on one row that came from one reported model.
+/// The replies that one judge received from one reported model for one row, counted.
 ///
-/// A provider reports which model replied, because a name such as `gpt-6-luna` stands for a version that changes.
+/// Providers report which model replied because a name such as `gpt-6-luna` can point to different versions over time.
 ///
 /// ```
 /// use dsrs_metrics::contract::RepliedBy;

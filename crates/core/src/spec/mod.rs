@@ -63,12 +63,12 @@ pub enum Direction {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScoreKind {
-    /// True or false. The score of a run is the share of true, in [0, 1].
+    /// True or false. The score of a run is the share of rows that are true, in [0, 1].
     Bool,
     /// A number. The headline is the mean.
     #[default]
     Number,
-    /// A row has no value. The headline is one score of all rows.
+    /// One score of all rows, which is the headline. A single row has no value.
     Corpus,
 }
 

@@ -180,7 +180,7 @@ fn prompt_settings(cx: &Context<'_>) -> [Setter; 3] {
             name: "context",
             argument: quote_spanned!(*span=> context: #text),
             call: quote_spanned!(*span=> .context(context)),
-            doc: "Sets extra context, which follows the instruction and is trusted like it.",
+            doc: "Sets extra context that follows the instruction and is trusted like it.",
         },
     ]
 }
@@ -207,7 +207,7 @@ fn all(cx: &Context<'_>) -> [Setter; 6] {
             name: "aggregation",
             argument: quote_spanned!(*span=> aggregation: #runtime::judge::Aggregation),
             call: quote_spanned!(*span=> .aggregation(aggregation)),
-            doc: "Sets the aggregation of the scores of several judges.",
+            doc: "Sets how to aggregate the scores of several judges.",
         },
         Setter {
             name: "max_concurrent_judges",
