@@ -325,7 +325,7 @@ impl RowFile {
 pub enum Format {
     /// One JSON object per line.
     Jsonl,
-    /// One JSON array of objects; also several objects, an object of rows by id, or the orientations of pandas.
+    /// A JSON array of objects. Also several objects in a row, an object of rows by id, or one of pandas' orientations.
     Json,
     /// Plain text: each line is a row with one value.
     Text,
@@ -346,7 +346,8 @@ impl Format {
         (false, false) => ".jsonl or .json",
     };
 
-    /// Returns the files in a folder that are rows by their extension, in the order of their names; or the file itself.
+    /// Returns the files in a folder whose extension is that of a format of rows, sorted by name. If the path is a
+    /// file, returns the file itself.
     #[doc(hidden)]
     pub fn files_in(path: &Path) -> io::Result<Vec<PathBuf>> {
         if !path.is_dir() {
@@ -372,8 +373,9 @@ impl Format {
             .find(|name| name[1..] == extension)
     }
 
-    /// Returns the format that a file's extension names: `jsonl`, `jsonlines` or `ndjson`, `json`, `csv` or `tsv`,
-    /// and with the feature `parquet` also `parquet`. `.gz` may follow with the feature `compressed`, and `.zst` with `parquet`.
+    /// Returns the format that a file's extension names: `jsonl`, `jsonlines` or `ndjson`, `json`, `csv` or `tsv`, and
+    /// with the `parquet` feature also `parquet`. With the `compressed` feature, `.gz` may follow, and with `parquet`,
+    /// `.zst`.
     ///
     /// ```
     /// use dsrs_metrics::data::Format;

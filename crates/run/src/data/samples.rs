@@ -15,8 +15,8 @@ use crate::messages::escape;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The rows of files in which rows with the same id are samples of one row, each with all of its predictions; see
-/// [`Pairs::into_samples`]. They are in memory.
+/// The rows of files in which rows with the same id are samples of one row. Each has all of its predictions; see
+/// [`Pairs::into_samples`]. All rows are held in memory.
 #[derive(Debug)]
 pub struct Samples {
     pub(crate) rows: Vec<(Pair, Vec<Prediction>)>,
@@ -25,15 +25,16 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Returns the largest number of samples of a row, for [`EvaluateBuilder::repeats`](crate::EvaluateBuilder::repeats).
+    /// Returns the maximum number of samples of any row, for
+    /// [`EvaluateBuilder::repeats`](crate::EvaluateBuilder::repeats).
     pub fn repeats(&self) -> u32 {
         self.repeats
     }
 }
 
 impl Pairs {
-    /// Reads all rows, and joins those with the same id, which are samples of one row: the mapping `repeat=COLUMN` names the
-    /// column that numbers them.
+    /// Reads all rows and joins those with the same id, which are samples of one row. The `repeat=COLUMN` mapping names
+    /// the column that numbers the samples.
     ///
     /// ```
     /// use dsrs_metrics::data::{DataReader, Format};

@@ -44,7 +44,7 @@ impl Results {
     /// their sum. Characters that XML cannot contain become U+FFFD.
     ///
     /// # Errors
-    /// Returns an error from the writer. None is expected for a document in memory.
+    /// Returns an error from the writer. Writing to memory should never fail.
     pub fn junit(&self) -> io::Result<String> {
         let mut xml = Vec::new();
         let metrics: Vec<&str> = self.metrics().collect();

@@ -53,13 +53,13 @@ impl<G, P> Clone for EvaluateBuilder<G, P> {
 /// Settings of rows with dynamic fields.
 impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
     /// Sets which fields the program receives from rows that do not declare their own with
-    /// [`with_inputs`](Example::with_inputs). All other fields are labels, which only the metrics read. Declare
-    /// inputs one way or the other: without them, running a program is an error, because it would receive the
+    /// [`with_inputs`](Example::with_inputs). All other fields are labels, which only the metrics read. Declare the
+    /// inputs one way or the other. Without them, running a program is an error, because the program would receive the
     /// expected answer.
     ///
-    /// An input that no row of the devset has is also an error, which suggests the most similar name. If a row
-    /// lacks an input, the row fails without calling the program. Declare an optional input with `with_inputs` on
-    /// the rows that have it.
+    /// An input that no row of the devset has is also an error. The error suggests the most similar name. If a row
+    /// lacks an input, the row fails without calling the program. Declare an optional input with `with_inputs` on the
+    /// rows that have it.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -136,7 +136,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 
     /// Adds an expensive metric that judges only a sample of the rows, such as a judge beside a cheap metric, and
-    /// estimates its mean over all rows from both.
+    /// estimates the expensive metric's mean over all rows from both.
     ///
     /// All other metrics evaluate every row first, and the rows stay in memory until the sample is drawn. Rows are drawn
     /// from strata of a metric, its proxy, in the order of the hash of their ids and the
@@ -148,9 +148,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// | pass or fail | [post-stratified](crate::stats::sampled_share) |
     /// | numbers | [prediction-powered](crate::stats::prediction_powered) |
     ///
-    /// If the proxy says nothing, because it is the same for nearly all rows, or if the metric has no score for a sampled
-    /// row, the estimate is that of the sample alone, and a note in the headline says why. A sample with at least as many
-    /// rows as there are takes all of them.
+    /// If the proxy says nothing because it is the same for nearly all rows, or if the metric has no score for a
+    /// sampled row, the estimate uses the sample alone, and a note in the headline says why. If the sample may have at
+    /// least as many rows as there are, the metric judges all of them.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -254,8 +254,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         /// the runtime has, or one extra thread for a single-threaded runtime.
         pub fn concurrency(rows: usize) => options.concurrency = rows;
 
-        /// Shows the running score, failures, rate and remaining time on standard error: with `true` only if it is a
-        /// terminal, with [`ProgressDisplay::Always`] always.
+        /// Shows the running score, failures, rate and remaining time on standard error. `true` shows them only if it
+        /// is a terminal, and [`ProgressDisplay::Always`] always.
         pub fn display_progress(display: impl Into<ProgressDisplay>)
             => options.progress = display.into();
     }
@@ -322,8 +322,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 
     /// Adds a tag of the program to the [manifest](crate::results::Manifest), such as its version or that of a prompt.
-    /// Name and value may each have at most 1,000 bytes and no control characters. Setting a tag twice is an error of
-    /// [`build`](Self::build).
+    /// Name and value may each have at most 1,000 bytes and no control characters. [`build`](Self::build) returns an
+    /// error if you set a tag twice.
     pub fn tag(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.options
             .description

@@ -128,7 +128,8 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     }
 }
 
-/// The number of rows of a displayed table: `usize`, `bool` for all or no table, `Option<usize>` where `None` is all.
+/// The number of rows in a displayed table: a `usize`, a `bool` for all rows or no table, or an `Option<usize>` where
+/// `None` means all rows.
 #[cfg(feature = "report")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableRows(Option<usize>);

@@ -13,9 +13,9 @@ pub struct EarlyResult {
     /// The maximum probability that any verdict is wrong; `None` if no remaining row could change one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
-    /// The rows that were evaluated.
+    /// The number of rows that were evaluated.
     pub evaluated: u64,
-    /// All rows.
+    /// The number of all rows.
     pub rows: u64,
     /// The gates.
     pub gates: Vec<DecidedGate>,

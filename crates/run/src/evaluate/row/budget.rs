@@ -13,8 +13,8 @@ use crate::evaluate::lock::lock;
 
 /// The state of a scorer's budget, shared by all its clones. All amounts are in millisatoshis.
 ///
-/// `spent + reserved <= limit` always holds, unless a metric cost more than it declared. Then `overrun` is the excess,
-/// and no call starts unless the rest covers it.
+/// `spent + reserved <= limit` always holds, unless a metric cost more than it declared. In that case, `overrun` is the
+/// excess, and a call starts only if the rest of the budget covers it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct BudgetReport {

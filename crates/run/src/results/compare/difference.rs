@@ -15,7 +15,7 @@ use crate::stats::{
 
 /// The difference between two runs over the compared rows: of their means, or of their scores of all rows.
 ///
-/// Means of pass or fail are shares in [0, 1]. `None` is a figure that cannot be computed. For a score of all rows,
+/// Means of pass or fail are shares in [0, 1]. A figure that cannot be computed is `None`. For a score of all rows,
 /// single rows have no score, so `wins` and `losses` are 0 and `ties` counts the rows with equal contributions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]

@@ -20,7 +20,7 @@ use crate::results::{Results, ResultsError};
 ///
 /// The file makes no requests. Strings from rows are shown as text, even if they contain HTML, and are shortened beyond
 /// 20,000 characters. In a mean, a failed row counts as the [failure score](Results::with_failure_score); gated,
-/// skipped and abstained rows are counted but are in no mean. Requires the feature `html`.
+/// skipped and abstained rows are counted but are in no mean. Requires the `html` feature.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
