@@ -41,8 +41,7 @@ impl EntityCounts {
         Self::of_named(predicted, expected, similarity, false)
     }
 
-    /// Does the same as [`of`](Self::of), but first removes repetitions within a list, ignoring case and surrounding
-    /// white space.
+    /// Like [`of`](Self::of), but first removes duplicates within a list, ignoring case and surrounding white space.
     pub fn of_distinct<P: AsRef<str>, E: AsRef<str>>(
         predicted: &[P],
         expected: &[E],
