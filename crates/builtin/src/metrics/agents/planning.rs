@@ -24,7 +24,7 @@ use crate::text::Searchable;
 ///
 /// The formula is `subtask_planning_metric` of the `dsrs` document, with these clarifications and corrections: an empty
 /// plan scores 0 instead of 0.25, "Address" does not start with the verb "add", and `Makefile` is a path. JSON nested
-/// deeper than 127 levels is an error; a missing plan, or any other value that is not one, scores 0.
+/// deeper than 127 levels is an error; a missing plan, or any other value that is not a plan, scores 0.
 ///
 /// ```
 /// use dsrs_metrics::metrics::SubtaskPlanning;
