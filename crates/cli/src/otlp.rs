@@ -1,4 +1,4 @@
-//! `--otlp` of `score` and `export`: events and spans for an OpenTelemetry collector. Without the feature `otel`, it is
+//! `--otlp` of `score` and `export`: events and spans for an OpenTelemetry collector. Without the `otel` feature, it is
 //! an error.
 
 use std::path::Path;
