@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::error_kind::LmErrorKind;
 use super::reply::Usage;
 
-/// The error of a call to a language model that returned no reply: its [`kind`](Self::kind), the model, the number of
+/// The error returned when a call to a language model gets no reply: its [`kind`](Self::kind), the model, the number of
 /// attempts and the cost.
 ///
 /// The message is one line that says what went wrong, what was found and how to fix it. API keys appear neither in the

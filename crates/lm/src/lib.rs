@@ -1,8 +1,8 @@
 //! Language models: the [`LanguageModel`] trait, its requests, replies and errors, and the clients
 //! that implement it.
 //!
-//! The trait, the [`Ledger`] and [`ScriptedLm`] for tests are always available. Feature `lm` adds `Lm`, a model of any
-//! common provider, and its layers. `dsrs_metrics::judge` writes the prompts of judges and reads their replies.
+//! The trait, the [`Ledger`] and [`ScriptedLm`] for tests are always available. The `lm` feature adds `Lm`, a model of
+//! any common provider, and its layers. `dsrs_metrics::judge` writes the prompts of judges and reads their replies.
 //!
 //! # Path of a request
 //!

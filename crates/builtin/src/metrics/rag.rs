@@ -202,7 +202,7 @@ pub(in crate::metrics) fn listed<'a>(entities: &'a StrOrList<'_>) -> Vec<&'a str
 pub fn entity_type_accuracy(
     #[gold] expected_entity_type: Option<&str>,
     #[pred(missing)] entity_type: Option<&str>,
-    /// The type of an entity without one; empty if every entity must have a type.
+    /// The type of an entity that has none; empty if every entity must have a type.
     #[param(default = "institution")]
     missing: &str,
 ) -> Result<bool, String> {

@@ -306,7 +306,7 @@ fn counted_calls<'t>(trajectory: &'t Trajectory, allowed: &[String]) -> ToolCall
 #[metric(missing = false, explain = |trajectory, max, _| spent(trajectory, Some(trajectory.steps() as u64), "step", max))]
 pub fn within_steps(
     #[pred] trajectory: &Trajectory,
-    /// The largest number of steps.
+    /// The maximum number of steps.
     #[param]
     max: u64,
 ) -> bool {
@@ -330,7 +330,7 @@ pub fn within_steps(
 #[metric(missing = false, explain = |trajectory, max, _| spent(trajectory, Some(trajectory.tool_calls().len() as u64), "tool call", max))]
 pub fn within_tool_calls(
     #[pred] trajectory: &Trajectory,
-    /// The largest number of tool calls.
+    /// The maximum number of tool calls.
     #[param]
     max: u64,
 ) -> bool {
@@ -361,7 +361,7 @@ pub fn within_tool_calls(
 #[metric(missing = false, explain = |trajectory, max, _| spent(trajectory, trajectory.tokens(), "token", max))]
 pub fn within_tokens(
     #[pred] trajectory: &Trajectory,
-    /// The largest number of tokens.
+    /// The maximum number of tokens.
     #[param]
     max: u64,
 ) -> Result<bool, &'static str> {

@@ -96,7 +96,7 @@ type StopRule = dyn Fn(&Trajectory) -> bool + Send + Sync;
 
 impl SimulatedUser {
     /// Creates a user of this assistant, with at most 10 turns, the goal in the input `goal` and no persona. The
-    /// assistant's reply is the field `reply` of its prediction.
+    /// assistant's reply is the `reply` field of its prediction.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;

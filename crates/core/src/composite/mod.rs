@@ -107,7 +107,7 @@ pub struct CompositeBuilder<G = Example, P = Prediction> {
     on_missing: OnMissing,
 }
 
-/// The error of an invalid composite.
+/// The error returned when a composite is invalid.
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, component};

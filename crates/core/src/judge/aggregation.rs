@@ -165,7 +165,7 @@ pub struct Turns {
 #[doc(hidden)]
 pub type Conversation<'i, I> = (&'i Trajectory, fn(&I, Trajectory) -> I);
 
-/// How to combine the scores of the turns into that of the row.
+/// How to combine the scores of the turns into the row's score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum Reduction {

@@ -22,7 +22,7 @@ const CALLS_PER_QUESTION: u64 = 2;
 
 /// The panel of a judge: settings that override those of `#[judge]`.
 ///
-/// On the command line each setting is a parameter of the judge: `--param NAME.models=openai:gpt-6-luna,default`,
+/// On the command line, each setting is a parameter of the judge: `--param NAME.models=openai:gpt-6-luna,default`,
 /// `--param NAME.aggregation=median`, and so on. Your own metric that calls judges has these parameters too if it takes
 /// `#[param(default)] panel: dsrs_metrics::judge::Panel`.
 ///
@@ -64,7 +64,7 @@ impl Panel {
 
         /// Sets how many judges must return a verdict for the row to have a score. By default, more than half must. The
         /// headline counts rows that only some of the judges judged. If there are any, the command line exits with 1
-        /// unless you set a quorum. If the budget does not cover a judge, the row is skipped, whatever the quorum.
+        /// unless you set a quorum. If the budget does not cover a judge, the row is skipped regardless of the quorum.
         pub fn quorum(quorum: usize) => settings.quorum = Some(quorum);
 
         /// Sets the judge's threshold: the smallest passing value, or the largest if lower is better.
@@ -144,7 +144,7 @@ impl Panel {
             .map_err(|error| MetricError::failed(declared.name, error))
     }
 
-    /// Does the same as [`spec`](Self::spec), but ignores invalid settings.
+    /// Like [`spec`](Self::spec), but ignores invalid settings.
     #[doc(hidden)]
     pub fn shown_spec<'a>(&self, declared: MetricSpec<'a>) -> MetricSpec<'a> {
         self.instance.shown(declared)

@@ -220,7 +220,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         self.spec.unwrap_or(declared)
     }
 
-    /// Does the same as [`spec`](Self::spec) for a metric whose declaration is a constant.
+    /// Like [`spec`](Self::spec), for a metric whose declaration is a constant.
     #[doc(hidden)]
     pub fn spec_of<M: Declared>(&self) -> &'a MetricSpec<'a> {
         self.spec(const { &<M as Declared>::SPEC })

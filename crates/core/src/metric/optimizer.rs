@@ -144,7 +144,7 @@ pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Syn
     /// Fails as [`Metric::evaluate`] does.
     async fn objectives_of(&self, call: MetricCall<'_, G, P>) -> Result<Vec<FeedbackMetric>>;
 
-    /// Does the same as [`feedback_of`](Self::feedback_of), without a trace.
+    /// Like [`feedback_of`](Self::feedback_of), without a trace.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -163,7 +163,7 @@ pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Syn
         self.feedback_of(MetricCall::new(example, prediction)).await
     }
 
-    /// Does the same as [`objectives_of`](Self::objectives_of), without a trace.
+    /// Like [`objectives_of`](Self::objectives_of), without a trace.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;

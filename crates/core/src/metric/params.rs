@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::declared::{Declared, WithoutParameters};
 use crate::spec::{MetricSpec, ParamSpec};
 
-/// The error of a metric's parameter that is unknown, missing or of the wrong type.
+/// The error returned when a parameter of a metric is unknown, missing or of the wrong type.
 ///
 /// ```
 /// use dsrs_metrics::contract::{Configure, Params};

@@ -98,7 +98,7 @@ impl Fields {
         self.textual && !self.strings.iter().any(|string| string == name)
     }
 
-    /// Does the same as [`insert`](Self::insert), without copying a static name.
+    /// Like [`insert`](Self::insert), but does not copy a static name.
     #[doc(hidden)]
     pub fn insert_named(&mut self, name: Cow<'static, str>, value: Value) -> Option<Value> {
         self.values.insert(name, value)

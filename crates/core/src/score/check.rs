@@ -124,7 +124,7 @@ impl MetricReturn for Check {
 pub struct Explained<T> {
     /// The score, which may have feedback.
     pub score: T,
-    /// The details; `None` keeps those of the score.
+    /// The details; `None` keeps the score's own details.
     pub details: Option<String>,
 }
 

@@ -78,8 +78,8 @@ pub trait CorpusState: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
     /// are equal.
     fn overall_score(&self) -> Result<f64, NotDefined>;
 
-    /// Returns one row's contribution as written to a result file, with the key `formula`, so two files can be
-    /// compared. Returns `None`, the default, if `corpus/record.rs` cannot read it.
+    /// Returns one row's contribution as written to a result file, with a `formula` key, so two files can be compared.
+    /// Returns `None`, the default, if `corpus/record.rs` cannot read it.
     #[doc(hidden)]
     fn record(&self) -> Option<Value> {
         None

@@ -19,7 +19,7 @@ const REPLIED_BY: &str = "replied_by";
 pub struct LostJudges {
     /// `true` if the panel sets a quorum, which allows them to fail.
     pub is_allowed: bool,
-    /// The error of the first of them.
+    /// The error of the first of these judges.
     pub first_error: Box<str>,
 }
 

@@ -120,7 +120,7 @@ struct Open {
 }
 
 impl<L> CircuitBreaker<L> {
-    /// Wraps `inner` with a circuit of its own.
+    /// Wraps `inner` with its own circuit.
     ///
     /// ```
     /// use std::time::Duration;

@@ -22,7 +22,7 @@ use crate::json::unique_keys::Shape;
 /// A row that is an object, with or without `gold` and `pred`.
 #[doc(hidden)]
 pub struct ObjectRow {
-    /// Its id, or its number in the file if it has none.
+    /// The row's id, or its number in the file if it has no id.
     pub id: String,
     /// `true` if the row contains its id.
     pub has_id: bool,

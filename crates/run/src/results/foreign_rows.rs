@@ -47,7 +47,7 @@ pub struct RowAttempt {
 pub struct ForeignRun {
     /// The name of the program that was measured.
     pub label: Option<String>,
-    /// Its properties, and those of its evaluation.
+    /// Properties of the program and of its evaluation.
     pub tags: BTreeMap<String, String>,
     /// The identities of the metrics.
     pub metrics: IndexMap<String, MetricIdentity>,

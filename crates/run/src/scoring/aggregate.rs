@@ -69,7 +69,7 @@ fn suggested(percent: f64) -> String {
 
 impl AggregationMethod {
     /// Aggregates finite values. The result lies between the smallest and largest value, and is the same to the last
-    /// bit whatever their order.
+    /// bit regardless of their order.
     ///
     /// ```
     /// use dsrs_metrics::scoring::{AggregationError, AggregationMethod};

@@ -62,7 +62,7 @@ pub struct ScoringResult {
     pub manifest: Box<Manifest>,
     /// Why the run ended: with all rows scored, or early.
     pub ending: Ending,
-    /// What the run took from its store, if it has one.
+    /// What the run took from its store, if it has a store.
     pub store: Option<StoreUse>,
     /// The message of the first observer that panicked.
     pub observer_error: Option<String>,

@@ -33,7 +33,7 @@ pub enum Uncertainty {
         /// The minimum number needed.
         needed: u64,
     },
-    /// All values are equal and have no range, which shows nothing about the error of their mean.
+    /// All values are equal and have no range, which says nothing about the error of their mean.
     Constant,
     /// The variance is too large for a number.
     TooLarge,

@@ -37,7 +37,7 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
     (x.len() == y.len()).then(|| RankPairs::of(x, y).spearman(0..x.len()))?
 }
 
-/// Pairs of values with precomputed order, so that samples are ranked without sorting again.
+/// Pairs of values with precomputed order, so samples are ranked without sorting again.
 #[doc(hidden)]
 pub struct RankPairs {
     x: Levels,

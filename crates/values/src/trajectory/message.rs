@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Instructions, including those that OpenAI gives the role `developer`.
+    /// Instructions, including messages with OpenAI's `developer` role.
     System,
     /// The user.
     User,

@@ -199,7 +199,7 @@ pub enum SubagentTrajectory {
     Embedded(#[serde(serialize_with = "as_trajectory")] Trajectory),
     /// The trajectory is in another document, which is not read.
     External {
-        /// The path, or `session` and the id of the session, as documents until ATIF 1.6 may have it.
+        /// The path, or `session` and the id of the session, as documents up to ATIF 1.6 may have it.
         path: String,
     },
 }

@@ -54,8 +54,7 @@ pub fn subtask_planning(
     /// Names of files that have no extension.
     #[param(default = words(BARE_NAMES))]
     bare_names: Vec<String>,
-    /// The verbs that may start an instruction; by default a list of English verbs. If empty, any
-    /// word may.
+    /// The verbs that may start an instruction; by default a list of English verbs. If empty, any word may start one.
     #[param(default = words(VERBS))]
     verbs: Vec<String>,
 ) -> Result<Breakdown, Unscored> {

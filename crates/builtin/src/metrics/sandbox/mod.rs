@@ -332,7 +332,7 @@ pub async fn sandbox(
     #[param]
     command: &str,
     #[param(flatten)] settings: &CommandSettings,
-    /// The exit code that passes; that of the check stage if there is one.
+    /// The exit code that passes; if there is a check stage, the exit code of that stage.
     #[param(default = 0)]
     expected_exit_code: i32,
     /// Wall-clock seconds after which the command is killed, for each stage.

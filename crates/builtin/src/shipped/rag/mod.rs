@@ -297,7 +297,7 @@ pub enum FactualScore {
     F,
 }
 
-/// The number of claims into which [`FactualCorrectness`] breaks a string down.
+/// How finely [`FactualCorrectness`] splits a string into claims.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -205,8 +205,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     ///
     /// The extension of a file selects its format: JSONL, JSON, CSV or Parquet, if its feature is enabled. A row is
     /// `{"id": .., "gold": {..}}`, or has the fields of the example at its top level. Its id becomes its id in the run,
-    /// so two runs can be compared; a row without one is identified by its number. The whole file is read at once. If it
-    /// cannot be read, [`build`](Self::build) returns the error with the line. Rows of your own type are deserialized.
+    /// so two runs can be compared; a row without an id is identified by its number. The whole file is read at once. If
+    /// it cannot be read, [`build`](Self::build) returns the error with the line. Rows of your own type are
+    /// deserialized.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -321,9 +322,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
 
     }
 
-    /// Adds a tag of the program to the [manifest](crate::results::Manifest), such as its version or that of a prompt.
-    /// Name and value may each have at most 1,000 bytes and no control characters. [`build`](Self::build) returns an
-    /// error if you set a tag twice.
+    /// Adds a tag of the program to the [manifest](crate::results::Manifest), such as its version or the version of a
+    /// prompt. Name and value may each have at most 1,000 bytes and no control characters. [`build`](Self::build)
+    /// returns an error if you set a tag twice.
     pub fn tag(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.options
             .description

@@ -83,7 +83,7 @@ impl ComparisonBuilder {
         /// Sets whether rows that only one run has are left out instead of causing an error.
         pub fn only_paired(only_paired: bool) => only_paired = only_paired;
 
-        /// Requires a manifest. A run without one becomes an error, because nothing says what it measured. An edited
+        /// Requires a manifest. A run without a manifest is an error, because nothing says what it measured. An edited
         /// result file or manifest is always an error.
         ///
         /// ```

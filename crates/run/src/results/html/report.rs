@@ -108,7 +108,7 @@ impl<'a> HtmlReport<'a> {
         /// independent.
         pub fn group(field: impl Into<String>) => group = Some(field.into());
 
-        /// Requires a manifest. A run without one becomes an error, because nothing says what it measured.
+        /// Requires a manifest. A run without a manifest is an error, because nothing says what it measured.
         pub fn require_identity(require_identity: bool) => require_identity = require_identity;
         /// Sets whether a metric with the same version but different code counts as a different metric, whose
         /// difference is not shown.
