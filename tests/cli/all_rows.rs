@@ -71,7 +71,7 @@ fn it_is_listed_with_its_kind_and_without_a_threshold() {
              different.
       param  weights: KappaWeights = unweighted - The weight of a disagreement: `unweighted`, `linear`
              or `quadratic`.
-      param  cost: cost = 0 msat - The largest expected cost of one call.
+      param  cost: cost = 0 msat - The maximum expected cost of one call.
     ");
     assert!(
         !listed.contains("threshold") && !listed.contains("strict"),

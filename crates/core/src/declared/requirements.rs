@@ -388,7 +388,7 @@ pub trait Requires {
         let _ = all;
     }
 
-    /// Returns the largest expected cost of one call, given the declared cost. A judge's cost depends on its panel.
+    /// Returns the maximum expected cost of one call, given the declared cost. A judge's cost depends on its panel.
     fn max_cost(&self, declared_msats: u64) -> u64 {
         declared_msats
     }

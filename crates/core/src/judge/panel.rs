@@ -73,7 +73,7 @@ impl Panel {
         /// Replaces each score of the judge with 1 (pass) or 0 (fail). The judge must have a threshold.
         pub fn strict() => instance.strict = Some(true);
 
-        /// Sets the largest expected cost of one verdict of one model, in millisatoshis. It also counts as the cost of
+        /// Sets the maximum expected cost of one verdict of one model, in millisatoshis. It also counts as the cost of
         /// a call whose price is unknown.
         pub fn cost_msats(cost_msats: u64) => instance.cost_msats = Some(cost_msats);
     }
@@ -232,7 +232,7 @@ impl Panel {
         self.settings.quorum.or(signature.panel.quorum).is_some()
     }
 
-    /// Returns the largest expected cost of a row in millisatoshis, if one verdict of one model costs `verdict_msats`.
+    /// Returns the maximum expected cost of a row in millisatoshis, if one verdict of one model costs `verdict_msats`.
     /// Each model of the panel is called once, and again if its reply needs a repair.
     #[doc(hidden)]
     pub fn max_cost(&self, signature: &Signature, verdict_msats: u64) -> u64 {
@@ -518,7 +518,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn strict() in panel.strict;
 
-        /// Sets the largest expected cost of one verdict of one model, in millisatoshis.
+        /// Sets the maximum expected cost of one verdict of one model, in millisatoshis.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;

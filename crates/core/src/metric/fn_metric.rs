@@ -237,7 +237,7 @@ impl<G, P> FnMetric<G, P> {
         /// ```
         pub fn with_tier(tier: MetricTier) in spec.with_tier;
 
-        /// Sets the largest expected cost of one call, in millisatoshis.
+        /// Sets the maximum expected cost of one call, in millisatoshis.
         ///
         /// ```
         /// # use dsrs_metrics::prelude::*;

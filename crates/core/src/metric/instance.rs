@@ -66,7 +66,7 @@ pub trait WithSettings: Declared {
         Instance::of(self).strict()
     }
 
-    /// Sets the largest expected cost of one call, in millisatoshis.
+    /// Sets the maximum expected cost of one call, in millisatoshis.
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::F1, prelude::*};
@@ -159,7 +159,7 @@ impl<M> Instance<M> {
         Self::new(self.metric, self.declared, self.settings)
     }
 
-    /// Sets the largest expected cost of one call, in millisatoshis.
+    /// Sets the maximum expected cost of one call, in millisatoshis.
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::F1, prelude::*};

@@ -81,7 +81,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
             .map_or(MetricTier::Proxy, |declared| declared.spec().tier)
     }
 
-    /// Returns the largest expected cost of one call, in millisatoshis. For a judge it covers one verdict of each model
+    /// Returns the maximum expected cost of one call, in millisatoshis. For a judge it covers one verdict of each model
     /// of its panel, and one repair of each reply.
     ///
     /// ```

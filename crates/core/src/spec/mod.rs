@@ -144,7 +144,7 @@ pub struct MetricSpec<'a> {
     pub doc: &'a str,
     /// Proxy or truth.
     pub tier: MetricTier,
-    /// The largest expected cost of one call, in millisatoshis.
+    /// The maximum expected cost of one call, in millisatoshis.
     pub cost_msats: u64,
     /// The kind of the values: bool or number.
     pub kind: ScoreKind,
@@ -256,7 +256,7 @@ impl<'a> MetricSpec<'a> {
         /// ```
         pub const fn with_tier(tier: MetricTier) => tier = tier;
 
-        /// Sets the largest expected cost of one call, in millisatoshis.
+        /// Sets the maximum expected cost of one call, in millisatoshis.
         ///
         /// ```
         /// # use dsrs_metrics::contract::MetricSpec;

@@ -141,7 +141,7 @@ fn settings(cx: &Context<'_>) -> [(&'static str, Setter); 6] {
         name: "cost_msats",
         argument: quote_spanned!(span=> cost_msats: ::core::primitive::u64),
         call: quote_spanned!(span=> .cost_msats(cost_msats)),
-        doc: "Sets the largest expected cost of one verdict of one model, in millisatoshis.",
+        doc: "Sets the maximum expected cost of one verdict of one model, in millisatoshis.",
     };
     let [instruction, demos, context] = prompt_settings(cx);
     [
