@@ -303,7 +303,8 @@ pub trait Module: Send + Sync {
     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError>;
 
     /// Runs the program once and returns its prediction with the trace, usage and latency. `Evaluate` calls this method
-    /// and passes them to the metrics. By default it calls [`forward`](Self::forward) and returns the prediction alone.
+    /// and passes them to the metrics. By default, it calls [`forward`](Self::forward) and returns the prediction
+    /// alone.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;

@@ -291,7 +291,7 @@ impl LmBuilder {
         pub fn circuit_breaker(policy: CircuitPolicy) => circuit = policy;
 
         /// Sets the limiter of requests and tokens per minute. Models with the same limiter share its limits. By
-        /// default the limits come from environment variables, and all models with the same address and key share them
+        /// default, the limits come from environment variables, and all models with the same address and key share them
         /// within a process.
         ///
         /// ```

@@ -134,7 +134,7 @@ pub trait LanguageModel: Send + Sync {
     /// Checks that the model answers: that the API key, the host and the model name are right. A run calls this before
     /// its first row.
     ///
-    /// By default it sends a minimal request, without using the store or retrying. The cost counts like that of any
+    /// By default, it sends a minimal request, without using the store or retrying. The cost counts like that of any
     /// other call, with the [purpose](LmRequest::purpose) `probe`. Returns the reply, or `None` if no call was needed.
     ///
     /// ```

@@ -220,7 +220,7 @@ impl ScriptedLm {
         /// ```
         pub fn cost(msats: u64) => cost_msats = Some(msats);
 
-        /// Records only the last `last` requests. By default all are recorded.
+        /// Records only the last `last` requests. By default, all are recorded.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};

@@ -208,7 +208,7 @@ pub trait SandboxProvider: fmt::Debug + Send + Sync {
 
     /// Returns how this provider accounts and limits the memory of a command, if it does.
     ///
-    /// By default it returns `None`.
+    /// By default, it returns `None`.
     fn accounting(&self) -> Option<Accounting> {
         None
     }

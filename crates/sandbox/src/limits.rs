@@ -22,7 +22,8 @@ pub struct Limits {
     /// first.
     pub cpu_secs: Option<u64>,
     /// Memory in MiB, per process and for all processes together, including the files that they keep in memory. The
-    /// kernel enforces the former; how the latter is enforced depends on [`Accounting`](super::Accounting).
+    /// kernel enforces the limit per process. How the limit for all processes together is enforced depends on
+    /// [`Accounting`](super::Accounting).
     pub memory_mb: u64,
     /// The number of concurrent processes and threads.
     pub processes: u64,

@@ -107,7 +107,7 @@ pub fn includes(
     Ok(answer.iter().any(|answer| output.contains(answer)))
 }
 
-/// Passes if the output begins with, ends with, contains or is one of the reference answers.
+/// Passes if the output begins with, ends with, contains or equals one of the reference answers.
 ///
 /// This is inspect's `match`. White space and punctuation around both strings are ignored; see
 /// [`trim_punctuation`](crate::text::trim_punctuation). With `numeric`, a reference answer that is a number is compared
@@ -446,11 +446,11 @@ requires_valid! {
 
 /// Passes if the output selects the right choices of a multiple-choice question, and no others.
 ///
-/// This is inspect's `choice`. Choices have the letters A, B and so on, or numbers. The output is read as described at
-/// [`choice_labels`](crate::text::choice_labels): the last `ANSWER: B`, or "B", "(B) Paris", "A and C". `gold.answer`
-/// has the letters (`"B"`, `"A,C"`, `["A", "C"]`). With the strings in `gold.choices`, answers may also be the text of
-/// a choice, as described at [`selected_choices`]: with the choices 3, 1, 4 and 2, "3" is choice A. Letters beyond the
-/// last one are errors in `gold.answer` and wrong in the output.
+/// This is inspect's `choice`. Choices are labelled with the letters A, B and so on, or with numbers. The output is
+/// read as described at [`choice_labels`](crate::text::choice_labels): the last `ANSWER: B`, or "B", "(B) Paris", "A
+/// and C". `gold.answer` contains the letters (`"B"`, `"A,C"`, `["A", "C"]`). If `gold.choices` contains the texts of
+/// the choices, answers may also be the text of a choice, as described at [`selected_choices`]: with the choices 3, 1,
+/// 4 and 2, "3" is choice A. A letter beyond the last choice is an error in `gold.answer` and wrong in the output.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Choice;

@@ -75,7 +75,7 @@ requires_valid! {
 ///
 /// Popović 2015 as computed by sacrebleu 2.6, divided by 100: character n-grams without white space, precision and
 /// recall averaged over the lengths that both sides reach, and an F score in which recall counts `beta` times as much
-/// as precision. With `word_order=2` it is chrF++ (Popović 2017). It needs no words and suits any script. The score is
+/// as precision. With `word_order=2`, it is chrF++ (Popović 2017). It needs no words and suits any script. The score is
 /// 0 if the prediction, the reference or both are empty. Unlike in sacrebleu, strings are compared in NFC.
 ///
 /// ```

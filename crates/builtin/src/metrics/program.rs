@@ -5,8 +5,8 @@ use dsrs_metrics::metric;
 
 /// The duration of the program's run in seconds, in [0, inf); lower is better.
 ///
-/// For a program, it is the latency that it returned in a `ProgramOutput`, or the one that `Evaluate` measured. For
-/// finished predictions, it is the `latency_s` field.
+/// For a program, this is the latency that the program returned in a `ProgramOutput`, or the latency that `Evaluate`
+/// measured. For finished predictions, it is the `latency_s` field.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Latency;

@@ -91,7 +91,7 @@ fn missing_fields(text: &str, fields: &[String]) -> Option<String> {
 /// The score is in [0, 1]; 1 is a pass. Without `partial_credit`, a score below 1 becomes 0. Reads `pred.answer` as a
 /// string, or the field that `field` names (`*` for the whole prediction as JSON). Strings are compared after Unicode
 /// normalization (NFC), and without `case_sensitive` after case folding, so "STRASSE" equals "straße". With
-/// `whole_words` a keyword does not match inside a longer word: "TODO" does not match "TODOS". A configuration without
+/// `whole_words`, a keyword does not match inside a longer word: "TODO" does not match "TODOS". A configuration without
 /// keywords, or with an empty keyword, is an error before the first row.
 ///
 /// ```
@@ -350,7 +350,7 @@ fn validate_bounds(bounds: &[Bounds]) -> Result<(), String> {
 /// Passes if brackets and quotes are balanced or, with a language, if the code parses without
 /// error.
 ///
-/// The result is pass or fail; the feedback has the first error and its position. Without a language, brackets in
+/// The result is pass or fail; the feedback shows the first error and its position. Without a language, brackets in
 /// strings and comments are ignored, for the string and comment syntax of common languages; see [`check_balance`]. With
 /// a language (`rust`, `python`, `javascript`, `typescript`, `json`, `sql`, `bash`) its parser decides. A language in a
 /// build without the `syntax` feature, and a configuration that checks nothing, are errors before the first row. Reads

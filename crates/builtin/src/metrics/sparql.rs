@@ -10,7 +10,7 @@ use crate::sparql::{QueryLimits, SparqlStore, check_query};
 
 /// Passes if a parser accepts the predicted query as valid SPARQL.
 ///
-/// The result is pass or fail; the feedback has the line and column of the syntax error. Reads `pred.sparql_query`; a
+/// The result is pass or fail; the feedback shows the line and column of the syntax error. Reads `pred.sparql_query`; a
 /// row without it, or with an empty one, fails, as in the heritage document. The document checks the text instead (it
 /// contains `SELECT` and `WHERE`, braces match, no `???`), which rejects `ASK`, `CONSTRUCT` and a `SELECT` without the
 /// optional `WHERE`, and accepts much that no endpoint does. An update (`INSERT`, `DELETE`, `LOAD` ..) is not a query
@@ -46,7 +46,7 @@ fn fail_or_unscored(error: &dyn Display, is_query_error: bool) -> Result<Check, 
 
 /// Passes if the predicted query runs without error.
 ///
-/// The result is pass or fail; the feedback has the error. Reads `pred.sparql_query`; a row without it, or with an
+/// The result is pass or fail; the feedback shows the error. Reads `pred.sparql_query`; a row without it, or with an
 /// empty one, fails, as in the heritage document. `data` is an RDF file, which an embedded Oxigraph loads once for all
 /// rows and metrics, or the URL of an endpoint; see [`SparqlStore`]. A query fails if it is invalid, is an update, uses
 /// `SERVICE`, exceeds a limit (`timeout_secs`, 50 million processed terms, 256 MiB of stored terms, strings of 64 KiB)

@@ -59,7 +59,7 @@ impl Panel {
         /// Sets how to aggregate the judges' answers.
         pub fn aggregation(aggregation: Aggregation) => settings.aggregation = Some(aggregation);
 
-        /// Sets how many judges are called concurrently per row. By default all are.
+        /// Sets how many judges are called concurrently per row. By default, all are.
         pub fn max_concurrent_judges(limit: usize) => settings.max_concurrent_judges = Some(limit);
 
         /// Sets how many judges must return a verdict for the row to have a score. By default, more than half must. The

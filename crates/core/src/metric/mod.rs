@@ -131,7 +131,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     /// Scores one call. The harness, composites, `Scorer` and the command line call this. The answer also has the
     /// verdict, feedback and named scores.
     ///
-    /// By default it awaits [`evaluate`](Self::evaluate) and validates the score against [`spec`](Self::spec).
+    /// By default, it awaits [`evaluate`](Self::evaluate) and validates the score against [`spec`](Self::spec).
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::Em, prelude::*};
@@ -151,7 +151,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         })
     }
 
-    /// Returns the metric's declaration. By default it has the name, tier and cost of the other methods and the range
+    /// Returns the metric's declaration. By default, it has the name, tier and cost of the other methods and the range
     /// [0, 1]; a score outside that range is an error. In a hand-written metric, override this method to declare
     /// another range, a direction, a threshold or fields.
     ///
@@ -208,7 +208,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     /// Scores pairs of rows, and returns one result for each, in order. An error of one pair does not affect the
     /// others.
     ///
-    /// By default it scores up to 32 pairs concurrently. If your metric can score several rows with one call, override
+    /// By default, it scores up to 32 pairs concurrently. If your metric can score several rows with one call, override
     /// it together with [`batch_size`](Self::batch_size).
     ///
     /// ```

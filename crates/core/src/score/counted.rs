@@ -151,7 +151,7 @@ impl Counted {
     /// ```
     ///
     /// # Errors
-    /// Returns [`NotDefined`] if the rows determine no score, or one that is not finite.
+    /// Returns [`NotDefined`] if the rows determine no score, or if the score is not finite.
     pub fn score(&self) -> Result<f64, NotDefined> {
         let score = self.state.score()?;
         if score.is_finite() {

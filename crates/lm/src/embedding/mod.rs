@@ -117,7 +117,7 @@ pub trait EmbeddingModel: Send + Sync {
     /// Returns [`LmError`] if the call fails or returns vectors that [`Embeddings::new`] rejects.
     async fn embed(&self, texts: &[&str]) -> Result<Embeddings, LmError>;
 
-    /// Checks that the model answers. A run calls this before its first row. By default it embeds one word.
+    /// Checks that the model answers. A run calls this before its first row. By default, it embeds one word.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, LmError, ScriptedEmbedder};

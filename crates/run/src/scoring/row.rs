@@ -15,7 +15,7 @@ pub struct Rollout {
     pub status: RowStatus,
     /// `true` if it passed the gate, or if there is none. It may still have no score.
     pub passed: bool,
-    /// The mean of its proxies in [0, 1]; `None` without proxies, or if one of them has no score.
+    /// The mean of its proxies in [0, 1]; `None` if there are no proxies, or if one of them has no score.
     pub proxy: Option<f64>,
     /// The outcome of each metric, in the order of [`MetricSet::all`](super::MetricSet::all). Truth metrics that were
     /// not evaluated are `Gated` by the proxies that failed or are below the threshold.

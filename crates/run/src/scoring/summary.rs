@@ -28,7 +28,7 @@ use crate::stats::{Moments, Uncertainty};
 pub struct ScoringSummary {
     /// The number of rows.
     pub rows: u64,
-    /// The number of rows with at least one rollout that passed the gate. Without a gate, all rollouts pass.
+    /// The number of rows with at least one rollout that passed the gate. If there is no gate, all rollouts pass.
     pub passed: u64,
     /// The number of rows with a score.
     pub scored: u64,

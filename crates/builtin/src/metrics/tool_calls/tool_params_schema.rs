@@ -39,7 +39,7 @@ const MAX_PATTERNS: u64 = 2_000_000;
 
 /// Passes if the parameters of the tool call are valid against the tool's JSON Schema.
 ///
-/// The result is pass or fail; the feedback has the JSON pointer of every error, up to ten. Reads `pred.tool`,
+/// The result is pass or fail; the feedback lists the JSON pointer of every error, up to ten. Reads `pred.tool`,
 /// `pred.params`, and the schemas by tool from the `schemas` parameter, or from `gold.schemas` if a row has its own
 /// tools. A tool without a schema is unknown and fails; so does a missing `tool`. Parameters in a string are parsed as
 /// JSON if possible, because models often write them that way. The `$schema` of a schema selects its draft: 4, 6, 7,

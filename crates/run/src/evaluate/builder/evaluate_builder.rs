@@ -309,7 +309,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         /// if that is too late, it fails and its score is discarded.
         pub fn timeout(each_row: Duration) => row_options.timeout = Some(each_row);
 
-        /// Sets whether the result contains all rows; the default is `true`. Without them, memory use does not depend
+        /// Sets whether the result contains all rows; the default is `true`. Without rows, memory use does not depend
         /// on the number of rows.
         pub fn keep_results(keep: bool) => options.keep_results = keep;
 

@@ -305,7 +305,7 @@ impl<G, P> fmt::Debug for EvaluationResult<G, P> {
 ///
 /// As JSON:
 /// `{"latency_s": .., "latency_rows": N, "input_tokens": .., "output_tokens": .., "cost_msats": .., "usage_rows": N}`.
-/// The latency is the one that the program itself returned, because a measured one differs from run to run.
+/// The latency is the one that the program itself returned, because measured latencies differ from run to run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProgramTotals {
