@@ -145,9 +145,9 @@ pub(super) struct ScoreArguments {
     /// metric that scored no row always counts as worse
     #[arg(long, value_name = "NAME=X")]
     pub(super) fail_under: Vec<MetricThreshold>,
-    /// Stop as soon as every gate set with this option is decided: "polite >= 0.9", "lower(polite)
-    /// >= 90%", "upper(wer) <= 0.2", "failed <= 0.02"; exit with 1 if one fails. Rows are scored in
-    /// a random order that depends on their ids and --seed. Without --alpha, the run continues
+    /// Stop as soon as every gate set with this option is decided: "polite >= 0.9",
+    /// "lower(polite) >= 90%", "upper(wer) <= 0.2", "failed <= 0.02"; exit with 1 if one fails. Rows are
+    /// scored in a random order that depends on their ids and --seed. Without --alpha, the run continues
     /// until no score of the remaining rows can change a verdict
     #[arg(long, value_name = "GATE")]
     pub(super) stop_when: Vec<String>,
