@@ -76,8 +76,8 @@ pub struct IdentityDifference {
 }
 
 impl MetricIdentity {
-    /// Returns the identity of a metric. This reads the metric's files. A file that cannot be read is compared by the
-    /// reason why.
+    /// Returns the identity of a metric. This reads the metric's files. For a file that cannot be read, the identity
+    /// contains the reason.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::MetricIdentity, metrics::Em, prelude::*};

@@ -74,8 +74,8 @@ pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> 
     /// ```
     ///
     /// # Errors
-    /// Fails as [`Metric::evaluate`] does, except for a missing field of the prediction, or if the score has no
-    /// verdict. An error is not an acceptance.
+    /// Fails as [`Metric::evaluate`] does, except that a missing field of the prediction is not an error. Also fails if
+    /// the score has no verdict. An error is not an acceptance.
     async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool> {
         let call = MetricCall::new(gold, pred)
             .with_trace(trace)
@@ -137,8 +137,8 @@ pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Syn
     async fn feedback_of(&self, call: MetricCall<'_, G, P>) -> Result<FeedbackMetric>;
 
     /// Returns the score and feedback of each objective of a call: one per named score, one per component with a score,
-    /// or a single one. The metadata has its `name`, and its `passed`, `range` and `details` if it has them. The
-    /// verdict of a named score compares its value with the metric's threshold.
+    /// or a single one. The metadata contains the objective's `name`, and its `passed`, `range` and `details` if it has
+    /// them. The verdict of a named score compares its value with the metric's threshold.
     ///
     /// # Errors
     /// Fails as [`Metric::evaluate`] does.
@@ -203,8 +203,8 @@ impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> FeedbackEvaluator<G, P> for M {
     }
 }
 
-/// Returns one objective per named score, one per component with a score, or a single one. The metadata has its `name`,
-/// and its `passed`, `range` and `details` if it has them.
+/// Returns one objective per named score, one per component with a score, or a single one. The metadata contains the
+/// objective's `name`, and its `passed`, `range` and `details` if it has them.
 pub fn objectives(scored: Scored, spec: &MetricSpec<'_>) -> Vec<FeedbackMetric> {
     if !scored.parts().is_empty() {
         return scored

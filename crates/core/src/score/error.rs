@@ -268,7 +268,7 @@ impl MetricError {
         self.0.cost_msats
     }
 
-    /// Returns `true` if a required field is missing from the prediction or `null`. For a composite, this is about the
+    /// Returns `true` if a required field is missing from the prediction or `null`. For a composite, this refers to the
     /// component that left it without a score.
     ///
     /// ```

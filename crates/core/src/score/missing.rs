@@ -102,8 +102,8 @@ impl Scored {
             })
     }
 
-    /// Returns the judges that returned no verdict, for this judge or one of the components. Those that no quorum
-    /// allows take precedence.
+    /// Returns the judges that returned no verdict, on the panel of this judge or of one of the components. Judges
+    /// whose loss no quorum allows take precedence.
     #[doc(hidden)]
     pub fn lost_judges(&self) -> Option<&LostJudges> {
         let own = self.critique.as_ref().and_then(|it| it.lost.as_ref());

@@ -12,8 +12,8 @@ use crate::score::{Counted, MetricError, MetricErrorKind, Result, Scored};
 /// The outcome of one metric on one row. Only [`Scored`](Self::Scored) has a value; no other variant is converted to a
 /// number implicitly.
 ///
-/// With serde, an outcome has the form in which a store keeps it, which may change between versions. A contribution to
-/// a score of all rows cannot be stored: its state has a type that the metric's author defined.
+/// With serde, an outcome has the form in which a store keeps it. This form may change between versions. A contribution
+/// to a score of all rows cannot be stored: its state has a type that the metric's author defined.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

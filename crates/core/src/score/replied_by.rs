@@ -23,7 +23,7 @@ pub struct LostJudges {
     pub first_error: Box<str>,
 }
 
-/// The replies that one judge received from one reported model for one row, counted.
+/// How many replies one judge received from one reported model for one row.
 ///
 /// Providers report which model replied because a name such as `gpt-6-luna` can point to different versions over time.
 ///
@@ -63,8 +63,8 @@ pub struct RepliedBy<'a> {
 }
 
 impl<'a> RepliedBy<'a> {
-    /// Reads the entries from the metadata of one score, without its components. Replies of the offline stand-in or
-    /// without a reported model have no entry.
+    /// Reads the entries from the metadata of one score, without its components. Replies from the offline stand-in and
+    /// replies without a reported model have no entry.
     pub fn of_metadata(metadata: &'a Map<String, Value>) -> Vec<Self> {
         let mut all = Vec::new();
         each_in(metadata, &mut |replied_by| all.push(replied_by));

@@ -573,7 +573,8 @@ pub struct FieldSpec<'a> {
     /// `true` if a row without the field is an error, or is counted as incomplete (see
     /// [`may_be_missing`](Self::may_be_missing)).
     pub required: bool,
-    /// `true` if a prediction without the required field is scored and counted: `missing` of `#[metric]` or `#[pred]`.
+    /// `true` if a prediction without the required field is scored and counted, because `#[metric]` or `#[pred]` sets
+    /// `missing`.
     #[serde(skip_serializing_if = "is_false")]
     pub may_be_missing: bool,
     /// The description of the type for users who do not read Rust, if it has one.

@@ -175,8 +175,8 @@ impl DataReader {
         self
     }
 
-    /// Decodes only these fields of JSONL and Parquet rows, like the `score` command. A field is a side, a name, and
-    /// `true` if a row needs it.
+    /// Decodes only these fields of JSONL and Parquet rows, like the `score` command. Each field is given by its side,
+    /// its name, and `true` if a row needs it.
     #[cfg(fuzzing)]
     #[doc(hidden)]
     pub fn with_selected_fields(
@@ -264,7 +264,7 @@ impl DataReader {
         }
     }
 
-    /// Returns the rows of a file. They can be any objects. `-` is standard input.
+    /// Returns the rows of a file. The rows can be any objects. `-` is standard input.
     ///
     /// # Errors
     /// Returns the same errors as [`read`](Self::read).

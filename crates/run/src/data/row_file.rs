@@ -325,7 +325,8 @@ impl RowFile {
 pub enum Format {
     /// One JSON object per line.
     Jsonl,
-    /// A JSON array of objects. Also several objects in a row, an object of rows by id, or one of pandas' orientations.
+    /// A JSON array of objects. Several objects one after another, an object of rows by id, and pandas' orientations
+    /// are also read.
     Json,
     /// Plain text: each line is a row with one value.
     Text,
@@ -346,8 +347,8 @@ impl Format {
         (false, false) => ".jsonl or .json",
     };
 
-    /// Returns the files in a folder whose extension is that of a format of rows, sorted by name. If the path is a
-    /// file, returns the file itself.
+    /// Returns the files in a folder that have the extension of a row format, sorted by name. If the path is a file,
+    /// returns the file itself.
     #[doc(hidden)]
     pub fn files_in(path: &Path) -> io::Result<Vec<PathBuf>> {
         if !path.is_dir() {

@@ -15,7 +15,7 @@ use crate::messages::escape;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The rows of files in which rows with the same id are samples of one row. Each has all of its predictions; see
+/// Rows with several samples each. In the files, rows with the same id are samples of one row; see
 /// [`Pairs::into_samples`]. All rows are held in memory.
 #[derive(Debug)]
 pub struct Samples {
@@ -56,8 +56,8 @@ impl Pairs {
     /// ```
     ///
     /// # Errors
-    /// Returns a [`DataError`] if a row cannot be read, lacks the column or has the number of another sample, or if samples of
-    /// a row have different gold rows.
+    /// Returns a [`DataError`] if a row cannot be read, lacks the column or has the same number as another sample, or
+    /// if samples of a row have different gold rows.
     pub fn into_samples(self) -> Result<Samples, DataError> {
         let files = self.data_files();
         let mut rows: IndexMap<String, (Pair, Vec<Prediction>)> = IndexMap::new();

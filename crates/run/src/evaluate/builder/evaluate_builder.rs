@@ -54,7 +54,7 @@ impl<G, P> Clone for EvaluateBuilder<G, P> {
 impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
     /// Sets which fields the program receives from rows that do not declare their own with
     /// [`with_inputs`](Example::with_inputs). All other fields are labels, which only the metrics read. Declare the
-    /// inputs one way or the other. Without them, running a program is an error, because the program would receive the
+    /// inputs one way or the other. Otherwise, running a program is an error, because the program would receive the
     /// expected answer.
     ///
     /// An input that no row of the devset has is also an error. The error suggests the most similar name. If a row
@@ -135,7 +135,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Adds an expensive metric that judges only a sample of the rows, such as a judge beside a cheap metric, and
+    /// Adds an expensive metric that judges only a sample of the rows, such as a judge alongside a cheap metric, and
     /// estimates the expensive metric's mean over all rows from both.
     ///
     /// All other metrics evaluate every row first, and the rows stay in memory until the sample is drawn. Rows are drawn
@@ -149,8 +149,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// | numbers | [prediction-powered](crate::stats::prediction_powered) |
     ///
     /// If the proxy says nothing because it is the same for nearly all rows, or if the metric has no score for a
-    /// sampled row, the estimate uses the sample alone, and a note in the headline says why. If the sample may have at
-    /// least as many rows as there are, the metric judges all of them.
+    /// sampled row, the estimate uses the sample alone, and a note in the headline says why. If the sample size is at
+    /// least the number of rows, the metric judges all of them.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -230,9 +230,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Sets the rows that a program is run on as a stream, which is read lazily and can be used by one run only. A row
-    /// is a `G` or a `Result` of one; the first error ends the run. So does a row whose
-    /// [`inputs`](EvaluateBuilder::inputs) are not declared. A row that lacks an input fails.
+    /// Sets a stream of rows that a program is run on. It is read lazily and can be used by only one run. A row is a
+    /// `G` or a `Result` of one; the first error ends the run. So does a row whose [`inputs`](EvaluateBuilder::inputs)
+    /// are not declared. A row that lacks an input fails.
     pub fn devset_stream<R: Fallible<G>>(
         mut self,
         rows: impl Stream<Item = R> + Send + 'static,

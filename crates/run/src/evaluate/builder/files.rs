@@ -95,10 +95,10 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
 
     /// Writes the rows as JSON Lines, one object per line:
     /// `{"id": .., "gold": .., "pred": .., "scores": {"NAME": {"outcome": "scored", "value": 1.0, "passed": true, "confidence": 1.0, "details": null, "feedback": null, "cost_msats": 0}}}`.
-    /// After the scores come `gold_hash` and `pred_hash`, by which `compare` and `agree` notice that a row is a
-    /// different one, and `"positional": true` if the row has no id. `gold` and `pred` are present if a program was run
-    /// or [`save_rows`](Self::save_rows) is set. `latency_s`, `input_tokens`, `output_tokens` and `cost_msats` follow
-    /// if the program returned them. `attributes`, `traceback`, and the keys `error`, `parts` and `metadata` of a score
+    /// After the scores come `gold_hash` and `pred_hash`, which `compare` and `agree` use to detect rows that are not
+    /// the same, and `"positional": true` if the row has no id. `gold` and `pred` are present if a program was run or
+    /// [`save_rows`](Self::save_rows) is set. `latency_s`, `input_tokens`, `output_tokens` and `cost_msats` follow if
+    /// the program returned them. `attributes`, `traceback`, and the keys `error`, `parts` and `metadata` of a score
     /// are present if there are any. `details` explains the score, unless `feedback` does.
     pub fn jsonl(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::JsonLines, path.into())
@@ -118,8 +118,8 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
 impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     EvaluateBuilder<G, P>
 {
-    /// Prints rows as a table on standard output at the end of the run. A number prints the first rows, `true` (or
-    /// `None`) all rows, and `false` no table.
+    /// Prints rows as a table on standard output at the end of the run. A number prints that many rows from the start,
+    /// `true` (or `None`) prints all rows, and `false` prints no table.
     pub fn display_table(mut self, rows: impl Into<TableRows>) -> Self {
         let TableRows(rows) = rows.into();
         self.options.table_rows = rows.unwrap_or(0);

@@ -72,8 +72,8 @@ pub struct MetricSummary {
     /// Rows that are not in the sample that the metric judged; see [`truth`](crate::EvaluateBuilder::truth).
     #[serde(skip_serializing_if = "is_zero")]
     pub not_sampled: u64,
-    /// The estimate from the sample, which is the [`score`](Self::score), [`mean`](Self::mean) and interval. `None` if the
-    /// metric evaluated all rows.
+    /// The estimate from the sample, which determines the [`score`](Self::score), [`mean`](Self::mean) and interval.
+    /// `None` if the metric evaluated all rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<Box<TruthResult>>,
     /// Rows that passed: true, or on the good side of the threshold. `None` if the metric has no verdict.
