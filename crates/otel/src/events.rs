@@ -131,7 +131,7 @@ impl OtelEventsBuilder {
         pub fn queue(records: usize) => queue = Some(records);
     }
 
-    /// Starts the threads that send events and spans. It connects only when the first event is sent.
+    /// Starts the threads that send events and spans. They connect only when the first event is sent.
     ///
     /// # Errors
     /// Returns [`OtelError`] if the URL or a variable is invalid, or the thread cannot be started.
@@ -268,8 +268,8 @@ impl OtelEvents {
         ledger.observe(Arc::new(self.clone()));
     }
 
-    /// Sends what is waiting, and blocks the thread until it is sent or [`timeout`](OtelEventsBuilder::timeout) is
-    /// over. Anything observed later is not sent. Dropping the last clone does the same.
+    /// Sends what is waiting, and blocks the thread until it is sent or [`timeout`](OtelEventsBuilder::timeout) has
+    /// elapsed. Anything observed later is not sent. Dropping the last clone does the same.
     ///
     /// ```
     /// # use dsrs_metrics::runs::otel::OtelEvents;

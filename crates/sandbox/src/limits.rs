@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// Wall-clock seconds for the command, not counting the sandbox's set-up. When they are over, all processes are
+    /// Wall-clock seconds for the command, not counting the sandbox's set-up. After this time, all processes are
     /// killed. Not part of the JSON form, where the metric's `timeout_secs` sets it.
     #[serde(skip, default = "Limits::default_time")]
     pub time_secs: u64,

@@ -38,9 +38,9 @@ use crate::evaluate::{BudgetReport, Evaluate, Gate};
 /// 1. First the proxies run on a row: synchronous ones as plain calls, the others concurrently. Each value is
 ///    normalized to [0, 1], where 1 is best, by the metric's declared range and direction, so every metric needs a
 ///    range (a `bool` has one). The row's proxy score is their mean.
-/// 2. If that reaches the threshold, the truth metrics run concurrently, and their mean is the row's score. If not,
-///    they are [`Gated`](dsrs_metrics_core::Outcome::Gated) and cost nothing. A gated row [ranks](Rank) below every row
-///    that passed.
+/// 2. If that mean reaches the threshold, the truth metrics run concurrently, and their mean is the row's score. If
+///    not, they are [`Gated`](dsrs_metrics_core::Outcome::Gated) and cost nothing. A gated row [ranks](Rank) below
+///    every row that passed.
 /// 3. With several rollouts, each is scored this way, and the [`AggregationMethod`] combines their scores.
 ///    A gated rollout counts as 0.
 ///

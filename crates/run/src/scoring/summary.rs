@@ -40,7 +40,7 @@ pub struct ScoringSummary {
     pub failed: u64,
     /// The number of rows with fewer rollouts than configured.
     pub short: u64,
-    /// The number of scored rows that fewer judges scored than the panel has, because a judge returned no verdict.
+    /// The number of rows scored by fewer judges than the panel has, because a judge returned no verdict.
     pub judged_in_part: u64,
     /// The number of scored rows that a judge scored offline, without a language model.
     pub judged_offline: u64,

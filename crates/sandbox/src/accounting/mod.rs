@@ -36,7 +36,7 @@ pub enum Accounting {
     ///
     /// Requires a parent of this process's cgroup to be delegated with the `memory` and `pids` controllers. A user's
     /// process must be able to write to it; for root, it must have the extended attribute `user.delegate` (systemd:
-    /// `Delegate=yes`). `systemd-run --user --scope dsrs-metrics ..` provides one.
+    /// `Delegate=yes`). `systemd-run --user --scope dsrs-metrics ..` provides such a parent.
     CgroupV2,
     /// The sum over all processes and threads, read from `/proc` every 20 ms: anonymous memory, page tables, swap, the
     /// files of the work directory, `/tmp` and `/dev/shm`, and the maximum that sockets can buffer.

@@ -41,10 +41,10 @@ pub fn harmonic_mean(a: f64, b: f64) -> f64 {
 /// Returns `a - b`, or 0 if the scores are equal except for rounding: if they differ by at most `2⁻⁵⁰` of the larger
 /// one.
 ///
-/// A score is a mean of numbers that were written with decimals. Each of them, and the mean, is rounded by at most `2⁻⁵³`,
-/// so that two scores of equal value differ by at most `4 · 2⁻⁵³`; the bound leaves as much again for the arithmetic of a
-/// metric. It hides no difference between counts: two different fractions with denominators below 10 million differ by more
-/// than `10⁻¹⁴`.
+/// A score is a mean of numbers that were written with decimals. Each of them, and the mean, is rounded by at most
+/// `2⁻⁵³`, so two scores of equal value differ by at most `4 · 2⁻⁵³`; the bound leaves as much again for the arithmetic
+/// of a metric. It hides no difference between counts: two different fractions with denominators below 10 million
+/// differ by more than `10⁻¹⁴`.
 ///
 /// ```
 /// use dsrs_metrics::stats::score_difference;

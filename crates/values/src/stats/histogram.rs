@@ -5,8 +5,8 @@ use std::fmt;
 /// The number of bins.
 const BINS: usize = 20;
 
-/// Counts of values in 20 intervals of equal width between the smallest and the largest possible value. Counts of parts
-/// of the rows merge.
+/// Counts of values in 20 intervals of equal width between the smallest and the largest possible value. Counts of
+/// different parts of the rows can be merged.
 ///
 /// `Display` shows a line of bars, the highest for the bin with most values; a bin without values is empty.
 ///

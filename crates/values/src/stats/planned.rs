@@ -25,8 +25,8 @@ pub struct DecisionPlan {
     pub early: f64,
     /// The number of rows after which 90% of these runs have ended.
     pub early_90: u64,
-    /// The sample size at which 80% of all samples show the same, if you look only once. `None` if the true share
-    /// equals the limit.
+    /// The sample size at which 80% of all samples lead to the same verdict, if you look only once. `None` if the true
+    /// share equals the limit.
     pub fixed: Option<u64>,
 }
 

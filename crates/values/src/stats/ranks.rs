@@ -328,7 +328,8 @@ struct Bin {
 }
 
 impl Calibration {
-    /// Creates the bin of one row. The probability is in [0, 1]; a bin includes its upper end, the first one also 0.
+    /// Creates the bin of one row. The probability is in [0, 1]; a bin includes its upper end, and the first bin also
+    /// includes 0.
     pub fn of(is_true: bool, probability: f64, bins: u32) -> Self {
         let bins = bins.max(1);
         let place = ((probability * f64::from(bins)).ceil() - 1.0).max(0.0) as u32;

@@ -68,8 +68,8 @@ impl<'de> Deserialize<'de> for Trajectory {
 
 /// The trajectory that a gold row expects. It dereferences to [`Trajectory`].
 ///
-/// It is read more strictly: arguments must be an object, because only the author of the row can have written them. It
-/// also has one more form: a list of strings is a list of names of tools.
+/// It is read more strictly: arguments must be an object, because only the author of the row can have written them. One
+/// more form is accepted: a list of strings, which are the names of tools.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
