@@ -13,22 +13,22 @@ use crate::messages::escape;
 use crate::messages::suggest::nearest;
 use crate::results::Comparison;
 
-/// Accept the results of evals as their new baselines, which are then to be committed
+/// Accept the results of evals as their new baselines, for you to commit
 ///
-/// A run of an eval (`#[eval]`) whose outcomes differ from its baseline leaves them below the target
-/// folder. This command shows the comparison with the baseline, and replaces it.
+/// If the outcomes of an eval (`#[eval]`) differ from its baseline, the run leaves them below the
+/// target folder. This command shows the comparison with the baseline, and replaces the baseline.
 ///
 /// Exit code: 0 on success; 2 for invalid usage or input, such as a baseline that changed after the run.
 #[derive(Debug, Args)]
 pub(super) struct AcceptArguments {
-    /// The evals; all that have new results by default
+    /// The evals; by default, all that have new results
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// Show the comparisons, and change nothing
     #[arg(long)]
     show: bool,
-    /// The target folder of the tests; by default CARGO_TARGET_DIR, or else the first folder `target` with
-    /// evals in this folder or above it
+    /// The target folder of the tests; by default CARGO_TARGET_DIR, or else the first `target`
+    /// folder with evals in this folder or above it
     #[arg(long, value_name = "DIR")]
     target_dir: Option<PathBuf>,
 }

@@ -69,14 +69,14 @@ fn of_range(text: &str) -> Option<[f64; 2]> {
 /// The options of the commands that read scores of other programs.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct OwnScoreArguments {
-    /// Read a score that another program computed from this column or path of the rows, as
-    /// faithfulness=faithfulness or cost=usage.cost:lower or stars=rating:1..5. By default higher is
-    /// better. The files are then rows of any format, or folders of such files; a row without a value has
-    /// no score
+    /// Read a score that another program computed, from this column or path of the rows, e.g.
+    /// faithfulness=faithfulness, cost=usage.cost:lower or stars=rating:1..5. By default, higher is
+    /// better. The files are then rows of any format, or folders of such files; a row without a
+    /// value has no score
     #[arg(long = "score", value_name = "NAME=PATH[:lower][:MIN..MAX]")]
     pub(crate) scores: Vec<OwnScore>,
-    /// With --score, the columns of the id, as id=question or id=task,language, and the column that
-    /// numbers several samples of an id, as repeat=trial
+    /// With --score, the columns of the id, e.g. id=question or id=task,language, and the column
+    /// that numbers several samples of an id, e.g. repeat=trial
     #[arg(long = "map", value_name = "id=PATH", requires = "scores", value_parser = id_or_repeat)]
     pub(crate) mappings: Vec<Mapping>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The items that the output of the macros names. They have no stable API.
+//! The items that the macros' expansions name. They have no stable API.
 
 pub use crate::composite::compiled;
 pub use crate::composite::row_types::{FallbackMetric, First, MaybeMetric};

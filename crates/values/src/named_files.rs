@@ -70,8 +70,8 @@ impl WriteLock {
     /// Locks the file at this path, which need not exist.
     ///
     /// # Errors
-    /// Returns an error of the kind `ResourceBusy` if another process or thread is writing the file, or the error of
-    /// the hidden file.
+    /// Returns an error of the kind `ResourceBusy` if another process or thread is writing the file, or the error from
+    /// opening the hidden file.
     pub fn of(target: &Path) -> io::Result<Self> {
         let mut name = std::ffi::OsString::from(".");
         name.push(target.file_name().ok_or(io::ErrorKind::InvalidFilename)?);

@@ -5,8 +5,8 @@ use dsrs_metrics::metric;
 
 /// The duration of the program's run in seconds, in [0, inf); lower is better.
 ///
-/// For a program, it is the latency that it returned in a `ProgramOutput`, or the one that `Evaluate` measured. For
-/// finished predictions, it is the field `latency_s`.
+/// For a program, this is the latency that the program returned in a `ProgramOutput`, or the latency that `Evaluate`
+/// measured. For finished predictions, it is the `latency_s` field.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Latency;
@@ -35,7 +35,7 @@ pub fn latency(run: Option<&ProgramRun>, #[pred] latency_s: Option<f64>) -> Resu
 /// The tokens of the program's prompts and replies together, in [0, inf); lower is better.
 ///
 /// For a program, the tokens come from the usage that it returned in a `ProgramOutput`. For finished predictions, they
-/// are the sum of the fields `input_tokens` and `output_tokens`; one of them may be missing.
+/// are the sum of the `input_tokens` and `output_tokens` fields; one of them may be missing.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Tokens;
@@ -65,7 +65,7 @@ pub fn tokens(
 /// The cost of the program's run in millisatoshis, in [0, inf); lower is better.
 ///
 /// For a program, it is the cost in the usage that it returned in a `ProgramOutput`. For finished predictions, it is
-/// the field `cost_msats`. The cost of metrics is not included.
+/// the `cost_msats` field. The cost of metrics is not included.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Cost;

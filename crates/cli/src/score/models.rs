@@ -1,5 +1,5 @@
 //! `--lm`, `--embed`, `--offline`, `--budget` and the options of the store: the language models of a run's judges, and
-//! a summary of their calls. Without the feature `lm`, only the offline judge and static embeddings are available.
+//! a summary of their calls. Without the `lm` feature, only the offline judge and static embeddings are available.
 //!
 //! Before the first row, the harness checks that the models reply.
 

@@ -21,7 +21,7 @@ use dsrs_metrics_values::messages::hash;
 /// HTTP endpoint.
 ///
 /// Cheap to clone; clones share the data. On the command line, write the path of a file, a JSON list of paths, or the
-/// URL of an endpoint (`http://localhost:7878/query`, in a build with the feature `sparql-http`).
+/// URL of an endpoint (`http://localhost:7878/query`, in a build with the `sparql-http` feature).
 #[derive(Clone)]
 pub struct SparqlStore {
     pub(super) backend: Backend,

@@ -8,7 +8,8 @@ use super::comments::{CommentSyntax, candidates};
 pub struct BalanceOptions {
     /// `()`, `[]` and `{}` must match and nest.
     pub brackets: bool,
-    /// A string that starts with `"` or `'` must be closed, the latter on the same line.
+    /// A string that starts with `"` or `'` must be closed. A string that starts with `'` must be closed on the same
+    /// line.
     pub quotes: bool,
 }
 

@@ -77,10 +77,10 @@ pub trait Answers {
 const NO_ANSWER: &str = "it was scored without an answer, but the tree branches on the answer";
 
 /// Returns a judge's answer on a row. For a panel, it is the answer of more than half of the judges that answered. A
-/// judge whose answers in both orders of a pair differ votes for neither.
+/// judge that answers differently when the pair is swapped votes for neither answer.
 ///
 /// # Errors
-/// Fails if no answer has a majority, or the row was scored without a call.
+/// Fails if no answer has a majority, or if the row was scored without calling a model.
 #[doc(hidden)]
 pub fn answer_of<J: Answers<Answer: Choice>>(scored: &Scored) -> Result<&'static str, String> {
     let metadata = scored.metadata().ok_or(NO_ANSWER)?;

@@ -6,8 +6,8 @@ use std::fmt;
 use crate::lm::LmError;
 use crate::messages::escape;
 
-/// Why a judge has no verdict. None of these errors depends on the quality of the judged answer, so none becomes a
-/// score.
+/// The reason why a judge returned no verdict. These errors say nothing about the quality of the judged answer, so they
+/// never become a score.
 ///
 /// ```
 /// use dsrs_metrics::judge::shipped::SemanticEquivalence;

@@ -54,7 +54,7 @@ pub struct Prompt {
     pub user: Arc<str>,
 }
 
-/// A demonstration: the question about an example, and its answer.
+/// A demonstration: the question about one example, and its answer.
 ///
 /// ```
 /// use std::sync::Arc;

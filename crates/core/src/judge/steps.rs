@@ -94,7 +94,7 @@ impl Signature {
     }
 }
 
-/// The list for whose items an output has one item each, and what an empty list means.
+/// The list that determines how many items an output has, and what an empty list means.
 #[derive(Debug, Clone, Copy)]
 #[doc(hidden)]
 pub struct Each {

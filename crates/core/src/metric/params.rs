@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::declared::{Declared, WithoutParameters};
 use crate::spec::{MetricSpec, ParamSpec};
 
-/// The error of a metric's parameter that is unknown, missing or of the wrong type.
+/// The error returned when a parameter of a metric is unknown, missing or of the wrong type.
 ///
 /// ```
 /// use dsrs_metrics::contract::{Configure, Params};
@@ -100,8 +100,8 @@ impl std::fmt::Display for Known<'_> {
 
 /// Values for one metric's parameters, by name.
 ///
-/// A value that parses as JSON of the parameter's type is JSON; any other value is a string. You can write `0.8`,
-/// `["a", "b"]` and `python3 check.py` as they are.
+/// A value is read as JSON if it is valid JSON of the parameter's type, and as a string otherwise. You can write `0.8`,
+/// `["a", "b"]` and `python3 check.py` without extra quotes.
 ///
 /// ```
 /// use dsrs_metrics::contract::{Configure, Params};
@@ -234,7 +234,7 @@ pub trait Configure: Sized {
     fn configure(params: &Params) -> Result<Self, ParamError>;
 
     /// Returns the parameters' defaults as a user would write them, in the order of the spec: `folded`, `0.8`,
-    /// `["a","b"]`. A parameter has `None` if it has no default or its type does not implement `Serialize`.
+    /// `["a","b"]`. An entry is `None` if the parameter has no default or its type does not implement `Serialize`.
     ///
     /// ```
     /// # use dsrs_metrics::contract::Configure;

@@ -52,7 +52,7 @@ impl Fields {
         self.values.get(name)
     }
 
-    /// Returns a field's value to change it, for example to reuse a row's memory for the next one.
+    /// Returns a mutable reference to the value of a field, for example to reuse the row's memory for the next row.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -98,7 +98,7 @@ impl Fields {
         self.textual && !self.strings.iter().any(|string| string == name)
     }
 
-    /// Does the same as [`insert`](Self::insert), without copying a static name.
+    /// Like [`insert`](Self::insert), but does not copy a static name.
     #[doc(hidden)]
     pub fn insert_named(&mut self, name: Cow<'static, str>, value: Value) -> Option<Value> {
         self.values.insert(name, value)
@@ -117,7 +117,7 @@ impl Fields {
         self.values.remove(name)
     }
 
-    /// Removes a field in constant time, moving the last one to its place.
+    /// Removes a field in constant time by moving the last one into its place.
     #[doc(hidden)]
     pub fn swap_remove(&mut self, name: &str) -> Option<Value> {
         self.values.swap_remove(name)

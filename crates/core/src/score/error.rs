@@ -10,7 +10,7 @@ use crate::lm::LmError;
 use crate::rows::field_error::FieldError;
 use crate::spec::{ScoreRange, Side};
 
-/// A [`Result`](std::result::Result) whose error is a [`MetricError`] unless another is named.
+/// A [`Result`](std::result::Result) whose error type defaults to [`MetricError`].
 ///
 /// ```
 /// use dsrs_metrics::{MetricError, Result};
@@ -95,7 +95,7 @@ pub enum MetricErrorKind {
         /// The declared range.
         range: ScoreRange,
     },
-    /// The metric itself returned an error. A typed one is the [`source`](Error::source).
+    /// The metric itself returned an error. A typed error is available as the [`source`](Error::source).
     Failed {
         /// The metric's message.
         message: String,
@@ -129,7 +129,7 @@ pub enum MetricErrorKind {
     },
     /// The metric returned `None`. The harness counts the row as an abstention, not as a failure.
     Abstained,
-    /// Someone asked for the score of one row, but the metric scores all rows together.
+    /// The caller asked for the score of one row, but the metric scores all rows together.
     NoRowScore,
 }
 
@@ -220,7 +220,7 @@ impl MetricError {
         Self::new(metric, MetricErrorKind::Panicked { message })
     }
 
-    /// Sets the cost, in millisatoshis, of the call without a score. The budget is charged for it.
+    /// Sets the cost of the call, in millisatoshis. The budget is charged for it although the row has no score.
     ///
     /// ```
     /// # use dsrs_metrics::{MetricError, Outcome};
@@ -256,7 +256,7 @@ impl MetricError {
         &self.0.kind
     }
 
-    /// Returns the cost of the call without a score, in millisatoshis.
+    /// Returns the cost of the call, in millisatoshis, although the row has no score.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -268,8 +268,8 @@ impl MetricError {
         self.0.cost_msats
     }
 
-    /// Returns `true` if a required field is missing from the prediction or `null`. For a composite, it is a field of
-    /// the component that left it without a score.
+    /// Returns `true` if a required field is missing from the prediction or `null`. For a composite, this refers to the
+    /// component that left it without a score.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;

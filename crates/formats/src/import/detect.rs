@@ -48,7 +48,8 @@ fn described(format: &str) -> String {
     format!("{}{rest} (`--from {format}`)", first.to_lowercase())
 }
 
-/// Describes a file of another program, with the option that reads it; `None` if it seems to be none, or cannot be read.
+/// Describes a file of another program, with the option that reads it; `None` if the format is not recognized, or the
+/// file cannot be read.
 pub fn recognize(file: &Path) -> Option<String> {
     if !file.is_file() {
         return None;

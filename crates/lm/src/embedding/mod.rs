@@ -117,7 +117,7 @@ pub trait EmbeddingModel: Send + Sync {
     /// Returns [`LmError`] if the call fails or returns vectors that [`Embeddings::new`] rejects.
     async fn embed(&self, texts: &[&str]) -> Result<Embeddings, LmError>;
 
-    /// Checks that the model answers. A run calls this before its first row. By default it embeds one word.
+    /// Checks that the model answers. A run calls this before its first row. By default, it embeds one word.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, LmError, ScriptedEmbedder};
@@ -144,7 +144,7 @@ pub(super) const PROBE: &str = "probe";
 /// Returns the static vectors in a folder, which is read once per process.
 ///
 /// # Errors
-/// Returns [`LmErrorKind::Setting`](crate::LmErrorKind::Setting) if the feature `embed-static` is not enabled or the
+/// Returns [`LmErrorKind::Setting`](crate::LmErrorKind::Setting) if the `embed-static` feature is not enabled or the
 /// folder has no valid files.
 #[doc(hidden)]
 pub fn static_embedder(folder: &str) -> Result<Arc<dyn EmbeddingModel>, LmError> {

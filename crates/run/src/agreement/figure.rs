@@ -21,7 +21,7 @@ pub struct Figure {
     pub ci95: Option<Interval>,
     /// The number of rows it is computed from.
     pub n: u64,
-    /// The number of rows in the share, if the figure is one.
+    /// The number of rows that count towards the share, if the figure is a share of rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub successes: Option<u64>,
     /// Why the estimate or the interval is missing, or what limits it.

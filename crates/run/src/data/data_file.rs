@@ -33,7 +33,7 @@ use crate::messages::hash::hexadecimal;
 pub struct DataFile {
     /// The name of the file, without its folder.
     pub name: String,
-    /// The number of bytes when the file was opened; or the number of bytes read, if it grew or is a stream.
+    /// The file's size in bytes when it was opened, or the number of bytes read if it grew or is a stream.
     pub bytes: u64,
     /// The SHA-256 hash of the bytes, in hexadecimal. `None` if the file was not read to its end, or if the run writes
     /// no result file.

@@ -1,7 +1,7 @@
-//! Gold rows in a file of their own, joined to predictions by id.
+//! Gold rows in a separate file, joined to predictions by id.
 //!
-//! The rows are written to a temporary file. In memory there are 16 bytes and a bit for each: the hash of its id and
-//! where it starts.
+//! The rows are written to a temporary file. Each one takes 16 bytes and a bit of memory: the hash of its id and where
+//! it starts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;

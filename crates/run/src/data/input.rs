@@ -9,11 +9,11 @@ use super::error::DataError;
 use crate::contract::Origin;
 use crate::json::size::MAX_VALUES;
 
-/// The default limit for one row, in bytes: 64 MiB. Set another one with
+/// The default limit for one row, in bytes: 64 MiB. Change it with
 /// [`DataReader::with_row_limit`](super::DataReader::with_row_limit).
 ///
-/// A longer row is nearly always a missing line end or an unclosed quote, which would otherwise read the rest of the
-/// file into memory.
+/// A longer row almost always comes from a missing line break or an unclosed quote. Without the limit, the rest of the
+/// file would be read into memory.
 pub const ROW_LIMIT: usize = 64 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";

@@ -22,21 +22,21 @@ use crate::json::unique_keys::Shape;
 /// A row that is an object, with or without `gold` and `pred`.
 #[doc(hidden)]
 pub struct ObjectRow {
-    /// Its id, or its number in the file if it has none.
+    /// The row's id, or its number in the file if it has no id.
     pub id: String,
     /// `true` if the row contains its id.
     pub has_id: bool,
-    /// Where it is.
+    /// Where the row is.
     pub at: Origin,
     /// The keys of `scores`, in file order.
     pub score_names: Vec<String>,
     /// `true` if the format has only strings as values.
     pub textual: bool,
-    /// `true` if the format has columns, so a score has several of them.
+    /// `true` if the format has columns, so a score spans several of them.
     pub is_flat: bool,
     /// `true` if the row is from a result file.
     pub(crate) is_result: bool,
-    /// `true` if the row has a number that JSON does not have, which is null.
+    /// `true` if the row has a number that JSON cannot represent. It is read as null.
     #[doc(hidden)]
     pub has_nan: bool,
     row: RowObject,
@@ -88,7 +88,7 @@ impl ObjectRow {
         self.row.find(path)
     }
 
-    /// Returns the value of a mapping, or the texts of its columns with commas between them.
+    /// Returns the value of a mapping, or the texts of its columns joined with commas.
     #[doc(hidden)]
     pub fn mapped(&self, mapping: &Mapping) -> Option<Value> {
         self.row.value_of(mapping).map(|(value, _)| value)
@@ -213,7 +213,7 @@ pub struct ObjectRows {
 }
 
 impl ObjectRows {
-    /// Opens a file. Without a format, its extension decides; `-` is standard input.
+    /// Opens a file. If no format is given, the extension selects it. `-` is standard input.
     #[doc(hidden)]
     pub fn open(file: &Path, format: Option<Format>) -> Result<Self, DataError> {
         Self::open_with(file, FileOptions::of(format))

@@ -72,7 +72,7 @@ pub async fn load_jsonl_with_labels(
 /// row. `-` is standard input.
 ///
 /// # Errors
-/// Returns a [`DataError`] if the file does not exist. The iterator ends with its first error, which names file and
+/// Returns a [`DataError`] if the file does not exist. The iterator ends with its first error, which names the file and
 /// line. A file without rows is an error.
 pub fn load_jsonl(
     file: impl AsRef<Path>,

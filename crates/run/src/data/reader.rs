@@ -94,7 +94,8 @@ impl DataReader {
         self
     }
 
-    /// Sets what separates the columns of CSV files. By default the header shows it: a comma, `;`, a tab or `|`.
+    /// Sets the character that separates the columns of CSV files. By default, the header shows which one it is: a
+    /// comma, `;`, a tab or `|`.
     pub fn with_delimiter(mut self, delimiter: u8) -> Self {
         self.options.delimiter = Some(delimiter);
         self
@@ -118,9 +119,9 @@ impl DataReader {
         self
     }
 
-    /// Reads the gold rows from a file of their own, and joins them to the predictions by id. The whole row, or its `gold`,
-    /// is the gold row. Rows without a partner are left out; [`EvaluationResult::notes`](crate::EvaluationResult::notes)
-    /// counts them.
+    /// Reads the gold rows from a separate file and joins them to the predictions by id. In that file, the gold row is
+    /// the whole row, or its `gold` if it has one. Rows without a partner are left out;
+    /// [`EvaluationResult::notes`](crate::EvaluationResult::notes) counts them.
     ///
     /// The gold rows are copied to a temporary file; each takes 16 bytes of memory.
     ///
@@ -174,8 +175,8 @@ impl DataReader {
         self
     }
 
-    /// Decodes only these fields of JSONL and Parquet rows, like the command `score`. A field is a side, a name, and
-    /// `true` if a row needs it.
+    /// Decodes only these fields of JSONL and Parquet rows, like the `score` command. Each field is given by its side,
+    /// its name, and `true` if a row needs it.
     #[cfg(fuzzing)]
     #[doc(hidden)]
     pub fn with_selected_fields(
@@ -263,7 +264,7 @@ impl DataReader {
         }
     }
 
-    /// Returns the rows of a file, which need only be objects. `-` is standard input.
+    /// Returns the rows of a file. The rows can be any objects. `-` is standard input.
     ///
     /// # Errors
     /// Returns the same errors as [`read`](Self::read).

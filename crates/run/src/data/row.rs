@@ -42,7 +42,7 @@ pub(super) struct RowObject {
     pub(super) added: Option<Box<Added>>,
     /// `true` if the id is the position of a result row that had none.
     pub(super) is_positional: bool,
-    /// `true` if the row has a number that JSON does not have, which is null.
+    /// `true` if the row has a number that JSON cannot represent. It is read as null.
     pub(super) has_nan: bool,
     /// `true` if the row is one value, the attribute `value`.
     pub(super) is_plain: bool,

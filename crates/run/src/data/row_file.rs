@@ -325,7 +325,8 @@ impl RowFile {
 pub enum Format {
     /// One JSON object per line.
     Jsonl,
-    /// One JSON array of objects; also several objects, an object of rows by id, or the orientations of pandas.
+    /// A JSON array of objects. Several objects one after another, an object of rows by id, and pandas' orientations
+    /// are also read.
     Json,
     /// Plain text: each line is a row with one value.
     Text,
@@ -346,7 +347,8 @@ impl Format {
         (false, false) => ".jsonl or .json",
     };
 
-    /// Returns the files in a folder that are rows by their extension, in the order of their names; or the file itself.
+    /// Returns the files in a folder that have the extension of a row format, sorted by name. If the path is a file,
+    /// returns the file itself.
     #[doc(hidden)]
     pub fn files_in(path: &Path) -> io::Result<Vec<PathBuf>> {
         if !path.is_dir() {
@@ -372,8 +374,9 @@ impl Format {
             .find(|name| name[1..] == extension)
     }
 
-    /// Returns the format that a file's extension names: `jsonl`, `jsonlines` or `ndjson`, `json`, `csv` or `tsv`,
-    /// and with the feature `parquet` also `parquet`. `.gz` may follow with the feature `compressed`, and `.zst` with `parquet`.
+    /// Returns the format that a file's extension names: `jsonl`, `jsonlines` or `ndjson`, `json`, `csv` or `tsv`, and
+    /// with the `parquet` feature also `parquet`. With the `compressed` feature, `.gz` may follow, and with `parquet`,
+    /// `.zst`.
     ///
     /// ```
     /// use dsrs_metrics::data::Format;

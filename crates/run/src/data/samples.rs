@@ -15,8 +15,8 @@ use crate::messages::escape;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The rows of files in which rows with the same id are samples of one row, each with all of its predictions; see
-/// [`Pairs::into_samples`]. They are in memory.
+/// Rows with several samples each. In the files, rows with the same id are samples of one row; see
+/// [`Pairs::into_samples`]. All rows are held in memory.
 #[derive(Debug)]
 pub struct Samples {
     pub(crate) rows: Vec<(Pair, Vec<Prediction>)>,
@@ -25,15 +25,16 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Returns the largest number of samples of a row, for [`EvaluateBuilder::repeats`](crate::EvaluateBuilder::repeats).
+    /// Returns the maximum number of samples of any row, for
+    /// [`EvaluateBuilder::repeats`](crate::EvaluateBuilder::repeats).
     pub fn repeats(&self) -> u32 {
         self.repeats
     }
 }
 
 impl Pairs {
-    /// Reads all rows, and joins those with the same id, which are samples of one row: the mapping `repeat=COLUMN` names the
-    /// column that numbers them.
+    /// Reads all rows and joins those with the same id, which are samples of one row. The `repeat=COLUMN` mapping names
+    /// the column that numbers the samples.
     ///
     /// ```
     /// use dsrs_metrics::data::{DataReader, Format};
@@ -55,8 +56,8 @@ impl Pairs {
     /// ```
     ///
     /// # Errors
-    /// Returns a [`DataError`] if a row cannot be read, lacks the column or has the number of another sample, or if samples of
-    /// a row have different gold rows.
+    /// Returns a [`DataError`] if a row cannot be read, lacks the column or has the same number as another sample, or
+    /// if samples of a row have different gold rows.
     pub fn into_samples(self) -> Result<Samples, DataError> {
         let files = self.data_files();
         let mut rows: IndexMap<String, (Pair, Vec<Prediction>)> = IndexMap::new();

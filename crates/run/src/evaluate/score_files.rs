@@ -38,7 +38,7 @@ impl Evaluate {
     /// ```
     ///
     /// # Errors
-    /// [`EvaluateError`]: a file cannot be read, or one of its rows is invalid.
+    /// Returns an [`EvaluateError`] if a file cannot be read or one of its rows is invalid.
     pub fn score_files(&self, rows: Pairs) -> Running<'_, Example, Prediction> {
         let metrics = self
             .plan
@@ -84,11 +84,11 @@ impl Evaluate {
         })
     }
 
-    /// Scores rows with several predictions each, which are repeats of a row. Set
+    /// Scores rows with several predictions each, which count as repeats of the row. Set
     /// [`repeats`](super::EvaluateBuilder::repeats) to the number that [`Samples::repeats`] returns.
     ///
     /// # Errors
-    /// [`EvaluateError`]: a metric cannot read a row.
+    /// Returns an [`EvaluateError`] if a metric cannot read a row.
     pub fn score_samples(&self, samples: Samples) -> Running<'_, Example, Prediction> {
         let Samples { rows, files, .. } = samples;
         let plan = Arc::clone(&self.plan);

@@ -34,9 +34,9 @@ pub enum Accounting {
     /// A cgroup (version 2) per sandbox. The kernel accounts all memory, including that of its own objects, and
     /// enforces the limit.
     ///
-    /// Requires a parent of this process's cgroup to be delegated with the controllers `memory` and `pids`. A user's
+    /// Requires a parent of this process's cgroup to be delegated with the `memory` and `pids` controllers. A user's
     /// process must be able to write to it; for root, it must have the extended attribute `user.delegate` (systemd:
-    /// `Delegate=yes`). `systemd-run --user --scope dsrs-metrics ..` provides one.
+    /// `Delegate=yes`). `systemd-run --user --scope dsrs-metrics ..` provides such a parent.
     CgroupV2,
     /// The sum over all processes and threads, read from `/proc` every 20 ms: anonymous memory, page tables, swap, the
     /// files of the work directory, `/tmp` and `/dev/shm`, and the maximum that sockets can buffer.

@@ -18,8 +18,8 @@ pub use settings::{SETTINGS, has_param};
 mod builtin;
 mod settings;
 
-/// Metrics by name, in the order they were added. The command line uses it, and so can other programs that read names
-/// and parameters of metrics as data.
+/// Metrics by name, in the order they were added. The command line uses a registry, and so can other programs that read
+/// the names and parameters of metrics as data.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Registry;

@@ -1,5 +1,5 @@
-//! Spans of OpenTelemetry, in OTLP's JSON: a document, or one in each line, as exporters to files write them. With the feature `otel`,
-//! `protobuf.rs` reads protobuf too.
+//! Spans of OpenTelemetry, in OTLP's JSON: a document, or one in each line, as exporters to files write them. With the
+//! `otel` feature, `protobuf.rs` reads protobuf too.
 //!
 //! <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>. Spans of a trace may be anywhere in the file: `document.rs`
 //! reads them, `roots.rs` finds the spans of a trace below each root, `conventions.rs` reads what each says,

@@ -56,7 +56,7 @@ const MAX_TOKENIZER_BYTES: u64 = 128 << 20;
 const MAX_TEXT_BYTES: usize = 1 << 20;
 
 impl StaticEmbedder {
-    /// Reads the vectors and the tokenizer of a folder.
+    /// Reads the vectors and the tokenizer from a folder.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmErrorKind, StaticEmbedder};

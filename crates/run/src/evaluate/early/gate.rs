@@ -52,9 +52,9 @@ pub enum End {
 /// A gate that can be decided before all rows are evaluated.
 #[derive(Debug, Clone)]
 pub struct EarlyGate {
-    /// As written.
+    /// The gate as written.
     pub text: String,
-    /// What it limits.
+    /// What the gate limits.
     pub figure: Figure,
     /// The limit.
     pub bound: Bound,

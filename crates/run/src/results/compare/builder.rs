@@ -59,8 +59,8 @@ impl ComparisonBuilder {
         pub fn metrics(names: impl IntoIterator<Item = impl Into<String>>)
             => metrics = names.into_iter().map(Into::into).collect();
 
-        /// Sets the metrics for which lower scores are better, such as an error rate; each must be compared. You need
-        /// this only for runs without a manifest.
+        /// Sets the metrics for which lower scores are better, such as an error rate; each of them must be compared.
+        /// You need this only for runs without a manifest.
         pub fn lower_is_better(names: impl IntoIterator<Item = impl Into<String>>)
             => lower_is_better = names.into_iter().map(Into::into).collect();
 
@@ -80,10 +80,10 @@ impl ComparisonBuilder {
         /// group of its own.
         pub fn group(field: impl Into<String>) => group = Some(field.into());
 
-        /// Sets whether rows that only one run has are left out, instead of being an error.
+        /// Sets whether rows that only one run has are left out instead of causing an error.
         pub fn only_paired(only_paired: bool) => only_paired = only_paired;
 
-        /// Requires a manifest. A run without one becomes an error, because nothing says what it measured. An edited
+        /// Requires a manifest. A run without a manifest is an error, because nothing says what it measured. An edited
         /// result file or manifest is always an error.
         ///
         /// ```
@@ -108,16 +108,16 @@ impl ComparisonBuilder {
         /// [`permutation_limit`](crate::stats::permutation_limit).
         pub fn draws(draws: u32) => draws = Some(draws);
 
-        /// Sets whether pass or fail is tested with the mid-p value of McNemar's test instead of the exact one. It
-        /// finds more differences, but may slightly exceed its level; see
+        /// Sets whether pass or fail is tested with the mid-p value of McNemar's test instead of the exact one. The
+        /// mid-p value finds more differences but may slightly exceed the significance level; see
         /// [`mcnemar_mid_p`](crate::stats::mcnemar_mid_p).
         pub fn mid_p(mid_p: bool) => mid_p = mid_p;
 
         /// Sets the seed of the permutation test; 0 by default.
         pub fn seed(seed: u64) => seed = seed;
 
-        /// Sets the maximum number of ids listed per metric as better, and as worse. The default is all, at about 60
-        /// bytes each.
+        /// Sets the maximum number of ids listed per metric as better, and as worse. By default, all ids are listed, at
+        /// about 60 bytes each.
         pub fn listed_rows(limit: usize) => listed_rows = Some(limit);
     }
 
@@ -135,7 +135,7 @@ impl ComparisonBuilder {
         self.of_scores(&self.scores(a)?, &self.scores(b)?)
     }
 
-    /// Reads from a result file the ids, outcomes and values that this comparison needs. A row takes about 100 bytes of
+    /// Reads the ids, outcomes and values that this comparison needs from a result file. A row takes about 100 bytes of
     /// memory, plus 24 for each metric.
     ///
     /// ```
@@ -190,7 +190,7 @@ impl ComparisonBuilder {
         }
     }
 
-    /// Compares like [`of`](Self::of), from scores that this builder's [`read`](Self::read) returned.
+    /// Like [`of`](Self::of), for scores that this builder's [`read`](Self::read) returned.
     ///
     /// # Errors
     /// Returns the same errors as [`of`](Self::of).

@@ -280,7 +280,7 @@ pub(crate) fn about(rows: u64) -> String {
 }
 
 impl MetricComparison {
-    /// Returns the result as a sentence: which run is better by how much, or that no difference can be shown.
+    /// Returns the result as a sentence: which run is better by how much, or that there is no significant difference.
     ///
     /// ```
     /// use dsrs_metrics::results::{Comparison, Results};

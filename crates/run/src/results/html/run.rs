@@ -76,7 +76,7 @@ impl ReportRun<'static> {
 
     setters! {
         /// Sets the score that a failed row contributes to a mean. The default is the score in the manifest, or 0
-        /// without one.
+        /// without a manifest.
         pub fn with_failure_score(score: f64) => scores.run.failure_score = score;
     }
 }
