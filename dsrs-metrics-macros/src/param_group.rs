@@ -139,7 +139,7 @@ fn check_field(param: &Param, config: &Config, errors: &mut Errors) {
             .default
             .as_ref()
             .map_or_else(Span::call_site, |flatten| flatten.span);
-        errors.at_span(span, "`flatten` is not supported inside a struct of parameters; write a second `#[param(flatten)]` in the functions of the metrics");
+        errors.at_span(span, "`flatten` is not supported inside a parameter struct; add a second `#[param(flatten)]` to each metric function");
     }
     let (form, is_option) = Form::of(ty);
     if form.is_borrowed() {

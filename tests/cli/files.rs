@@ -220,7 +220,7 @@ fn forms_of_json_are_read() {
         r#"{"columns":["answer","prediction"],"index":[1],"data":[["a"]]}"#,
     );
     assert_snapshot!(folder.score_error(&format!("rows.json {ANSWERS}")),
-        @"rows.json:1: expected lists of 2 values in `data`, as `columns` has, found one of 1; write a value for each column");
+        @"rows.json:1: expected 2 values in each list in `data`, one per column, found 1; write a value for each column");
 }
 
 #[test]

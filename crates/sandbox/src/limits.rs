@@ -30,8 +30,8 @@ pub struct Limits {
     /// The maximum size of a file, in MiB. With two stages, also the total size of the files that the program leaves
     /// for the check.
     pub file_mb: u64,
-    /// The total size of the files in the work directory, in MiB, and the same again for each of `/tmp` and `/dev/shm`.
-    /// They are kept in memory and count towards `memory_mb` too.
+    /// The maximum total size of the files in the work directory, in MiB. The same limit applies separately to `/tmp`
+    /// and `/dev/shm`. All these files are kept in memory, so they also count towards `memory_mb`.
     pub disk_mb: u64,
     /// Standard output and standard error together, in KiB.
     pub output_kb: u64,

@@ -282,7 +282,7 @@ impl Gate {
                 "missing proxies in the gate; write `gate(proxy(cheap) >= 0.5, truth(expensive))`",
             ),
             Halves { truths: None, .. } => Some(
-                "missing truths in the gate; write `gate(proxy(cheap) >= 0.5, truth(expensive))`",
+                "missing `truth(..)` in `gate`; write `gate(proxy(cheap) >= 0.5, truth(expensive))`",
             ),
             _ => None,
         };

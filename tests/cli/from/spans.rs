@@ -137,8 +137,8 @@ fn a_cycle_of_spans_is_named() {
     ];
     let error = error(&document(&cycle));
     let (start, end) = (
-        "t.json: trace t: the spans ",
-        " form a cycle of parents; add a root span without a parent",
+        "t.json: trace t: the parents of the spans ",
+        " form a cycle; add a span without a parent",
     );
     let ids = error
         .strip_prefix(start)

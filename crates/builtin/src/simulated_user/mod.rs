@@ -147,8 +147,8 @@ impl SimulatedUser {
         /// ```
         pub fn goal_field(name: impl Into<String>) => goal_field = name.into();
 
-        /// Sets the name of the input that contains the persona: who the user is and how the user writes, a string. A
-        /// row may lack it.
+        /// Sets the name of the input that contains the persona, a string that describes who the user is and how they
+        /// write. Rows can omit it.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};

@@ -126,7 +126,7 @@ pub(super) fn check(run: &Results, metrics: &[Arc<dyn Metric>], names: &[String]
         let differences = old.differences(&new);
         if let Some(other) = differences.iter().find(|it| !is_of_model(&it.place)) {
             return Err(err!(
-                "`{}` is not the same metric as in {}: {} is {} in the run, but {} here; if it can be set, pass --param {name}.KEY=VALUE, or leave the metric out with -m",
+                "`{}` is not the same metric as in {}: {} is {} in the run, but {} here; if this is a parameter, pass --param {name}.KEY=VALUE; otherwise select only the other metrics with -m",
                 escape::name(name),
                 run.name(),
                 other.place,

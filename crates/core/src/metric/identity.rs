@@ -260,7 +260,7 @@ impl MetricIdentity {
         (range.min <= range.max).then_some(range)
     }
 
-    /// Returns the differences between this identity and another one, ordered by what differs.
+    /// Returns the differences between this identity and `found`, in the order of the identity's parts.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::MetricIdentity, metrics::{Em, F1}, prelude::*};

@@ -67,7 +67,7 @@ impl ForeignFormat {
     }
 }
 
-/// What the epochs of a log become.
+/// How to import a log's epochs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Epochs {
     /// Repeats of one row, whose score is their mean.

@@ -319,7 +319,7 @@ impl RowFile {
     }
 }
 
-/// A format of row files.
+/// A row file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {

@@ -151,7 +151,7 @@ impl Results {
         self.run.manifest()
     }
 
-    /// Returns why the run has no manifest, such as `it has no manifest`.
+    /// Returns the reason why the run's identity is unknown, such as `it has no manifest`, or `None` if it is known.
     pub fn unknown_identity(&self) -> Option<&str> {
         self.run.unknown_identity()
     }

@@ -56,8 +56,8 @@ impl Results {
         String::from_utf8(xml).map_err(io::Error::other)
     }
 
-    /// Writes the rows of a result file as JUnit XML, with the name and figures of these results. Rows are not kept in
-    /// memory.
+    /// Writes the rows of a result file as JUnit XML, with the name and totals of these results. Rows are streamed, not
+    /// kept in memory.
     ///
     /// # Errors
     /// Returns an error of the file or the writer.

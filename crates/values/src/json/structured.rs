@@ -45,7 +45,7 @@ pub struct FieldOptions {
 pub struct FieldCounts {
     /// Fields of both sides with the same value.
     pub correct: u64,
-    /// Fields of the gold value.
+    /// The number of fields in the gold value.
     pub expected: u64,
     /// Fields of the prediction.
     pub predicted: u64,

@@ -408,9 +408,10 @@ impl Kappa {
     }
 }
 
-/// Returns Cohen's kappa (Cohen 1960; weighted: Cohen 1968) of labels and given classes: `1 - o / e`, where `o` is the
-/// observed mean weight of a disagreement and `e` the mean weight expected of two independent raters with the same
-/// class frequencies. Weights depend on the indices of the classes in the matrix, as in scikit-learn.
+/// Returns Cohen's kappa between the labels and the predicted classes (Cohen 1960; weighted: Cohen 1968): `1 - o / e`,
+/// where `o` is the observed mean weight of a disagreement, and `e` is the mean weight expected of two independent
+/// raters with the same class frequencies. As in scikit-learn, weights depend on the indices of the classes in the
+/// matrix.
 ///
 /// The standard error is the asymptotic one that does not assume `kappa = 0` (Fleiss, Cohen and
 /// Everitt 1969, eq. 13, with weights of disagreements): with `p` the shares of the matrix, `w` the weights, `r` and `c`

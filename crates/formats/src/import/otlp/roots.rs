@@ -92,7 +92,7 @@ fn cycle(spans: &[Span], start: usize, parent: impl Fn(usize) -> Option<usize>) 
         }
     }
     format!(
-        "the spans {} form a cycle of parents; add a root span without a parent",
+        "the parents of the spans {} form a cycle; add a span without a parent",
         escape::names(ids.into_iter().take(8).collect::<Vec<_>>().into_iter())
     )
 }

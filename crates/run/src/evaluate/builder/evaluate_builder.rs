@@ -243,8 +243,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 
     setters! {
-        /// Sets the function that returns a row's id. By default, this is the id in the file, or the row's position
-        /// from 0.
+        /// Sets the function that returns a row's id. By default, a row's id is the one in the file, or its zero-based
+        /// position if the file has none.
         pub fn row_id(name: impl Fn(&G) -> String + Send + Sync + 'static)
             => row_id = Some(Arc::new(name));
 

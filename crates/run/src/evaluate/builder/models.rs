@@ -88,8 +88,8 @@ where
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ModelSettings<G, P> {
-    /// Names the version of the program. Stored outputs depend on it, and the manifest records it. With a version, the
-    /// next run reuses the outputs of this one.
+    /// Sets the program's version. The next run with the same version reuses this run's stored outputs. The manifest
+    /// records the version too.
     pub fn program_version(mut self, version: impl Into<String>) -> Self {
         let version = version.into();
         self.0.options.program_version = Some(version.clone());

@@ -24,7 +24,7 @@ pub enum EditDistance {
 }
 
 impl EditDistance {
-    /// Returns one minus the edits as a share of the length, in [0, 1], over characters (code
+    /// Returns the similarity of two strings, in [0, 1]: `1 - edits / length`. Both are counted in characters (code
     /// points).
     ///
     /// Two empty strings have a similarity of 1. This is `rapidfuzz`'s `normalized_similarity`, but rounded only once,
