@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::batch::Batch;
 use super::conversion::Conversion;
 use super::error::DataError;
 use super::gold::{GoldFile, Stored, without_id};
@@ -86,16 +85,10 @@ impl Pairing {
         file.is_some_and(|(at, gold)| is_gold(at, gold))
     }
 
-    /// Returns the next gold rows without a prediction; `None` if there are none left.
-    pub(super) fn without_pred(&self) -> Option<Batch> {
-        let gold = self.gold.as_ref()?;
+    /// Returns the path of the id that joins a prediction to its gold row.
+    pub(super) fn join_path<'p>(&'p self, gold: &'p GoldFile) -> &'p str {
         let id = self.id_mapping().map_or("id", Mapping::path);
-        let path = gold.join.as_ref().map_or(id, |join| &join.pred);
-        match gold.missing(path) {
-            Ok(rows) if rows.is_empty() => None,
-            Ok(rows) => Some(Batch::of_gold(&gold.file, rows)),
-            Err(error) => Some(Batch::failed(error)),
-        }
+        gold.join.as_ref().map_or(id, |join| &join.pred)
     }
 
     /// Sets the fields that the metrics read, each once.

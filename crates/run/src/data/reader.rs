@@ -400,6 +400,16 @@ impl Pairs {
         gold.finish(writer)
     }
 
+    /// Returns the next gold rows without a prediction; `None` if there are none left.
+    fn without_pred(&self) -> Option<Batch> {
+        let gold = self.pairing.gold()?;
+        match gold.missing(self.pairing.join_path(gold)) {
+            Ok(rows) if rows.is_empty() => None,
+            Ok(rows) => Some(Batch::of_gold(&gold.file, rows)),
+            Err(error) => Some(Batch::failed(error)),
+        }
+    }
+
     /// Returns the next rows, for the caller to decode. An error ends the rows.
     pub(crate) fn next_batch(&mut self) -> Option<Batch> {
         loop {
@@ -424,7 +434,7 @@ impl Pairs {
                 self.until_decoded.0 = None;
                 // Returns once no batch is left, because nothing is ever sent.
                 let _ = self.until_decoded.1.recv();
-                return self.pairing.without_pred();
+                return self.without_pred();
             };
             match file.open(&reading) {
                 Ok(file) => {
