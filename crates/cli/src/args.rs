@@ -7,7 +7,8 @@ use std::time::Duration;
 use clap::{ArgGroup, Args};
 
 use crate::agreement::LabelSample;
-use crate::data::{Conversion, DataReader, Encoding, Format, Join, Mapping};
+use crate::data::{Conversion, DataReader, Encoding, Format, Join, Mapping, Missing};
+use crate::error::{Result, err};
 use crate::from::FromArgument;
 use crate::limit::Limit;
 use crate::lm::parse_msats;
@@ -59,6 +60,9 @@ pub(super) struct ScoreArguments {
     /// The columns that join both files, if they are not `id`
     #[arg(long, value_name = "gold.PATH=pred.PATH", requires = "gold")]
     pub(super) join: Option<Join>,
+    /// How to count a gold row without a prediction
+    #[arg(long, value_name = "HOW", value_parser = one_of(MISSING), requires = "gold")]
+    pub(super) missing: Option<Missing>,
     /// Two files of plain text with the same number of lines: gold answers and predictions, line by
     /// line
     #[arg(
@@ -93,10 +97,6 @@ pub(super) struct ScoreArguments {
     /// Read the numbers of a field with a decimal comma, e.g. pred.score
     #[arg(long, value_name = "FIELD", value_parser = Conversion::decimal_comma)]
     pub(super) decimal_comma: Vec<Conversion>,
-    /// Read all DATA in this format, regardless of the extensions; standard input is jsonl by
-    /// default
-    #[arg(long, value_name = "FORMAT", value_parser = one_of(FORMATS), conflicts_with = "from")]
-    pub(super) format: Option<Format>,
     #[command(flatten)]
     pub(super) files: FileArguments,
     #[command(flatten)]
@@ -247,22 +247,45 @@ pub(super) struct FileArguments {
     /// The encoding of the files
     #[arg(long, value_name = "ENCODING", value_parser = one_of(ENCODINGS))]
     encoding: Option<Encoding>,
+    /// Read the files in this format, whatever their extensions; standard input is jsonl by default
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(FORMATS))]
+    pub(super) format: Option<Format>,
 }
 
 impl FileArguments {
-    pub(super) fn is_set(&self) -> bool {
-        self.delimiter.is_some() || self.encoding.is_some()
+    /// Returns an error if an option is set although the command reads no file of rows.
+    pub(super) fn check(&self, reads_rows: bool, needed: &str) -> Result<()> {
+        let is_set = self.delimiter.is_some() || self.encoding.is_some() || self.format.is_some();
+        match is_set && !reads_rows {
+            true => Err(err!(
+                "--delimiter, --encoding and --format need {needed}; remove them"
+            )),
+            false => Ok(()),
+        }
     }
 
     /// Returns the reader of these options.
     pub(super) fn reader(&self) -> DataReader {
-        let reader = DataReader::new().with_encoding(self.encoding.unwrap_or_default());
+        let mut reader = DataReader::new().with_encoding(self.encoding.unwrap_or_default());
+        if let Some(format) = self.format {
+            reader = reader.with_format(format);
+        }
         match self.delimiter {
             Some(delimiter) => reader.with_delimiter(delimiter),
             None => reader,
         }
     }
 }
+
+/// How to count a gold row without a prediction.
+const MISSING: &[(Missing, &str, &str)] = &[
+    (
+        Missing::Fail,
+        "fail",
+        "It is a failed row and counts with --failure-score; the default",
+    ),
+    (Missing::Skip, "skip", "It is left out"),
+];
 
 /// The encodings of row files.
 const ENCODINGS: &[(Encoding, &str, &str)] = &[

@@ -18,6 +18,7 @@ use crate::contract::{
 };
 use crate::data::{Format, Mapping, ObjectRow, guess_mappings};
 use crate::json::describe::{found, text};
+use crate::json::numbers::is_not_finite;
 use crate::messages::escape;
 use crate::results::{ForeignRow, ForeignRun, RowAttempt, parse_cell, write_foreign_rows};
 
@@ -100,12 +101,9 @@ impl OwnScoreArguments {
     /// # Errors
     /// Returns an error if options are set that only files with scores have.
     pub(crate) fn is_set(&self) -> Result<bool> {
-        match self.scores.is_empty() && self.files.is_set() {
-            true => Err(err!(
-                "--delimiter and --encoding need --score NAME=PATH; remove them"
-            )),
-            false => Ok(!self.scores.is_empty()),
-        }
+        let is_set = !self.scores.is_empty();
+        self.files.check(is_set, "--score NAME=PATH")?;
+        Ok(is_set)
     }
 
     /// Writes the rows of a file, or of the files in a folder, with their scores as a result file. Without ids of their own
@@ -290,15 +288,6 @@ fn value_at(row: &ObjectRow, path: &str) -> Option<Value> {
         true => parse_cell(&value),
         false => value.into_owned(),
     })
-}
-
-/// Returns `true` if a string is a number that JSON does not have.
-fn is_not_finite(word: &str) -> bool {
-    let word = word
-        .trim()
-        .trim_start_matches(['-', '+'])
-        .to_ascii_lowercase();
-    matches!(&*word, "nan" | "inf" | "infinity")
 }
 
 #[cfg(test)]

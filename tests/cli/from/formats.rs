@@ -177,6 +177,18 @@ fn queries_of_one_file_are_counted() {
     let folder = Folder::new();
     folder.write("qrels", "a 0 d1 1\nb 0 d1 1\n");
     folder.write("run", "a Q0 d1 1 0.5 x\nc Q0 d1 1 0.5 x\n");
+    folder.run("score --from trec qrels run -m map --out out.jsonl");
+    let manifest: Value = serde_json::from_str(&folder.read("out.jsonl.manifest.json")).unwrap();
+    let data = manifest["run"]["data"].as_array().unwrap();
+    let names: Vec<_> = data
+        .iter()
+        .map(|file| file["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["qrels", "run"]);
+    assert!(
+        data.iter().all(|file| file["sha256"].is_string()),
+        "{data:?}"
+    );
     let ran = folder.run("score --from trec qrels run -m map");
     assert!(ran.out.starts_with("map  0.5000 ["), "{}", ran.out);
     let warnings = "warning: run: queries without a ranking count as empty rankings, as with `trec_eval -c`: 1 (`b`)\n\

@@ -41,8 +41,7 @@ fn different_rows_are_compared_only_on_request() {
     assert!(text.contains(counted), "{text}");
 
     let other = run("c", &[("x1", "true")]);
-    let expected =
-        "no id of a is in c: found ids such as `q1` and `x1`; compare runs over the same rows";
+    let expected = "c:1: `id`: expected ids of a such as `q1`, found `x1`, and no other row has one; compare runs over the same rows";
     assert_eq!(error(&a, &other), expected);
     let error = Comparison::builder()
         .only_paired(true)

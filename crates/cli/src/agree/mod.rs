@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::args::AgreeArguments;
+use super::args::{AgreeArguments, FileArguments};
 use super::error::{Result, err, known_names};
 use super::files::Files;
 use super::from::InputFile;
@@ -22,7 +22,7 @@ use super::stdio::{print, print_json};
 use crate::agreement::{Agreement, Label, Rating};
 use crate::contract::score::OFFLINE_JUDGE;
 use crate::contract::{Direction, MetricIdentity};
-use crate::data::Mapping;
+use crate::data::{DataReader, Mapping};
 use crate::evaluate::{JudgeReplies, JudgedBy};
 use crate::messages::escape;
 use crate::metrics::Registry;
@@ -84,10 +84,15 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         .read("--labels", &args.labels)
         .check()?;
     check_unique(&args.metrics)?;
+    let has_rows = !args.scores.is_empty() || args.labels.is_some();
+    args.files.check(has_rows, "--labels or --score")?;
     let own = OwnScoreArguments {
         scores: args.scores.clone(),
         mappings: args.id.clone().into_iter().collect(),
-        files: args.files.clone(),
+        files: match args.scores.is_empty() {
+            true => FileArguments::default(),
+            false => args.files.clone(),
+        },
     };
     if own.scores.is_empty() && args.labels.is_none() && args.id.is_some() {
         return Err(err!("--map id=.. needs --labels or --score; remove it"));
@@ -107,6 +112,7 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         &args.label,
         args.labels.as_deref(),
         args.id.as_ref(),
+        &args.files.reader(),
     )?;
     let mut metrics = IndexMap::new();
     for name in results.metrics() {
@@ -177,12 +183,14 @@ pub(super) fn labels(
     label: &str,
     labels: Option<&Path>,
     id: Option<&Mapping>,
+    reader: &DataReader,
 ) -> Result<Labels> {
     labels_of(
         &mut results::read(results.into(), &[], label)?,
         label,
         labels,
         id,
+        reader,
     )
 }
 
@@ -192,9 +200,10 @@ fn labels_of(
     label: &str,
     file: Option<&Path>,
     id: Option<&Mapping>,
+    reader: &DataReader,
 ) -> Result<Labels> {
     let labels = match file {
-        Some(file) => labels::read(file, label, id, results)?,
+        Some(file) => labels::read((file, reader), label, id, results)?,
         None => std::mem::take(&mut results.labels),
     };
     labels.check(file.unwrap_or(&results.file), label)?;

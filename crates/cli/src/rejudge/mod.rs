@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::agree::{self, Labels};
-use super::args::{Param, RunOptions};
+use super::args::{FileArguments, Param, RunOptions};
 use super::error::{Result, err};
 use super::files::Files;
 use super::limit::Limit;
@@ -65,6 +65,8 @@ pub(super) struct RejudgeArguments {
     /// The column with the ids of the labels, or a dotted path to it; by default `id`
     #[arg(long = "map", value_name = "id=PATH", requires = "labels", value_parser = id_path)]
     id: Option<Mapping>,
+    #[command(flatten)]
+    files: FileArguments,
     /// A score passes if it is at least this, or at most this if lower is better: 0.6 or 60%
     #[arg(
         long,
@@ -97,11 +99,15 @@ pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCo
         .json_output(args.json);
     files.check()?;
     check_unique(&args.metrics)?;
+    args.files.check(args.labels.is_some(), "--labels")?;
     let old = Results::read(&args.run)?;
     let score = judges::arguments(registry, &old, args)?;
     let labels = args.label.as_deref();
     let labels = labels
-        .map(|field| agree::labels(&args.run, field, args.labels.as_deref(), args.id.as_ref()))
+        .map(|field| {
+            let (file, reader) = (args.labels.as_deref(), args.files.reader());
+            agree::labels(&args.run, field, file, args.id.as_ref(), &reader)
+        })
         .transpose()?;
     let metrics = score::configure(registry, &score)?;
     files.check_metrics(&metrics)?;

@@ -71,7 +71,7 @@ fn with_files(args: &ScoreArguments) -> Result<ScoreArguments> {
     let mut args = args.clone();
     if let [gold, pred] = &*args.lines {
         (args.gold, args.data) = (Some(gold.clone()), vec![pred.clone()]);
-        args.format = Some(Format::Text);
+        args.files.format = Some(Format::Text);
     }
     if args.from.from.is_none() {
         let files = args.data.iter().map(|path| match Format::files_in(path) {

@@ -92,11 +92,9 @@ fn check_names(args: &ScoreArguments) -> Result<()> {
 /// Returns the reader of the options, without mappings.
 fn reader(args: &ScoreArguments) -> DataReader {
     let mut reader = args.files.reader();
-    if let Some(format) = args.format {
-        reader = reader.with_format(format);
-    }
     if let Some(gold) = &args.gold {
-        reader = reader.with_gold(gold);
+        let missing = args.missing.unwrap_or_default();
+        reader = reader.with_gold(gold).with_missing(missing);
     }
     for conversion in args.split.iter().chain(&args.decimal_comma) {
         reader = reader.with_conversion(conversion.clone());

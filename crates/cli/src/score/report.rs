@@ -319,7 +319,7 @@ pub(super) fn unknown_identities(args: &ScoreArguments) -> Result<Vec<String>> {
         return Ok(lines);
     }
     for file in args.data.iter().filter(|file| is_regular(file)) {
-        let manifest = manifest_of(file, args.format)?;
+        let manifest = manifest_of(file, args.files.format)?;
         if let Some(Err(reason)) = manifest {
             lines.push(format!(
                 "warning: {}: identity unknown: {reason}",

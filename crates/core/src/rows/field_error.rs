@@ -51,12 +51,22 @@ pub enum FieldError {
         /// The value that the field has.
         found: String,
     },
+    /// The field has NaN or an infinity, which JSON has no numbers for.
+    NotFinite {
+        /// The field.
+        field: Cow<'static, str>,
+    },
 }
 
 impl FieldError {
-    /// Returns `true` if the field has a value of another type.
-    pub(crate) const fn is_of_type(&self) -> bool {
-        matches!(self, Self::WrongType { .. })
+    pub(crate) fn not_finite(field: &str) -> Box<Self> {
+        let field = field.to_owned().into();
+        Box::new(Self::NotFinite { field })
+    }
+
+    /// Returns `true` if the field is missing or null.
+    pub(crate) const fn is_absent(&self) -> bool {
+        matches!(self, Self::Missing { .. } | Self::Null { .. })
     }
 
     /// Writes the error's message, naming the side of the row.
@@ -71,6 +81,12 @@ impl FieldError {
             }
             Self::Null { field, expected } => {
                 write!(f, "field `{side}.{field}`: expected {expected}, found null")
+            }
+            Self::NotFinite { field } => {
+                write!(
+                    f,
+                    "field `{side}.{field}`: expected a value, found NaN or an infinity"
+                )
             }
             Self::WrongType {
                 field,

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::dynamic::{Example, Prediction};
 use super::entries::{Entries, Name};
+use super::field_error::FieldError;
 use crate::json::describe::found;
 use crate::json::numbers::{is_long_integer, numbers};
 use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};
@@ -37,6 +38,10 @@ pub struct Fields {
     #[serde(skip)]
     #[doc(hidden)]
     pub strings: Vec<String>,
+    /// The fields that are null because they had NaN or an infinity. A metric that reads one fails on the row.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub not_finite: Vec<String>,
 }
 
 impl Fields {
@@ -96,6 +101,14 @@ impl Fields {
     #[doc(hidden)]
     pub fn is_cell(&self, name: &str) -> bool {
         self.textual && !self.strings.iter().any(|string| string == name)
+    }
+
+    /// Returns an error if the field had NaN or an infinity.
+    pub(super) fn check_finite(&self, name: &str) -> Result<(), Box<FieldError>> {
+        match self.not_finite.iter().any(|field| field == name) {
+            true => Err(FieldError::not_finite(name)),
+            false => Ok(()),
+        }
     }
 
     /// Like [`insert`](Self::insert), but does not copy a static name.
@@ -175,6 +188,7 @@ impl Fields {
         Self {
             textual: self.textual,
             strings: self.strings.clone(),
+            not_finite: self.not_finite.clone(),
             ..kept
         }
     }

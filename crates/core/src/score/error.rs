@@ -289,7 +289,7 @@ impl MetricError {
             MetricErrorKind::Field {
                 side: Side::Pred,
                 error,
-            } => !error.is_of_type(),
+            } => error.is_absent(),
             MetricErrorKind::Row {
                 side: Side::Pred,
                 reason,
@@ -300,6 +300,18 @@ impl MetricError {
             }
             MetricErrorKind::MissingComponent { .. } => {
                 of_component(&self.0.source).is_some_and(Self::is_missing_from_prediction)
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns `true` if a field that the metric reads has NaN or an infinity, or one that its component reads.
+    #[doc(hidden)]
+    pub fn is_not_finite(&self) -> bool {
+        match self.kind() {
+            MetricErrorKind::Field { error, .. } => matches!(error, FieldError::NotFinite { .. }),
+            MetricErrorKind::MissingComponent { .. } => {
+                of_component(&self.0.source).is_some_and(Self::is_not_finite)
             }
             _ => false,
         }

@@ -31,6 +31,8 @@ use crate::error::{FormatError, Input};
 use crate::results::write_foreign_rows;
 
 pub use detect::recognize;
+#[doc(hidden)]
+pub use folder::source_files;
 use format::Converted;
 pub use format::{Epochs, ForeignFormat};
 pub(crate) use text::as_string;

@@ -28,28 +28,17 @@ const COMPRESSED: [(&[u8], &str); 3] = [
     (b"\xfd7zXZ", "xz"),
 ];
 
-/// The first bytes of files that are no rows, what they are, and what to do.
-const OTHERS: [(&[u8], &str, &str); 8] = [
+const HTML: &str = "it may be the error page of a download; download the file again";
+
+/// How other files start, what they are, and what to do.
+const OTHERS: [(&[u8], &str, &str); 7] = [
     (
         b"version https://git-lfs",
         "a pointer of Git LFS",
         "run `git lfs pull` to get the file",
     ),
-    (
-        b"<!doctype html",
-        "an HTML page",
-        "it may be the error page of a download; download the file again",
-    ),
-    (
-        b"<!DOCTYPE html",
-        "an HTML page",
-        "it may be the error page of a download; download the file again",
-    ),
-    (
-        b"<html",
-        "an HTML page",
-        "it may be the error page of a download; download the file again",
-    ),
+    (b"<!doctype html", "an HTML page", HTML),
+    (b"<html", "an HTML page", HTML),
     (
         b"PAR1",
         "Parquet",
@@ -98,7 +87,12 @@ impl Input {
         if let Some((_, found)) = compressed {
             return Err(DataError::compressed(&file, found));
         }
-        match OTHERS.iter().find(|(magic, ..)| start.starts_with(magic)) {
+        let is_other = |magic: &[u8]| {
+            let found = start.get(..magic.len());
+            let is_html = magic.starts_with(b"<");
+            found.is_some_and(|it| it == magic || is_html && it.eq_ignore_ascii_case(magic))
+        };
+        match OTHERS.iter().find(|(magic, ..)| is_other(magic)) {
             Some((_, found, advice)) => Err(DataError::invalid_file(
                 &file,
                 format_args!("expected rows, found {found}; {advice}"),

@@ -49,6 +49,9 @@ impl ObjectRow {
 
     fn new(row: Row, at: Origin, number: u64) -> Result<Self, DataError> {
         let mut row = into_object(row, &at)?;
+        if row.has_nan {
+            row.clear_not_finite();
+        }
         let is_result = row.is_result();
         row.validate_object(&at)?;
         let id = row.id.take().map(|id| id_of(id, &at)).transpose()?;
@@ -172,7 +175,8 @@ pub(crate) fn column_strings(file: &Path, format: Option<Format>, name: &str) ->
         if row.json().is_some_and(|json| !json.contains(&key)) {
             return Ok(None);
         }
-        let row = into_object(row.read(Some(&selection))?, &row.at)?;
+        let mut row = into_object(row.read(Some(&selection))?, &row.at)?;
+        row.clear_not_finite();
         let value = row.attributes.get(name).and_then(Value::as_str);
         Ok::<_, DataError>(value.map(str::to_owned))
     };

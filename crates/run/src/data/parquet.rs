@@ -32,7 +32,7 @@ use super::csv::{are_of_results, duplicate_column};
 use super::error::{DataError, DataErrorKind, Read};
 use super::input::value_limit;
 use super::pairing::Pairing;
-use super::row::{Column, Row, RowObject, check_sides};
+use super::row::{Column, Row, RowObject, check_sides, has_not_finite};
 use super::selection::FieldSelection;
 use crate::contract::{Origin, Side, panic};
 use crate::messages::escape;
@@ -348,6 +348,7 @@ impl ColumnRows {
                 let column = escape::name(field.name());
                 invalid(&at.file, at.line, &format!("column `{column}`: {problem}"))
             })?;
+            object.has_nan |= has_not_finite(&value);
             object.add_cell(target, value, false);
         }
         if size > self.row_limit {

@@ -7,6 +7,7 @@ use indexmap::map::Entry;
 
 use super::data_file::DataFiles;
 use super::error::DataError;
+use super::pairing::Pairing;
 use super::reader::Pairs;
 use super::row::REPEAT;
 use crate::contract::{Metric, Origin, Pair, Prediction};
@@ -15,12 +16,13 @@ use crate::messages::escape;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Rows with several samples each. In the files, rows with the same id are samples of one row; see
-/// [`Pairs::into_samples`]. All rows are held in memory.
+/// Rows with several samples each. In the files, rows with the same id are samples of one row. A row has all of its
+/// predictions, or none; see [`Pairs::into_samples`]. All rows are held in memory.
 #[derive(Debug)]
 pub struct Samples {
     pub(crate) rows: Vec<(Pair, Vec<Prediction>)>,
     pub(crate) files: DataFiles,
+    pub(crate) pairing: Arc<Pairing>,
     repeats: u32,
 }
 
@@ -59,11 +61,15 @@ impl Pairs {
     /// Returns a [`DataError`] if a row cannot be read, lacks the column or has the same number as another sample, or
     /// if samples of a row have different gold rows.
     pub fn into_samples(self) -> Result<Samples, DataError> {
-        let files = self.data_files();
+        let (files, pairing) = (self.data_files(), Arc::clone(self.pairing()));
         let mut rows: IndexMap<String, (Pair, Vec<Prediction>)> = IndexMap::new();
         let mut seen = HashSet::new();
         for pair in self.with_hashes() {
             let mut pair = pair?;
+            if pairing.lacks_pred(&pair) {
+                rows.insert(pair.id.clone(), (pair, Vec::new()));
+                continue;
+            }
             let unknown = || Origin {
                 file: Path::new("rows").into(),
                 line: 0,
@@ -107,6 +113,7 @@ impl Pairs {
         Ok(Samples {
             rows: rows.into_values().collect(),
             files,
+            pairing,
             repeats: most.and_then(|most| u32::try_from(most).ok()).unwrap_or(0),
         })
     }

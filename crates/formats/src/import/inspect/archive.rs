@@ -1,4 +1,4 @@
-//! The members of a ZIP archive, found entry by entry: they are not trusted, and are too many for a list of names.
+//! Finds the members of a ZIP archive entry by entry, because they are untrusted and too many to list.
 
 use rawzip::{Error, ErrorKind, FileReader, RECOMMENDED_BUFFER_SIZE, ZipArchive};
 
@@ -75,7 +75,7 @@ pub(super) fn open<'a>(
             archive.entries_hint()
         )));
     }
-    // A log that is being written has only the journal.
+    // A log that is still being written has only the journal.
     let Some((name, member)) = header.or(journal) else {
         return Err(match samples.is_empty() {
             true => input.whole(format_args!(
@@ -95,12 +95,12 @@ pub(super) fn open<'a>(
     })
 }
 
-/// A member, in messages.
+/// Returns what messages call a member.
 fn member_name(name: &str) -> String {
     format!("member `{}`", escape::name(name))
 }
 
-/// Returns the error of a directory that cannot be read.
+/// Returns the error for an unreadable directory.
 pub(super) fn damaged(input: Input<'_>, error: &Error) -> FormatError {
     match error.kind() {
         ErrorKind::MissingEndOfCentralDirectory | ErrorKind::Eof => input.whole(

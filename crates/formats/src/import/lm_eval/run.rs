@@ -37,8 +37,8 @@ struct Results {
     chat_template_sha: Value,
 }
 
-/// Returns what was measured, and notes on what is not known. The results of the same date are read if the file has the name that
-/// lm-eval gives it.
+/// Returns what was measured, and notes on what is unknown. Reads the results of the same date if the file is named as lm-eval names
+/// it.
 pub(super) fn read(
     input: Input<'_>,
     metrics: &IndexMap<String, OfTask>,
@@ -75,14 +75,14 @@ pub(super) fn read(
     Ok((run, results.differences(task, metrics, rows)))
 }
 
-/// The metrics whose score of all samples is their mean.
+/// Metrics whose result is the mean over the samples.
 const MEANS: [&str; 4] = ["acc", "acc_norm", "exact_match", "em"];
 
-/// What is not known without the results.
+/// What is unknown without the results.
 const UNKNOWN: &str = "the version of the task and the direction of its metrics are unknown";
 
 impl Results {
-    /// Describes where the results and the samples disagree.
+    /// Says where results and samples disagree.
     fn differences(
         &self,
         task: &str,
@@ -139,7 +139,7 @@ impl Results {
         tags.extend(values.map(|(name, value)| (name.to_owned(), value)));
     }
 
-    /// The identity of a metric: the version of its task, the number of examples in the prompt, and the filter.
+    /// Returns the identity of a metric: its task's version, the number of examples in the prompt, and the filter.
     fn identity(&self, task: &str, metric: &str, filter: &str) -> MetricIdentity {
         let version = self
             .versions
@@ -168,7 +168,7 @@ impl Results {
     }
 }
 
-/// A value as a string; `None` of null and of an empty one.
+/// Returns a value as a string, or `None` if it is null or empty.
 fn shown(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,

@@ -52,8 +52,12 @@ impl<'a> Pairs<'a> {
         if pairs.is_empty() {
             let [of_a, of_b] = [&only_in_a, &only_in_b]
                 .map(|ids| escape::name(ids.first().map_or("", String::as_str)));
+            let at = match b.rows.at(0).line {
+                0 => name_b.to_owned(),
+                line => format!("{name_b}:{line}"),
+            };
             return Err(ResultsError::rows(format!(
-                "no id of {name_a} is in {name_b}: found ids such as `{of_a}` and `{of_b}`; compare runs over the same rows"
+                "{at}: `id`: expected ids of {name_a} such as `{of_a}`, found `{of_b}`, and no other row has one; compare runs over the same rows"
             )));
         }
         let by_position = a.rows.has_positional() || b.rows.has_positional();

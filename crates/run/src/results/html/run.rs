@@ -155,6 +155,7 @@ impl<'a> ReportRun<'a> {
         let mut found = Vec::with_capacity(places.len());
         read_lines(
             NamedFile {
+                sources: &[],
                 path: file,
                 name: Path::new(self.name()),
             },
