@@ -195,7 +195,7 @@ fn missing_labels() {
         @"r.jsonl: no row has a label `zzz`, only `ok`");
     folder.write("l.jsonl", "{\"id\": \"x\", \"ok\": true}\n");
     assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
-        @"l.jsonl:1: `id`: expected ids of r.jsonl such as `a`, found `x`, and no other label has one; no column has an id of the results, so write --map id=COLUMN for both");
+        @"l.jsonl:1: `id`: expected ids of r.jsonl such as `a`, found `x`, and no other label has one; no column contains ids from the results, so pass --map id=COLUMN to both commands");
     folder.write("l.jsonl", "{\"id\": \"k\", \"ok\": true}\n");
     assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
         @"r.jsonl: no row has both a score for `judge` and a label `ok`; rows with a score: 10, rows with a label: 1");

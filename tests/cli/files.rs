@@ -408,7 +408,7 @@ fn labels_of_excel_are_read() {
         agreed.out.contains("accuracy            100.00% (1/1)"),
         "{agreed:?}"
     );
-    assert_snapshot!(folder.run(&format!("{agree} --labels labels.txt --format csv")).error(), @"labels.txt:2: column `id`: invalid UTF-8: byte 1 is 0xE9; convert the file to UTF-8, or write --encoding windows-1252 if a Windows program wrote it");
+    assert_snapshot!(folder.run(&format!("{agree} --labels labels.txt --format csv")).error(), @"labels.txt:2: column `id`: invalid UTF-8: byte 1 is 0xE9; convert the file to UTF-8, or pass --encoding windows-1252 if a Windows program wrote it");
     assert_snapshot!(folder.run(&format!("{agree} --encoding utf-16")).error(), @"--delimiter, --encoding and --format need --labels or --score; remove them");
 }
 
