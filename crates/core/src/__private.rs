@@ -30,7 +30,7 @@ pub use crate::probe::{
     FallbackChecksParams, FallbackDebug, FallbackEmbedder, FallbackEq, FallbackNamesFiles,
     FallbackOpaque, FallbackRequires, FallbackSerialize, FallbackShown, FallbackText,
     FallbackValueType, MaybeChecksParams, MaybeEmbedder, MaybeEq, MaybeNamesFiles, MaybeRequires,
-    MaybeShown, MaybeString, MaybeText, MaybeValueType,
+    MaybeShown, MaybeString, MaybeText, MaybeValueType, shown,
 };
 pub use crate::rows::by_name::{Given, configured};
 pub use crate::rows::fields::{
@@ -49,6 +49,11 @@ pub use crate::{
 pub use dsrs_metrics_macros::added_metrics;
 pub use serde::{self, Deserialize};
 pub use serde_json::{Value, json};
+pub use std::clone::Clone;
+pub use std::marker::{Sized, Sync};
+pub use std::option::Option::{self, None, Some};
+pub use std::primitive::{bool, f64, str, u8, u32, u64, usize};
+pub use std::result::Result::{Err, Ok};
 pub use std::sync::{LazyLock, OnceLock};
 pub use std::{borrow, boxed, string, vec};
 
