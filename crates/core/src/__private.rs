@@ -39,6 +39,10 @@ pub use crate::rows::fields::{
 };
 pub use crate::rows::provide::Provide;
 pub use crate::score::return_types::{Decided, Undecided};
+/// The crate that the macros' output names, from here: one import finds it, or reports that it is unknown.
+pub mod root {
+    pub use crate::*;
+}
 /// The setters of parameters that several built-in metrics share. `dsrs_metrics` has them.
 pub mod setters {}
 pub use crate::{

@@ -189,8 +189,8 @@ pub(crate) fn hidden(
             clippy::nursery
         )]
         const _: () = {
-            use #runtime as __r;
             use #runtime::__private as __p;
+            use __p::root as __r;
             #items
         };
     }
@@ -208,7 +208,7 @@ pub(crate) fn unit_struct(span: Span, ident: &Ident, derived: &[Ident]) -> Token
         }
     };
     let clone = quote_spanned! {span=>
-        impl __p::Clone for #ident {
+        impl ::core::clone::Clone for #ident {
             fn clone(&self) -> Self { *self }
         }
     };
