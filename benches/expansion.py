@@ -2,9 +2,11 @@
 """What an item of each attribute costs in `cargo check`, beside a metric that is written by hand.
 
     benches/expansion.py [COUNT] [RUNS]    default: 200 items, the best of 5 runs
+    benches/expansion.py edit [COUNT]      default: 200 judges
 
 Prints the CPU time of an item (of rustc alone: the time with COUNT items less the time with none, divided by COUNT), its
-ratio to a hand-written `impl Metric`, and the bytes of its expansion.
+ratio to a hand-written `impl Metric`, and the bytes of its expansion. With `edit` it prints the CPU time of an incremental
+check after the edit of one of COUNT judges, beside a check from nothing and one without a change.
 """
 
 import os
@@ -62,7 +64,28 @@ def source(item, count):
     return HEAD + "".join(item.replace("%n", str(number)) for number in range(count))
 
 
+def edit(count):
+    files = libraries("")
+    judges = [ITEMS["#[judge]"].replace("%n", str(number)) for number in range(count)]
+    middle = count // 2
+    of_text = lambda text: [*judges[:middle], judges[middle].replace("Is the answer right?", text), *judges[middle + 1 :]]
+    steps = {
+        "from nothing": judges,
+        "without a change": judges,
+        "one judge's text": of_text("Is the answer true?"),
+        "one judge's text, and a line more": of_text("Is it true?\n/// Or false?"),
+        "one judge more": [*of_text("Is it true?\n/// Or false?"), ITEMS["#[judge]"].replace("%n", "Last")],
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        for step, items in steps.items():
+            seconds, _ = rustc(HEAD + "".join(items), files, folder, [f"-Cincremental={folder}/incremental"])
+            print(f"{step:34} {seconds:6.2f} s")
+
+
 def main():
+    if sys.argv[1:2] == ["edit"]:
+        return edit(int((sys.argv[2:] + ["200"])[0]))
     count, runs = (int(argument) for argument in (sys.argv[1:] + ["200", "5"][len(sys.argv) - 1 :])[:2])
     files = libraries("")
     with tempfile.TemporaryDirectory() as folder:

@@ -139,7 +139,7 @@ fn choice(item: &DeriveInput, runtime: &TokenStream) -> TokenStream {
             }
         }
     };
-    hidden(span, &quote!(#(#cfgs)*), &choice)
+    hidden(span, &quote!(#(#cfgs)*), runtime, &choice)
 }
 
 /// Returns `true` if unknown fields can be rejected: for a struct, unless its `serde` attributes conflict.

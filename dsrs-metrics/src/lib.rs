@@ -51,6 +51,11 @@ pub mod __private {
     #[cfg(feature = "metrics")]
     pub use dsrs_metrics_builtin::metrics::setters;
     pub use dsrs_metrics_core::__private::*;
+
+    // In place of the module of that name in `core`, which lacks the metrics.
+    pub mod root {
+        pub use crate::*;
+    }
 }
 
 // The test that `#[eval]` generates calls these items. Errors in the attribute show this path.

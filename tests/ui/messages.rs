@@ -125,3 +125,55 @@ fn a_judges_messages_stand_alone_and_say_it_once() {
         }
     }
 }
+
+/// Returns the notes of the traits' diagnostics, with their line breaks as spaces.
+fn notes_of_traits(folder: &Path, notes: &mut Vec<String>) {
+    for path in paths(folder) {
+        if path.is_dir() {
+            notes_of_traits(&path, notes);
+        } else if path.extension().is_some_and(|found| found == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            let attributes = text.split("on_unimplemented(").skip(1);
+            let attributes = attributes.filter_map(|after| after.split("trait ").next());
+            let found = attributes.filter_map(|attribute| attribute.split_once("note = \""));
+            notes.extend(found.map(|(_, note)| as_shown(note)));
+        }
+    }
+}
+
+/// Returns a string literal's content, from after its first quote, as rustc prints it.
+fn as_shown(literal: &str) -> String {
+    let literal = literal.replace("\\\"", "\u{1}");
+    let content = literal.split('"').next().unwrap_or_default();
+    let content = content.replace("\\n", " ").replace('\u{1}', "\"");
+    let content = content.replace("{{", "{").replace("}}", "}");
+    content.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// `pass/advice.rs` does what each note says. The notes about features name features of the library.
+#[test]
+fn the_advice_of_each_trait_compiles() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut notes = Vec::new();
+    notes_of_traits(&here.join("../../crates"), &mut notes);
+    assert!(notes.len() > 30, "the notes were not found");
+    let manifest = fs::read_to_string(here.join("../../dsrs-metrics/Cargo.toml")).unwrap();
+    for feature in notes.extract_if(.., |note| note.starts_with("write `features = [")) {
+        let name = feature.split('"').nth(1).unwrap();
+        assert!(manifest.contains(&format!("\n{name} = [")), "{feature}");
+    }
+    notes.sort();
+    notes.dedup();
+    let program = fs::read_to_string(here.join("pass/advice.rs")).unwrap();
+    let applied = program.split("// note: ").skip(1).map(|block| {
+        let lines = block.lines().enumerate();
+        let lines = lines.map_while(|(index, line)| match index {
+            0 => Some(line),
+            _ => line.strip_prefix("// "),
+        });
+        lines.collect::<Vec<_>>().join(" ")
+    });
+    let mut applied: Vec<String> = applied.collect();
+    applied.sort();
+    assert_eq!(applied, notes);
+}

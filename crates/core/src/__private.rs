@@ -30,7 +30,7 @@ pub use crate::probe::{
     FallbackChecksParams, FallbackDebug, FallbackEmbedder, FallbackEq, FallbackNamesFiles,
     FallbackOpaque, FallbackRequires, FallbackSerialize, FallbackShown, FallbackText,
     FallbackValueType, MaybeChecksParams, MaybeEmbedder, MaybeEq, MaybeNamesFiles, MaybeRequires,
-    MaybeShown, MaybeString, MaybeText, MaybeValueType,
+    MaybeShown, MaybeString, MaybeText, MaybeValueType, shown,
 };
 pub use crate::rows::by_name::{Given, configured};
 pub use crate::rows::fields::{
@@ -39,6 +39,10 @@ pub use crate::rows::fields::{
 };
 pub use crate::rows::provide::Provide;
 pub use crate::score::return_types::{Decided, Undecided};
+/// The crate that the macros' output names, from here: one import finds it, or reports that it is unknown.
+pub mod root {
+    pub use crate::*;
+}
 /// The setters of parameters that several built-in metrics share. `dsrs_metrics` has them.
 pub mod setters {}
 pub use crate::{
@@ -49,6 +53,11 @@ pub use crate::{
 pub use dsrs_metrics_macros::added_metrics;
 pub use serde::{self, Deserialize};
 pub use serde_json::{Value, json};
+pub use std::clone::Clone;
+pub use std::marker::{Sized, Sync};
+pub use std::option::Option::{self, None, Some};
+pub use std::primitive::{bool, f64, str, u8, u32, u64, usize};
+pub use std::result::Result::{Err, Ok};
 pub use std::sync::{LazyLock, OnceLock};
 pub use std::{borrow, boxed, string, vec};
 

@@ -153,6 +153,11 @@ impl<T: Serialize> MaybeText<'_, T> {
     }
 }
 
+/// Returns a string, a `bool` or a number as a user would write it.
+pub fn shown<T: Serialize>(value: &T) -> Option<String> {
+    MaybeText(value).text()
+}
+
 /// The fallback of [`MaybeText`]: a value that is not shown.
 pub trait FallbackText {
     fn text(&self) -> Option<String> {

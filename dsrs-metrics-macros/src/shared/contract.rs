@@ -17,6 +17,7 @@ pub(crate) struct Paths<'a> {
 pub(crate) fn spec_readers(
     paths: &Paths<'_>,
     vis: &Visibility,
+    name: &str,
     spec: &TokenStream,
     own: Option<&TokenStream>,
     cost: &TokenStream,
@@ -36,8 +37,8 @@ pub(crate) fn spec_readers(
         }
 
         /// Returns the metric's name.
-        #vis const fn name(&self) -> &'static ::core::primitive::str {
-            Self::SPEC.name
+        #vis const fn name(&self) -> &'static __p::str {
+            #name
         }
 
         /// Returns the tier: cheap and fast, or expensive and accurate.
@@ -47,42 +48,51 @@ pub(crate) fn spec_readers(
 
         /// Returns the maximum expected cost of one call, in millisatoshis. For a judge, this covers all models of its
         /// panel, including repairs.
-        #vis fn cost_estimate(&self) -> ::core::primitive::u64 {
+        #vis fn cost_estimate(&self) -> __p::u64 {
             #cost
         }
     }
 }
 
-/// Emits the methods of `Metric` that read from the spec, and the metric's identity. `own` and `cost` are as in
-/// [`spec_readers`].
-pub(crate) fn described(
-    paths: &Paths<'_>,
-    own: Option<&TokenStream>,
-    cost: &TokenStream,
-    identity: &TokenStream,
-) -> TokenStream {
-    let Paths { span, runtime, .. } = paths;
-    let own = own
-        .cloned()
-        .unwrap_or_else(|| quote_spanned!(*span=> Self::SPEC));
+/// Emits the methods of `Metric` that read from the metric's declaration.
+pub(crate) fn described(paths: &Paths<'_>, name: &str, declaration: &TokenStream) -> TokenStream {
+    let Paths { span, private, .. } = paths;
     quote_spanned! {*span=>
-        fn name(&self) -> &::core::primitive::str {
-            Self::SPEC.name
+        fn name(&self) -> &__p::str {
+            #name
         }
 
-        fn tier(&self) -> #runtime::__private::MetricTier {
-            Self::SPEC.tier
+        fn declaration(&self) -> __p::Option<&dyn #private::Declaration> {
+            __p::Some(#declaration)
         }
+    }
+}
 
-        fn cost_estimate(&self) -> ::core::primitive::u64 {
-            #cost
+/// Emits an inherent `evaluate`, which returns the future from the method of `Metric` as an opaque type, because rustc
+/// suggests `.await` only for those. `gold` and `pred` name its type parameters.
+pub(crate) fn evaluate(
+    paths: &Paths<'_>,
+    vis: &Visibility,
+    gold: &Ident,
+    pred: &Ident,
+) -> TokenStream {
+    let Paths {
+        span,
+        runtime,
+        private,
+    } = paths;
+    quote_spanned! {*span=>
+        /// Scores one pair of rows. Returns the same errors as `Metric::evaluate`.
+        #vis fn evaluate<'call, #gold: __p::Sync, #pred: __p::Sync>(
+            &'call self,
+            gold: &'call #gold,
+            pred: &'call #pred,
+        ) -> impl ::core::future::Future<Output = #runtime::Result<#private::MetricScore>> + 'call
+        where
+            Self: #runtime::Metric<#gold, #pred>,
+        {
+            #runtime::Metric::evaluate(self, gold, pred)
         }
-
-        fn spec(&self) -> #runtime::__private::MetricSpec<'_> {
-            #own
-        }
-
-        #identity
     }
 }
 
@@ -143,8 +153,24 @@ pub(crate) fn rule(
     quote_spanned!(span=> const _: () = #check #broken;)
 }
 
+/// Returns the short path to the runtime crate inside of [`hidden`], which imports it. Short paths halve the tokens that
+/// rustc reads.
+pub(crate) fn short(span: Span) -> TokenStream {
+    quote_spanned!(span=> __r)
+}
+
+/// Returns the short path to the runtime crate's private items inside of [`hidden`].
+pub(crate) fn short_private(span: Span) -> TokenStream {
+    quote_spanned!(span=> __p)
+}
+
 /// Wraps impls in a block whose names the user's module cannot see.
-pub(crate) fn hidden(span: Span, cfgs: &TokenStream, items: &TokenStream) -> TokenStream {
+pub(crate) fn hidden(
+    span: Span,
+    cfgs: &TokenStream,
+    runtime: &TokenStream,
+    items: &TokenStream,
+) -> TokenStream {
     quote_spanned! {span=>
         #cfgs
         #[doc(hidden)]
@@ -162,7 +188,11 @@ pub(crate) fn hidden(span: Span, cfgs: &TokenStream, items: &TokenStream) -> Tok
             clippy::pedantic,
             clippy::nursery
         )]
-        const _: () = { #items };
+        const _: () = {
+            use #runtime::__private as __p;
+            use __p::root as __r;
+            #items
+        };
     }
 }
 
@@ -210,9 +240,9 @@ pub(crate) fn stub(
             pub fn spec(&self) -> #runtime::__private::MetricSpec<'static> { Self::SPEC }
             pub fn builder() -> Self { Self }
             pub fn build(self) -> Self { self }
-            pub const fn name(&self) -> &'static ::core::primitive::str { #name }
+            pub const fn name(&self) -> &'static __p::str { #name }
             pub const fn tier(&self) -> #runtime::__private::MetricTier { Self::SPEC.tier }
-            pub fn cost_estimate(&self) -> ::core::primitive::u64 { 0 }
+            pub fn cost_estimate(&self) -> __p::u64 { 0 }
             #setters
             pub fn score<#gold, #pred>(&self, _: &#gold, _: &#pred) -> #runtime::Result<#runtime::__private::MetricScore> {
                 ::core::unreachable!()
@@ -236,9 +266,9 @@ pub(crate) fn stub(
                 ::core::unreachable!()
             }
         }
-        impl<#gold: ::core::marker::Sync, #pred: ::core::marker::Sync>
+        impl<#gold: __p::Sync, #pred: __p::Sync>
             #runtime::Metric<#gold, #pred> for #ident {
-            fn name(&self) -> &::core::primitive::str { #name }
+            fn name(&self) -> &__p::str { #name }
             fn evaluate<'life0, 'life1, 'life2, 'async_trait>(
                 &'life0 self,
                 _: &'life1 #gold,

@@ -26,6 +26,7 @@ macro_rules! cases {
 }
 
 cases! {
+    advice
     attributes
     calls
     composites

@@ -40,7 +40,7 @@ pub mod compiled {
     pub use super::legality::derived::{Derived, dearest, total_cost};
     pub use super::legality::fields::{FieldList, configured, count, union};
     pub use super::legality::rules::*;
-    pub use super::plan::Plan;
+    pub use super::plan::{Compiled, can_evaluate, list};
     pub use super::shape::{Leaf, Named, Reads, Shape};
     use crate::sentence::Sentence;
 

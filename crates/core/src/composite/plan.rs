@@ -3,10 +3,13 @@
 
 use super::eval::{Node, Run};
 use super::legality::check::{Leaves, resolve};
+use super::legality::derived::dearest;
 use super::shape::{Leaf as _, Named, OnMissing, Shape};
-use crate::declared::requirements::Requirement;
+use crate::declared::Declaration;
+use crate::declared::requirements::{Requirement, Requires};
 use crate::dedup::Key;
 use crate::dedup::Sharing;
+use crate::files::MetricFile;
 use crate::interned_names;
 use crate::metric::{Answer, Metric, MetricCall};
 use crate::score::error::MetricError;
@@ -14,10 +17,10 @@ use crate::spec::MetricSpec;
 
 /// How a composite's score follows from the scores of its components.
 #[derive(Debug)]
-pub struct Plan {
+pub(super) struct Plan {
     node: Result<Node, String>,
     /// The settings of a declared composite with a decision tree, to compare it with that of another run.
-    settings: Vec<(&'static str, String)>,
+    settings: &'static [(&'static str, String)],
     names: &'static [&'static str],
     on_missing: OnMissing,
     /// The keys of the components, by number.
@@ -29,14 +32,15 @@ pub struct Plan {
 impl Plan {
     /// Creates the plan of a composite checked at compile time. `all` has the keys of the components and of their
     /// components, and `specs` the components' specs as configured.
-    pub fn declared(
+    pub(super) fn declared(
         expression: Shape<Named>,
         on_missing: OnMissing,
         keys: Vec<Option<Key>>,
         all: &[Key],
         specs: &[MetricSpec<'_>],
     ) -> Self {
-        let settings = expression.settings(on_missing);
+        // Kept for the whole program, as its key is.
+        let settings = expression.settings(on_missing).leak();
         let mut leaves = Leaves::new(on_missing);
         // The compiler has checked all rules. If one is broken nevertheless, every row reports it.
         let node = resolve(expression, &mut leaves).map(|(node, _)| node);
@@ -64,7 +68,7 @@ impl Plan {
     ) -> Self {
         Self {
             node: Ok(node),
-            settings: Vec::new(),
+            settings: &[],
             names,
             on_missing,
             keys,
@@ -73,16 +77,11 @@ impl Plan {
     }
 
     /// Adds the requirement of a composite that cannot be evaluated.
-    pub fn requirements(&self, composite: &str, all: &mut Vec<Requirement>) {
+    pub(super) fn requirements(&self, composite: &str, all: &mut Vec<Requirement>) {
         all.extend(Requirement::unless(
             composite,
             self.node.as_ref().map(|_| ()),
         ));
-    }
-
-    /// Returns the key of a declared composite with a decision tree. Its parameters are the paths and their scores.
-    pub fn key_of<M: 'static>(&'static self) -> Key {
-        Key::of_tree::<M>(&self.settings)
     }
 
     pub(super) fn names(&self) -> &'static [&'static str] {
@@ -90,7 +89,7 @@ impl Plan {
     }
 
     /// Evaluates the composite on one row. Asynchronous components run concurrently.
-    pub fn answer<'a, G: Sync, P: Sync>(
+    pub(super) fn answer<'a, G: Sync, P: Sync>(
         &'a self,
         leaves: &[&'a dyn Metric<G, P>],
         call: MetricCall<'a, G, P>,
@@ -115,6 +114,142 @@ impl Plan {
             _ => run.answer(leaves, call),
         }
     }
+}
+
+/// A composite that `#[metric]` declares: its plan and its components, whatever rows they read.
+pub struct Compiled {
+    plan: Plan,
+    key: fn(&Self) -> Key,
+    spec: &'static MetricSpec<'static>,
+    components: Vec<&'static (dyn Declaration + Sync)>,
+    /// The components on each path through the expression, if it has a decision tree.
+    paths: Option<&'static [&'static [usize]]>,
+}
+
+impl Compiled {
+    /// Creates the composite from its expression and its components, in the order of the expression. `key` is
+    /// [`key_of`](Self::key_of) or [`key_of_tree`](Self::key_of_tree) of its type.
+    pub fn new<const N: usize>(
+        key: fn(&Self) -> Key,
+        spec: &'static MetricSpec<'static>,
+        (expression, on_missing): (Shape<Named>, OnMissing),
+        components: [&'static (dyn Declaration + Sync); N],
+        paths: Option<&'static [&'static [usize]]>,
+    ) -> Self {
+        let components = components.to_vec();
+        let mut all = Vec::new();
+        components
+            .iter()
+            .for_each(|component| component.keys(&mut all));
+        let keys = components.iter().map(|component| component.key()).collect();
+        let specs: Vec<_> = components
+            .iter()
+            .map(|component| component.spec())
+            .collect();
+        Self {
+            plan: Plan::declared(expression, on_missing, keys, &all, &specs),
+            key,
+            spec,
+            components,
+            paths,
+        }
+    }
+
+    /// Returns the largest cost of one call: that of all components, or of the most expensive path through a tree.
+    pub fn max_cost(&self) -> u64 {
+        let costs = self.components.iter().map(|component| component.max_cost());
+        match self.paths {
+            Some(paths) => dearest(&costs.collect::<Vec<_>>(), paths),
+            None => costs.fold(0, u64::saturating_add),
+        }
+    }
+
+    /// Returns the key of a composite without a decision tree.
+    pub fn key_of<M: 'static>(&self) -> Key {
+        Key::of_type::<M>()
+    }
+
+    /// Returns the key of a composite with a decision tree. Its parameters are the paths and their scores.
+    pub fn key_of_tree<M: 'static>(&self) -> Key {
+        Key::of_tree::<M>(self.plan.settings)
+    }
+
+    /// Evaluates the composite on one row.
+    pub fn answer<'a, G: Sync, P: Sync>(
+        &'a self,
+        leaves: &[&'a dyn Metric<G, P>],
+        call: MetricCall<'a, G, P>,
+    ) -> Answer<'a> {
+        self.plan.answer(leaves, call, self.spec.name, self.spec)
+    }
+}
+
+impl Requires for Compiled {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        self.plan.requirements(self.spec.name, all);
+        self.components
+            .iter()
+            .for_each(|component| component.requirements(all));
+    }
+
+    fn files(&self, all: &mut Vec<MetricFile>) {
+        self.components
+            .iter()
+            .for_each(|component| component.files(all));
+    }
+
+    fn keys(&self, all: &mut Vec<Key>) {
+        self.components
+            .iter()
+            .for_each(|component| component.keys(all));
+    }
+}
+
+impl Declaration for Compiled {
+    fn spec(&self) -> MetricSpec<'_> {
+        *self.spec
+    }
+
+    fn key(&self) -> Option<Key> {
+        Some((self.key)(self))
+    }
+
+    fn keys(&self, all: &mut Vec<Key>) {
+        all.extend(Declaration::key(self));
+        Requires::keys(self, all);
+    }
+
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        Requires::requirements(self, all);
+    }
+
+    fn files(&self, all: &mut Vec<MetricFile>) {
+        Requires::files(self, all);
+    }
+
+    fn max_cost(&self) -> u64 {
+        Self::max_cost(self)
+    }
+
+    fn max_cost_of(&self, declared_msats: u64) -> u64 {
+        declared_msats
+    }
+}
+
+/// Returns `true` if all components can read the rows.
+pub fn can_evaluate<G: Sync, P: Sync>(
+    components: &[&dyn Metric<G, P>],
+    gold: &G,
+    pred: &P,
+) -> bool {
+    components
+        .iter()
+        .all(|component| component.can_evaluate(gold, pred))
+}
+
+/// Returns the parts of an expression as a list.
+pub fn list<T, const N: usize>(parts: [T; N]) -> Vec<T> {
+    Vec::from(parts)
 }
 
 /// Returns an error if a component has its own threshold or strictness, which the compiler did not see.
@@ -183,8 +318,9 @@ mod tests {
             reads: Reads::Bool,
             branches,
         };
-        let plan = Plan::declared(tree, on_missing, vec![None], &[], &[SPEC]);
-        Box::leak(Box::new(plan)).key_of::<M>()
+        let key = Compiled::key_of_tree::<M>;
+        let compiled = Compiled::new(key, &SPEC, (tree, on_missing), [], None);
+        Declaration::key(&compiled).expect("a composite has a key")
     }
 
     #[test]

@@ -48,6 +48,18 @@ pub trait Declared: Sized {
     /// Adds the keys of the metric and all its components.
     fn keys(&self, all: &mut Vec<Key>) {
         all.extend(self.key());
+        if let Some(requires) = self.requires() {
+            requires.keys(all);
+        }
+    }
+
+    /// Returns the metric as a component of a composite.
+    #[doc(hidden)]
+    fn component(&self) -> &(dyn Declaration + Sync)
+    where
+        Self: Sync,
+    {
+        self
     }
 
     /// Returns the metric if it implements [`Requires`].

@@ -64,6 +64,48 @@ pub trait Judge: Send + Sync {
     fn score_output(&self, output: Self::Output, overflow: &Overflow) -> f64;
 }
 
+/// The score of an output, computed when it is called.
+pub(super) type ScoreOf<'a> = Box<dyn FnOnce(&Overflow) -> f64 + Send + 'a>;
+
+/// [`Judge`] as a trait object, without its inputs and outputs. The code that asks models is thus compiled once, and not
+/// for each judge.
+pub(super) trait AnyJudge: Send + Sync {
+    fn signature(&self) -> &'static Signature;
+    fn panel(&self) -> &Panel;
+    fn configured(&self) -> Vec<(&'static str, Content)>;
+    fn check_params(&self) -> Result<(), String>;
+    fn reads_step(&self, step: usize, reply: &mut Reply<'_>) -> bool;
+    /// Reads the outputs from a reply; see [`JudgeOutput::read`].
+    fn read(&self, reply: &mut Reply<'_>) -> Option<ScoreOf<'_>>;
+}
+
+impl<J: Judge> AnyJudge for J {
+    fn signature(&self) -> &'static Signature {
+        J::signature()
+    }
+
+    fn panel(&self) -> &Panel {
+        Judge::panel(self)
+    }
+
+    fn configured(&self) -> Vec<(&'static str, Content)> {
+        Judge::configured(self)
+    }
+
+    fn check_params(&self) -> Result<(), String> {
+        Judge::check_params(self)
+    }
+
+    fn reads_step(&self, step: usize, reply: &mut Reply<'_>) -> bool {
+        Judge::reads_step(self, step, reply)
+    }
+
+    fn read(&self, reply: &mut Reply<'_>) -> Option<ScoreOf<'_>> {
+        let output = J::Output::read(reply)?;
+        Some(Box::new(|overflow| self.score_output(output, overflow)))
+    }
+}
+
 /// A judge that checks its parameters.
 #[doc(hidden)]
 pub trait ChecksParams {

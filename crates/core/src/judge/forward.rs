@@ -6,14 +6,14 @@ use std::error::Error;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
-use super::contract::Judge;
+use super::contract::{AnyJudge, Judge};
 use super::error::JudgeError;
 use super::judged::Judgement;
 use super::row::judgement;
 use super::signature::Signature;
 use super::steps::Step;
 use super::turns::spec_of_question;
-use super::untrusted::Untrusted;
+use super::untrusted::{Content, Untrusted};
 use crate::lm::Usage;
 use crate::program_run::{ProgramOutput, ProgramUsage};
 use crate::rows::{Example, FieldType, Prediction, Trace, TraceStep};
@@ -73,25 +73,26 @@ pub fn forward<'a, J: Judge<Input: 'a>>(
     input: Result<J::Input, JudgeError>,
     declared: &'a MetricSpec<'static>,
 ) -> BoxFuture<'a, Result<ProgramOutput, Box<dyn Error + Send + Sync>>> {
-    Box::pin(judged(judge, inputs, input, declared))
+    let contents = input.map(|input| judge.shown(&input));
+    Box::pin(judged(judge, inputs, contents, declared))
 }
 
-async fn judged<J: Judge>(
-    judge: &J,
+async fn judged(
+    judge: &dyn AnyJudge,
     inputs: Example,
-    input: Result<J::Input, JudgeError>,
+    contents: Result<Vec<Content>, JudgeError>,
     declared: &MetricSpec<'static>,
 ) -> Result<ProgramOutput, Box<dyn Error + Send + Sync>> {
-    let spec = spec_of_question(J::signature(), judge.panel().spec(declared)?);
-    let (result, cost_msats) = judgement(judge, &input?, || spec).await;
+    let spec = spec_of_question(judge.signature(), judge.panel().spec(declared)?);
+    let (result, cost_msats) = judgement(judge, contents?, &|| spec).await;
     let result = result?;
     let usage = result
         .metadata
         .get("usage")
         .and_then(|usage| serde_json::from_value(usage.clone()).ok());
     let usage: Usage = usage.unwrap_or_default();
-    let prediction = prediction::<J>(result, spec.kind);
-    let mut steps = steps(J::signature(), spec.name, &inputs, &prediction);
+    let prediction = prediction(judge.signature(), result, spec.kind);
+    let mut steps = steps(judge.signature(), spec.name, &inputs, &prediction);
     steps.push(TraceStep {
         predictor: spec.name.to_owned(),
         inputs,
@@ -126,18 +127,18 @@ fn steps(signature: &Signature, name: &str, inputs: &Example, all: &Prediction) 
 }
 
 /// Returns the panel's score, and the outputs of the judge whose score is nearest to it.
-fn prediction<J: Judge>(judgement: Judgement, kind: ScoreKind) -> Prediction {
+fn prediction(signature: &Signature, judgement: Judgement, kind: ScoreKind) -> Prediction {
     let Judgement {
         value,
         mut metadata,
         ..
     } = judgement;
     let mut answer = answer(&mut metadata, value);
-    let names = J::signature().steps.iter().map(Step::name);
-    let names = names.chain(J::signature().outputs.iter().map(|output| output.name));
+    let names = signature.steps.iter().map(Step::name);
+    let names = names.chain(signature.outputs.iter().map(|output| output.name));
     let outputs = names.filter_map(|name| Some((name, answer.remove(name)?)));
     let mut prediction: Prediction = outputs.collect();
-    if J::signature().output_spec("score").is_none() {
+    if signature.output_spec("score").is_none() {
         let score = match kind {
             ScoreKind::Bool => json!(value > 0.5),
             ScoreKind::Number | ScoreKind::Corpus => json!(value),

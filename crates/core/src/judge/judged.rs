@@ -130,37 +130,45 @@ impl<K: Kind> MetricReturn for Judged<K> {
     type Verdict = K::Verdict;
 
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        let cost = self.cost_msats;
-        let failed = |error: JudgeError| {
-            if error.is_no_items() {
-                return MetricError::abstained(spec.name).with_cost_msats(cost);
-            }
-            let error = match error.budget_msats() {
-                Some(budget_msats) => {
-                    MetricError::new(spec.name, MetricErrorKind::OverBudget { budget_msats })
-                }
-                None => MetricError::caused_by(spec.name, error),
-            };
-            error.with_cost_msats(cost)
-        };
-        let judgement = self.result.map_err(failed)?;
-        let Judgement {
-            value,
-            confidence,
-            details,
-            feedback,
-            metadata,
-            lost,
-        } = judgement;
-        let score = MetricScore {
-            value,
-            confidence,
-            details,
-            cost_msats: cost,
-        };
-        let scored = Scored::of_judgement(score, feedback, metadata, spec)?;
-        Ok(scored.with_lost_judges(lost))
+        scored(self.result, self.cost_msats, spec)
     }
+}
+
+/// Returns the score of a judgement, which cost so many millisatoshis.
+pub(super) fn scored(
+    result: std::result::Result<Judgement, JudgeError>,
+    cost: u64,
+    spec: &MetricSpec<'_>,
+) -> Result<Scored> {
+    let failed = |error: JudgeError| {
+        if error.is_no_items() {
+            return MetricError::abstained(spec.name).with_cost_msats(cost);
+        }
+        let error = match error.budget_msats() {
+            Some(budget_msats) => {
+                MetricError::new(spec.name, MetricErrorKind::OverBudget { budget_msats })
+            }
+            None => MetricError::caused_by(spec.name, error),
+        };
+        error.with_cost_msats(cost)
+    };
+    let judgement = result.map_err(failed)?;
+    let Judgement {
+        value,
+        confidence,
+        details,
+        feedback,
+        metadata,
+        lost,
+    } = judgement;
+    let score = MetricScore {
+        value,
+        confidence,
+        details,
+        cost_msats: cost,
+    };
+    let scored = Scored::of_judgement(score, feedback, metadata, spec)?;
+    Ok(scored.with_lost_judges(lost))
 }
 
 #[cfg(test)]

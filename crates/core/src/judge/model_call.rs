@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::aggregation::Overflow;
 use super::aggregation::Scoring;
-use super::contract::Judge;
+use super::contract::{AnyJudge, ScoreOf};
 use super::error::JudgeError;
 use super::json_object::{Fields, Flaw};
 use super::prompt::{Demo, Prompt};
@@ -121,9 +121,9 @@ impl Question {
     }
 
     /// Makes the last call.
-    pub(super) async fn last<J: Judge>(
+    pub(super) async fn last(
         &mut self,
-        judge: &J,
+        judge: &dyn AnyJudge,
         earlier: Option<&Earlier>,
     ) -> Result<Verdict, JudgeError> {
         let lm = Arc::clone(&self.lm);
@@ -132,16 +132,17 @@ impl Question {
     }
 
     /// Makes the call of a step and returns its value.
-    pub(super) async fn step<J: Judge>(
+    pub(super) async fn step(
         &mut self,
-        judge: &J,
+        judge: &dyn AnyJudge,
         (index, step): (usize, &Step),
         earlier: &Earlier,
     ) -> Result<Value, JudgeError> {
         let mut values = self
             .answer(|reply| {
                 let reply = Reply::find(&step.call, &reply.text)?.after(earlier);
-                let fields = reply.checked(|reply| judge.reads_step(index, reply))?;
+                let read = |reply: &mut Reply<'_>| judge.reads_step(index, reply).then_some(());
+                let ((), fields) = reply.read(read)?;
                 Ok((fields.values, fields.ignored_keys))
             })
             .await?;
@@ -232,13 +233,13 @@ impl Question {
 
 /// Returns the verdict with the number of ignored keys, or a flaw that a repair can fix. An error in the score's
 /// expression is not a flaw: another reply would not help.
-fn read<J: Judge>(
-    judge: &J,
+fn read(
+    judge: &dyn AnyJudge,
     lm: &dyn LanguageModel,
     reply: &LmReply,
     earlier: Option<&Earlier>,
 ) -> Result<(Result<Verdict, JudgeError>, usize), Flaw> {
-    let signature = J::signature();
+    let signature = judge.signature();
     let with_earlier = |reply: Reply<'static>| match earlier {
         Some(earlier) => reply.after(earlier),
         None => reply,
@@ -249,13 +250,11 @@ fn read<J: Judge>(
             values: mut answer,
             ignored_keys,
         },
-    ) = with_earlier(Reply::find(signature, &reply.text)?).read::<J::Output>()?;
+    ) = with_earlier(Reply::find(signature, &reply.text)?).read(|reply| judge.read(reply))?;
     let scored = match signature.scoring {
         Scoring::Logprobs(name) => weighed(judge, lm, reply, (name, &answer), with_earlier)
             .map(|(value, weights)| (value, Some(weights))),
-        Scoring::Text | Scoring::Draws(_) => {
-            score(judge, output, lm.id()).map(|value| (value, None))
-        }
+        Scoring::Text | Scoring::Draws(_) => score(output, lm.id()).map(|value| (value, None)),
     };
     answer.extend(earlier.iter().flat_map(|earlier| earlier.values.clone()));
     Ok((
@@ -269,8 +268,8 @@ fn read<J: Judge>(
 }
 
 /// Returns the mean score of an answer over the values of the weighed output, weighted by their probabilities.
-fn weighed<'r, J: Judge>(
-    judge: &J,
+fn weighed<'r>(
+    judge: &dyn AnyJudge,
     lm: &dyn LanguageModel,
     reply: &LmReply,
     (name, answer): (&str, &Map<String, Value>),
@@ -282,23 +281,24 @@ fn weighed<'r, J: Judge>(
             lm.id()
         ))
     };
-    let output = J::signature().output_spec(name);
+    let output = judge.signature().output_spec(name);
     let output = output.ok_or_else(|| none(format!("the judge has no output `{name}`")))?;
     let weights = weights(output, reply).map_err(none)?;
     let mean = weights.mean(|value| {
         let mut answer = answer.clone();
         answer.insert(name.to_owned(), value.clone());
-        let reply = with_earlier(Reply::of(J::signature(), answer));
-        let (output, _) = reply.read::<J::Output>().map_err(|flaw| none(flaw.text))?;
-        score(judge, output, lm.id())
+        let reply = with_earlier(Reply::of(judge.signature(), answer));
+        let output = reply.read(|reply| judge.read(reply));
+        let (output, _) = output.map_err(|flaw| none(flaw.text))?;
+        score(output, lm.id())
     })?;
     Ok((mean, weights))
 }
 
 /// Returns the score of an answer from `lm`.
-pub(super) fn score<J: Judge>(judge: &J, output: J::Output, lm: &str) -> Result<f64, JudgeError> {
+pub(super) fn score(score_of: ScoreOf<'_>, lm: &str) -> Result<f64, JudgeError> {
     let overflow = Overflow::default();
-    let value = panic::catch(false, || judge.score_output(output, &overflow));
+    let value = panic::catch(false, || score_of(&overflow));
     if let Some(expression) = overflow.0.get() {
         return Err(JudgeError::new(format!(
             "{lm}: `{expression}` overflows with this answer; write `f64::from(..)` around integers, and `1.0` instead of `1`"

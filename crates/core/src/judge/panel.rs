@@ -9,7 +9,7 @@ use super::aggregation::Aggregation;
 use super::error::JudgeError;
 use super::models::{Models, shown};
 use super::output_spec::Offline;
-use super::signature::{PanelSettings, PromptSettings, Signature};
+use super::signature::{PanelSettings, PromptSettings, SharedPrompt, Signature};
 use crate::declared::requirements::Requirement;
 use crate::lm::{IntoModel, JudgeModel, LanguageModel};
 use crate::rows::dynamic::Example;
@@ -35,7 +35,7 @@ pub struct Panel {
     /// The judge's threshold, strictness and cost.
     instance: InstanceSettings,
     /// The judge's instruction, demonstrations and context.
-    prompt: Option<Arc<PromptSettings>>,
+    prompt: Option<SharedPrompt>,
 }
 
 impl Panel {
@@ -99,13 +99,15 @@ impl Panel {
     }
 
     fn prompted(mut self, set: impl FnOnce(&mut PromptSettings)) -> Self {
-        set(Arc::make_mut(self.prompt.get_or_insert_default()));
+        let mut settings = self.prompt().cloned().unwrap_or_default();
+        set(&mut settings);
+        self.prompt = Some(SharedPrompt::new(settings));
         self
     }
 
     /// Returns the instruction, demonstrations and context, if any is set.
     pub(super) fn prompt(&self) -> Option<&PromptSettings> {
-        self.prompt.as_deref()
+        self.prompt.as_ref().map(SharedPrompt::settings)
     }
 
     /// Returns the judge's instruction: the panel's own, or that of the signature.

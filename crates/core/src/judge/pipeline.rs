@@ -1,6 +1,6 @@
 //! Makes a judge's calls to one model: the steps, then the last call.
 
-use super::contract::Judge;
+use super::contract::AnyJudge;
 use super::error::JudgeError;
 use super::model_call::{Question, Verdict, request};
 use super::prompt::{Demo, Prompt, demos};
@@ -11,10 +11,10 @@ use super::untrusted::Content;
 use crate::lm::estimate;
 
 /// Returns the prompt of the last call.
-pub(super) fn last_prompt<J: Judge>(judge: &J, demos: &[Demo], contents: &[Content]) -> Prompt {
+pub(super) fn last_prompt(judge: &dyn AnyJudge, demos: &[Demo], contents: &[Content]) -> Prompt {
     let settings = judge.panel().prompt();
     Prompt::new(
-        J::signature(),
+        judge.signature(),
         &judge.configured(),
         settings,
         demos,
@@ -23,7 +23,7 @@ pub(super) fn last_prompt<J: Judge>(judge: &J, demos: &[Demo], contents: &[Conte
 }
 
 /// Returns the prompt of a step.
-pub(super) fn step_prompt<J: Judge>(judge: &J, step: &Step, contents: &[Content]) -> Prompt {
+pub(super) fn step_prompt(judge: &dyn AnyJudge, step: &Step, contents: &[Content]) -> Prompt {
     let settings = judge.panel().prompt().map(PromptSettings::of_step);
     let read = step.read(contents);
     Prompt::new(
@@ -37,16 +37,16 @@ pub(super) fn step_prompt<J: Judge>(judge: &J, step: &Step, contents: &[Content]
 
 impl Question {
     /// Makes all calls, repeating each once with a repair message if the reply is not an answer.
-    pub(super) async fn verdict<J: Judge>(&mut self, judge: &J) -> Result<Verdict, JudgeError> {
-        match J::signature().has_steps_or_lists() {
+    pub(super) async fn verdict(&mut self, judge: &dyn AnyJudge) -> Result<Verdict, JudgeError> {
+        match judge.signature().has_steps_or_lists() {
             false => self.last(judge, None).await,
             // Boxed, so a judge with one call takes less memory.
             true => Box::pin(self.after_steps(judge)).await,
         }
     }
 
-    async fn after_steps<J: Judge>(&mut self, judge: &J) -> Result<Verdict, JudgeError> {
-        let signature = J::signature();
+    async fn after_steps(&mut self, judge: &dyn AnyJudge) -> Result<Verdict, JudgeError> {
+        let signature = judge.signature();
         let mut earlier = Earlier::new(signature, &self.contents);
         let last_msats = self.declared_msats;
         for (index, step) in signature.steps.iter().enumerate() {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::contract::Judge;
+use super::contract::AnyJudge;
 use super::error::JudgeError;
 use super::output_spec::OutputSpec;
 use super::reply::Reply;
@@ -295,20 +295,20 @@ const NO_REASONING: &str = "Not supplied for this particular example.";
 ///
 /// # Errors
 /// Fails if a demonstration has an unknown field, no input, or outputs that are not a valid answer.
-pub(super) fn demos<J: Judge>(judge: &J) -> Result<Vec<Demo>, JudgeError> {
+pub(super) fn demos(judge: &dyn AnyJudge) -> Result<Vec<Demo>, JudgeError> {
     let demos = judge
         .panel()
         .prompt()
         .map_or(&[][..], |settings| &settings.demos);
     let demo = |(index, demo): (usize, &Example)| {
-        message::<J>(demo)
+        message(judge, demo)
             .map_err(|error| JudgeError::new(format!("demonstration {}: {error}", index + 1)))
     };
     demos.iter().enumerate().map(demo).collect()
 }
 
-fn message<J: Judge>(demo: &Example) -> Result<Demo, String> {
-    let signature = J::signature();
+fn message(judge: &dyn AnyJudge, demo: &Example) -> Result<Demo, String> {
+    let signature = judge.signature();
     let inputs = || signature.inputs.iter().map(|(name, _)| *name);
     let outputs = || signature.outputs.iter().map(|output| output.name);
     if let Some(unknown) = demo
@@ -358,7 +358,7 @@ fn message<J: Judge>(demo: &Example) -> Result<Demo, String> {
             .insert(step.name().to_owned(), value.ok_or_else(missing)?);
     }
     let read = Reply::find(signature, &assistant);
-    let read = read.and_then(|reply| reply.after(&earlier).read::<J::Output>());
+    let read = read.and_then(|reply| reply.after(&earlier).read(|reply| judge.read(reply)));
     let (_, fields) = read.map_err(|flaw| flaw.text)?;
     if fields.ignored_keys > 0 {
         return Err(format!(

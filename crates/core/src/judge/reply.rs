@@ -137,17 +137,16 @@ impl<'a> Reply<'a> {
         self
     }
 
-    /// Checks that the reply has the outputs that `read` reads, and returns its fields.
-    pub(super) fn checked(mut self, read: impl FnOnce(&mut Self) -> bool) -> Result<Fields, Flaw> {
+    /// Reads the reply with `read`, and returns what it read and the values of the reply without ignored keys.
+    ///
+    /// # Errors
+    /// Fails if `read` returns `None`, or found flaws.
+    pub(super) fn read<T>(
+        mut self,
+        read: impl FnOnce(&mut Self) -> Option<T>,
+    ) -> Result<(T, Fields), Flaw> {
         let fields = self.fields();
-        let is_read = read(&mut self);
-        self.end(is_read.then_some(fields))
-    }
-
-    /// Reads the outputs, and returns them with the fields of the reply.
-    pub(super) fn read<O: JudgeOutput>(mut self) -> Result<(O, Fields), Flaw> {
-        let fields = self.fields();
-        let output = O::read(&mut self);
+        let output = read(&mut self);
         self.end(output.map(|output| (output, fields)))
     }
 

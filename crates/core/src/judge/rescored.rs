@@ -32,7 +32,7 @@ where
     F: Future<Output = Result<Rescored, JudgeError>>,
 {
     let spec = || judge.panel().shown_spec(const { <J as Declared>::SPEC });
-    let (result, mut cost_msats) = judgement(judge, input, spec).await;
+    let (result, mut cost_msats) = judgement(judge, judge.shown(input), &spec).await;
     let result = match result {
         Ok(judgement) => of_answers(judge, judgement, score, &mut cost_msats).await,
         Err(error) => {

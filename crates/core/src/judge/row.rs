@@ -7,10 +7,10 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use serde_json::{Map, Value, json};
 
-use super::contract::Judge;
+use super::contract::{AnyJudge, Judge};
 use super::error::JudgeError;
 use super::json_object::{Fields, Flaw};
-use super::judged::{Judged, Judgement, Kind};
+use super::judged::{Judged, Judgement, Kind, scored};
 use super::members::{Member, combine, opinion};
 use super::model_call::UnsupportedParams;
 use super::model_call::{Question, Verdict, hash_without_inputs, request, score, validated};
@@ -29,7 +29,6 @@ use crate::lm::{panel_reservation, recording};
 use crate::messages::hash;
 use crate::metric::{Answer, RepeatNumber};
 use crate::rows::missing::Absent;
-use crate::score::return_types::MetricReturn as _;
 use crate::score::{OFFLINE_JUDGE, ReplyCounts};
 use crate::spec::{MetricSpec, ScoreKind};
 
@@ -48,31 +47,50 @@ where
     K: Kind + 'a,
 {
     Answer::pending(async move {
-        let judged: Judged<K> = row(judge, &input).await;
-        absent.mark(judged.into_scored(&spec))
+        let (result, cost_msats) = of_row(judge, &input).await;
+        absent.mark(scored(result, cost_msats, &spec))
     })
 }
 
 /// Judges one row.
 #[doc(hidden)]
 pub async fn row<J: Judge + Declared, K: Kind>(judge: &J, input: &J::Input) -> Judged<K> {
-    let spec = || judge.panel().shown_spec(const { <J as Declared>::SPEC });
-    let (result, cost_msats) = match &J::signature().turns {
-        None => judgement(judge, input, spec).await,
-        // Boxed, so a judge of rows takes less memory.
-        Some(turns) => Box::pin(super::turns::judgement(judge, input, turns, spec)).await,
-    };
+    let (result, cost_msats) = of_row(judge, input).await;
     Judged::new(result, cost_msats)
 }
 
-/// Returns the judgement of one row and its cost in millisatoshis. `spec` is a function because a future reserves space
-/// for what it keeps while it waits, and many rows wait at once.
-pub(super) async fn judgement<J: Judge>(
+/// Returns the judgement of one row and its cost in millisatoshis.
+async fn of_row<J: Judge + Declared>(
     judge: &J,
     input: &J::Input,
-    spec: impl Fn() -> MetricSpec<'static>,
 ) -> (Result<Judgement, JudgeError>, u64) {
-    let mut questions = match prepared(judge, input, &spec()) {
+    let spec = || judge.panel().shown_spec(const { <J as Declared>::SPEC });
+    let Some(turns) = &J::signature().turns else {
+        return judgement(judge, judge.shown(input), &spec).await;
+    };
+    let Some((conversation, with)) = J::conversation(input) else {
+        return (Err(JudgeError::no_items("turns")), 0);
+    };
+    let shown = |position| judge.shown(&with(input, turns.window(conversation, position)));
+    let positions = turns.of(conversation);
+    // Boxed, so a judge of rows takes less memory.
+    Box::pin(super::turns::judgement(
+        judge, turns, positions, &shown, &spec,
+    ))
+    .await
+}
+
+/// Returns the spec of a judge's value. It is a function because a future reserves space for what it keeps while it
+/// waits, and many rows wait at once.
+pub(super) type SpecOf<'a> = &'a (dyn Fn() -> MetricSpec<'static> + Sync);
+
+/// Returns the judgement of one row and its cost in millisatoshis. `contents` are the inputs as the prompt shows them.
+pub(super) async fn judgement(
+    judge: &dyn AnyJudge,
+    contents: Vec<Content>,
+    spec: SpecOf<'_>,
+) -> (Result<Judgement, JudgeError>, u64) {
+    let mut questions = match prepared(judge, contents, &spec()) {
         ControlFlow::Break(judgement) => return (judgement, 0),
         ControlFlow::Continue(questions) => questions,
     };
@@ -83,13 +101,12 @@ pub(super) async fn judgement<J: Judge>(
 }
 
 /// Returns the questions to the models, or a judgement that needs no model.
-fn prepared<J: Judge>(
-    judge: &J,
-    input: &J::Input,
+fn prepared(
+    judge: &dyn AnyJudge,
+    contents: Vec<Content>,
     spec: &MetricSpec<'static>,
 ) -> ControlFlow<Result<Judgement, JudgeError>, Vec<Question>> {
-    let contents = judge.shown(input);
-    if let Some(judgement) = of_empty_input(J::signature(), &contents) {
+    if let Some(judgement) = of_empty_input(judge.signature(), &contents) {
         return ControlFlow::Break(Ok(judgement));
     }
     match checked(judge, spec) {
@@ -102,11 +119,11 @@ fn prepared<J: Judge>(
 }
 
 /// Validates the settings of a judge and returns its demonstrations.
-fn checked<J: Judge>(
-    judge: &J,
+fn checked(
+    judge: &dyn AnyJudge,
     spec: &MetricSpec<'_>,
 ) -> Result<(Vec<Demo>, Judges<'static>), JudgeError> {
-    let (signature, panel) = (J::signature(), judge.panel());
+    let (signature, panel) = (judge.signature(), judge.panel());
     let turns = signature.turns.as_ref();
     let is_verdict = turns.is_some_and(|turns| turns.is_verdict);
     panel.check(signature, is_verdict || spec.kind == ScoreKind::Bool)?;
@@ -131,30 +148,7 @@ fn of_empty_input(signature: &Signature, contents: &[Content]) -> Option<Judgeme
 /// Requires the models of the panel, unless the offline stand-in was chosen.
 impl<J: Judge + Declared> Requires for J {
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        let (signature, spec) = (J::signature(), <J as Declared>::SPEC);
-        all.extend(self.panel().invalid_setting(&spec));
-        match checked(self, &spec) {
-            Ok((demos, Judges::Models(lms))) => {
-                let prompt = last_prompt(self, &demos, &[]);
-                let hash: Arc<str> =
-                    hash_of_calls(self, hash_without_inputs(signature, prompt)).into();
-                let needs_logprobs = signature.scoring.logprobs().is_some();
-                let requirement = |lm| {
-                    let requirement = Requirement::model(spec.name, lm).with_prompt(&hash);
-                    if needs_logprobs {
-                        requirement.with_logprobs()
-                    } else {
-                        requirement
-                    }
-                };
-                all.extend(lms.into_iter().map(requirement));
-            }
-            Ok((_, Judges::Offline(_))) => all.push(Requirement::offline(spec.name)),
-            Err(error) if error.is_no_model() => {
-                all.push(Requirement::missing_model(spec.name, error));
-            }
-            Err(error) => all.push(Requirement::missing(spec.name, error)),
-        }
+        requirements(self, const { &<J as Declared>::SPEC }, all);
     }
 
     fn max_cost(&self, declared_msats: u64) -> u64 {
@@ -162,12 +156,38 @@ impl<J: Judge + Declared> Requires for J {
     }
 }
 
-fn offline<J: Judge>(
-    judge: &J,
+fn requirements(judge: &dyn AnyJudge, spec: &MetricSpec<'_>, all: &mut Vec<Requirement>) {
+    all.extend(judge.panel().invalid_setting(spec));
+    match checked(judge, spec) {
+        Ok((demos, Judges::Models(lms))) => {
+            let (signature, prompt) = (judge.signature(), last_prompt(judge, &demos, &[]));
+            let hash: Arc<str> =
+                hash_of_calls(judge, hash_without_inputs(signature, prompt)).into();
+            let needs_logprobs = signature.scoring.logprobs().is_some();
+            let requirement = |lm| {
+                let requirement = Requirement::model(spec.name, lm).with_prompt(&hash);
+                if needs_logprobs {
+                    requirement.with_logprobs()
+                } else {
+                    requirement
+                }
+            };
+            all.extend(lms.into_iter().map(requirement));
+        }
+        Ok((_, Judges::Offline(_))) => all.push(Requirement::offline(spec.name)),
+        Err(error) if error.is_no_model() => {
+            all.push(Requirement::missing_model(spec.name, error));
+        }
+        Err(error) => all.push(Requirement::missing(spec.name, error)),
+    }
+}
+
+fn offline(
+    judge: &dyn AnyJudge,
     answer: &Offline,
     contents: &[Content],
 ) -> Result<Judgement, JudgeError> {
-    let signature = J::signature();
+    let signature = judge.signature();
     let texts: Vec<Option<&str>> = contents
         .iter()
         .map(|content| content.text.as_deref())
@@ -179,7 +199,8 @@ fn offline<J: Judge>(
         answer.entry("reasoning").or_insert_with(|| json!(""));
     }
     let text = Value::Object(answer).to_string();
-    let read = Reply::find(signature, &text).and_then(Reply::read::<J::Output>);
+    let read =
+        Reply::find(signature, &text).and_then(|reply| reply.read(|reply| judge.read(reply)));
     let unreadable = |flaw: Flaw| JudgeError::unreadable(OFFLINE_JUDGE, &flaw.text, &text);
     let (output, Fields { values: answer, .. }) = read.map_err(unreadable)?;
     let mut metadata = Map::new();
@@ -194,7 +215,7 @@ fn offline<J: Judge>(
             .to_owned(),
     );
     metadata.insert("answer".to_owned(), Value::Object(answer));
-    let value = score(judge, output, OFFLINE_JUDGE)?;
+    let value = score(output, OFFLINE_JUDGE)?;
     Ok(Judgement {
         details,
         metadata,
@@ -204,14 +225,14 @@ fn offline<J: Judge>(
 
 /// Returns the questions about a row, by model. Each model of the panel is asked about the row, or about both orders of
 /// a pair, once per draw.
-fn questions<J: Judge>(
-    judge: &J,
+fn questions(
+    judge: &dyn AnyJudge,
     lms: &[Arc<dyn LanguageModel>],
     demos: &[Demo],
     contents: Vec<Content>,
     spec: &MetricSpec<'static>,
 ) -> Vec<Question> {
-    let signature = J::signature();
+    let signature = judge.signature();
     let (draws, declared_msats) = (signature.scoring.draws(), signature.cost_of_question(spec));
     let first = signature.steps.first();
     let call = first.map_or(signature, |step| &step.call);
@@ -244,8 +265,8 @@ fn questions<J: Judge>(
 }
 
 /// Calls all models of a panel, or none if a budget does not cover all of them.
-async fn ask<J: Judge>(
-    judge: &J,
+async fn ask(
+    judge: &dyn AnyJudge,
     questions: &mut [Question],
 ) -> Result<Vec<Result<Verdict, JudgeError>>, LmError> {
     // A single question needs no list of futures.
@@ -256,7 +277,7 @@ async fn ask<J: Judge>(
     let quotes = recording::quotes(questions.iter().map(|it| (&*it.lm, &it.request)));
     let calls = questions.iter_mut().map(|question| question.verdict(judge));
     let calls = futures_util::stream::iter(calls.collect::<Vec<_>>())
-        .buffered(judge.panel().limit(J::signature()))
+        .buffered(judge.panel().limit(judge.signature()))
         .collect();
     // Boxed, so a single question takes less memory.
     #[cfg(feature = "lm")]
@@ -266,13 +287,13 @@ async fn ask<J: Judge>(
 }
 
 /// Returns the judgement and its cost in millisatoshis.
-fn combined<J: Judge>(
-    judge: &J,
+fn combined(
+    judge: &dyn AnyJudge,
     questions: &[Question],
     verdicts: Vec<Result<Verdict, JudgeError>>,
     spec: &MetricSpec<'static>,
 ) -> (Result<Judgement, JudgeError>, u64) {
-    let signature = J::signature();
+    let signature = judge.signature();
     let (draws, of_judge) = (
         signature.scoring.draws() as usize,
         signature.questions() as usize,
@@ -347,8 +368,9 @@ fn orders(signature: &Signature, mut contents: Vec<Content>) -> Vec<Vec<Content>
 }
 
 /// Returns the hash of the prompts of all calls. `last` is the hash of the last one.
-fn hash_of_calls<J: Judge>(judge: &J, last: String) -> String {
-    let hashes = J::signature()
+fn hash_of_calls(judge: &dyn AnyJudge, last: String) -> String {
+    let hashes = judge
+        .signature()
         .steps
         .iter()
         .map(|step| hash_without_inputs(&step.call, step_prompt(judge, step, &[])));
@@ -356,7 +378,7 @@ fn hash_of_calls<J: Judge>(judge: &J, last: String) -> String {
     for hash in hashes {
         all = hash::of_bytes(format!("{hash}{all}").as_bytes());
     }
-    match J::signature().scoring.draws() {
+    match judge.signature().scoring.draws() {
         1 => all,
         draws => hash::of_bytes(format!("{draws} {all}").as_bytes()),
     }

@@ -4,11 +4,13 @@ use futures_util::StreamExt as _;
 use serde_json::{Map, Value};
 
 use super::aggregation::Turns;
-use super::contract::Judge;
+use super::contract::AnyJudge;
 use super::error::JudgeError;
 use super::judged::Judgement;
 use super::row;
+use super::row::SpecOf;
 use super::signature::Signature;
+use super::untrusted::Content;
 use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
 
 /// The number of turns of one row that are judged concurrently.
@@ -31,25 +33,22 @@ pub(super) fn spec_of_question(
     }
 }
 
-/// Returns the judgement of a conversation and its cost in millisatoshis.
-pub(super) async fn judgement<J: Judge>(
-    judge: &J,
-    input: &J::Input,
+/// Returns the judgement of a conversation and its cost in millisatoshis. `positions` are those of the turns, and `shown`
+/// returns the inputs of the turn at a position.
+pub(super) async fn judgement(
+    judge: &dyn AnyJudge,
     turns: &Turns,
-    spec: impl Fn() -> MetricSpec<'static>,
+    positions: Vec<usize>,
+    shown: &(dyn Fn(usize) -> Vec<Content> + Sync),
+    spec: SpecOf<'_>,
 ) -> (Result<Judgement, JudgeError>, u64) {
-    let Some((conversation, with)) = J::conversation(input) else {
-        return (Err(JudgeError::no_items("turns")), 0);
-    };
-    let positions = turns.of(conversation);
     if positions.len() > turns.max {
         return (Err(too_many_turns(turns.max)), 0);
     }
-    let spec = &|| spec_of_question(J::signature(), spec());
+    let spec = &|| spec_of_question(judge.signature(), spec());
     // Only the turns in progress hold a copy of the messages before them.
     let judged = positions.into_iter().map(|position| async move {
-        let input = with(input, turns.window(conversation, position));
-        let (result, cost_msats) = row::judgement(judge, &input, spec).await;
+        let (result, cost_msats) = row::judgement(judge, shown(position), spec).await;
         (position + 1, result, cost_msats)
     });
     let judged = futures_util::stream::iter(judged.collect::<Vec<_>>()).buffered(CONCURRENT);

@@ -8,8 +8,7 @@ use quote::{format_ident, quote_spanned};
 use crate::composite::attr::CompositeAttrs;
 use crate::composite::expression::{Component, Expression, Target, parts_of};
 use crate::composite::item::Item;
-use crate::shared::contract::Paths;
-use crate::shared::names;
+use crate::shared::contract::{Paths, short, short_private};
 use crate::shared::settings::Settings;
 
 /// A composite and the names that its expansion uses.
@@ -41,15 +40,15 @@ impl<'a> Context<'a> {
         let span = item.ident().span();
         let leaves = leaves(root);
         let paths = has_tree(root).then(|| paths(root, &leaves));
-        let runtime = names::runtime(attrs.krate.as_ref(), span);
+        let (runtime, private) = (short(span), short_private(span));
         Self {
             item,
             attrs,
             root,
             span,
             ident: item.ident(),
-            private: quote_spanned!(span=> #runtime::__private),
-            compiled: quote_spanned!(span=> #runtime::__private::compiled),
+            compiled: quote_spanned!(span=> #private::compiled),
+            private,
             runtime,
             leaves,
             paths,

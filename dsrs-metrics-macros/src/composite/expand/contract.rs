@@ -5,12 +5,10 @@ use quote::{quote, quote_spanned};
 use syn::{Ident, LitStr};
 
 use super::context::Context;
-use super::cost;
 use super::leaves::bounds;
 use super::tree::{Tree, threshold};
-use crate::composite::expression::Component;
 use crate::shared::attributes::doc_text;
-use crate::shared::contract::{calls, described, spec_readers};
+use crate::shared::contract::{calls, described, evaluate, spec_readers};
 use crate::shared::names::{self, lower_snake};
 
 pub(super) fn contract(cx: &Context<'_>, tree: &Tree) -> TokenStream {
@@ -19,10 +17,11 @@ pub(super) fn contract(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     quote!(#statics #inherent #metric)
 }
 
-/// Emits the plan, the components, and how components are lent to the plan.
+/// Emits the components, the compiled composite, and how components are lent to it.
 fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     let Context {
         span,
+        ident,
         runtime,
         private,
         compiled,
@@ -41,50 +40,31 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
         _ => "Fail",
     };
     let on_missing = Ident::new(on_missing, *span);
+    let (key, paths) = match cx.paths {
+        Some(_) => ("key_of_tree", quote_spanned!(*span=> __p::Some(__PATHS))),
+        None => ("key_of", quote_spanned!(*span=> __p::None)),
+    };
+    let key = Ident::new(key, *span);
     let aliases = (0..cx.leaves.len()).map(|index| cx.alias(index));
     let values = (0..cx.leaves.len()).map(|index| value(cx, index));
+    let declared = (0..cx.leaves.len()).map(|index| declared(cx, index));
     let lent = (0..cx.leaves.len()).map(|index| {
         let index = Literal::usize_unsuffixed(index);
         quote_spanned!(*span=> &components.#index)
     });
-    let keys = of_components(cx, "key");
-    let all_keys = of_components(cx, "keys");
-    let all_requirements = of_components(cx, "requirements");
-    let all_files = of_components(cx, "files");
-    let max_cost = cost::of_values(cx, &of_components(cx, "max_cost"));
-    let specs = of_components(cx, "spec");
     let (count, bounds) = (Literal::usize_unsuffixed(cx.leaves.len()), bounds(cx));
     quote_spanned! {*span=>
-        static __PLAN: #private::LazyLock<#compiled::Plan> = #private::LazyLock::new(|| {
-            let mut all = #private::vec::Vec::new();
-            __keys(&mut all);
-            let keys = #private::vec![#(#keys),*];
-            #compiled::Plan::declared(#shape, #runtime::__private::OnMissing::#on_missing, keys, &all, &[#(#specs),*])
-        });
         static __COMPONENTS: #private::LazyLock<(#(#aliases,)*)> =
             #private::LazyLock::new(|| (#(#values,)*));
-
-        fn __keys(all: &mut #private::vec::Vec<#private::Key>) {
-            #(#all_keys;)*
-        }
-
-        fn __requirements(all: &mut #private::Requirements) {
-            __PLAN.requirements(__SPEC.name, all);
-            #(#all_requirements;)*
-        }
-
-        fn __files(all: &mut #private::Files) {
-            #(#all_files;)*
-        }
-
-        fn __max_cost() -> ::core::primitive::u64 {
-            #max_cost
-        }
+        static __COMPILED: #private::LazyLock<#compiled::Compiled> = #private::LazyLock::new(|| {
+            let shape = (#shape, #runtime::__private::OnMissing::#on_missing);
+            #compiled::Compiled::new(#compiled::Compiled::#key::<#ident>, &__SPEC, shape, [#(#declared),*], #paths)
+        });
 
         fn __components<'row, GoldRow, PredRow>() -> [&'row dyn #runtime::Metric<GoldRow, PredRow>; #count]
         where
-            GoldRow: ::core::marker::Sync + 'row,
-            PredRow: ::core::marker::Sync + 'row,
+            GoldRow: __p::Sync + 'row,
+            PredRow: __p::Sync + 'row,
             #bounds
         {
             let components = &*__COMPONENTS;
@@ -93,42 +73,28 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     }
 }
 
-/// Returns a call of each component for its key, requirements, files or cost.
-fn of_components(cx: &Context<'_>, method_name: &str) -> Vec<TokenStream> {
-    let call = |(index, leaf): (usize, &&Component)| {
-        let (alias, method) = (cx.alias(index), Ident::new(method_name, leaf.span));
-        let index = Literal::usize_unsuffixed(index);
-        let runtime = names::runtime_at(cx.attrs.krate.as_ref(), leaf.span, cx.span);
-        let all = matches!(method_name, "keys" | "requirements" | "files")
-            .then(|| quote_spanned!(cx.span=> , all));
-        quote_spanned!(leaf.span=> <#alias as #runtime::Declared>::#method(&__COMPONENTS.#index #all))
-    };
-    cx.leaves.iter().enumerate().map(call).collect()
+/// Returns a component without the type of its rows.
+fn declared(cx: &Context<'_>, index: usize) -> TokenStream {
+    let (alias, at) = (cx.alias(index), cx.leaves[index].span);
+    let index = Literal::usize_unsuffixed(index);
+    let runtime = names::runtime_at(cx.attrs.krate.as_ref(), at, cx.span);
+    quote_spanned!(at=> <#alias as #runtime::Declared>::component(&__COMPONENTS.#index))
 }
 
-/// Emits the composite's own key, and the keys, requirements and files of its components.
+/// Emits the composite's own key, its components, and its cost.
 pub(super) fn identity(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
-    let key = match cx.paths {
-        Some(_) => quote_spanned!(*span=> __PLAN.key_of::<Self>()),
-        None => quote_spanned!(*span=> #private::Key::of_type::<Self>()),
-    };
     quote_spanned! {*span=>
-        fn key(&self) -> ::core::option::Option<#private::Key> {
-            ::core::option::Option::Some(#key)
+        fn key(&self) -> __p::Option<#private::Key> {
+            #private::Declaration::key(&*__COMPILED)
         }
 
-        fn keys(&self, all: &mut #private::vec::Vec<#private::Key>) {
-            all.push(#key);
-            __keys(all);
+        fn requires(&self) -> __p::Option<&dyn #private::Requires> {
+            __p::Some(&*__COMPILED)
         }
 
-        fn requirements(&self, all: &mut #private::Requirements) {
-            __requirements(all);
-        }
-
-        fn files(&self, all: &mut #private::Files) {
-            __files(all);
+        fn max_cost(&self) -> __p::u64 {
+            __COMPILED.max_cost()
         }
     }
 }
@@ -164,10 +130,12 @@ fn inherent(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     let (spec, bounds) = (spec(cx, tree), bounds(cx));
     let (spec_of_type, cost) = (
         quote_spanned!(*span=> __SPEC),
-        quote_spanned!(*span=> __max_cost()),
+        quote_spanned!(*span=> __COMPILED.max_cost()),
     );
-    let readers = spec_readers(&cx.paths(), vis, &spec_of_type, None, &cost);
+    let readers = spec_readers(&cx.paths(), vis, &name(cx), &spec_of_type, None, &cost);
     let private = &cx.private;
+    let [gold, pred] = ["GoldRow", "PredRow"].map(|name| Ident::new(name, *span));
+    let evaluate = evaluate(&cx.paths(), vis, &gold, &pred);
     let result = quote_spanned!(*span=> #runtime::Result<#runtime::__private::MetricScore>);
     quote_spanned! {*span=>
         #spec
@@ -184,8 +152,8 @@ fn inherent(cx: &Context<'_>, tree: &Tree) -> TokenStream {
             /// range.
             #vis fn score<GoldRow, PredRow>(&self, gold: &GoldRow, pred: &PredRow) -> #result
             where
-                GoldRow: ::core::marker::Sync,
-                PredRow: ::core::marker::Sync,
+                GoldRow: __p::Sync,
+                PredRow: __p::Sync,
                 #bounds
                 Self: #runtime::__private::ScoredAtOnce<GoldRow>,
             {
@@ -193,25 +161,13 @@ fn inherent(cx: &Context<'_>, tree: &Tree) -> TokenStream {
                 #private::ready_score(__SPEC.name, #runtime::Metric::answer(self, call))
             }
 
-            /// Scores one pair of rows.
-            ///
-            /// # Errors
-            /// Returns an error if a component has no score, if a gate rejected the row, or if the score is out of
-            /// range.
-            #vis async fn evaluate<GoldRow, PredRow>(&self, gold: &GoldRow, pred: &PredRow) -> #result
-            where
-                GoldRow: ::core::marker::Sync,
-                PredRow: ::core::marker::Sync,
-                #bounds
-            {
-                let call = #runtime::__private::MetricCall::new(gold, pred);
-                #private::score(#runtime::Metric::answer(self, call).await)
-            }
+            #evaluate
         }
     }
 }
 
-/// Emits the spec as a constant, derived by the compiler.
+/// Emits the spec, derived by the compiler. It is a static, because the compiler evaluates a constant again wherever it
+/// is used.
 fn spec(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     let Context {
         span,
@@ -224,9 +180,9 @@ fn spec(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     let strict = cx.attrs.strict.is_some();
     let tier = match &cx.attrs.tier {
         Some(tier) if tier == "truth" => {
-            quote_spanned!(*span=> ::core::option::Option::Some(#runtime::__private::MetricTier::Truth))
+            quote_spanned!(*span=> __p::Some(#runtime::__private::MetricTier::Truth))
         }
-        _ => quote_spanned!(*span=> ::core::option::Option::None),
+        _ => quote_spanned!(*span=> __p::None),
     };
     let version = cx
         .attrs
@@ -248,9 +204,9 @@ fn spec(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     };
     let (gold, pred) = (fields("Gold"), fields("Pred"));
     quote_spanned! {*span=>
-        const __GOLD: #compiled::FieldList<{ #compiled::count(#gold) }> = #compiled::union(#gold);
-        const __PRED: #compiled::FieldList<{ #compiled::count(#pred) }> = #compiled::union(#pred);
-        const __SPEC: #runtime::__private::MetricSpec<'static> = #derived
+        static __GOLD: #compiled::FieldList<{ #compiled::count(#gold) }> = #compiled::union(#gold);
+        static __PRED: #compiled::FieldList<{ #compiled::count(#pred) }> = #compiled::union(#pred);
+        static __SPEC: #runtime::__private::MetricSpec<'static> = #derived
             .spec(#name, &__SPECS, #tier, #threshold, #strict)
             .with_doc(#doc)
             #code
@@ -275,29 +231,26 @@ fn metric(cx: &Context<'_>) -> TokenStream {
         quote_spanned!(*span=> PredRow),
     );
     let answer = quote_spanned! {*span=>
-        #compiled::Plan::answer(&__PLAN, &__components::<GoldRow, PredRow>(), call, __SPEC.name, const { &__SPEC })
+        #compiled::Compiled::answer(&__COMPILED, &__components::<GoldRow, PredRow>(), call)
     };
-    let cost = quote_spanned!(*span=> __max_cost());
+    let declaration = quote_spanned!(*span=> &*__COMPILED);
     let (described, calls) = (
-        described(paths, None, &cost, &identity(cx)),
+        described(paths, &name(cx), &declaration),
         calls(paths, &gold, &pred, &answer),
     );
     quote_spanned! {*span=>
         #[automatically_derived]
         impl<GoldRow, PredRow> #runtime::Metric<GoldRow, PredRow> for #ident
         where
-            GoldRow: ::core::marker::Sync,
-            PredRow: ::core::marker::Sync,
+            GoldRow: __p::Sync,
+            PredRow: __p::Sync,
             #bounds
         {
             #described
             #calls
 
-            fn can_evaluate(&self, gold: &GoldRow, pred: &PredRow) -> ::core::primitive::bool {
-                let components = __components::<GoldRow, PredRow>();
-                ::core::iter::Iterator::all(&mut components.iter(), |component| {
-                    component.can_evaluate(gold, pred)
-                })
+            fn can_evaluate(&self, gold: &GoldRow, pred: &PredRow) -> __p::bool {
+                #compiled::can_evaluate(&__components::<GoldRow, PredRow>(), gold, pred)
             }
         }
     }

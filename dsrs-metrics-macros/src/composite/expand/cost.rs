@@ -12,7 +12,7 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     let Context { span, compiled, .. } = cx;
     let Some(paths) = &cx.paths else {
         return quote_spanned! {*span=>
-            const __COST: ::core::primitive::u64 = #compiled::total_cost(&__SPECS);
+            const __COST: __p::u64 = #compiled::total_cost(&__SPECS);
         };
     };
     let paths = paths.iter().map(|path| {
@@ -24,20 +24,7 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
         quote_spanned!(*span=> __SPECS[#index].cost_msats)
     });
     quote_spanned! {*span=>
-        const __PATHS: &[&[::core::primitive::usize]] = &[#(#paths),*];
-        const __COST: ::core::primitive::u64 = #compiled::dearest(&[#(#costs),*], __PATHS);
-    }
-}
-
-/// Emits the sum of the components' own costs, or of those on the most expensive path through a decision tree.
-pub(super) fn of_values(cx: &Context<'_>, costs: &[TokenStream]) -> TokenStream {
-    let Context { span, compiled, .. } = cx;
-    match cx.paths {
-        Some(_) => quote_spanned!(*span=> #compiled::dearest(&[#(#costs),*], __PATHS)),
-        None => quote_spanned! {*span=>
-            let cost: ::core::primitive::u64 = 0;
-            #(let cost = ::core::primitive::u64::saturating_add(cost, #costs);)*
-            cost
-        },
+        const __PATHS: &[&[__p::usize]] = &[#(#paths),*];
+        const __COST: __p::u64 = #compiled::dearest(&[#(#costs),*], __PATHS);
     }
 }

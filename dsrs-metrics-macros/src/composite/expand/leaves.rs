@@ -31,15 +31,15 @@ pub(super) fn components(cx: &Context<'_>) -> TokenStream {
     let derived = (0..cx.leaves.len()).map(|index| {
         let (derived, index) = (derived(cx, index), Literal::usize_unsuffixed(index));
         quote_spanned! {*span=>
-            const #derived: #compiled::Derived = #compiled::Derived::of(&__SPECS[#index]);
+            static #derived: #compiled::Derived = #compiled::Derived::of(&__SPECS[#index]);
         }
     });
     quote_spanned! {*span=>
         use #compiled as __rules;
         #(#aliases)*
         #(#tables)*
-        const __SPECS: [#runtime::__private::MetricSpec<'static>; #count] = [#(#specs),*];
-        const __STUB: ::core::primitive::bool = #runtime::__private::MetricSpec::any_stub(&__SPECS);
+        static __SPECS: [#runtime::__private::MetricSpec<'static>; #count] = [#(#specs),*];
+        const __STUB: __p::bool = #runtime::__private::MetricSpec::any_stub(&__SPECS);
         #(#derived)*
     }
 }
@@ -74,7 +74,7 @@ fn leaf_spec(cx: &Context<'_>, index: usize, leaf: &Component) -> (TokenStream, 
         (item, table)
     });
     let tables = quote_spanned! {*span=>
-        const #given: &[(&::core::primitive::str, &::core::primitive::str)] = &[#(#strings),*];
+        const #given: &[(&__p::str, &__p::str)] = &[#(#strings),*];
         #gold_table
         #pred_table
     };

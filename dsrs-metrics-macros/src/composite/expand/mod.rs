@@ -25,7 +25,9 @@ pub(super) fn expand(item: &Item, attrs: &CompositeAttrs, root: &Expression) -> 
     let tree = tree::tree(cx);
     let (types, contract) = (types::declared(cx), contract::contract(cx, &tree));
     let (parts, own) = (&tree.items, unit_impls(item));
-    let hidden = hidden(cx.span, &item.cfgs(), &quote!(#own #parts #types #contract));
+    let runtime = names::runtime(attrs.settings.krate.as_ref(), cx.span);
+    let items = quote!(#own #parts #types #contract);
+    let hidden = hidden(cx.span, &item.cfgs(), &runtime, &items);
     quote!(#item #hidden)
 }
 
@@ -56,7 +58,7 @@ pub(super) fn after_mistakes(item: &Item, attrs: &CompositeAttrs, errors: Errors
         quote!(#rules #agree)
     });
     let own = unit_impls(item);
-    let hidden = hidden(span, &item.cfgs(), &quote!(#own #stub #rules));
+    let hidden = hidden(span, &item.cfgs(), runtime, &quote!(#own #stub #rules));
     quote!(#item #hidden #errors)
 }
 

@@ -4,7 +4,7 @@
 mod decision;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use quote::{format_ident, quote_spanned};
 use syn::Expr;
 use syn::ext::IdentExt as _;
 
@@ -74,7 +74,7 @@ impl Writer<'_> {
     fn derive(&mut self, value: &TokenStream) -> Ident {
         let name = self.constant(self.cx.span);
         let compiled = &self.cx.compiled;
-        let item = quote_spanned!(self.cx.span=> const #name: #compiled::Derived = #value;);
+        let item = quote_spanned!(self.cx.span=> static #name: #compiled::Derived = #value;);
         self.items.extend(item);
         name
     }
@@ -84,7 +84,7 @@ impl Writer<'_> {
         let (start, _) = ends(expr);
         let name = self.constant(start);
         let value = number(expr);
-        let item = quote_spanned!(self.cx.span=> const #name: ::core::primitive::f64 = #value;);
+        let item = quote_spanned!(self.cx.span=> const #name: __p::f64 = #value;);
         self.items.extend(item);
         name
     }
@@ -158,7 +158,7 @@ impl Writer<'_> {
             #compiled::Named {
                 index: #index,
                 configured: #configured,
-                spec: const { &__SPECS[#index] },
+                spec: &__SPECS[#index],
             }
         }
     }
@@ -275,8 +275,8 @@ impl Writer<'_> {
     }
 
     fn list(&self, parts: &[TokenStream]) -> TokenStream {
-        let Context { span, private, .. } = self.cx;
-        quote_spanned!(*span=> #private::vec![#(#parts),*])
+        let Context { span, compiled, .. } = self.cx;
+        quote_spanned!(*span=> #compiled::list([#(#parts),*]))
     }
 
     fn verdict(&mut self, variant: &str, within: &str, parts: &[Part]) -> Node {
@@ -453,8 +453,8 @@ pub(super) fn threshold(cx: &Context<'_>) -> TokenStream {
     match &cx.attrs.threshold {
         Some(threshold) => {
             let number = number(threshold);
-            quote_spanned!(cx.span=> ::core::option::Option::Some(#number))
+            quote_spanned!(cx.span=> __p::Some(#number))
         }
-        None => quote!(::core::option::Option::None).into_token_stream(),
+        None => quote_spanned!(cx.span=> __p::None),
     }
 }

@@ -40,17 +40,13 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
             type OverPred = #pred;
             type Start = #runtime::WithoutParameters<Self>;
 
-            const SPEC: #runtime::__private::MetricSpec<'static> = Self::SPEC;
+            const SPEC: #runtime::__private::MetricSpec<'static> = __SPEC;
 
             fn start() -> Self::Start {
                 #runtime::WithoutParameters(|| Self)
             }
 
             #identity
-
-            fn max_cost(&self) -> ::core::primitive::u64 {
-                __max_cost()
-            }
         }
 
         #[automatically_derived]

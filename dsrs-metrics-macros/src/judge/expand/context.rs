@@ -6,6 +6,7 @@ use quote::{ToTokens as _, quote, quote_spanned};
 use crate::judge::field::Source;
 use crate::judge::model::{Field, Input, Judge};
 use crate::shared::attributes::is_cfg;
+use crate::shared::contract::{short, short_private};
 use crate::shared::function::model::Model;
 
 /// A judge and the names that its expansion uses.
@@ -13,7 +14,7 @@ pub(super) struct Context<'a> {
     pub(super) judge: &'a Judge,
     pub(super) metric: &'a Model,
     pub(super) span: Span,
-    pub(super) runtime: &'a TokenStream,
+    pub(super) runtime: TokenStream,
     pub(super) private: TokenStream,
     pub(super) input: syn::Ident,
     pub(super) output: syn::Ident,
@@ -21,8 +22,24 @@ pub(super) struct Context<'a> {
 
 impl<'a> Context<'a> {
     pub(super) fn new(judge: &'a Judge, metric: &'a Model) -> Self {
-        let (span, runtime) = (judge.span(), &metric.names.runtime);
+        let (span, runtime) = (judge.span(), metric.names.runtime.clone());
         let private = quote_spanned!(span=> #runtime::__private);
+        Self::with_paths(judge, metric, runtime, private)
+    }
+
+    /// Creates the context of what is emitted inside of the hidden block.
+    pub(super) fn hidden(judge: &'a Judge, metric: &'a Model) -> Self {
+        let span = judge.span();
+        Self::with_paths(judge, metric, short(span), short_private(span))
+    }
+
+    fn with_paths(
+        judge: &'a Judge,
+        metric: &'a Model,
+        runtime: TokenStream,
+        private: TokenStream,
+    ) -> Self {
+        let span = judge.span();
         let (input, output) = (judge.part("Input"), judge.part("Output"));
         Self {
             judge,

@@ -21,6 +21,7 @@ pub(crate) fn expand(judge: &Judge, metric: &Model) -> TokenStream {
     let cx = &Context::new(judge, metric);
     let item = item(judge, &metric.names.ident);
     let (input, output) = (input(cx), output::definition(cx));
+    let cx = &Context::hidden(judge, metric);
     let parts = [
         output::impls(cx),
         output::reading(cx),

@@ -31,8 +31,8 @@ pub(super) fn module(cx: &Context<'_>) -> TokenStream {
         let (name, value) = (&input.field.ident, read_input(cx, input));
         quote_spanned! {*span=>
             #name: match #value {
-                ::core::result::Result::Ok(value) => value,
-                ::core::result::Result::Err(error) => break #label ::core::result::Result::Err(error),
+                __p::Ok(value) => value,
+                __p::Err(error) => break #label __p::Err(error),
             }
         }
     });
@@ -43,8 +43,8 @@ pub(super) fn module(cx: &Context<'_>) -> TokenStream {
         &quote_spanned!(*span=> #private::forwarded(self, inputs)),
     );
     let body = quote_spanned! {*span=>
-        let read = #label: { ::core::result::Result::Ok(#input { #(#fields,)* }) };
-        #private::forward(self, inputs, read, &Self::SPEC)
+        let read = #label: { __p::Ok(#input { #(#fields,)* }) };
+        #private::forward(self, inputs, read, &__SPEC)
     };
     let forward_traced = method(cx, "forward_traced", "ForwardTraced", &body);
     quote_spanned! {*span=>

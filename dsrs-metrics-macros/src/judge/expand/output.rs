@@ -92,7 +92,7 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
     let types = judge.answered().map(|output| &output.field.ty);
     let added = idents.len() - types.clone().count();
     let clones = fields.iter().enumerate().map(|(index, field)| {
-        let clone = quote_spanned!(*span=> ::core::clone::Clone::clone(#field));
+        let clone = quote_spanned!(*span=> __p::Clone::clone(#field));
         let Some(ty) = index
             .checked_sub(added)
             .and_then(|own| types.clone().nth(own))
@@ -102,7 +102,7 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
         if !is_users(ty) {
             return clone;
         }
-        let clone = quote_spanned!(ends(ty).0=> ::core::clone::Clone::clone(#field));
+        let clone = quote_spanned!(ends(ty).0=> __p::Clone::clone(#field));
         let back = of_output(cx, ty, "from_itself");
         quote_spanned!(ends(ty).0=> #back(#clone))
     });
@@ -115,7 +115,7 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
             }
         }
         #[automatically_derived]
-        impl ::core::clone::Clone for #output {
+        impl __p::Clone for #output {
             fn clone(&self) -> Self {
                 Self { #(#idents: #clones,)* }
             }
@@ -153,9 +153,9 @@ pub(super) fn reading(cx: &Context<'_>) -> TokenStream {
         impl #runtime::judge::JudgeOutput for #output {
             fn read(
                 __reply: &mut #runtime::judge::Reply<'_>,
-            ) -> ::core::option::Option<Self> {
+            ) -> __p::Option<Self> {
                 #(let #values = #reads;)*
-                ::core::option::Option::Some(Self { #(#idents: #values?,)* })
+                __p::Some(Self { #(#idents: #values?,)* })
             }
         }
     }

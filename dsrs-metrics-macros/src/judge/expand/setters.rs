@@ -46,7 +46,7 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
                 #[doc = #doc]
                 #vis fn #name(mut self, #argument) -> Self {
                     let panel = self.#panel.take().unwrap_or_default();
-                    self.#panel = ::core::option::Option::Some(panel #call);
+                    self.#panel = __p::Some(panel #call);
                     self
                 }
             }
@@ -69,13 +69,13 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
 
             /// Returns the instruction that is set, or the signature's doc comment.
             #[must_use]
-            #vis fn instruction(&self) -> &::core::primitive::str {
+            #vis fn instruction(&self) -> &__p::str {
                 self.#panel.instruction_of(<Self as #runtime::judge::Judge>::signature())
             }
 
             /// Returns the number of judges that evaluate a row.
             #[must_use]
-            #vis fn num_judges(&self) -> ::core::primitive::usize {
+            #vis fn num_judges(&self) -> __p::usize {
                 self.#panel.num_judges(<Self as #runtime::judge::Judge>::signature())
             }
         }
@@ -127,7 +127,7 @@ fn settings(cx: &Context<'_>) -> [(&'static str, Setter); 6] {
     let span = cx.span;
     let threshold = Setter {
         name: "threshold",
-        argument: quote_spanned!(span=> threshold: ::core::primitive::f64),
+        argument: quote_spanned!(span=> threshold: __p::f64),
         call: quote_spanned!(span=> .threshold(threshold)),
         doc: "Sets the smallest passing value, or the largest if lower is better.",
     };
@@ -139,7 +139,7 @@ fn settings(cx: &Context<'_>) -> [(&'static str, Setter); 6] {
     };
     let cost = Setter {
         name: "cost_msats",
-        argument: quote_spanned!(span=> cost_msats: ::core::primitive::u64),
+        argument: quote_spanned!(span=> cost_msats: __p::u64),
         call: quote_spanned!(span=> .cost_msats(cost_msats)),
         doc: "Sets the maximum expected cost of one verdict of one model, in millisatoshis.",
     };
@@ -211,13 +211,13 @@ fn all(cx: &Context<'_>) -> [Setter; 6] {
         },
         Setter {
             name: "max_concurrent_judges",
-            argument: quote_spanned!(*span=> limit: ::core::primitive::usize),
+            argument: quote_spanned!(*span=> limit: __p::usize),
             call: quote_spanned!(*span=> .max_concurrent_judges(limit)),
             doc: "Sets how many judges run concurrently, at least 1.",
         },
         Setter {
             name: "quorum",
-            argument: quote_spanned!(*span=> quorum: ::core::primitive::usize),
+            argument: quote_spanned!(*span=> quorum: __p::usize),
             call: quote_spanned!(*span=> .quorum(quorum)),
             doc: "Sets how many judges must return a score.",
         },

@@ -59,7 +59,7 @@ pub(super) fn judge(cx: &Context<'_>) -> TokenStream {
         quote_spanned! {*span=>
             fn configured(
                 &self,
-            ) -> #private::vec::Vec<(&'static ::core::primitive::str, #runtime::judge::Content)> {
+            ) -> #private::vec::Vec<(&'static __p::str, #runtime::judge::Content)> {
                 ::core::convert::From::from([#(#params),*])
             }
         }
@@ -129,10 +129,8 @@ fn signature(cx: &Context<'_>) -> TokenStream {
         judge,
         span,
         runtime,
-        metric,
         ..
     } = cx;
-    let ident = &metric.names.ident;
     let instruction = &judge.instruction;
     let inputs = cx.shown().map(|input| {
         let (name, desc) = (input.field.name(), &input.field.desc);
@@ -149,7 +147,7 @@ fn signature(cx: &Context<'_>) -> TokenStream {
     let outputs = outputs.into_iter().map(|output| answer(cx, output));
     let options = options(cx);
     quote_spanned! {*span=>
-        #runtime::judge::Signature::new(&#ident::SPEC, #instruction)
+        #runtime::judge::Signature::new(&__SPEC, #instruction)
             #(#inputs)*
             #(#steps)*
             #reasoning
@@ -170,13 +168,7 @@ pub(super) fn places(cx: &Context<'_>, from: &From) -> Vec<Literal> {
 
 /// Returns the call that adds a step to the signature.
 fn step(cx: &Context<'_>, step: &Output) -> TokenStream {
-    let Context {
-        span,
-        runtime,
-        metric,
-        ..
-    } = cx;
-    let ident = &metric.names.ident;
+    let Context { span, runtime, .. } = cx;
     let instruction = crate::shared::attributes::doc_text(&step.field.docs);
     let from = step.attr.from.iter().flat_map(|from| places(cx, from));
     let cost = step
@@ -185,12 +177,12 @@ fn step(cx: &Context<'_>, step: &Output) -> TokenStream {
         .as_ref()
         .and_then(|cost| values::cost_msats("cost", &cost.value()).ok());
     let cost = match cost {
-        Some(msats) => quote_spanned!(*span=> ::core::option::Option::Some(#msats)),
-        None => quote_spanned!(*span=> ::core::option::Option::None),
+        Some(msats) => quote_spanned!(*span=> __p::Some(#msats)),
+        None => quote_spanned!(*span=> __p::None),
     };
     let output = answer(cx, step);
     quote_spanned! {*span=>
-        .step(#runtime::judge::Signature::new(&#ident::SPEC, #instruction) #output, &[#(#from),*], #cost)
+        .step(#runtime::judge::Signature::new(&__SPEC, #instruction) #output, &[#(#from),*], #cost)
     }
 }
 
@@ -211,9 +203,9 @@ fn reads_step(cx: &Context<'_>) -> Option<TokenStream> {
         quote_spanned! {*span=>
             fn reads_step(
                 &self,
-                step: ::core::primitive::usize,
+                step: __p::usize,
                 __reply: &mut #runtime::judge::Reply<'_>,
-            ) -> ::core::primitive::bool {
+            ) -> __p::bool {
                 match step {
                     #(#reads)*
                     _ => false,
@@ -241,10 +233,10 @@ fn conversation(cx: &Context<'_>) -> Option<TokenStream> {
     Some(quote_spanned! {*span=>
         fn conversation(
             __input: &#input,
-        ) -> ::core::option::Option<#runtime::judge::Conversation<'_, #input>> {
-            ::core::option::Option::Some((__input.#name.get(), |__input, turn| #input {
+        ) -> __p::Option<#runtime::judge::Conversation<'_, #input>> {
+            __p::Some((__input.#name.get(), |__input, turn| #input {
                 #name: #runtime::judge::Untrusted::new(turn),
-                #(#others: ::core::clone::Clone::clone(&__input.#others),)*
+                #(#others: __p::Clone::clone(&__input.#others),)*
             }))
         }
     })
@@ -320,7 +312,7 @@ fn score(cx: &Context<'_>) -> TokenStream {
     };
     let params = cx.configs().filter(own).map(|input| {
         let name = &input.field.ident;
-        quote_spanned!(*span=> let #name = ::core::clone::Clone::clone(&self.#name);)
+        quote_spanned!(*span=> let #name = __p::Clone::clone(&self.#name);)
     });
     let typed = judge
         .answered()
@@ -334,19 +326,19 @@ fn score(cx: &Context<'_>) -> TokenStream {
     // rustc reports an error at the name of the list if the items have no such field.
     let cites = judge.answered().filter_map(|output| {
         let (name, list) = (&output.field.ident, output.attr.cites.as_ref()?);
-        let numbers = quote_spanned!(list.span()=> #private::vec::Vec<::core::primitive::u32>);
+        let numbers = quote_spanned!(list.span()=> #private::vec::Vec<__p::u32>);
         Some(quote_spanned! {list.span()=>
-            if let ::core::option::Option::Some(__item) = #name.first() {
+            if let __p::Some(__item) = #name.first() {
                 let _: &#numbers = &__item.#list;
             }
         })
     });
     let overflow = format_ident!("__overflow", span = *span);
-    let expr = &checked(judge, &score.expr, cx.runtime, &overflow);
+    let expr = &checked(judge, &score.expr, &cx.runtime, &overflow);
     let verdict = format_ident!("__verdict", span = *span);
     let value = if score.is_verdict {
         let (start, _) = ends(expr);
-        quote_spanned!(start=> let #verdict: ::core::primitive::bool = #expr;)
+        quote_spanned!(start=> let #verdict: __p::bool = #expr;)
     } else {
         let (start, _) = ends(expr);
         let score = at(
@@ -354,10 +346,10 @@ fn score(cx: &Context<'_>) -> TokenStream {
             expr,
             |start, runtime| quote_spanned!(start=> #runtime::judge::IntoScore::into_score),
         );
-        quote_spanned!(start=> let #verdict: ::core::primitive::f64 = #score;)
+        quote_spanned!(start=> let #verdict: __p::f64 = #score;)
     };
     let as_number = if score.is_verdict {
-        quote_spanned!(*span=> ::core::primitive::f64::from(::core::primitive::u8::from(#verdict)))
+        quote_spanned!(*span=> __p::f64::from(__p::u8::from(#verdict)))
     } else {
         quote_spanned!(*span=> #verdict)
     };
@@ -367,7 +359,7 @@ fn score(cx: &Context<'_>) -> TokenStream {
             &self,
             __output: #output,
             #overflow: &#runtime::judge::Overflow,
-        ) -> ::core::primitive::f64 {
+        ) -> __p::f64 {
             let #output { #(#outputs,)* .. } = __output;
             #(#typed)*
             #(#cites)*

@@ -18,11 +18,7 @@ impl Writer<'_> {
                 shape: TokenStream::new(),
             };
         };
-        let (span, compiled, private) = (
-            self.cx.span,
-            self.cx.compiled.clone(),
-            self.cx.private.clone(),
-        );
+        let (span, compiled) = (self.cx.span, self.cx.compiled.clone());
         let known = self.component(node).derived;
         self.rule_of(&part.expression, "scores_rows", &known);
         if decision.is_yes_or_no() {
@@ -49,7 +45,7 @@ impl Writer<'_> {
             #compiled::Shape::Decision {
                 node: #named,
                 reads: #reads,
-                branches: #private::vec![#((#answers, #shapes)),*],
+                branches: #compiled::list([#((#answers, #shapes)),*]),
             }
         };
         let derived =

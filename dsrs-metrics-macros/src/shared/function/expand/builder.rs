@@ -80,7 +80,7 @@ pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
     let (cfgs, debug_cfgs) = (cx.cfgs(), cx.cfgs());
     let doc = format!("Builds [`{}`].", cx.ident);
     if model.has_only_a_panel() {
-        let (vis, runtime, metric) = (&model.function.vis, cx.runtime, cx.ident);
+        let (vis, runtime, metric) = (&model.function.vis, &cx.runtime, cx.ident);
         return quote_spanned! {*span=>
             #(#cfgs)*
             #[doc = #doc]
@@ -132,7 +132,7 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
     let vis = &cx.model.function.vis;
     if cx.model.has_only_a_panel() {
         let panel = slots.iter().map(|slot| slot.name);
-        let runtime = cx.runtime;
+        let runtime = &cx.runtime;
         return quote_spanned! {*span=>
             impl #metric {
                 /// Returns a builder for the metric.

@@ -9,7 +9,7 @@ use super::definition::{default_fn, is_unit, marker_value};
 use super::fields;
 use super::spec::{PANEL, group_item, index};
 use crate::shared::function::param::Param;
-use crate::shared::types::is_panel;
+use crate::shared::types::{is_panel, is_plain};
 
 /// Emits the impl. A metric without parameters, or with only a panel, uses the impl in the runtime crate.
 pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
@@ -28,6 +28,7 @@ pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
         .into_iter()
         .flatten();
     let (readable, body, defaults) = (readable(cx), body(cx), defaults(cx));
+    let spec = cx.spec();
     let hint = fields::has_diagnostics(cx)
         .then(|| quote_spanned!(*span=> #[diagnostic::do_not_recommend]));
     quote_spanned! {*span=>
@@ -37,7 +38,7 @@ pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
             #readable
             #(#predicates,)*
         {
-            const SPEC: #private::MetricSpec<'static> = Self::SPEC;
+            const SPEC: #private::MetricSpec<'static> = #spec;
 
             fn configure(
                 params: &#private::Params,
@@ -59,7 +60,9 @@ fn readable(cx: &Context<'_>) -> TokenStream {
         ..
     } = cx;
     let params = cx.model.configs();
-    let params = params.filter(|(_, param, config)| !is_panel(&param.ty) && !config.is_group);
+    let params = params.filter(|(_, param, config)| {
+        !is_panel(&param.ty) && !config.is_group && !is_plain(&param.ty)
+    });
     let bounds = params.map(|(_, param, _)| {
         let owner = cx.owner(param);
         quote_spanned!(*span=> for<#read> #owner: #private::Deserialize<#read>,)
@@ -79,8 +82,8 @@ fn body(cx: &Context<'_>) -> TokenStream {
     quote_spanned! {span=>
         let spec = #spec;
         match params.check(spec) {
-            ::core::result::Result::Ok(()) => ::core::result::Result::Ok(#metric),
-            ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
+            __p::Ok(()) => __p::Ok(#metric),
+            __p::Err(error) => __p::Err(error),
         }
     }
 }
@@ -103,16 +106,16 @@ pub(super) fn values(
             let read = read(param);
             let default = match default_fn(cx, name, param, config) {
                 Some(default) => {
-                    quote_spanned!(*span=> ::core::option::Option::Some(Self::#default))
+                    quote_spanned!(*span=> __p::Some(Self::#default))
                 }
-                None => quote_spanned!(*span=> ::core::option::Option::None),
+                None => quote_spanned!(*span=> __p::None),
             };
             quote_spanned!(*span=> #read(params, spec, &#specs[#place], #default))
         };
         quote_spanned! {*span=>
             #name: match #value {
-                ::core::result::Result::Ok(value) => value,
-                ::core::result::Result::Err(error) => return ::core::result::Result::Err(error),
+                __p::Ok(value) => value,
+                __p::Err(error) => return __p::Err(error),
             }
         }
     });
@@ -123,9 +126,10 @@ pub(super) fn values(
 pub(super) fn defaults(cx: &Context<'_>) -> Option<TokenStream> {
     let Context { span, private, .. } = cx;
     let panel = || {
+        let spec = cx.spec_ref();
         let default = |index| {
             let index = Literal::usize_unsuffixed(index);
-            quote_spanned!(*span=> #private::panel_default(#index, &Self::SPEC))
+            quote_spanned!(*span=> #private::panel_default(#index, #spec))
         };
         (0..PANEL).map(default).collect()
     };
@@ -139,15 +143,18 @@ pub(super) fn defaults(cx: &Context<'_>) -> Option<TokenStream> {
             return quote_spanned!(*span=> all.extend(#texts()););
         }
         let text = match default_fn(cx, name, param, config) {
+            Some(default) if is_plain(&param.ty) => {
+                quote_spanned!(*span=> #private::shown(&Self::#default()))
+            }
             Some(default) => quote_spanned!(*span=> #private::MaybeText(&Self::#default()).text()),
-            None => quote_spanned!(*span=> ::core::option::Option::None),
+            None => quote_spanned!(*span=> __p::None),
         };
         quote_spanned!(*span=> all.push(#text);)
     });
     let defaults: Vec<_> = defaults.collect();
     (!defaults.is_empty()).then(|| {
         quote_spanned! {*span=>
-            fn param_texts() -> #private::vec::Vec<::core::option::Option<#private::string::String>> {
+            fn param_texts() -> #private::vec::Vec<__p::Option<#private::string::String>> {
                 use #private::FallbackText as _;
                 let mut all = #private::vec::Vec::new();
                 #(#defaults)*

@@ -16,11 +16,10 @@ use crate::shared::types::Form;
 
 /// Wraps impls in a block whose names the user's module cannot see.
 pub(crate) fn hidden(cx: &Context<'_>, items: &TokenStream) -> TokenStream {
-    let Context { span, private, .. } = cx;
-    let cfgs = cx.cfgs();
+    let (span, cfgs) = (cx.span, cx.cfgs());
     // For the descriptions of the types of fields and parameters.
-    let items = quote_spanned!(*span=> use #private::FallbackValueType as _; #items);
-    contract::hidden(*span, &quote!(#(#cfgs)*), &items)
+    let items = quote_spanned!(span=> use __p::FallbackValueType as _; #items);
+    contract::hidden(span, &quote!(#(#cfgs)*), &cx.model.names.runtime, &items)
 }
 
 /// A model and the names that its expansion uses.
@@ -28,7 +27,7 @@ pub(crate) struct Context<'a> {
     pub(crate) model: &'a Model,
     pub(crate) span: Span,
     pub(crate) ident: &'a Ident,
-    pub(crate) runtime: &'a TokenStream,
+    pub(crate) runtime: TokenStream,
     pub(crate) private: TokenStream,
     /// The lifetime of the rows.
     pub(crate) row: Lifetime,
@@ -47,8 +46,19 @@ pub(crate) struct Context<'a> {
 
 impl<'a> Context<'a> {
     pub(crate) fn new(model: &'a Model) -> Self {
+        let (span, runtime) = (model.names.span, model.names.runtime.clone());
+        let private = quote_spanned!(span=> #runtime::__private);
+        Self::with_paths(model, runtime, private)
+    }
+
+    /// Creates the context of what [`hidden`] wraps.
+    pub(crate) fn hidden(model: &'a Model) -> Self {
         let span = model.names.span;
-        let runtime = &model.names.runtime;
+        Self::with_paths(model, contract::short(span), contract::short_private(span))
+    }
+
+    fn with_paths(model: &'a Model, runtime: TokenStream, private: TokenStream) -> Self {
+        let span = model.names.span;
         let mut generics = model.generics.clone();
         for param in generics.type_params_mut() {
             // Inserted first, so rustc suggests further bounds after the user's own.
@@ -64,7 +74,7 @@ impl<'a> Context<'a> {
             span,
             ident: &model.names.ident,
             runtime,
-            private: quote_spanned!(span=> #runtime::__private),
+            private,
             fields: FieldUse::all(model, &row, span),
             row,
             read: Lifetime::new(&format!("'{}", fresh.name("read")), span),
@@ -78,7 +88,7 @@ impl<'a> Context<'a> {
     pub(crate) fn paths(&self) -> Paths<'_> {
         Paths {
             span: self.span,
-            runtime: self.runtime,
+            runtime: &self.runtime,
             private: &self.private,
         }
     }
@@ -100,7 +110,7 @@ impl<'a> Context<'a> {
 
     /// Returns the row type of a side: the user's type, the dynamic row, or a type parameter.
     pub(crate) fn row_type(&self, side: Side) -> TokenStream {
-        let runtime = self.runtime;
+        let runtime = &self.runtime;
         match self.model.rows.get(side) {
             Row::Typed(_) => self.typed(side).to_token_stream(),
             Row::Dynamic => {
@@ -207,9 +217,25 @@ impl<'a> Context<'a> {
         quote!(#(#params,)*)
     }
 
+    /// Returns the spec. It is a static unless the metric is generic, because the compiler evaluates a constant again
+    /// wherever it is used.
+    pub(crate) fn spec(&self) -> TokenStream {
+        match self.has_static_spec() {
+            true => quote_spanned!(self.span=> __SPEC),
+            false => quote_spanned!(self.span=> Self::SPEC),
+        }
+    }
+
     /// Returns the spec as a `'static` reference.
     pub(crate) fn spec_ref(&self) -> TokenStream {
-        quote_spanned!(self.span=> const { &Self::SPEC })
+        match self.has_static_spec() {
+            true => quote_spanned!(self.span=> &__SPEC),
+            false => quote_spanned!(self.span=> const { &Self::SPEC }),
+        }
+    }
+
+    pub(crate) fn has_static_spec(&self) -> bool {
+        self.generics.params.is_empty()
     }
 }
 

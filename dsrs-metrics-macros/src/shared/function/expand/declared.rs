@@ -11,7 +11,7 @@ use super::{builder, definition, fields, spec};
 use crate::shared::function::rows::Row;
 use crate::shared::function::side::Side;
 use crate::shared::tokens::ends;
-use crate::shared::types::{in_lifetime, is_panel};
+use crate::shared::types::{in_lifetime, is_panel, is_plain};
 
 pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     let Context {
@@ -43,7 +43,7 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
             quote_spanned!(*span=> Self::builder()),
         ),
     };
-    let (identity, configured) = (identity(cx), configured(cx));
+    let (identity, configured, spec) = (identity(cx), configured(cx), cx.spec());
     let own = spec::own(cx).map(
         |own| quote_spanned!(*span=> fn spec(&self) -> #private::MetricSpec<'static> { #own }),
     );
@@ -56,7 +56,7 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
             type OverPred = #pred;
             type Start = #start;
 
-            const SPEC: #private::MetricSpec<'static> = Self::SPEC;
+            const SPEC: #private::MetricSpec<'static> = #spec;
 
             fn start() -> Self::Start {
                 #started
@@ -84,8 +84,8 @@ fn identity(cx: &Context<'_>) -> TokenStream {
         quote_spanned!(*span=> #private::Key::of(self))
     };
     quote_spanned! {*span=>
-        fn key(&self) -> ::core::option::Option<#private::Key> {
-            ::core::option::Option::Some(#key)
+        fn key(&self) -> __p::Option<#private::Key> {
+            __p::Some(#key)
         }
 
         #requires
@@ -98,14 +98,14 @@ fn identity(cx: &Context<'_>) -> TokenStream {
 fn requires(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
     let requires = match cx.model.judged {
-        Some(_) => quote_spanned!(*span=> ::core::option::Option::Some(self)),
+        Some(_) => quote_spanned!(*span=> __p::Some(self)),
         None => quote_spanned! {*span=>
             use #private::FallbackRequires as _;
             #private::MaybeRequires(self).get()
         },
     };
     quote_spanned! {*span=>
-        fn requires(&self) -> ::core::option::Option<&dyn #private::Requires> {
+        fn requires(&self) -> __p::Option<&dyn #private::Requires> {
             #requires
         }
     }
@@ -123,8 +123,10 @@ fn requirements(cx: &Context<'_>) -> Option<TokenStream> {
         .model
         .configs()
         .filter(|(_, param, config)| !is_panel(&param.ty) && !config.is_group);
+    let params = params.filter(|(_, param, _)| !is_plain(&param.ty));
+    let metric = &cx.model.names.metric;
     let models = params.map(|(name, ..)| {
-        quote_spanned!(*span=> #private::MaybeEmbedder(&self.#name).require(Self::SPEC.name, all);)
+        quote_spanned!(*span=> #private::MaybeEmbedder(&self.#name).require(#metric, all);)
     });
     let models: Vec<_> = models.collect();
     (!models.is_empty()).then(|| {
@@ -132,7 +134,7 @@ fn requirements(cx: &Context<'_>) -> Option<TokenStream> {
             fn requirements(&self, all: &mut #private::Requirements) {
                 use #private::FallbackEmbedder as _;
                 #(#models)*
-                if let ::core::option::Option::Some(requires) = #runtime::Declared::requires(self) {
+                if let __p::Some(requires) = #runtime::Declared::requires(self) {
                     requires.requirements(all);
                 }
             }
@@ -152,7 +154,7 @@ fn files(cx: &Context<'_>) -> Option<TokenStream> {
     let params = cx
         .model
         .configs()
-        .filter(|(_, param, _)| !is_panel(&param.ty));
+        .filter(|(_, param, _)| !is_panel(&param.ty) && !is_plain(&param.ty));
     let named = params.map(|(name, param, config)| {
         if config.is_group {
             let (files, metric) = (group_item(cx, param, "files"), ident.to_string());
@@ -167,7 +169,7 @@ fn files(cx: &Context<'_>) -> Option<TokenStream> {
             fn files(&self, all: &mut #private::Files) {
                 use #private::FallbackNamesFiles as _;
                 #(#named)*
-                if let ::core::option::Option::Some(requires) = #runtime::Declared::requires(self) {
+                if let __p::Some(requires) = #runtime::Declared::requires(self) {
                     requires.files(all);
                 }
             }
@@ -203,6 +205,7 @@ pub(super) fn parameters(cx: &Context<'_>) -> TokenStream {
                 let same = group_item(cx, param, "has_same_parameters");
                 quote_spanned!(*span=> #same(&self.#name, &other.#name))
             }
+            false if is_plain(&param.ty) => quote_spanned!(*span=> self.#name == other.#name),
             false => {
                 quote_spanned!(*span=> #private::MaybeEq(&self.#name, &other.#name).are_equal())
             }
@@ -215,6 +218,9 @@ pub(super) fn parameters(cx: &Context<'_>) -> TokenStream {
                 let shown = group_item(cx, param, "parameters");
                 quote_spanned!(*span=> all.extend(#shown(&self.#name));)
             }
+            false if is_plain(&param.ty) => {
+                quote_spanned!(*span=> all.push((#text, #private::shown(&self.#name)));)
+            }
             false => {
                 let shown = quote_spanned!(*span=> (&#private::MaybeShown(&self.#name)).shown());
                 quote_spanned!(*span=> all.push((#text, #shown));)
@@ -222,7 +228,7 @@ pub(super) fn parameters(cx: &Context<'_>) -> TokenStream {
         }
     });
     quote_spanned! {*span=>
-        fn has_same_parameters(&self, other: &Self) -> ::core::primitive::bool {
+        fn has_same_parameters(&self, other: &Self) -> __p::bool {
             use #private::FallbackEq as _;
             #(#equal)&&*
         }
@@ -230,8 +236,8 @@ pub(super) fn parameters(cx: &Context<'_>) -> TokenStream {
         fn parameters(
             &self,
         ) -> #private::vec::Vec<(
-            &'static ::core::primitive::str,
-            ::core::option::Option<#private::string::String>,
+            &'static __p::str,
+            __p::Option<#private::string::String>,
         )> {
             #[allow(unused_imports)]
             use #private::{FallbackDebug as _, FallbackShown as _};

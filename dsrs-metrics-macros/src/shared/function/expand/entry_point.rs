@@ -1,52 +1,21 @@
 //! The inherent methods that users call: `score`, or for an asynchronous metric, `evaluate`.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::quote_spanned;
 
 use super::context::Context;
 use super::fields::bounds_of;
+use crate::shared::contract::evaluate;
 use crate::shared::function::side::Side;
 use crate::shared::types::in_lifetime;
 
 /// Emits `score` for a synchronous metric, whose `evaluate` is a method of `Metric`. An asynchronous metric gets
-/// `evaluate`, and a `score` that cannot be called.
+/// `evaluate`; its `score` is the method of `Metric`, which cannot be called.
 pub(super) fn entry_point(cx: &Context<'_>) -> TokenStream {
     if !cx.model.is_async() {
         return score(cx);
     }
-    let (evaluate, no_score) = (evaluate(cx), no_score(cx));
-    quote!(#evaluate #no_score)
-}
-
-/// Emits `evaluate`, which returns the future from the method of `Metric` as an opaque type, because rustc suggests
-/// `.await` only for those.
-fn evaluate(cx: &Context<'_>) -> TokenStream {
-    let Context {
-        model,
-        span,
-        runtime,
-        row,
-        gold,
-        pred,
-        ..
-    } = cx;
-    let vis = &model.function.vis;
-    quote_spanned! {*span=>
-        /// Scores one pair of rows. Returns the same errors as `Metric::evaluate`.
-        #vis fn evaluate<#row, #gold: ::core::marker::Sync, #pred: ::core::marker::Sync>(
-            &#row self,
-            gold: &#row #gold,
-            pred: &#row #pred,
-        ) -> impl ::core::future::Future<Output = #runtime::Result<#runtime::__private::MetricScore>>
-            + ::core::marker::Send
-            + ::core::marker::Unpin
-            + #row
-        where
-            Self: #runtime::Metric<#gold, #pred>,
-        {
-            #runtime::Metric::<#gold, #pred>::evaluate(self, gold, pred)
-        }
-    }
+    evaluate(&cx.paths(), &cx.model.function.vis, &cx.gold, &cx.pred)
 }
 
 fn score(cx: &Context<'_>) -> TokenStream {
@@ -127,32 +96,8 @@ fn lend(cx: &Context<'_>, side: Side, body: &TokenStream) -> TokenStream {
     let (spec, written) = (cx.spec_ref(), cx.row_as_written(side));
     quote_spanned! {*span=>
         match #runtime::TypedRow::typed(#name, #spec, #variant, #written) {
-            ::core::result::Result::Ok(#name) => { let #name = &*#name; #body }
-            ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
-        }
-    }
-}
-
-/// Emits `score` for an asynchronous metric. It cannot be called: rustc reports the unmet bound.
-fn no_score(cx: &Context<'_>) -> TokenStream {
-    let Context {
-        model,
-        span,
-        runtime,
-        ..
-    } = cx;
-    let vis = &model.function.vis;
-    quote_spanned! {*span=>
-        #[doc(hidden)]
-        #vis fn score<G, P>(
-            &self,
-            _: &G,
-            _: &P,
-        ) -> ::core::result::Result<#runtime::__private::MetricScore, #runtime::MetricError>
-        where
-            Self: #runtime::__private::ScoredAtOnce<G>,
-        {
-            ::core::unreachable!()
+            __p::Ok(#name) => { let #name = &*#name; #body }
+            __p::Err(error) => __p::Err(error),
         }
     }
 }

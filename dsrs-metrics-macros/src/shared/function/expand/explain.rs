@@ -19,7 +19,7 @@ pub(super) fn if_read(cx: &Context<'_>, scored: &TokenStream) -> TokenStream {
     }
     quote_spanned! {span=>
         match #scored {
-            ::core::result::Result::Ok(scored) if __call.is_explained() => self.__explain(__call, scored),
+            __p::Ok(scored) if __call.is_explained() => self.__explain(__call, scored),
             scored => #private::row_answer(scored),
         }
     }
@@ -53,7 +53,7 @@ pub(super) fn explain(cx: &Context<'_>) -> TokenStream {
         .params
         .iter()
         .map(|param| in_lifetime(&param.ty, &elided));
-    let signature = quote_spanned!(*span=> fn(#(#types,)* ::core::primitive::f64) -> _);
+    let signature = quote_spanned!(*span=> fn(#(#types,)* __p::f64) -> _);
     let arguments = arguments(cx);
     let (start, end) = ends(path);
     let at_path = start.resolved_at(*span);
@@ -78,7 +78,7 @@ pub(super) fn explain(cx: &Context<'_>) -> TokenStream {
             let __score = __scored.score.value;
             let __explain: #signature = #path;
             let __details = #into_details(#explanation);
-            ::core::result::Result::Ok(#runtime::__private::RowAnswer::Scored(#private::explained(__scored, __details)))
+            __p::Ok(#runtime::__private::RowAnswer::Scored(#private::explained(__scored, __details)))
         }
     }
 }

@@ -67,7 +67,8 @@ impl FieldUse<'_> {
     pub(super) fn spec(&self, cx: &Context<'_>) -> TokenStream {
         let side = Ident::new(self.side.name(), cx.span);
         let position = Literal::usize_unsuffixed(self.position);
-        quote_spanned!(cx.span=> &Self::SPEC.#side[#position])
+        let spec = cx.spec();
+        quote_spanned!(cx.span=> &#spec.#side[#position])
     }
 }
 
@@ -156,7 +157,7 @@ fn field_trait(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
         #diagnostics
         #vis trait #ident<#row, #params>: #get #where_clause {}
         #[diagnostic::do_not_recommend]
-        impl<#row, #params AnyRow_: #get + ?::core::marker::Sized> #ident<#arguments> for AnyRow_ #where_clause {}
+        impl<#row, #params AnyRow_: #get + ?__p::Sized> #ident<#arguments> for AnyRow_ #where_clause {}
     }
 }
 
@@ -244,13 +245,13 @@ pub(super) fn bounds_of(cx: &Context<'_>, any_lifetime: bool, is_sent: bool) -> 
     let (_, ty_generics, _) = cx.split();
     let arguments = trait_arguments(&ty_generics, row);
     let for_any = any_lifetime.then(|| quote_spanned!(*span=> for<#row>));
-    let sync = is_sent.then(|| quote_spanned!(*span=> ::core::marker::Sync));
+    let sync = is_sent.then(|| quote_spanned!(*span=> __p::Sync));
     let bound = |side: Side| {
         let ty = cx.row_type(side);
         let fields = cx.fields.iter().filter(|field| field.side == side);
         let traits = fields.map(|field| {
             if field.named_by().is_some() {
-                let runtime = cx.runtime;
+                let runtime = &cx.runtime;
                 return quote_spanned!(field.param.span.resolved_at(*span)=> #runtime::NamedFields);
             }
             let ident = field.trait_ident(cx);

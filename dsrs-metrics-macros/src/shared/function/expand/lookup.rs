@@ -36,14 +36,11 @@ pub(super) fn spec_of_call(cx: &Context<'_>) -> TokenStream {
     let Some(panel) = panel(cx) else {
         return quote_spanned!(*span=> let __spec = #spec;);
     };
-    let invalid = return_early(
-        cx,
-        &quote_spanned!(*span=> ::core::result::Result::Err(error)),
-    );
+    let invalid = return_early(cx, &quote_spanned!(*span=> __p::Err(error)));
     quote_spanned! {*span=>
         let __spec = &match self.#panel.spec(#spec) {
-            ::core::result::Result::Ok(spec) => spec,
-            ::core::result::Result::Err(error) => #invalid,
+            __p::Ok(spec) => spec,
+            __p::Err(error) => #invalid,
         };
     }
 }
@@ -96,8 +93,8 @@ fn reading(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     let unreadable = return_early(cx, &answer);
     quote_spanned! {*span=>
         let #ident = match #value {
-            ::core::result::Result::Ok(value) => value,
-            ::core::result::Result::Err(error) => #unreadable,
+            __p::Ok(value) => value,
+            __p::Err(error) => #unreadable,
         };
     }
 }
@@ -185,8 +182,8 @@ fn required_trace(cx: &Context<'_>) -> TokenStream {
     let missing = return_early(cx, &quote_spanned!(*span=> #private::missing_trace(__spec)));
     quote_spanned! {*span=>
         match __call.program_trace() {
-            ::core::option::Option::Some(trace) => trace,
-            ::core::option::Option::None => #missing,
+            __p::Some(trace) => trace,
+            __p::None => #missing,
         }
     }
 }
@@ -206,8 +203,8 @@ fn from_lookup(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
             let default = default_of(cx, field, default);
             quote_spanned! {span=>
                 match &#ident {
-                    ::core::option::Option::Some(value) => &**value,
-                    ::core::option::Option::None => #default,
+                    __p::Some(value) => &**value,
+                    __p::None => #default,
                 }
             }
         }
@@ -215,8 +212,8 @@ fn from_lookup(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
             let default = default_of(cx, field, default);
             quote_spanned! {span=>
                 match #ident {
-                    ::core::option::Option::Some(value) => value,
-                    ::core::option::Option::None => #default,
+                    __p::Some(value) => value,
+                    __p::None => #default,
                 }
             }
         }
@@ -258,15 +255,10 @@ fn from_typed_row(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
         (Form::Owned(ty), false) => {
             let ty = in_lifetime(ty, &syn::Lifetime::new("'_", cx.span));
             let field = typed_field(cx, span, &quote!(#ty), &place);
-            quote_spanned!(span=> ::core::clone::Clone::clone(#field))
+            quote_spanned!(span=> __p::Clone::clone(#field))
         }
-        (Form::Text, false) => typed_field(
-            cx,
-            span,
-            &quote_spanned!(span=> ::core::primitive::str),
-            &place,
-        ),
-        (Form::Owned(_), true) => quote_spanned!(span=> ::core::clone::Clone::clone(&#place)),
+        (Form::Text, false) => typed_field(cx, span, &quote_spanned!(span=> __p::str), &place),
+        (Form::Owned(_), true) => quote_spanned!(span=> __p::Clone::clone(&#place)),
         (Form::Text | Form::Slice(_), true) => {
             let field = optional();
             quote_spanned!(span=> #field.as_deref())
@@ -289,7 +281,7 @@ fn typed_field(cx: &Context<'_>, span: Span, ty: &TokenStream, place: &TokenStre
 /// Returns `Option<_>` with the span of the parameter's type.
 fn in_inference(ty: &syn::Type) -> TokenStream {
     let (start, end) = ends(ty);
-    let option = quote_spanned!(start=> ::core::option::Option);
+    let option = quote_spanned!(start=> __p::Option);
     let arguments = quote_spanned!(end=> <_>);
     quote!(#option #arguments)
 }

@@ -61,9 +61,11 @@ fn inherent(cx: &Context<'_>) -> TokenStream {
 fn metric(model: &Model, items: &TokenStream) -> TokenStream {
     let cx = &Context::new(model);
     let (definition, builder) = (definition::definition(cx), builder::definition(cx));
+    let cx = &Context::hidden(model);
     let parts = [
         fields::aliases(cx),
         fields::traits(cx),
+        spec::item(cx),
         definition::impls(cx),
         builder::impls(cx),
         inherent(cx),

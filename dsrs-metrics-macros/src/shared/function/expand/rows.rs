@@ -8,7 +8,7 @@ use super::context::Context;
 use super::fields::{self, bounds};
 use super::lookup::{can_read, read};
 use super::run::answer;
-use crate::shared::contract::calls;
+use crate::shared::contract::{calls, described};
 use crate::shared::function::side::Side;
 use crate::shared::types::in_lifetime;
 
@@ -45,7 +45,7 @@ pub(super) fn metric(cx: &Context<'_>) -> TokenStream {
         {
             #methods
 
-            fn can_evaluate(&self, gold: &#gold, pred: &#pred) -> ::core::primitive::bool {
+            fn can_evaluate(&self, gold: &#gold, pred: &#pred) -> __p::bool {
                 #checks
             }
         }
@@ -75,23 +75,13 @@ fn checks(cx: &Context<'_>) -> TokenStream {
 
 /// Emits the methods that read from the spec, and the calls.
 fn methods(cx: &Context<'_>, gold: &TokenStream, pred: &TokenStream) -> TokenStream {
-    let described = described(cx);
+    let described = described(
+        &cx.paths(),
+        &cx.model.names.metric,
+        &quote_spanned!(cx.span=> self),
+    );
     let calls = calls(&cx.paths(), gold, pred, &answer(cx));
     quote!(#described #calls)
-}
-
-/// Emits the methods that read from the metric's declaration.
-fn described(cx: &Context<'_>) -> TokenStream {
-    let Context { span, private, .. } = cx;
-    quote_spanned! {*span=>
-        fn name(&self) -> &::core::primitive::str {
-            Self::SPEC.name
-        }
-
-        fn declaration(&self) -> ::core::option::Option<&dyn #private::Declaration> {
-            ::core::option::Option::Some(self)
-        }
-    }
 }
 
 /// Emits the impl with which a metric over typed rows also scores dynamic ones, if the types can be deserialized.
@@ -125,7 +115,11 @@ pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
         .map(|clause| clause.predicates.iter())
         .into_iter()
         .flatten();
-    let described = described(cx);
+    let described = described(
+        &cx.paths(),
+        &cx.model.names.metric,
+        &quote_spanned!(*span=> self),
+    );
     let body = bridged(cx, &typed_sides);
     let answer = match cx.model.is_async() {
         true => quote_spanned!(*span=> #runtime::__private::Answer::pending(async move { #body })),
@@ -145,7 +139,7 @@ pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
             #described
             #calls
 
-            fn can_evaluate(&self, gold: &#gold, pred: &#pred) -> ::core::primitive::bool {
+            fn can_evaluate(&self, gold: &#gold, pred: &#pred) -> __p::bool {
                 let _ = (gold, pred);
                 #(#checks)&&*
             }
@@ -169,12 +163,12 @@ fn bridged(cx: &Context<'_>, typed_sides: &[Side]) -> TokenStream {
     let row_type = |side: Side| match cx.typed(side) {
         Some(ty) => in_lifetime(&ty, &syn::Lifetime::new("'_", span)).to_token_stream(),
         None => {
-            let (runtime, dynamic) = (cx.runtime, syn::Ident::new(side.dynamic(), span));
+            let (runtime, dynamic) = (&cx.runtime, syn::Ident::new(side.dynamic(), span));
             quote_spanned!(span=> #runtime::#dynamic)
         }
     };
     let (gold, pred) = (row_type(Side::Gold), row_type(Side::Pred));
-    let runtime = cx.runtime;
+    let runtime = &cx.runtime;
     let mut body = match cx.model.is_async() {
         // Goes through `answer`, so rustc checks in only one place that the future is `Send`.
         true => quote_spanned! {span=>
@@ -187,8 +181,8 @@ fn bridged(cx: &Context<'_>, typed_sides: &[Side]) -> TokenStream {
         let read = read_row(cx, *side, &quote_spanned!(span=> call.#name));
         body = quote_spanned! {span=>
             match #read {
-                ::core::result::Result::Ok(#name) => #body,
-                ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
+                __p::Ok(#name) => #body,
+                __p::Err(error) => __p::Err(error),
             }
         };
     }

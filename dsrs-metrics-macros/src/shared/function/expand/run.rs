@@ -96,7 +96,7 @@ fn scored(cx: &Context<'_>) -> TokenStream {
         let value = match param.binding {
             Binding::Config(_) => return None,
             Binding::Steps { is_required: true } => {
-                quote_spanned!(*span=> ::core::clone::Clone::clone(#argument))
+                quote_spanned!(*span=> __p::Clone::clone(#argument))
             }
             Binding::Steps { is_required: false } => quote_spanned!(*span=> #argument.cloned()),
             _ => argument,

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::Lifetime;
+use syn::{Expr, Lifetime};
 
 use super::context::Context;
 use super::field_use::FieldUse;
@@ -14,14 +14,28 @@ use crate::shared::function::side::Side;
 use crate::shared::names;
 use crate::shared::tokens::{as_written, ends};
 use crate::shared::types::{in_lifetime, is_panel, option_of};
-use crate::shared::values::{bounds, cost_msats, number, score};
+use crate::shared::values::{bounds, cost_msats, literal, number, score};
 
 /// Returns `SPEC` and the methods that read from it.
 pub(super) fn readers(cx: &Context<'_>) -> TokenStream {
     let Context { span, runtime, .. } = cx;
     let (vis, own) = (&cx.model.function.vis, own(cx));
     let cost = quote_spanned!(*span=> #runtime::Declared::max_cost(self));
-    spec_readers(&cx.paths(), vis, &expression(cx), own.as_ref(), &cost)
+    let spec = match cx.has_static_spec() {
+        true => quote_spanned!(*span=> __SPEC),
+        false => expression(cx),
+    };
+    let name = &cx.model.names.metric;
+    spec_readers(&cx.paths(), vis, name, &spec, own.as_ref(), &cost)
+}
+
+/// Returns the static that holds the spec, unless the metric is generic.
+pub(super) fn item(cx: &Context<'_>) -> TokenStream {
+    if !cx.has_static_spec() {
+        return TokenStream::new();
+    }
+    let (private, spec) = (&cx.private, expression(cx));
+    quote_spanned!(cx.span=> static __SPEC: #private::MetricSpec<'static> = #spec;)
 }
 
 /// Returns the parameter that is the panel of a judge.
@@ -40,13 +54,13 @@ pub(super) fn own(cx: &Context<'_>) -> Option<TokenStream> {
         let place = place(cx, field);
         Some(quote_spanned!(*span=> (#place, &*self.#by)))
     });
-    let names: Vec<_> = names.collect();
+    let (names, spec): (Vec<_>, _) = (names.collect(), cx.spec());
     let named = (!names.is_empty())
-        .then(|| quote_spanned!(*span=> #private::configured(Self::SPEC, &[#(#names),*])));
+        .then(|| quote_spanned!(*span=> #private::configured(#spec, &[#(#names),*])));
     let Some(panel) = panel_field(cx) else {
         return named;
     };
-    let named = named.unwrap_or_else(|| quote_spanned!(*span=> Self::SPEC));
+    let named = named.unwrap_or(spec);
     Some(quote_spanned!(*span=> self.#panel.shown_spec(#named)))
 }
 
@@ -75,47 +89,44 @@ fn expression(cx: &Context<'_>) -> TokenStream {
         private,
         ..
     } = cx;
-    let name = &model.names.metric;
-    let described = described(cx);
+    let (name, doc) = (&model.names.metric, doc_text(&model.function.attrs));
+    let (tier, cost) = (tier(cx), cost(cx));
     let kind = returns(cx, "KIND", &Lifetime::new("'static", *span));
-    let (params, options) = (with_params(cx), options(cx));
+    let (is_async, only_fields) = (model.is_async(), reads_only_fields(cx));
+    let (params, options) = (params_of_spec(cx), options(cx));
     let (gold, pred) = (fields::specs(cx, Side::Gold), fields::specs(cx, Side::Pred));
+    let code = Literal::u64_suffixed(model.code);
     quote_spanned! {*span=>
-        #private::MetricSpec::new(#name)
-            #described
-            .with_kind(#kind)
-            .with_fields(#gold, #pred)
-            #params
-            #options
+        #private::MetricSpec::declared(
+            (#name, #doc),
+            (#tier, #cost),
+            (#kind, #is_async),
+            (#gold, #pred, #only_fields),
+            #params,
+            #code,
+        )
+        #options
     }
 }
 
-/// Returns the builder calls for documentation, tier and cost, except those that set the default.
-fn described(cx: &Context<'_>) -> TokenStream {
-    let Context {
-        model,
-        span,
-        private,
-        ..
-    } = cx;
-    let attrs = &model.attrs;
-    let mut calls = TokenStream::new();
-    let doc = doc_text(&model.function.attrs);
-    if !doc.is_empty() {
-        calls.extend(quote_spanned!(*span=> .with_doc(#doc)));
-    }
-    if attrs.tier.as_ref().is_some_and(|tier| tier == "truth") {
-        calls.extend(quote_spanned!(*span=> .with_tier(#private::MetricTier::Truth)));
-    }
-    let cost = attrs
-        .cost
-        .as_ref()
-        .and_then(|cost| cost_msats("cost", &cost.value()).ok());
-    if let Some(cost) = cost.filter(|cost| *cost > 0) {
-        let cost = Literal::u64_unsuffixed(cost);
-        calls.extend(quote_spanned!(*span=> .with_cost_msats(#cost)));
-    }
-    calls
+fn tier(cx: &Context<'_>) -> TokenStream {
+    let (attrs, private) = (&cx.model.attrs, &cx.private);
+    let tier = match attrs.tier.as_ref().is_some_and(|tier| tier == "truth") {
+        true => quote_spanned!(cx.span=> Truth),
+        false => quote_spanned!(cx.span=> Proxy),
+    };
+    quote_spanned!(cx.span=> #private::MetricTier::#tier)
+}
+
+fn cost(cx: &Context<'_>) -> Literal {
+    let cost = cx.model.attrs.cost.as_ref();
+    let msats = cost.and_then(|cost| cost_msats("cost", &cost.value()).ok());
+    Literal::u64_unsuffixed(msats.unwrap_or_default())
+}
+
+fn reads_only_fields(cx: &Context<'_>) -> bool {
+    let mut params = cx.model.params.iter();
+    !params.any(|param| matches!(param.binding, Binding::Row(_)))
 }
 
 /// Returns the builder calls for the settings that rustc must type-check.
@@ -124,11 +135,11 @@ fn options(cx: &Context<'_>) -> TokenStream {
     let private = &cx.private;
     let mut calls = TokenStream::new();
     if let Some(threshold) = &attrs.threshold {
-        let value = number(threshold);
+        let value = constant(cx, threshold, number(threshold));
         calls.extend(quote_spanned!(cx.span=> .with_threshold(#value)));
     }
     if let Some((min, max)) = attrs.range.as_ref().and_then(bounds) {
-        let (min, max) = (number(min), number(max));
+        let [min, max] = [min, max].map(|bound| constant(cx, bound, number(bound)));
         calls.extend(quote_spanned!(cx.span=> .with_range(#min, #max)));
     }
     if attrs.lower_is_better.is_some() {
@@ -138,30 +149,25 @@ fn options(cx: &Context<'_>) -> TokenStream {
         calls.extend(quote_spanned!(cx.span=> .with_strict()));
     }
     if let Some(missing) = &attrs.missing {
-        let value = score(missing);
+        let value = constant(cx, missing, score(missing));
         calls.extend(quote_spanned!(cx.span=> .with_missing(#value)));
-    }
-    if cx.model.is_async() {
-        calls.extend(quote_spanned!(cx.span=> .with_async()));
-    }
-    if !cx
-        .model
-        .params
-        .iter()
-        .any(|param| matches!(param.binding, Binding::Row(_)))
-    {
-        calls.extend(quote_spanned!(cx.span=> .with_only_fields()));
     }
     if let Some(version) = &attrs.version {
         calls.extend(quote_spanned!(cx.span=> .with_version(#version)));
     }
-    let code = Literal::u64_suffixed(cx.model.code);
-    calls.extend(quote_spanned!(cx.span=> .with_code(#code)));
     calls
 }
 
-/// Returns the builder call for the parameters, if there are any.
-fn with_params(cx: &Context<'_>) -> Option<TokenStream> {
+/// Returns a value as a constant unless it is a literal. rustc suggests `LazyLock` for what cannot be in a static.
+fn constant(cx: &Context<'_>, written: &Expr, value: TokenStream) -> TokenStream {
+    match literal(written) {
+        Some(_) => value,
+        None => quote_spanned!(cx.span=> const { #value }),
+    }
+}
+
+/// Returns the list of the parameters.
+fn params_of_spec(cx: &Context<'_>) -> TokenStream {
     let Context {
         model,
         span,
@@ -173,25 +179,22 @@ fn with_params(cx: &Context<'_>) -> Option<TokenStream> {
             (0..PANEL).map(
                 |index| match model.panel.iter().find(|(at, _)| *at == index) {
                     Some((_, default)) => {
-                        quote_spanned!(*span=> ::core::option::Option::Some(#default))
+                        quote_spanned!(*span=> __p::Some(#default))
                     }
-                    None => quote_spanned!(*span=> ::core::option::Option::None),
+                    None => quote_spanned!(*span=> __p::None),
                 },
             );
-        return Some(
-            quote_spanned!(*span=> .with_params(&#private::panel_params([#(#defaults),*]))),
-        );
+        return quote_spanned!(*span=> &#private::panel_params([#(#defaults),*]));
     }
-    let mut lists = param_lists(cx);
-    if lists.len() < 2 {
-        return lists
-            .pop()
-            .map(|list| quote_spanned!(*span=> .with_params(#list)));
+    let lists = param_lists(cx);
+    match &lists[..] {
+        [] => quote_spanned!(*span=> &[]),
+        [list] => list.clone(),
+        lists => {
+            let len = len(cx, model.configs());
+            quote_spanned!(*span=> const { &#private::joined::<{ #len }>(&[#(#lists),*]) })
+        }
     }
-    let len = len(cx, model.configs());
-    Some(
-        quote_spanned!(*span=> .with_params(const { &#private::joined::<{ #len }>(&[#(#lists),*]) })),
-    )
 }
 
 /// Returns the parameters as slices: one for each struct of parameters, and one for the parameters between two structs.
@@ -273,9 +276,9 @@ fn param(cx: &Context<'_>, name: &Ident, param: &Param, config: &Config) -> Toke
     };
     let optional = config.default.is_some() || option_of(&param.ty).is_some();
     let default = if optional {
-        quote_spanned!(cx.span=> ::core::option::Option::Some(#default))
+        quote_spanned!(cx.span=> __p::Some(#default))
     } else {
-        quote_spanned!(cx.span=> ::core::option::Option::None)
+        quote_spanned!(cx.span=> __p::None)
     };
     quote_spanned!(cx.span=> #private::ParamSpec { name: #name, ty: #ty, help: #help, default: #default, doc: #doc, names: &[#(#names),*] })
 }
@@ -287,9 +290,12 @@ pub(super) const PANEL: usize = 4;
 fn panel(cx: &Context<'_>) -> Vec<TokenStream> {
     let private = &cx.private;
     let param = |index: usize| {
-        let default = cx.model.panel.iter().find(|(at, _)| *at == index).map(
-            |(_, default)| quote_spanned!(cx.span=> default: ::core::option::Option::Some(#default),),
-        );
+        let default = cx
+            .model
+            .panel
+            .iter()
+            .find(|(at, _)| *at == index)
+            .map(|(_, default)| quote_spanned!(cx.span=> default: __p::Some(#default),));
         let index = Literal::usize_unsuffixed(index);
         quote_spanned!(cx.span=> #private::ParamSpec { #default ..#private::PANEL[#index] })
     };
