@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use derive_where::derive_where;
+
 use super::error::ScorerError;
 use crate::contract::{Example, Metric, MetricTier, Prediction};
 
@@ -31,6 +33,7 @@ pub type BoxedMetric<G = Example, P = Prediction> = Arc<dyn Metric<G, P>>;
 /// );
 /// # let _: ScorerError = error;
 /// ```
+#[derive_where(Clone, Default)]
 pub struct MetricSet<G = Example, P = Prediction> {
     proxy: Vec<BoxedMetric<G, P>>,
     truth: Vec<BoxedMetric<G, P>>,
@@ -116,21 +119,6 @@ impl<G: Sync, P: Sync> MetricSet<G, P> {
         }
         self.insert(metric);
         Ok(())
-    }
-}
-
-impl<G: Sync, P: Sync> Default for MetricSet<G, P> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<G, P> Clone for MetricSet<G, P> {
-    fn clone(&self) -> Self {
-        Self {
-            proxy: self.proxy.clone(),
-            truth: self.truth.clone(),
-        }
     }
 }
 

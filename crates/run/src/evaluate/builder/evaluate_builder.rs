@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use derive_where::derive_where;
 use futures_util::{Stream, StreamExt};
 
 use super::devset::{DevsetRows, InputNames};
@@ -22,6 +23,7 @@ const MAX_FAILURE_SCORE: f64 = 1e300;
 
 /// Builds an [`Evaluate`](crate::Evaluate). Returned by [`Evaluate::builder`](crate::Evaluate::builder) and
 /// [`Evaluate::typed`](crate::Evaluate::typed).
+#[derive_where(Clone)]
 #[must_use]
 pub struct EvaluateBuilder<G, P> {
     pub(super) metrics: Vec<MetricEntry<'static, G, P>>,
@@ -33,21 +35,6 @@ pub struct EvaluateBuilder<G, P> {
     gate: Option<Arc<Gate>>,
     pub(in crate::evaluate) row_options: RowOptions,
     pub(in crate::evaluate) options: Options<G, P>,
-}
-
-impl<G, P> Clone for EvaluateBuilder<G, P> {
-    fn clone(&self) -> Self {
-        Self {
-            metrics: self.metrics.clone(),
-            inherits_metrics: self.inherits_metrics,
-            devset: self.devset.clone(),
-            row_id: self.row_id.clone(),
-            inputs: self.inputs.clone(),
-            gate: self.gate.clone(),
-            row_options: self.row_options,
-            options: self.options.clone(),
-        }
-    }
 }
 
 /// Settings of rows with dynamic fields.

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use derive_where::derive_where;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use indexmap::IndexMap;
@@ -44,6 +45,7 @@ impl<G> DevsetRow<G> for G {
 type GoldStream<G> = BoxStream<'static, Result<Arc<G>, String>>;
 
 /// The rows that a program is run on.
+#[derive_where(Clone)]
 pub(crate) enum Devset<G> {
     None,
     /// The rows and the files that they were read from.
@@ -51,17 +53,6 @@ pub(crate) enum Devset<G> {
     Stream(Arc<Mutex<Option<GoldStream<G>>>>),
     /// A file that cannot be read.
     Unreadable(EvaluateError),
-}
-
-impl<G> Clone for Devset<G> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::None => Self::None,
-            Self::List(rows, files) => Self::List(Arc::clone(rows), Arc::clone(files)),
-            Self::Stream(rows) => Self::Stream(Arc::clone(rows)),
-            Self::Unreadable(error) => Self::Unreadable(error.clone()),
-        }
-    }
 }
 
 impl<G: Send + Sync + 'static> Devset<G> {
