@@ -7,7 +7,7 @@ use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
     Evaluate,
     rows::InputError,
-    runs::{EvaluateBuilder, EvaluateError, Evaluator, Module, ProgramError},
+    runs::{EvaluateBuilder, Evaluator, Module, ProgramError},
     scoring::{Scorer, ScorerError},
 };
 
@@ -283,8 +283,6 @@ fn errors_of_inputs_are_values() {
             present: present.clone()
         }
     );
-    let run = EvaluateError::Inputs { row: 3, error };
-    assert_eq!(run.to_string(), ScorerError::Run(run.clone()).to_string());
     let missing = row("a").with_inputs(["x"]).inputs().unwrap_err();
     assert_eq!(
         missing,

@@ -2,7 +2,6 @@
 
 use super::ScriptedMetric;
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::runs::EvaluateError;
 use dsrs_metrics::scoring::{
     AggregationError, AggregationMethod, MetricSet, Scorer, ScorerBuilder, ScorerError,
     ScoringConfig,
@@ -19,8 +18,8 @@ fn cheap() -> ScorerBuilder {
 #[test]
 fn a_scorer_needs_metrics_with_unique_names() {
     assert_eq!(
-        Scorer::builder().build().unwrap_err(),
-        ScorerError::Run(EvaluateError::NoMetric)
+        rejection(Scorer::builder()),
+        "expected at least one metric, found none; add one with `.metric(..)`"
     );
     let duplicate = cheap().metric(ScriptedMetric::truth("cheap", 1));
     assert_eq!(

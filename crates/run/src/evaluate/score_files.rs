@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::error::EvaluateError;
+use super::error::{EvaluateError, EvaluateErrorKind};
 use super::input::{Chunk, Input, Source, SourceData, read_on_thread};
 use super::row::{Plan, Predicted};
 use super::summary::Ending;
@@ -71,7 +71,10 @@ impl Evaluate {
         Box::pin(async move {
             let result = self.start(source?.with_data(data), Predicted, render).await;
             let left_out = || pairing.left_out().map_err(EvaluateError::input);
-            if matches!(result, Err(EvaluateError::NoRows)) {
+            if result
+                .as_ref()
+                .is_err_and(|it| it.kind() == EvaluateErrorKind::NoRows)
+            {
                 left_out()?;
             }
             let mut result = result?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::error::ResultsError;
-use super::parse::UncheckedRow;
+use super::parse::checked;
 use crate::contract::Origin;
 #[cfg(feature = "parquet")]
 use crate::data::embedded_manifest;
@@ -76,7 +76,7 @@ pub(super) fn read_lines<E: From<ResultsError>>(
         |text, at| Some((of_line(text, at)?, true)),
         |row| {
             let has_id = row.has_id;
-            let row = UncheckedRow::from(row).check().map_err(Failure::Results)?;
+            let row = checked(row).map_err(Failure::Results)?;
             Ok((row, has_id))
         },
         |row| {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     fn parsed(line: &str) -> Result<ResultRow, ResultsError> {
-        UncheckedRow::from(ObjectRow::parse(line, &at())?).check()
+        checked(ObjectRow::parse(line, &at())?)
     }
 
     /// Returns `true` if a line is read with the same result as by the general parser.

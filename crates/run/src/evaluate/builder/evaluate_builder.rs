@@ -330,7 +330,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
 
     pub(in crate::evaluate) fn check(&self) -> Result<(), EvaluateError> {
         let described = self.options.description.check();
-        described.map_err(|reason| EvaluateError::Description { reason })?;
+        described.map_err(EvaluateError::setting)?;
         self.check_metrics()?;
         self.check_limits()?;
         self.devset.check(self.row_id.as_ref())?;
@@ -359,7 +359,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
 
     fn check_metrics(&self) -> Result<(), EvaluateError> {
         if self.metrics.is_empty() {
-            return Err(EvaluateError::NoMetric);
+            return Err(EvaluateError::setting(
+                "expected at least one metric, found none; add one with `.metric(..)`",
+            ));
         }
         self.metrics.iter().try_for_each(MetricEntry::check_name)?;
         let mut names = HashSet::new();
@@ -368,25 +370,32 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             .iter()
             .find(|metric| !names.insert(&metric.name));
         duplicate.map_or(Ok(()), |metric| {
-            Err(EvaluateError::DuplicateMetric {
-                name: metric.name.clone(),
-            })
+            Err(EvaluateError::setting(format!(
+                "duplicate metric name `{}`; rename one with `#[metric(name = \"..\")]`",
+                metric.name
+            )))
         })
     }
 
     fn check_limits(&self) -> Result<(), EvaluateError> {
+        let invalid = |message| Err(EvaluateError::setting(message));
         if self.options.concurrency == 0 {
-            return Err(EvaluateError::ZeroConcurrency);
+            return invalid("`concurrency` must be at least 1, found 0".to_owned());
         }
         if self.row_options.repeats == Some(0) {
-            return Err(EvaluateError::ZeroRepeats);
+            return invalid("`repeats` must be at least 1, found 0".to_owned());
         }
         if self.row_options.timeout == Some(Duration::ZERO) {
-            return Err(EvaluateError::ZeroTimeout);
+            return invalid(
+                "`timeout` must be greater than 0 s, found 0 s; use a longer timeout, or none"
+                    .to_owned(),
+            );
         }
         let value = self.options.failure_score;
         if value.is_nan() || value.abs() > MAX_FAILURE_SCORE {
-            return Err(EvaluateError::FailureScore { value });
+            return invalid(format!(
+                "`failure_score` must be a number from -1e300 to 1e300, found {value:?}"
+            ));
         }
         Ok(())
     }
@@ -399,8 +408,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             .iter()
             .find(|(_, path)| !paths.insert(real_path(path)));
         duplicate.map_or(Ok(()), |(_, path)| {
-            let path = path.clone();
-            Err(EvaluateError::DuplicateOutput { path })
+            Err(EvaluateError::setting(format!(
+                "duplicate output file `{}`; write each format to a separate file",
+                path.display()
+            )))
         })
     }
 }

@@ -21,6 +21,7 @@ use crate::contract::{Example, Pair};
 use crate::data::{DataFile, DataReader};
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::lock::lock;
+use crate::messages::escape;
 
 /// The row type `R` of a list, which is the same type as `Self`. A bound on the item would have no message of its own.
 /// Because this trait has a single impl, the item type of an empty list can be inferred.
@@ -90,7 +91,7 @@ impl<G: Send + Sync + 'static> Devset<G> {
             Self::List(rows, _) => rows,
         };
         if rows.is_empty() {
-            return Err(EvaluateError::NoRows);
+            return Err(EvaluateError::no_rows());
         }
         let mut seen = SeenIds::default();
         for (number, row) in rows.iter().enumerate() {
@@ -117,7 +118,9 @@ impl<G: Send + Sync + 'static> Devset<G> {
         inputs_of_run: Option<Arc<[String]>>,
     ) -> Result<Source<'static, G, P>, EvaluateError> {
         match self {
-            Self::None => Err(EvaluateError::NoDevset),
+            Self::None => Err(EvaluateError::setting(
+                "expected a devset, found none; set one with `.devset(..)`, or score finished predictions with `.score(..)`",
+            )),
             Self::Unreadable(error) => Err(error.clone()),
             Self::List(rows, files) => {
                 check_rows(rows.iter().map(|row| &*row.gold), inputs_of_run.as_deref())?;
@@ -126,7 +129,12 @@ impl<G: Send + Sync + 'static> Devset<G> {
             }
             Self::Stream(rows) => {
                 let rows = lock(rows).take();
-                let rows = rows.ok_or(EvaluateError::DevsetUsedUp)?.enumerate();
+                let used_up = || {
+                    EvaluateError::setting(
+                        "the devset stream was consumed by an earlier run; build a new evaluation, or pass a list to `.devset(..)`",
+                    )
+                };
+                let rows = rows.ok_or_else(used_up)?.enumerate();
                 let rows = rows.map(move |(number, row)| {
                     let row = row.map_err(EvaluateError::input)?;
                     check_row(number as u64 + 1, &*row, inputs_of_run.as_deref())?;
@@ -260,7 +268,7 @@ pub(crate) fn check_row<G: 'static>(
     of_run: Option<&[String]>,
 ) -> Result<(), EvaluateError> {
     let declared = as_example(gold).map_or(Ok(()), |example| example.input_names(of_run).map(drop));
-    declared.map_err(|error| EvaluateError::Inputs { row, error })
+    declared.map_err(|error| EvaluateError::setting(format!("row {row}: {error}")))
 }
 
 /// Checks a list before its first row is run: each row declares its inputs, and each input is a field of at least one
@@ -273,7 +281,7 @@ pub(crate) fn check_rows<'a, G: 'static>(
     let mut unknown: IndexMap<&str, Option<&Example>> = IndexMap::new();
     for (row, example) in (1..).zip(rows.map_while(as_example)) {
         let names = example.input_names(of_run);
-        for name in names.map_err(|error| EvaluateError::Inputs { row, error })? {
+        for name in names.map_err(|error| EvaluateError::setting(format!("row {row}: {error}")))? {
             let first = unknown.entry(name).or_insert(Some(example));
             if example.data.contains_key(name) {
                 *first = None;
@@ -284,11 +292,11 @@ pub(crate) fn check_rows<'a, G: 'static>(
         .iter()
         .find_map(|(name, row)| Some((*name, (*row)?)));
     unknown.map_or(Ok(()), |(name, row)| {
-        let (name, nearest) = (name.to_owned(), inputs::nearest(name, row));
-        Err(EvaluateError::UnknownInput {
-            name,
-            nearest,
-            present: inputs::names_of(row),
-        })
+        let (nearest, present) = (inputs::nearest(name, row), inputs::names_of(row));
+        let hint = inputs::hint("the first row", nearest.as_deref(), &present);
+        let name = escape::name(name);
+        Err(EvaluateError::setting(format!(
+            "no row has the input `{name}`; {hint}"
+        )))
     })
 }

@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 
 use super::chunks::{ChunkedRows, Chunks};
 use super::devset::hash_order;
-use super::numbering::{NextRow, Numbered, Numbering, OwnRows, has_positional, input_panicked};
+use super::numbering::{NextRow, Numbered, Numbering, OwnRows, has_positional};
 use super::source_row::{Input, ListedRow};
 use super::stop::Stop;
 use crate::contract::{Example, Pair, Prediction, panic};
@@ -322,7 +322,7 @@ impl<'a, G, P> Source<'a, G, P> {
         });
         let row = match polled {
             Ok(polled) => std::task::ready!(polled),
-            Err(panic) => Some(Err(input_panicked(panic))),
+            Err(panic) => Some(Err(EvaluateError::rows_panicked(&panic.message))),
         };
         if !matches!(row, Some(Ok(_))) {
             rows.rows = None;
@@ -348,7 +348,7 @@ pub(crate) fn read_on_thread(
         });
         if let Err(panic) = result {
             // Without an error, the closed channel would look like the end of the rows.
-            let _ = send.blocking_send(Err(input_panicked(panic)));
+            let _ = send.blocking_send(Err(EvaluateError::rows_panicked(&panic.message)));
         }
     };
     thread::Builder::new()

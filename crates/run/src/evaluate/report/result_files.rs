@@ -74,7 +74,7 @@ impl ResultFiles {
         };
         let spool = first
             .spool()
-            .map_err(|error| output_error(&first.path, &error))?;
+            .map_err(|error| EvaluateError::output(&first.path, error))?;
         Ok(Some(Self {
             lines: LineIndex::new(first.file.beside()),
             spool: Hashing::new(BufWriter::with_capacity(1 << 16, spool)),
@@ -170,10 +170,7 @@ impl ResultFiles {
             failed.map(|(path, error)| format!("; cannot write `{}`: {error}", path.display()));
         let error = format!("{error}{}", others.collect::<String>());
         match is_written {
-            true => Err(EvaluateError::Output {
-                path,
-                reason: error,
-            }),
+            true => Err(EvaluateError::output(&path, error)),
             false => Err(self.keep_spool(path, &error)),
         }
     }
@@ -186,7 +183,7 @@ impl ResultFiles {
         let kept = kept.display();
         let reason =
             format!("{error}; the rows so far are kept in `{kept}`, one JSON object per line");
-        EvaluateError::Output { path, reason }
+        EvaluateError::output(&path, reason)
     }
 
     /// Replaces a target and its manifest. The old ones remain until the new ones are complete. The new manifest first
@@ -289,10 +286,10 @@ struct Target {
 
 impl Target {
     fn open(format: Format, path: &Path) -> Result<Self, EvaluateError> {
-        let file = OutputFile::create(path).map_err(|error| output_error(path, &error))?;
+        let file = OutputFile::create(path).map_err(|error| EvaluateError::output(path, error))?;
         let manifest = file.is_renamed().then(|| {
             let manifest = Self::open_manifest(path, &file);
-            manifest.map_err(|error| output_error(&manifest_path(path), &error))
+            manifest.map_err(|error| EvaluateError::output(&manifest_path(path), error))
         });
         let manifest = manifest.transpose()?;
         Ok(Self {
@@ -316,13 +313,6 @@ impl Target {
     /// Creates the spool file in the same folder as the target. Only its owner can read it.
     fn spool(&self) -> io::Result<TemporaryFile> {
         TemporaryFile::beside(&self.file.beside(), Access::Owner)
-    }
-}
-
-fn output_error(path: &Path, error: &io::Error) -> EvaluateError {
-    EvaluateError::Output {
-        path: path.to_owned(),
-        reason: error.to_string(),
     }
 }
 

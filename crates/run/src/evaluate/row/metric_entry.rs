@@ -70,11 +70,10 @@ impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
         };
         let suggestion = Some(suggestion).filter(|name| !name.is_empty());
         let suggestion = suggestion.unwrap_or_else(|| "exact_match".to_owned());
-        Err(EvaluateError::MetricName {
-            name: name.to_owned(),
-            reason,
-            suggestion,
-        })
+        Err(EvaluateError::setting(format!(
+            "invalid metric name {name:?}: {reason}; \
+             rename it with `#[metric(name = \"..\")]`, for instance to `{suggestion}`"
+        )))
     }
 
     pub(crate) fn new(metric: Arc<dyn Metric<G, P> + 'a>) -> Self {

@@ -91,7 +91,7 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
         if let Some(error) = self.store.as_ref().and_then(RunStore::error) {
             collector
                 .output_error
-                .get_or_insert(EvaluateError::Store(error));
+                .get_or_insert(EvaluateError::store(error));
         }
         if collector.is_full() {
             self.stop.set();

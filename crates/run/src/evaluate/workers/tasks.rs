@@ -92,9 +92,7 @@ async fn abandon(tasks: &mut JoinSet<()>, stop: &Stop) {
 /// Returns an error if a task panicked. A cancelled task only abandoned its row.
 fn check_task(error: JoinError) -> Result<(), EvaluateError> {
     match error.try_into_panic() {
-        Ok(payload) => Err(EvaluateError::Worker {
-            message: panic::into_message(payload),
-        }),
+        Ok(payload) => Err(EvaluateError::worker(&panic::into_message(payload))),
         Err(_) => Ok(()),
     }
 }

@@ -72,7 +72,7 @@ where
     }
     std::mem::forget(guard);
     match lock(&threads.panic).take() {
-        Some(message) => Err(EvaluateError::Worker { message }),
+        Some(message) => Err(EvaluateError::worker(&message)),
         None => Ok(()),
     }
 }
