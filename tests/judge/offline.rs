@@ -13,7 +13,7 @@ use dsrs_metrics::{
     contract::Settings,
     rows::Pair,
     runs::EvaluateErrorKind,
-    scoring::{RowStatus, Scorer, ScorerBuilder, ScorerError},
+    scoring::{RowStatus, Scorer, ScorerBuilder},
 };
 use serde_json::json;
 

@@ -15,7 +15,7 @@ use dsrs_metrics::{
     contract::Settings,
     rows::Pair,
     runs::{EvaluateError, EvaluateErrorKind, EvaluationResult},
-    scoring::{Scorer, ScorerError},
+    scoring::Scorer,
 };
 
 use super::setup::{Grade5Judge, PoliteJudge, SemanticRecallPrecisionJudge, grade, polite, says};

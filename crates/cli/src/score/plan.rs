@@ -8,10 +8,10 @@ use super::limits;
 use crate::args::ScoreArguments;
 use crate::contract::{Example, FieldError, Metric, MetricErrorKind, Params, Prediction, Side};
 use crate::data::{DataReader, NamedFile, Pairs, Samples, guess_mappings};
-use crate::error::{CliError, Result, did_you_mean, err, of_metric};
+use crate::error::{CliError, Result, err, of_metric};
 use crate::evaluate::{EvaluateBuilder, EvaluateError, EvaluateErrorKind};
 use crate::files::is_regular;
-use crate::messages::suggest::nearest;
+use crate::messages::suggest::{did_you_mean, nearest};
 use crate::metrics::registry::{Entry, Registry};
 
 /// The builder for an evaluation of rows from files.

@@ -79,7 +79,7 @@ impl EvaluateError {
         Self::input(format!("reading the rows panicked: {message}"))
     }
 
-    pub(super) fn unreadable(at: impl std::fmt::Display, error: MetricError) -> Self {
+    pub(super) fn unreadable(at: impl std::fmt::Display, error: &MetricError) -> Self {
         Self {
             unreadable: Some(Box::new(error.clone())),
             ..Self::input(format!("{at}: {error}"))

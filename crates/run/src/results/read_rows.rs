@@ -39,18 +39,6 @@ fn check_is_no_manifest(file: &Path) -> Result<(), ResultsError> {
     }
 }
 
-/// Checks that the row has an id, because rows of two files are matched by id.
-pub(super) fn check_has_id(row: &ResultRow, has_id: bool) -> Result<(), ResultsError> {
-    if has_id {
-        Ok(())
-    } else {
-        Err(ResultsError::read(format!(
-            "{}: no `id` in the row; write the file again with `score --out`, or add the ids",
-            row.at()
-        )))
-    }
-}
-
 /// Reads the rows of a file and calls a function with each in order. The function also learns if the row contains its
 /// id; if not, the id is the row's number. Returns the manifest references in the rows.
 #[doc(hidden)]

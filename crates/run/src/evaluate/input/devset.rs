@@ -16,12 +16,12 @@ use super::numbering::SeenIds;
 use super::source::{Listed, RowId, Source, SourceData};
 use super::source_row::{Input, ListedRow, RowDetails};
 use crate::contract::panic::{self, Panic};
-use crate::contract::rows::inputs::{self, as_example};
+use crate::contract::rows::inputs::as_example;
 use crate::contract::{Example, Pair};
 use crate::data::{DataFile, DataReader};
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::lock::lock;
-use crate::messages::escape;
+use crate::messages::{escape, suggest};
 
 /// The row type `R` of a list, which is the same type as `Self`. A bound on the item would have no message of its own.
 /// Because this trait has a single impl, the item type of an empty list can be inferred.
@@ -125,7 +125,9 @@ impl<G: Send + Sync + 'static> Devset<G> {
             Self::List(rows, files) => {
                 check_rows(rows.iter().map(|row| &*row.gold), inputs_of_run.as_deref())?;
                 let data = SourceData::Read(Arc::clone(files));
-                Ok(Source::list(Arc::clone(rows), row_id).with_data(data))
+                let rows = Arc::clone(rows);
+                let rows = (0..rows.len()).map(move |row| Ok(Input::ToPredict(rows[row].clone())));
+                Ok(Source::iterator(rows).with_row_id(row_id).with_data(data))
             }
             Self::Stream(rows) => {
                 let rows = lock(rows).take();
@@ -292,11 +294,10 @@ pub(crate) fn check_rows<'a, G: 'static>(
         .iter()
         .find_map(|(name, row)| Some((*name, (*row)?)));
     unknown.map_or(Ok(()), |(name, row)| {
-        let (nearest, present) = (inputs::nearest(name, row), inputs::names_of(row));
-        let hint = inputs::hint("the first row", nearest.as_deref(), &present);
+        let hint = suggest::known_fields("the first row", name, row.keys());
         let name = escape::name(name);
         Err(EvaluateError::setting(format!(
-            "no row has the input `{name}`; {hint}"
+            "no row has the input `{name}`{hint}"
         )))
     })
 }

@@ -95,7 +95,7 @@ impl ResultFiles {
         }
         self.spool_latest(MAX_LATEST / 2).map_err(|error| {
             let path = self.targets[0].path.clone();
-            self.keep_spool(path, &error)
+            self.keep_spool(&path, &error)
         })
     }
 
@@ -171,19 +171,19 @@ impl ResultFiles {
         let error = format!("{error}{}", others.collect::<String>());
         match is_written {
             true => Err(EvaluateError::output(&path, error)),
-            false => Err(self.keep_spool(path, &error)),
+            false => Err(self.keep_spool(&path, &error)),
         }
     }
 
     /// Keeps the spool file and returns an error that names it.
-    fn keep_spool(&mut self, path: PathBuf, error: &impl Display) -> EvaluateError {
+    fn keep_spool(&mut self, path: &Path, error: &impl Display) -> EvaluateError {
         // On a full disk there may still be room for some of them.
         let _ = self.spool_latest(0);
         let kept = self.spool.out().get_mut().keep();
         let kept = kept.display();
         let reason =
             format!("{error}; the rows so far are kept in `{kept}`, one JSON object per line");
-        EvaluateError::output(&path, reason)
+        EvaluateError::output(path, reason)
     }
 
     /// Replaces a target and its manifest. The old ones remain until the new ones are complete. The new manifest first

@@ -187,7 +187,7 @@ impl<G: Sync, P: Sync> Plan<'_, G, P> {
             };
             Some(EvaluateError::unreadable(
                 at,
-                error.unwrap_or_else(panicked)?,
+                &error.unwrap_or_else(panicked)?,
             ))
         })
     }

@@ -10,7 +10,7 @@ use super::metric_summary::MetricSummary;
 use crate::contract::{Example, Outcome, Prediction, ProgramRun, ProgramUsage};
 use crate::data::Mapping;
 use crate::evaluate::error::{EvaluateError, EvaluateErrorKind};
-use crate::evaluate::manifest::{EarlyResult, FormatVersion, Manifest};
+use crate::evaluate::manifest::{EarlyResult, FORMAT, Manifest};
 use crate::evaluate::row::{RowResult, StoreUse};
 use crate::messages::escape;
 use crate::stats::Histogram;
@@ -198,7 +198,7 @@ impl<G, P> EvaluationResult<G, P> {
 impl<G, P> Serialize for EvaluationResult<G, P> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut report = serializer.serialize_struct("EvaluationResult", 7)?;
-        report.serialize_field("format", &FormatVersion)?;
+        report.serialize_field("format", &FORMAT)?;
         report.serialize_field("rows", &self.rows)?;
         report.serialize_field("metrics", &ByName(&self.metrics))?;
         match self.program.is_reported() {
