@@ -19,10 +19,11 @@ pub use dsrs_metrics_otel as otel;
 #[cfg(feature = "evaluate")]
 pub use dsrs_metrics_run::{
     BudgetReport, DecidedGate, DevsetRows, EarlyResult, Ending, EvaluateBuilder, EvaluateError,
-    EvaluationResult, Evaluator, FailureSettings, FileSettings, InputNames, JudgedBy, MetricList,
-    MetricSummary, ModelSettings, Observer, ProgramTotals, ProgressDisplay, Repeat, RepeatSummary,
-    RolloutNumber, RowResult, RunStart, Running, Sample, Spending, StatisticsSettings,
-    StopSettings, StoreUse, TruthMethod, TruthResult, TruthStratum, UnknownField,
+    EvaluateErrorKind, EvaluationResult, Evaluator, FailureSettings, FileSettings, InputNames,
+    JudgedBy, MetricList, MetricSummary, ModelSettings, Observer, ProgramTotals, ProgressDisplay,
+    Repeat, RepeatSummary, RolloutNumber, RowResult, RunStart, Running, Sample, Spending,
+    StatisticsSettings, StopSettings, StoreUse, TruthMethod, TruthResult, TruthStratum,
+    UnknownField,
 };
 #[cfg(feature = "evaluate")]
 #[doc(hidden)]

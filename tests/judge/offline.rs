@@ -12,8 +12,8 @@ use dsrs_metrics::{
     Evaluate, Outcome, Scored,
     contract::Settings,
     rows::Pair,
-    runs::EvaluateError,
-    scoring::{RowStatus, Scorer, ScorerBuilder, ScorerError},
+    runs::EvaluateErrorKind,
+    scoring::{RowStatus, Scorer, ScorerBuilder},
 };
 use serde_json::json;
 
@@ -75,11 +75,11 @@ async fn a_run_with_a_judge_without_a_model_ends_before_its_first_row() {
             .metric(Arc::clone(&judge));
         let run = run.files(|files| files.jsonl(out)).build().unwrap();
         let error = unconfigured(run.score(pairs())).await.unwrap_err();
-        let not_ready = EvaluateError::NotReady {
-            metric: metric.to_owned(),
-            reason: no_model(),
-        };
-        assert_eq!(error, not_ready);
+        assert_eq!(error.kind(), EvaluateErrorKind::NotReady);
+        assert_eq!(
+            error.to_string(),
+            format!("metric `{metric}`: {}", no_model())
+        );
         assert_eq!(
             std::fs::read_dir(dir.path()).unwrap().count(),
             0,
@@ -91,7 +91,7 @@ async fn a_run_with_a_judge_without_a_model_ends_before_its_first_row() {
             .inputs(["x"]);
         let run = run.metric(judge).build().unwrap();
         let program = |_: Example| async { panic!("the program was called") as Prediction };
-        assert_eq!(unconfigured(run.run(program)).await.unwrap_err(), not_ready);
+        assert_eq!(unconfigured(run.run(program)).await.unwrap_err(), error);
     }
 }
 
@@ -103,15 +103,11 @@ async fn a_scorer_with_a_judge_without_a_model_ends_before_its_first_row() {
             .with_default_truth_metrics()
     };
     let scorer = scorer().build().unwrap();
-    let reason = no_model();
-    let not_ready = ScorerError::Run(EvaluateError::NotReady {
-        metric: "llm_judge".to_owned(),
-        reason,
-    });
-    assert_eq!(
-        unconfigured(scorer.score_all(pairs(), 2)).await,
-        Err(not_ready.clone())
-    );
+    let not_ready = unconfigured(scorer.score_all(pairs(), 2))
+        .await
+        .unwrap_err();
+    let message = format!("metric `llm_judge`: {}", no_model());
+    assert_eq!(not_ready.to_string(), message);
     assert_eq!(unconfigured(scorer.probe()).await, Err(not_ready));
     // A single row is not checked before it is scored, and has the same sentence.
     let Pair { gold, pred, .. } = &pairs()[0];

@@ -15,7 +15,7 @@ use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
     Evaluate,
     rows::Pair,
-    runs::{EvaluateError, EvaluationResult},
+    runs::{EvaluateError, EvaluateErrorKind, EvaluationResult},
 };
 use dsrs_metrics_tests::{Peer, skip};
 use serde_json::json;
@@ -341,7 +341,7 @@ async fn judges(proxy: &Proxy) {
     assert!(limited.first_error.unwrap().contains("rate limit exceeded"));
 
     let nobody = judged(proxy.model("nobody")).await.unwrap_err();
-    assert!(matches!(nobody, EvaluateError::NotReady { .. }), "{nobody}");
+    assert_eq!(nobody.kind(), EvaluateErrorKind::NotReady, "{nobody}");
     assert!(
         nobody
             .to_string()

@@ -6,8 +6,6 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 
 use super::stdio::print_error;
-use crate::messages::escape;
-use crate::messages::suggest::nearest;
 use crate::metrics::CreateError;
 
 /// The exit code for invalid usage or input.
@@ -56,27 +54,6 @@ pub(super) fn of_metric(error: CreateError) -> CliError {
         ),
         error => error.into(),
     }
-}
-
-/// Returns the end of an error about an unknown name: the known name that was probably meant, if one is similar.
-pub(super) fn did_you_mean<'a>(
-    name: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> Option<String> {
-    let nearest = nearest(name, known).filter(|nearest| *nearest != name)?;
-    Some(format!("; did you mean `{nearest}`?"))
-}
-
-/// Returns the end of an error about an unknown name: the known name that was probably meant, or all of them.
-pub(super) fn known_names<'a>(
-    name: &str,
-    known: impl IntoIterator<Item = &'a str, IntoIter: ExactSizeIterator + Clone>,
-) -> String {
-    let known = known.into_iter();
-    did_you_mean(name, known.clone()).unwrap_or_else(|| match known.len() {
-        0 => String::new(),
-        _ => format!(", only {}", escape::names(known)),
-    })
 }
 
 /// Prints any errors among the results, and returns the exit code if there were some.

@@ -10,7 +10,7 @@ use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;
 
 use super::args::FileArguments;
-use super::error::{Result, err, known_names};
+use super::error::{Result, err};
 use super::stdio::print_error;
 use crate::agreement::verdict_word;
 use crate::contract::{
@@ -20,6 +20,7 @@ use crate::data::{Format, Mapping, ObjectRow, guess_mappings};
 use crate::json::describe::{found, text};
 use crate::json::numbers::is_not_finite;
 use crate::messages::escape;
+use crate::messages::suggest::known_names;
 use crate::results::{ForeignRow, ForeignRun, RowAttempt, parse_cell, write_foreign_rows};
 
 /// A score in a column: `NAME=PATH[:higher|:lower][:MIN..MAX]`.

@@ -15,7 +15,7 @@ use crate::evaluate::{EarlyGate, End, Figure};
 use crate::lm::parse_msats;
 use crate::messages::escape;
 use crate::metrics::Registry;
-use crate::results::{FormatVersion, Results};
+use crate::results::{FORMAT, Results};
 use crate::stats::{DecisionPlan, plan_rows};
 
 /// The distances of the true values from the limit, in the range of the metric, unless --at has others.
@@ -70,7 +70,7 @@ struct Observed {
 /// The output of `--json`.
 #[derive(Serialize)]
 struct Plan {
-    format: FormatVersion,
+    format: u32,
     gate: String,
     rows: u64,
     alpha: f64,
@@ -125,7 +125,7 @@ pub(super) fn run(registry: &Registry, args: &PlanArguments) -> Result<ExitCode>
         ));
     }
     let plan = Plan {
-        format: FormatVersion,
+        format: FORMAT,
         rows: args.rows.unwrap_or(observed.rows),
         alpha: args.alpha,
         row_msats: args.cost.map(|cost| cost as f64).or(observed.row_msats),

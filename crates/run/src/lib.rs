@@ -24,9 +24,9 @@ pub use crate::evaluate::report::ProgressDisplay;
 pub use crate::evaluate::report::ResultTable;
 pub use crate::evaluate::{
     BudgetReport, DecidedGate, DevsetRows, EarlyResult, Ending, Evaluate, EvaluateBuilder,
-    EvaluateError, EvaluationResult, Evaluator, FailureSettings, FileSettings, InputNames,
-    JudgedBy, MetricList, MetricSummary, ModelSettings, Observer, ProgramTotals, Repeat,
-    RepeatSummary, RolloutNumber, RowResult, RunStart, Running, Sample, Spending,
+    EvaluateError, EvaluateErrorKind, EvaluationResult, Evaluator, FailureSettings, FileSettings,
+    InputNames, JudgedBy, MetricList, MetricSummary, ModelSettings, Observer, ProgramTotals,
+    Repeat, RepeatSummary, RolloutNumber, RowResult, RunStart, Running, Sample, Spending,
     StatisticsSettings, StopSettings, StoreUse, TruthMethod, TruthResult, TruthStratum,
     UnknownField,
 };

@@ -2,7 +2,7 @@
 
 use super::{report, saying, score, scoring};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, contract::Scores, rows::Pair, runs::EvaluateError};
+use dsrs_metrics::{Evaluate, contract::Scores, rows::Pair, runs::EvaluateErrorKind};
 
 #[tokio::test]
 async fn a_crashing_metric_cannot_raise_the_mean() {
@@ -351,12 +351,12 @@ async fn no_rows_is_an_error() {
     let evaluate = scoring().build().unwrap();
     let none: Vec<Pair> = Vec::new();
     assert_eq!(
-        evaluate.score(none).await.unwrap_err(),
-        EvaluateError::NoRows
+        evaluate.score(none).await.unwrap_err().kind(),
+        EvaluateErrorKind::NoRows
     );
     let none = futures_util::stream::empty::<Pair>();
     assert_eq!(
-        evaluate.score_stream(none).await.unwrap_err(),
-        EvaluateError::NoRows
+        evaluate.score_stream(none).await.unwrap_err().kind(),
+        EvaluateErrorKind::NoRows
     );
 }

@@ -12,7 +12,7 @@ use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
     Evaluate,
     rows::Pair,
-    runs::{Ending, EvaluateError, EvaluationResult, Observer, RowResult},
+    runs::{Ending, EvaluationResult, Observer, RowResult},
 };
 use serde::Serialize;
 use tokio::sync::Notify;
@@ -98,12 +98,7 @@ async fn a_row_that_panics_when_it_is_dropped_ends_the_run_with_an_error() {
         .unwrap();
     let program = |n: usize| async move { Bomb(if n == 3 { 3 } else { 0 }) };
     let error = evaluate.run(program).await.unwrap_err();
-    assert_eq!(
-        error,
-        EvaluateError::Worker {
-            message: "dropped 3".to_owned()
-        }
-    );
+    assert_eq!(error.to_string(), "a worker task failed: dropped 3");
     assert_eq!(names(folder.path()), [""; 0]);
 }
 

@@ -7,8 +7,8 @@ use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
     Evaluate,
     rows::InputError,
-    runs::{EvaluateBuilder, EvaluateError, Evaluator, Module, ProgramError},
-    scoring::{Scorer, ScorerError},
+    runs::{EvaluateBuilder, Evaluator, Module, ProgramError},
+    scoring::Scorer,
 };
 
 /// Copies the expected answer, if it is visible.
@@ -275,24 +275,16 @@ async fn rows_without_fields_and_given_predictions_need_no_inputs() {
 
 #[test]
 fn errors_of_inputs_are_values() {
-    let present = vec!["question".to_owned(), "answer".to_owned()];
-    let error = row("a").inputs().unwrap_err();
+    let undeclared: InputError = row("a").inputs().unwrap_err();
     assert_eq!(
-        error,
-        InputError::Undeclared {
-            present: present.clone()
-        }
+        undeclared.to_string(),
+        "the inputs are not declared, so the program would receive the labels too; write `.with_inputs([..])` on each \
+         row, or `.inputs([..])` once for the run, with those of `question`, `answer` that the program may read"
     );
-    let run = EvaluateError::Inputs { row: 3, error };
-    assert_eq!(run.to_string(), ScorerError::Run(run.clone()).to_string());
     let missing = row("a").with_inputs(["x"]).inputs().unwrap_err();
     assert_eq!(
-        missing,
-        InputError::Missing {
-            name: "x".to_owned(),
-            nearest: None,
-            present
-        }
+        missing.to_string(),
+        "no input `x`; the row has `question`, `answer`"
     );
     let textual = Example::from(row("a").data.textual()).with_inputs(["question"]);
     assert_eq!(

@@ -5,7 +5,7 @@ use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
     Evaluate,
     rows::Pair,
-    runs::{EvaluateError, EvaluationResult},
+    runs::{EvaluateErrorKind, EvaluationResult},
 };
 use serde_json::json;
 
@@ -111,7 +111,7 @@ async fn a_field_that_no_row_has_is_a_wrong_name_and_not_a_headline_of_0() {
         format!("intent_accuracy  not scored: {words} (0/3 rows)")
     );
     let error = result.try_score().unwrap_err();
-    assert!(matches!(error, EvaluateError::UnknownField { .. }));
+    assert_eq!(error.kind(), EvaluateErrorKind::NothingScored);
     assert_eq!(
         error.to_string(),
         format!("metric `intent_accuracy`: {words}")

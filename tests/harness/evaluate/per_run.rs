@@ -8,7 +8,7 @@ use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
     Evaluate,
     rows::Pair,
-    runs::{EvaluateError, EvaluationResult, Observer, RowResult, RunStart},
+    runs::{EvaluateError, EvaluateErrorKind, EvaluationResult, Observer, RowResult, RunStart},
 };
 
 async fn echo(row: Example) -> Prediction {
@@ -81,9 +81,12 @@ async fn an_invalid_change_is_an_error_of_the_run() {
         .build()
         .unwrap();
     let run = evaluate.to_builder().concurrency(0).run(echo).await;
-    assert_eq!(run.unwrap_err(), EvaluateError::ZeroConcurrency);
+    assert_eq!(
+        run.unwrap_err().to_string(),
+        "`concurrency` must be at least 1, found 0"
+    );
     let run = evaluate.to_builder().devset([]).run(echo).await;
-    assert_eq!(run.unwrap_err(), EvaluateError::NoRows);
+    assert_eq!(run.unwrap_err().kind(), EvaluateErrorKind::NoRows);
 }
 
 #[tokio::test]
@@ -96,8 +99,8 @@ async fn a_devset_stream_is_used_by_one_run_only() {
         .unwrap();
     assert_eq!(evaluate.to_builder().run(echo).await.unwrap().rows, 1);
     assert_eq!(
-        evaluate.run(echo).await.unwrap_err(),
-        EvaluateError::DevsetUsedUp
+        evaluate.run(echo).await.unwrap_err().to_string(),
+        "the devset stream was consumed by an earlier run; build a new evaluation, or pass a list to `.devset(..)`"
     );
 }
 
@@ -242,7 +245,7 @@ async fn an_input_error_reaches_the_end_of_observers() {
     assert_eq!(*log.ended.lock().unwrap(), [Err(run.unwrap_err())]);
     let log = Arc::new(Log::default());
     let run = scoring().observer(Arc::clone(&log)).run(echo).await;
-    assert_eq!(run.unwrap_err(), EvaluateError::NoDevset);
+    assert_eq!(run.unwrap_err().kind(), EvaluateErrorKind::Setting);
     assert!(log.started.lock().unwrap().is_empty() && log.ended.lock().unwrap().is_empty());
 }
 

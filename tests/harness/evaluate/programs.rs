@@ -6,7 +6,7 @@ use super::scoring;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
     Evaluate, MetricError,
-    runs::{EvaluateError, Evaluator, Module, ProgramError},
+    runs::{EvaluateErrorKind, Evaluator, Module, ProgramError},
 };
 
 struct Echo;
@@ -148,8 +148,8 @@ async fn an_evaluator_survives_failed_calls() {
 #[tokio::test]
 async fn an_evaluators_mean_over_no_scores_is_an_error() {
     assert_eq!(
-        Graded("a").evaluate(Vec::new()).await.unwrap_err(),
-        EvaluateError::NoRows
+        Graded("a").evaluate(Vec::new()).await.unwrap_err().kind(),
+        EvaluateErrorKind::NoRows
     );
     let error = Graded("a")
         .evaluate(vec![example! { "n" => 0 }.with_inputs(["n"])])

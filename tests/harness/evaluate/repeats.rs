@@ -2,11 +2,7 @@
 
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::stats::Moments;
-use dsrs_metrics::{
-    Evaluate,
-    contract::RepeatNumber,
-    runs::{EvaluateError, EvaluationResult},
-};
+use dsrs_metrics::{Evaluate, contract::RepeatNumber, runs::EvaluationResult};
 
 use super::{report, said, saying, scoring};
 
@@ -219,6 +215,5 @@ async fn repeats_are_in_result_files() {
 #[test]
 fn no_repeats_are_rejected() {
     let error = scoring().repeats(0).build().unwrap_err();
-    assert_eq!(error, EvaluateError::ZeroRepeats);
     assert_eq!(error.to_string(), "`repeats` must be at least 1, found 0");
 }

@@ -9,7 +9,7 @@ use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
     Evaluate,
     rows::{Pair, TraceStep},
-    runs::{EvaluateError, Module, ProgramError, ProgramOutput, ProgramRun, ProgramUsage},
+    runs::{Module, ProgramError, ProgramOutput, ProgramRun, ProgramUsage},
 };
 use serde_json::{Value, json};
 
@@ -420,12 +420,11 @@ fn the_columns_of_a_run_are_reserved() {
             .metric(metric_fn(name, |_, _| 1.0))
             .build();
         assert_eq!(
-            evaluate.unwrap_err(),
-            EvaluateError::MetricName {
-                name: name.to_owned(),
-                reason: "result files reserve this column name",
-                suggestion: format!("{name}_score"),
-            }
+            evaluate.unwrap_err().to_string(),
+            format!(
+                "invalid metric name {name:?}: result files reserve this column name; rename it with \
+                 `#[metric(name = \"..\")]`, for instance to `{name}_score`"
+            )
         );
     }
 }

@@ -6,7 +6,7 @@ use super::{saying, scoring};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
     Evaluate,
-    runs::{EvaluateBuilder, EvaluateError},
+    runs::{EvaluateBuilder, EvaluateErrorKind},
 };
 
 fn rejection(builder: EvaluateBuilder<Example, Prediction>) -> String {
@@ -92,8 +92,9 @@ async fn two_rows_with_the_same_id_are_an_input_error() {
     let mut pairs = saying(&["1", "0", "1"]);
     pairs[2].id = "row0".to_owned();
     let error = scoring().build().unwrap().score(pairs).await.unwrap_err();
-    let [id, first, second] = ["row0", "1", "3"].map(str::to_owned);
-    assert_eq!(error, EvaluateError::DuplicateId { id, first, second });
+    assert_eq!(error.kind(), EvaluateErrorKind::DuplicateId);
+    let message = "duplicate row id `row0` (rows 1 and 3); ids must be unique within a run";
+    assert_eq!(error.to_string(), message);
 }
 
 #[tokio::test]
@@ -117,7 +118,8 @@ async fn a_run_needs_a_devset() {
             prediction! {}
         })
         .await;
-    assert_eq!(error.unwrap_err(), EvaluateError::NoDevset);
+    let message = "expected a devset, found none; set one with `.devset(..)`, or score finished predictions with `.score(..)`";
+    assert_eq!(error.unwrap_err().to_string(), message);
 }
 
 #[test]

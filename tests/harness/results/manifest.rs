@@ -8,7 +8,7 @@ use dsrs_metrics::data::DataReader;
 use dsrs_metrics::metrics::{Em, F1};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::results::{Comparison, Manifest, Results, manifest_path};
-use dsrs_metrics::runs::{EvaluateBuilder, EvaluateError};
+use dsrs_metrics::runs::{EvaluateBuilder, EvaluateErrorKind};
 use dsrs_metrics::text::Profile;
 use dsrs_metrics::{Evaluate, rows::Pair};
 use serde_json::Value;
@@ -328,10 +328,8 @@ async fn invalid_labels_and_tags_are_errors_before_the_first_row() {
         long.ends_with("\": expected at most 1,000 bytes") && long.len() < 200,
         "{long}"
     );
-    assert!(matches!(
-        f1().label("\n").build().map(|_| ()),
-        Err(EvaluateError::Description { .. })
-    ));
+    let error = f1().label("\n").build().unwrap_err();
+    assert_eq!(error.kind(), EvaluateErrorKind::Setting);
 }
 
 /// The same inputs give the same bytes; only the process differs.

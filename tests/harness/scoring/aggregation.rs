@@ -1,6 +1,5 @@
 //! Aggregation of several rollouts.
 
-use dsrs_metrics::scoring::AggregationError as Error;
 use dsrs_metrics::scoring::AggregationMethod::{self, Max, Mean, Median, Min, TrimmedMean};
 use proptest::prelude::*;
 
@@ -57,25 +56,29 @@ fn the_sign_of_a_zero_does_not_depend_on_the_method() {
 #[test]
 fn no_values_and_nan_are_errors_and_not_numbers() {
     for method in [Median, Mean, Min, Max, TrimmedMean(10.0)] {
-        assert_eq!(method.aggregate(&[]), Err(Error::Empty));
+        let empty = method.aggregate(&[]).unwrap_err();
+        assert_eq!(
+            empty.to_string(),
+            "expected at least one value to aggregate, found none"
+        );
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let error = method.aggregate(&[0.5, bad]).unwrap_err();
-            assert!(
-                matches!(error, Error::NotFinite { position: 1, .. }),
-                "{error:?}"
+            assert_eq!(
+                error.to_string(),
+                format!("value 1 must be a finite number, found {bad}")
             );
         }
     }
     for percent in [-0.1, 0.1, 1.0_f64.next_down(), 50.0, f64::INFINITY] {
-        assert_eq!(
-            TrimmedMean(percent).aggregate(&[1.0]),
-            Err(Error::Trim { percent })
+        let error = TrimmedMean(percent).aggregate(&[1.0]).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains(&format!("found {percent:?}; write")),
+            "{error}"
         );
     }
-    assert!(matches!(
-        TrimmedMean(f64::NAN).aggregate(&[1.0]),
-        Err(Error::Trim { .. })
-    ));
+    assert!(TrimmedMean(f64::NAN).aggregate(&[1.0]).is_err());
 }
 
 #[test]

@@ -168,8 +168,8 @@ async fn a_run_without_rows_or_concurrency_is_an_error() {
         .run(Guess::default(), Vec::new(), 1)
         .await
         .unwrap_err();
-    let no_rows = dsrs_metrics::runs::EvaluateError::NoRows;
-    assert_eq!(none, dsrs_metrics::scoring::ScorerError::Run(no_rows));
+    let no_rows = "expected at least 1 row, found none; check the source of the rows";
+    assert_eq!(none.to_string(), no_rows);
     let zero = scorer
         .run(Guess::default(), vec![gold([0.0])], 0)
         .await

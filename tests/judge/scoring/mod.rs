@@ -8,7 +8,7 @@ use dsrs_metrics::contract::{MetricCall, MetricIdentity};
 use dsrs_metrics::judge::{Aggregation, Preference};
 use dsrs_metrics::lm::{LmReply, LmRequest, Logprobs, ScriptedLm, TokenLogprobs};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::runs::EvaluateError;
+use dsrs_metrics::runs::EvaluateErrorKind;
 use dsrs_metrics::{Evaluate, Scored};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -415,7 +415,7 @@ async fn values_of_an_enum_that_begin_alike_are_an_error_before_the_first_row() 
         .run(|_: Example| async { pred() })
         .await
         .unwrap_err();
-    assert!(matches!(error, EvaluateError::NotReady { .. }));
+    assert_eq!(error.kind(), EvaluateErrorKind::NotReady);
     let expected = "`scoring(by = logprobs)` needs values of `quality` that begin differently, because the first token decides: `Good` and `Great` begin alike; rename one";
     assert!(error.to_string().contains(expected), "{error}");
 }

@@ -11,9 +11,10 @@ use super::results::Results;
 use crate::agreement::Label;
 use crate::contract::Origin;
 use crate::data::{DataReader, Mapping, ObjectRow};
-use crate::error::{CliError, Result, err, known_names};
+use crate::error::{CliError, Result, err};
 use crate::json::describe::{found, text};
 use crate::messages::escape;
+use crate::messages::suggest::known_names;
 use crate::results::{ResultRow, parse_cell};
 
 /// A label for each row of the results.

@@ -13,7 +13,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::args::{AgreeArguments, FileArguments};
-use super::error::{Result, err, known_names};
+use super::error::{Result, err};
 use super::files::Files;
 use super::from::InputFile;
 use super::own_scores::OwnScoreArguments;
@@ -25,8 +25,9 @@ use crate::contract::{Direction, MetricIdentity};
 use crate::data::{DataReader, Mapping};
 use crate::evaluate::{JudgeReplies, JudgedBy};
 use crate::messages::escape;
+use crate::messages::suggest::known_names;
 use crate::metrics::Registry;
-use crate::results::{FormatVersion, ResultsError, RunManifest};
+use crate::results::{FORMAT, ResultsError, RunManifest};
 use results::Results;
 
 pub(super) use labels::Labels;
@@ -35,7 +36,7 @@ pub(super) use results::rating_of;
 /// The output of `--json`.
 #[derive(Serialize)]
 struct Report<'a> {
-    format: FormatVersion,
+    format: u32,
     rows: usize,
     label: &'a str,
     /// The number of labels whose id is not in the results.
@@ -137,7 +138,7 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         metrics.insert(name, measured);
     }
     let report = Report {
-        format: FormatVersion,
+        format: FORMAT,
         rows: results.rows.len(),
         label: &args.label,
         labels_without_row: labels.without_row,

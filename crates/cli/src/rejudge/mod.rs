@@ -26,7 +26,7 @@ use crate::data::Mapping;
 use crate::evaluate::{Ending, EvaluationResult};
 use crate::messages::escape;
 use crate::metrics::Registry;
-use crate::results::{Comparison, ComparisonBuilder, FormatVersion, MetricComparison, Results};
+use crate::results::{Comparison, ComparisonBuilder, FORMAT, MetricComparison, Results};
 
 /// Let another model judge the rows of a run, and compare both judges
 ///
@@ -209,7 +209,7 @@ fn unfinished(result: &EvaluationResult, args: &RejudgeArguments) -> Result<Opti
 /// The output of `--json`.
 #[derive(Serialize)]
 struct Report<'a> {
-    format: FormatVersion,
+    format: u32,
     /// The run with the old judge (A) and the new one (B).
     comparison: Comparison,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -292,7 +292,7 @@ impl<'a> Report<'a> {
             _ => None,
         };
         Ok(Self {
-            format: FormatVersion,
+            format: FORMAT,
             comparison,
             labels,
         })

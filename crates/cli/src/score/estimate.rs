@@ -17,7 +17,7 @@ use crate::data::NamedFile;
 use crate::error::{Result, err};
 use crate::evaluate::{EarlyGate, Ending, Evaluate, Figure};
 use crate::lm::{CallEstimate, LmEstimate, PROBE_PURPOSE};
-use crate::results::FormatVersion;
+use crate::results::FORMAT;
 use crate::stats::plan_rows;
 use crate::stdio::{print, print_error, print_json};
 
@@ -56,7 +56,7 @@ pub(crate) fn run(
 /// The output of `--json`.
 #[derive(Serialize)]
 struct Estimated {
-    format: FormatVersion,
+    format: u32,
     rows: u64,
     #[serde(flatten)]
     total: CallEstimate,
@@ -129,7 +129,7 @@ impl Estimated {
             .collect();
         let unpriced = by_purpose.iter().filter(|it| it.calls.unpriced_calls > 0);
         Self {
-            format: FormatVersion,
+            format: FORMAT,
             rows,
             total: estimate.total(),
             early: Vec::new(),

@@ -8,10 +8,10 @@ use super::limits;
 use crate::args::ScoreArguments;
 use crate::contract::{Example, FieldError, Metric, MetricErrorKind, Params, Prediction, Side};
 use crate::data::{DataReader, NamedFile, Pairs, Samples, guess_mappings};
-use crate::error::{CliError, Result, did_you_mean, err, of_metric};
-use crate::evaluate::{EvaluateBuilder, EvaluateError};
+use crate::error::{CliError, Result, err, of_metric};
+use crate::evaluate::{EvaluateBuilder, EvaluateError, EvaluateErrorKind};
 use crate::files::is_regular;
-use crate::messages::suggest::nearest;
+use crate::messages::suggest::{did_you_mean, nearest};
 use crate::metrics::registry::{Entry, Registry};
 
 /// The builder for an evaluation of rows from files.
@@ -196,14 +196,13 @@ pub(super) fn with_hint(
     inputs: &[NamedFile<'_>],
 ) -> CliError {
     let has_id = || args.mappings.iter().any(|mapping| mapping.field() == "id");
-    let metric = match &error {
-        EvaluateError::UnreadableRow { error: metric, .. } => metric,
-        EvaluateError::DuplicateId { .. } if has_id() => {
-            return err!(
-                "{error}; if they are samples of the same row, pass --map repeat=COLUMN; otherwise pass --map id=COLUMN,COLUMN"
-            );
-        }
-        _ => return error.into(),
+    if error.kind() == EvaluateErrorKind::DuplicateId && has_id() {
+        return err!(
+            "{error}; if they are samples of the same row, pass --map repeat=COLUMN; otherwise pass --map id=COLUMN,COLUMN"
+        );
+    }
+    let Some(metric) = error.unreadable_row() else {
+        return error.into();
     };
     let MetricErrorKind::Field {
         side,

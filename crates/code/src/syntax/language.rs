@@ -30,17 +30,15 @@ pub enum Language {
     Bash,
 }
 
-/// Why the parser gave no result. Invalid code is a [`Diagnostic`], not an error.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ParserError(pub(super) String);
-
-dsrs_metrics_values::debug_as_display!(ParserError);
+dsrs_metrics_values::message_errors! {
+    /// Why the parser gave no result. Invalid code is a [`Diagnostic`], not an error.
+    pub struct ParserError;
+}
 
 impl Language {
     #[cfg(not(feature = "syntax"))]
     fn unavailable(self) -> ParserError {
-        ParserError(format!(
+        ParserError::from(format!(
             "this build has no parser for {self:?}; build dsrs-metrics with the `syntax` feature, or omit the language"
         ))
     }

@@ -48,7 +48,7 @@ pub(super) fn json_error(json: &str) -> Option<Diagnostic> {
 pub(super) fn parse(language: Language, code: &str) -> Result<Tree, ParserError> {
     let mut parser = Parser::new();
     let failed = |reason: String| {
-        ParserError(format!(
+        ParserError::from(format!(
             "the {language:?} grammar cannot be loaded: {reason}"
         ))
     };
@@ -66,7 +66,7 @@ pub(super) fn parse(language: Language, code: &str) -> Result<Tree, ParserError>
     let mut read = |at: usize, _| code.as_bytes().get(at..).unwrap_or_default();
     let tree = parser.parse_with_options(&mut read, None, Some(options));
     tree.ok_or_else(|| {
-        ParserError(format!(
+        ParserError::from(format!(
             "the {language:?} parser timed out after {} s",
             TIMEOUT.as_secs()
         ))

@@ -6,65 +6,17 @@ use std::sync::Arc;
 use super::dynamic::Example;
 use crate::messages::{escape, suggest};
 
-/// Why a program cannot run on an example: its inputs are unknown or missing.
-///
-/// ```
-/// use dsrs_metrics::{example, rows::InputError};
-///
-/// let row = example! { "question" => "Why?", "answer" => "Because." };
-/// let present = vec!["question".to_owned(), "answer".to_owned()];
-/// assert_eq!(row.inputs(), Err(InputError::Undeclared { present }));
-///
-/// let error = row.with_inputs(["context"]).inputs().unwrap_err();
-/// assert_eq!(error.to_string(), "no input `context`; the row has `question`, `answer`");
-/// ```
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum InputError {
-    /// Neither the example nor the run declares the inputs.
-    #[error(
-        "the inputs are not declared, so the program would receive the labels too; write `.with_inputs([..])` on each \
-         row, or `.inputs([..])` once for the run, with the fields among {} that the program may read",
-        escape::names(present.iter().map(String::as_str))
-    )]
-    Undeclared {
-        /// The fields of the example.
-        present: Vec<String>,
-    },
-    /// The example lacks a declared input.
-    #[error("no input `{}`; {}", escape::name(name), hint("the row", nearest.as_deref(), present))]
-    Missing {
-        /// The declared input.
-        name: String,
-        /// The field with the most similar name, if any is similar.
-        nearest: Option<String>,
-        /// The fields of the example.
-        present: Vec<String>,
-    },
-}
-
-dsrs_metrics_values::debug_as_display!(InputError);
-
-/// Returns what to write instead of the name of an input that `row` lacks.
-pub fn hint(row: &str, nearest: Option<&str>, present: &[String]) -> String {
-    match nearest {
-        Some(nearest) => format!("did you mean `{}`?", escape::name(nearest)),
-        None if present.is_empty() => format!("{row} has no fields"),
-        None => format!(
-            "{row} has {}",
-            escape::names(present.iter().map(String::as_str))
-        ),
-    }
-}
-
-/// Returns the name of the field that is most similar to `name`.
-pub fn nearest(name: &str, row: &Example) -> Option<String> {
-    suggest::nearest(name, row.keys()).map(str::to_owned)
-}
-
-/// Returns the names of all fields.
-pub fn names_of(row: &Example) -> Vec<String> {
-    row.keys().map(str::to_owned).collect()
+dsrs_metrics_values::message_errors! {
+    /// Why a program cannot run on an example: its inputs are unknown or missing.
+    ///
+    /// ```
+    /// use dsrs_metrics::{example, rows::InputError};
+    ///
+    /// let row = example! { "question" => "Why?", "answer" => "Because." }.with_inputs(["context"]);
+    /// let error: InputError = row.inputs().unwrap_err();
+    /// assert_eq!(error.to_string(), "no input `context`; the row has `question`, `answer`");
+    /// ```
+    pub struct InputError;
 }
 
 impl Example {
@@ -92,7 +44,7 @@ impl Example {
     /// Returns the names of the inputs: those of the example, or those of the run.
     ///
     /// # Errors
-    /// Returns [`InputError::Undeclared`] if neither declares them.
+    /// Returns [`InputError`] if neither declares them.
     #[doc(hidden)]
     pub fn input_names<'a>(
         &'a self,
@@ -101,9 +53,11 @@ impl Example {
         match self.input_keys().or(of_run) {
             Some(names) => Ok(names),
             None if self.data.is_empty() => Ok(&[]),
-            None => Err(InputError::Undeclared {
-                present: names_of(self),
-            }),
+            None => Err(InputError::from(format!(
+                "the inputs are not declared, so the program would receive the labels too; write `.with_inputs([..])` \
+                 on each row, or `.inputs([..])` once for the run, with those of {} that the program may read",
+                escape::names(self.keys())
+            ))),
         }
     }
 
@@ -111,12 +65,11 @@ impl Example {
     pub(crate) fn inputs_in(&self, of_run: Option<&[String]>) -> Result<Self, InputError> {
         let names = self.input_names(of_run)?;
         if let Some(name) = names.iter().find(|name| !self.data.contains_key(name)) {
-            let (name, nearest) = (name.clone(), nearest(name, self));
-            return Err(InputError::Missing {
-                name,
-                nearest,
-                present: names_of(self),
-            });
+            let hint = suggest::known_fields("the row", name, self.keys());
+            return Err(InputError::from(format!(
+                "no input `{}`{hint}",
+                escape::name(name)
+            )));
         }
         Ok(self
             .data

@@ -2,7 +2,6 @@
 
 pub mod by_name;
 pub mod dynamic;
-mod entries;
 pub mod field_error;
 pub mod field_types;
 pub mod fields;

@@ -1,18 +1,21 @@
 //! [`Fields`]: the named values of a row. The rows that consist of them are in `dynamic.rs`.
 
 use std::borrow::Cow;
-use std::{iter, vec};
+use std::iter;
 
+use foldhash::fast::RandomState;
+use indexmap::{IndexMap, map};
 use serde::de::MapAccess;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::dynamic::{Example, Prediction};
-use super::entries::{Entries, Name};
 use super::field_error::FieldError;
 use crate::json::describe::found;
 use crate::json::numbers::{is_long_integer, numbers};
 use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};
+
+type Name = Cow<'static, str>;
 
 /// The named values of a row, in insertion order.
 ///
@@ -29,7 +32,7 @@ use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Fields {
-    values: Entries,
+    values: IndexMap<Name, Value, RandomState>,
     /// `true` if the values come from an untyped format (CSV), where `"0.5"` may be a number and `""` an absent value.
     #[serde(skip)]
     #[doc(hidden)]
@@ -127,7 +130,7 @@ impl Fields {
     /// assert_eq!(row.keys().collect::<Vec<_>>(), ["id", "answer"]);
     /// ```
     pub fn remove(&mut self, name: &str) -> Option<Value> {
-        self.values.remove(name)
+        self.values.shift_remove(name)
     }
 
     /// Removes a field in constant time by moving the last one into its place.
@@ -145,7 +148,7 @@ impl Fields {
     /// assert_eq!(sum, 0.75);
     /// ```
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
-        self.values.iter()
+        self.values.iter().map(|(name, value)| (&**name, value))
     }
 
     /// Iterates over the fields' names in order.
@@ -156,7 +159,7 @@ impl Fields {
     /// assert_eq!(row.data.keys().collect::<Vec<_>>(), ["text", "label"]);
     /// ```
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.values.iter().map(|(name, _)| name)
+        self.values.keys().map(|name| &**name)
     }
 
     /// Returns the number of fields.
@@ -178,7 +181,7 @@ impl Fields {
     /// assert!(!prediction! { "answer" => () }.data.is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
-        self.values.len() == 0
+        self.values.is_empty()
     }
 
     /// Returns the fields with these names.
@@ -219,11 +222,11 @@ impl Fields {
 
 impl IntoIterator for Fields {
     type Item = (String, Value);
-    type IntoIter = iter::Map<vec::IntoIter<(Name, Value)>, fn((Name, Value)) -> Self::Item>;
+    type IntoIter = iter::Map<map::IntoIter<Name, Value>, fn((Name, Value)) -> Self::Item>;
 
     fn into_iter(self) -> Self::IntoIter {
         let owned = |(name, value): (Name, Value)| (name.into_owned(), value);
-        self.values.into_list().into_iter().map(owned)
+        self.values.into_iter().map(owned)
     }
 }
 

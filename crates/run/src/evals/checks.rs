@@ -5,7 +5,7 @@ use super::eval::{Gate, Settings};
 use crate::contract::MetricSpec;
 use crate::contract::gate_rules::{bound_fits, has_verdict, is_listed, margin_fits};
 use crate::contract::sentence::Sentence;
-use crate::evaluate::EvaluateError;
+use crate::evaluate::{EvaluateError, EvaluateErrorKind};
 
 /// Checks the rules of the gates, including for metrics that the macro does not know.
 pub(super) fn check_gates(gates: &[Gate], specs: &[MetricSpec<'_>]) -> Result<(), String> {
@@ -63,18 +63,18 @@ fn broken_rule(condition: &Kind, specs: &[MetricSpec<'_>]) -> Option<Sentence> {
 
 /// Returns the message of an error, with what to write in the attribute.
 pub(super) fn explained(error: &EvaluateError, settings: &Settings) -> String {
-    match error {
-        EvaluateError::NoRows => match settings.limit {
+    match error.kind() {
+        EvaluateErrorKind::NoRows => match settings.limit {
             Some(limit) => format!(
                 "no row is left after `limit = {limit}`; write a larger limit, or add rows to the devset"
             ),
             None => "the devset has no rows, so its gates mean nothing; add rows".to_owned(),
         },
-        EvaluateError::NotReady { .. } if !settings.is_live && settings.replay.is_none() => {
+        EvaluateErrorKind::NotReady if !settings.is_live && settings.replay.is_none() => {
             format!(
                 "{error}; if the eval calls a model, declare it: `live = \"provider:model\"`, or set the model of the judge"
             )
         }
-        error => error.to_string(),
+        _ => error.to_string(),
     }
 }

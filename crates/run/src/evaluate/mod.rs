@@ -41,7 +41,7 @@ pub use self::builder::{
 pub(crate) use self::early::EarlyOptions;
 #[doc(hidden)]
 pub use self::early::{Bound, EarlyGate, End, Figure};
-pub use self::error::EvaluateError;
+pub use self::error::{EvaluateError, EvaluateErrorKind};
 pub use self::evaluator::Evaluator;
 pub use self::input::DevsetRow;
 pub use self::manifest::{

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use derive_where::derive_where;
 use futures_util::future::{BoxFuture, Shared};
 
 use super::early::EarlyOptions;
@@ -22,6 +23,7 @@ const DEFAULT_CONCURRENCY: usize = 32;
 pub(super) type ShowTable<G, P> = fn(&EvaluationResult<G, P>, usize);
 
 /// The settings of a run, apart from how a single row is evaluated.
+#[derive_where(Clone)]
 pub(super) struct Options<G, P> {
     pub(super) concurrency: usize,
     pub(super) max_errors: Option<u64>,
@@ -132,24 +134,6 @@ impl<G, P> Default for Options<G, P> {
             grace_period: DEFAULT_GRACE_PERIOD,
             #[cfg(feature = "ctrl-c")]
             stop_on_ctrl_c: false,
-        }
-    }
-}
-
-impl<G, P> Clone for Options<G, P> {
-    fn clone(&self) -> Self {
-        Self {
-            group: self.group.clone(),
-            group_field: self.group_field.clone(),
-            outputs: self.outputs.clone(),
-            observers: self.observers.clone(),
-            store: self.store.clone(),
-            program_version: self.program_version.clone(),
-            description: self.description.clone(),
-            ledger: self.ledger.clone(),
-            stop_when: self.stop_when.clone(),
-            early: self.early.clone(),
-            ..*self
         }
     }
 }

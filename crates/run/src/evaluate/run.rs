@@ -9,7 +9,7 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use super::early::EarlyRun;
-use super::error::EvaluateError;
+use super::error::{EvaluateError, EvaluateErrorKind};
 use super::input::{MAX_PREALLOCATED_ROWS, Source, Stop};
 use super::lock::lock;
 use super::manifest::{Manifest, RunCosts, RunManifest, StartedManifest, executable};
@@ -121,7 +121,14 @@ fn opened<G: Send + Sync, P: Send + Sync>(
 }
 
 fn check_runtime<G, P>(plan: &Plan<'_, G, P>) -> Result<(), EvaluateError> {
-    let missing = |missing| EvaluateError::Runtime { missing };
+    let missing = |missing: &str| {
+        EvaluateError::new(
+            EvaluateErrorKind::Runtime,
+            format!(
+                "{missing}; run this under `#[tokio::main]`, or call `enable_all()` on the runtime's builder"
+            ),
+        )
+    };
     Handle::try_current().map_err(|_| missing("no tokio runtime found"))?;
     if plan
         .options
@@ -169,7 +176,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
     ) -> Result<Self, EvaluateError> {
         let opened = |store| opened(store, options, &plan, has_program);
         let store = options.store.as_ref().map(opened).transpose();
-        let store = store.map_err(EvaluateError::Store)?;
+        let store = store.map_err(EvaluateError::store)?;
         let files = ResultFiles::create(&options.outputs, options.escape_formulas)?;
         let render = files.is_some().then_some(render);
         let tally = |metric: &MetricEntry<'_, G, P>| {
@@ -274,7 +281,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         {
             collector
                 .output_error
-                .get_or_insert(EvaluateError::Store(error));
+                .get_or_insert(EvaluateError::store(error));
         }
     }
 
@@ -339,7 +346,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             return Err(error);
         }
         if collector.rows == 0 && !stopped {
-            return Err(EvaluateError::NoRows);
+            return Err(EvaluateError::no_rows());
         }
         let mut finished = collector.finish();
         let is_whole = !stopped && !collector.too_many_errors;

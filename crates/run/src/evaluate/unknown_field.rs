@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::messages::escape;
+use crate::messages::{escape, suggest};
 
 /// A field that a metric reads and no prediction has.
 ///
@@ -23,18 +23,9 @@ pub struct UnknownField {
 
 impl fmt::Display for UnknownField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "no prediction has a field `{}`",
-            escape::name(&self.name)
-        )?;
-        match &self.nearest {
-            Some(nearest) => write!(f, "; did you mean `{}`?", escape::name(nearest)),
-            None if self.present.is_empty() => f.write_str("; the first prediction has no fields"),
-            None => {
-                let names = escape::names(self.present.iter().map(String::as_str));
-                write!(f, "; the first prediction has {names}")
-            }
-        }
+        let present = self.present.iter().map(String::as_str);
+        let hint = suggest::known_fields("the first prediction", &self.name, present);
+        let name = escape::name(&self.name);
+        write!(f, "no prediction has a field `{name}`{hint}")
     }
 }

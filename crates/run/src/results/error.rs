@@ -5,7 +5,6 @@ use crate::contract::Origin;
 use crate::data::{DataError, DataErrorKind};
 use crate::evaluate::manifest::ManifestError;
 use crate::messages::escape;
-use crate::messages::suggest::nearest;
 
 /// The maximum number of metrics in a result file. Real runs have few; without a limit, names made up by rows would be
 /// compared with every row.
@@ -179,19 +178,4 @@ pub(super) fn first_of(ids: &[String], all: u64) -> String {
         0 => first,
         more => format!("{first} and {more} more"),
     }
-}
-
-/// Returns the end of a message about an unknown name.
-pub(super) fn hint<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> String {
-    let known: Vec<&str> = known.into_iter().collect();
-    suggestion(name, &known).unwrap_or_else(|| match &*known {
-        [] => String::new(),
-        known => format!(", only {}", escape::names(known.iter().copied())),
-    })
-}
-
-pub(super) fn suggestion(name: &str, known: &[&str]) -> Option<String> {
-    let nearest = nearest(name, known.iter().copied());
-    let nearest = nearest.filter(|nearest| *nearest != name)?;
-    Some(format!("; did you mean `{}`?", escape::name(nearest)))
 }

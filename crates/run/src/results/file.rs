@@ -6,8 +6,8 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::error::ResultsError;
-use super::read_rows::{check_has_id, read_manifest, read_rows};
-use super::run::{Run, name_of};
+use super::row_index::RowIndex;
+use super::run::Run;
 use crate::contract::ScoreKind;
 use crate::evaluate::EvaluationResult;
 use crate::evaluate::manifest::Manifest;
@@ -35,7 +35,7 @@ use crate::evaluate::report::ResultRow;
 pub struct Results {
     pub(super) run: Run,
     rows: Vec<ResultRow>,
-    by_id: HashMap<String, usize>,
+    index: RowIndex,
     /// Figures of each metric over all rows, for reports.
     properties: HashMap<String, Vec<(String, String)>>,
 }
@@ -47,46 +47,38 @@ impl Results {
     /// # Errors
     /// Returns a [`ResultsError`] with the file and line, including if the file does not match its manifest.
     pub fn read(file: impl AsRef<Path>) -> Result<Self, ResultsError> {
-        let file = file.as_ref();
-        let mut results = Self::new(name_of(file));
-        let references = read_rows(file, |row, has_id| {
-            check_has_id(&row, has_id)?;
-            results.add(row)
-        })?;
-        results.run.set_manifest(read_manifest(file, &references)?);
+        let mut results = Self::new(String::new());
+        results.run = Run::read(file.as_ref().into(), |row| results.push(row))?;
         Ok(results)
     }
 
     pub(crate) fn new(name: String) -> Self {
-        let (rows, by_id, properties) = (Vec::new(), HashMap::new(), HashMap::new());
         Self {
             run: Run::new(name),
-            rows,
-            by_id,
-            properties,
+            rows: Vec::new(),
+            index: RowIndex::default(),
+            properties: HashMap::new(),
         }
     }
 
     pub(crate) fn add(&mut self, row: ResultRow) -> Result<(), ResultsError> {
-        if let Some(first) = self.by_id.insert(row.id.clone(), self.rows.len()) {
-            let first = self.rows[first].at().line;
-            return Err(ResultsError::duplicate_id(&row.at(), &row.id, first));
-        }
         self.run.add(&row)?;
+        self.push(row)
+    }
+
+    fn push(&mut self, row: ResultRow) -> Result<(), ResultsError> {
+        self.index.add(&row)?;
         self.rows.push(row);
         Ok(())
     }
 
     /// Returns only the selected rows, with the same manifest.
     pub(crate) fn only(&self, is_selected: impl Fn(&ResultRow) -> bool) -> Self {
-        let run = self.run.clone();
-        let mut selected = Self {
-            run,
-            ..Self::new(String::new())
-        };
+        let mut selected = Self::new(String::new());
+        selected.run = self.run.clone();
         for row in self.rows.iter().filter(|row| is_selected(row)) {
-            selected.by_id.insert(row.id.clone(), selected.rows.len());
-            selected.rows.push(row.clone());
+            // No two rows have the same id.
+            drop(selected.push(row.clone()));
         }
         selected
     }
@@ -163,7 +155,7 @@ impl Results {
 
     /// Returns the row with this id.
     pub fn row(&self, id: &str) -> Option<&ResultRow> {
-        self.by_id.get(id).map(|row| &self.rows[*row])
+        self.index.find(id).map(|row| &self.rows[row])
     }
 
     /// Returns the metrics in the order of the file.

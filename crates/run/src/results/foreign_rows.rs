@@ -76,7 +76,7 @@ pub fn write_foreign_rows(
         is_partial,
     } = run;
     let targets: [(Format, PathBuf); 1] = [(Format::JsonLines, out.to_owned())];
-    let mut files = ResultFiles::create(&targets, false)?.ok_or(EvaluateError::NoRows)?;
+    let mut files = ResultFiles::create(&targets, false)?.ok_or_else(EvaluateError::no_rows)?;
     let started = StartedManifest::new(RunManifest::default(), false, None);
     let (mut lines, mut failed_rows) = (Lines::default(), 0);
     let count = rows.len() as u64;

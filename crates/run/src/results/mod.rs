@@ -58,7 +58,7 @@ pub use run_scores::RunScores;
 pub use summary_csv::summary_csv;
 
 #[doc(hidden)]
-pub use crate::evaluate::manifest::FormatVersion;
+pub use crate::evaluate::manifest::FORMAT;
 pub use crate::evaluate::manifest::{
     DescribedFile, GitCommit, Library, Manifest, ManifestError, ProcessManifest, RunCosts,
     RunManifest, manifest_path,

@@ -1,59 +1,124 @@
-//! Converts a row's object to a [`ResultRow`].
+//! Converts a row's object or columns to a [`ResultRow`], and says which of its keys is invalid.
 
 use indexmap::IndexMap;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::error::{MAX_METRICS, ResultsError};
 use crate::contract::score::OFFLINE_JUDGE;
-use crate::contract::score::corpus;
 use crate::contract::{Fields, Origin};
 use crate::data::{
     ATTRIBUTES, GOLD_HASH, OUTCOME, ObjectRow, POSITIONAL, PRED_HASH, attribute_columns,
-    parse_hash, row_hash,
 };
 use crate::evaluate::manifest::REFERENCE_KEY;
-use crate::evaluate::report::{
-    ResultOutcome, ResultRow, ResultScore, are_verdicts, is_judged_offline,
-};
+use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 use crate::json::describe::{found, text};
 use crate::json::numbers::with_zero;
 use crate::json::size::{MAX_VALUES, is_too_large};
 use crate::messages::escape;
 
-/// A row in any format, before its fields are checked.
-pub(super) struct UncheckedRow {
-    at: Origin,
-    id: String,
-    gold: Option<Value>,
-    pred: Option<Value>,
-    /// All other keys, or columns.
-    fields: Fields,
-    /// `true` if the format has columns.
-    is_flat: bool,
-    /// The metrics, in file order.
-    names: Vec<String>,
+/// The keys of a row besides gold row, prediction, attributes and scores, in the order in which they are checked.
+const ROW_KEYS: [&str; 8] = [
+    "latency_s",
+    "input_tokens",
+    "output_tokens",
+    "cost_msats",
+    "traceback",
+    REFERENCE_KEY,
+    GOLD_HASH,
+    PRED_HASH,
+];
+
+/// The keys of a score, in the order in which they are checked.
+const SCORE_KEYS: [&str; 16] = [
+    "outcome",
+    "value",
+    "passed",
+    "metadata",
+    "components",
+    "confidence",
+    "details",
+    "feedback",
+    "error",
+    "cost_msats",
+    "missing",
+    "gated_by",
+    "budget_msats",
+    "probability",
+    "parts",
+    "corpus",
+];
+
+/// Says what the value of a key must be.
+fn expected(key: &str) -> &'static str {
+    match key {
+        "outcome" => {
+            "scored, counted, gated, skipped, abstained, not_needed, not_sampled, metric_failed or program_failed"
+        }
+        "value" => "a finite number",
+        "passed" => "true, false or null",
+        "confidence" | "probability" | "latency_s" => "a number or null",
+        "cost_msats" | "budget_msats" | "input_tokens" | "output_tokens" => {
+            "a whole number, at least 0"
+        }
+        "missing" => "a list of fields",
+        "parts" => "an object of numbers",
+        "corpus" => "the contribution of a row to a score of all rows, as `score --out` writes it",
+        GOLD_HASH | PRED_HASH => "16 hexadecimal digits",
+        _ => "an object",
+    }
 }
 
-impl From<ObjectRow> for UncheckedRow {
-    fn from(mut row: ObjectRow) -> Self {
-        let names = std::mem::take(&mut row.score_names);
-        let (at, is_flat) = (row.at.clone(), row.is_flat);
-        let pair = row.into_pair();
-        let mut fields = pair.attributes;
-        let gold = side(pair.gold.data, fields.remove("gold"));
-        let pred = side(pair.pred.data, fields.remove("pred"));
-        Self {
-            at,
-            id: pair.id,
-            gold,
-            pred,
-            fields,
-            is_flat,
-            names,
+/// Converts the value of a key. Text keys have any other value as JSON. In a column, the cell of a string is the string
+/// itself, and any other cell is parsed.
+fn converted(key: &str, value: Option<Value>, is_flat: bool) -> Value {
+    let value = value.filter(|value| !is_flat || !is_empty(value));
+    let value = value.unwrap_or_default();
+    match key {
+        "details" | "feedback" | "error" | "gated_by" | "traceback" | REFERENCE_KEY => {
+            text(value).map_or(Value::Null, Value::String)
         }
+        "outcome" | GOLD_HASH | PRED_HASH => value,
+        _ if is_flat => parse_cell(&value),
+        _ => value,
     }
+}
+
+/// Returns the record of a row.
+pub(super) fn checked(mut row: ObjectRow) -> Result<ResultRow, ResultsError> {
+    let names = std::mem::take(&mut row.score_names);
+    let (at, is_flat) = (row.at.clone(), row.is_flat);
+    let pair = row.into_pair();
+    let mut fields = pair.attributes;
+    let gold = side(pair.gold.data, fields.remove("gold"));
+    let pred = side(pair.pred.data, fields.remove("pred"));
+    // In file order, which reading the scores does not keep.
+    let attributes = match is_flat {
+        true => attribute_columns(&fields),
+        false => {
+            let attributes = fields.swap_remove("attributes").unwrap_or_default();
+            object(attributes, &at, "attributes")?.into_iter().collect()
+        }
+    };
+    let scores = scores(&mut fields, names, is_flat, &at)?;
+    let mut key = |key: &str| converted(key, fields.swap_remove(key), is_flat);
+    let (repeats, is_positional) = (key("repeats"), key(POSITIONAL) == Value::Bool(true));
+    let keys = ROW_KEYS.map(|name| (name.to_owned(), key(name)));
+    let base = json!({ "id": pair.id, "scores": {} });
+    let read: ResultRow = record(&mut keys.into_iter().collect(), &base, &at, &str::to_owned)?;
+    let row = ResultRow {
+        origin: Some(at),
+        gold,
+        pred,
+        attributes,
+        scores,
+        repeats: Vec::deserialize(repeats).unwrap_or_default(),
+        is_positional,
+        is_flat,
+        ..read
+    };
+    Ok(row.completed())
 }
 
 /// Returns a whole gold row or prediction: its fields, or its value if it is not an object.
@@ -74,297 +139,133 @@ fn is_empty(cell: &Value) -> bool {
     cell.as_str().is_some_and(str::is_empty)
 }
 
-impl UncheckedRow {
-    pub(super) fn check(mut self) -> Result<ResultRow, ResultsError> {
-        // In file order, which reading the scores does not keep.
-        let attributes = match self.is_flat {
-            true => attribute_columns(&self.fields),
-            false => self.attribute_object()?,
-        };
-        let mut scores = self.scores()?;
-        let repeats = parse_cell(&self.cell("repeats"));
-        for (name, score) in &mut scores {
-            let repeats = repeats.as_array().into_iter().flatten();
-            let repeats = repeats.filter_map(|repeat| repeat.get("scores")?.get(name));
-            let repeats = repeats.map(|it| (it["value"].as_f64(), it["passed"].as_bool()));
-            score.is_share = score.value.is_some() && are_verdicts(repeats);
-        }
-        Ok(ResultRow {
-            latency_s: self.number("latency_s")?,
-            input_tokens: self.count("input_tokens")?,
-            output_tokens: self.count("output_tokens")?,
-            cost_msats: self.count("cost_msats")?,
-            traceback: self.fields.swap_remove("traceback").and_then(text),
-            manifest: self
-                .fields
-                .swap_remove(REFERENCE_KEY)
-                .and_then(text)
-                .filter(|it| !it.is_empty()),
-            // Files from an earlier version have only the gold row.
-            gold_hash: self
-                .hash(GOLD_HASH)?
-                .or_else(|| row_hash(self.gold.as_ref()?)),
-            pred_hash: self.hash(PRED_HASH)?,
-            is_positional: self.cell(POSITIONAL) == Value::Bool(true),
-            id: self.id,
-            origin: Some(self.at),
-            gold: self.gold,
-            pred: self.pred,
-            attributes,
-            scores,
-            repeats: Vec::new(),
-            is_flat: self.is_flat,
-        })
-    }
-
-    fn hash(&mut self, key: &str) -> Result<Option<u64>, ResultsError> {
-        let value = self
-            .fields
-            .swap_remove(key)
-            .filter(|value| !is_empty(value));
-        let value = value.unwrap_or_default();
-        let read = |value: &Value| parse_hash(value.as_str()?);
-        typed(&value, read, &self.at, key, "16 hexadecimal digits")
-    }
-
-    fn scores(&mut self) -> Result<IndexMap<String, ResultScore>, ResultsError> {
-        let (names, mut objects) = if self.is_flat {
-            let metric = |column: &str| {
-                let name = column.strip_suffix(OUTCOME)?;
-                (!column.starts_with(ATTRIBUTES)).then(|| name.to_owned())
-            };
-            (self.columns(metric), Map::new())
-        } else {
-            let Some(Value::Object(scores)) = self.fields.swap_remove("scores") else {
-                return Err(self.not_results());
-            };
-            (std::mem::take(&mut self.names), scores)
-        };
-        if self.is_flat && names.is_empty() {
-            return Err(self.not_results());
-        }
-        if names.len() > MAX_METRICS {
-            return Err(ResultsError::too_many_metrics(&self.at));
-        }
-        let score = |name: String| {
-            let at = &self.at;
-            let score = match self.is_flat {
-                true => Keys {
-                    at,
-                    path: name.clone(),
-                    keys: KeysOf::Columns(&mut self.fields),
-                },
-                false => {
-                    let score = objects.remove(&name).unwrap_or_default();
-                    Keys::of_object(score, at, format!("scores.{name}"))?
-                }
-            };
-            Ok((name, score.check()?))
-        };
-        names.into_iter().map(score).collect()
-    }
-
-    fn attribute_object(&mut self) -> Result<Fields, ResultsError> {
-        let attributes = self.fields.swap_remove("attributes").unwrap_or_default();
-        Ok(object(attributes, &self.at, "attributes")?
-            .into_iter()
-            .collect())
-    }
-
-    fn columns(&self, named: impl Fn(&str) -> Option<String>) -> Vec<String> {
-        self.fields.keys().filter_map(named).collect()
-    }
-
-    fn number(&mut self, key: &str) -> Result<Option<f64>, ResultsError> {
-        let value = self.cell(key);
-        let number = typed(&value, Value::as_f64, &self.at, key, NUMBER)?;
-        Ok(number.map(|number| number + 0.0))
-    }
-
-    fn count(&mut self, key: &str) -> Result<Option<u64>, ResultsError> {
-        let value = self.cell(key);
-        typed(&value, Value::as_u64, &self.at, key, WHOLE)
-    }
-
-    fn cell(&mut self, key: &str) -> Value {
-        let value = self.fields.swap_remove(key).unwrap_or_default();
-        if self.fields.textual {
-            parse_cell(&value)
-        } else {
-            value
-        }
-    }
-
-    fn not_results(&self) -> ResultsError {
-        let keys: Vec<_> = self.fields.keys().collect();
-        let only = match &*keys {
-            [] => String::new(),
-            keys => format!(", only {}", escape::names(keys.iter().copied())),
-        };
-        ResultsError::read(format!(
-            "{}: no `scores` in the row{only}; expected a file written by `score --out`",
-            self.at
-        ))
-    }
-}
-
-const OUTCOMES: &str = "scored, counted, gated, skipped, abstained, not_needed, not_sampled, metric_failed or program_failed";
-const NUMBER: &str = "a number or null";
-const WHOLE: &str = "a whole number, at least 0";
-const CORPUS: &str = "the contribution of a row to a score of all rows, as `score --out` writes it";
-
-/// The keys of a score before they are checked.
-struct Keys<'a> {
-    at: &'a Origin,
-    /// The path of the score for error messages, or the column of its value.
-    path: String,
-    keys: KeysOf<'a>,
-}
-
-enum KeysOf<'a> {
-    Object(Map<String, Value>),
-    /// `PATH` is the value, and `PATH.KEY` any other key.
-    Columns(&'a mut Fields),
-}
-
-impl<'a> Keys<'a> {
-    fn of_object(value: Value, at: &'a Origin, path: String) -> Result<Self, ResultsError> {
-        let keys = KeysOf::Object(object(value, at, &path)?);
-        Ok(Self { at, path, keys })
-    }
-
-    fn check(mut self) -> Result<ResultScore, ResultsError> {
-        let outcome = self.outcome()?;
-        let value = match outcome {
-            ResultOutcome::Scored => Some(self.value()?),
-            _ => None,
-        };
-        let passed = self.typed("passed", Value::as_bool, "true, false or null")?;
-        let metadata = self.object("metadata")?;
-        let components = self.components()?;
-        let details = self.text("details");
-        let is_cell = matches!(self.keys, KeysOf::Columns(_));
-        let is_judged_offline = is_judged_offline(&metadata, &components)
-            || is_cell && details.as_deref().is_some_and(shows_offline_label);
-        Ok(ResultScore {
-            outcome,
-            value,
-            passed: passed.filter(|_| value.is_some()),
-            confidence: self.typed("confidence", Value::as_f64, NUMBER)?,
-            details,
-            feedback: self.text("feedback"),
-            error: self.text("error"),
-            cost_msats: self.typed("cost_msats", Value::as_u64, WHOLE)?.unwrap_or(0),
-            missing: self
-                .read("missing", "a list of fields")?
-                .unwrap_or_default(),
-            gated_by: self.text("gated_by"),
-            budget_msats: self.typed("budget_msats", Value::as_u64, WHOLE)?,
-            probability: self.typed("probability", Value::as_f64, NUMBER)?,
-            parts: self
-                .read("parts", "an object of numbers")?
-                .unwrap_or_default(),
-            metadata,
-            components,
-            corpus: self.typed("corpus", corpus::restore, CORPUS)?,
-            written_corpus: None,
-            is_share: false,
-            is_judged_offline,
-        })
-    }
-
-    fn outcome(&mut self) -> Result<ResultOutcome, ResultsError> {
-        let value = self.take("outcome", true);
-        let outcome = ResultOutcome::deserialize(&value)
-            .ok()
-            .filter(|_| value.is_string());
-        outcome.ok_or_else(|| self.invalid("outcome", OUTCOMES, &value))
-    }
-
-    fn value(&mut self) -> Result<f64, ResultsError> {
-        let value = self.take("value", false);
-        let finite = value.as_f64().filter(|value| value.is_finite());
-        finite.ok_or_else(|| self.invalid("value", "a finite number", &value))
-    }
-
-    fn components(&mut self) -> Result<IndexMap<String, ResultScore>, ResultsError> {
-        let components = self.object("components")?;
-        let component = |(name, value): (String, Value)| {
-            let path = format!("{}.{name}", self.name("components"));
-            Ok((name, Keys::of_object(value, self.at, path)?.check()?))
-        };
-        components.into_iter().map(component).collect()
-    }
-
-    fn text(&mut self, key: &str) -> Option<String> {
-        text(self.take(key, true))
-    }
-
-    fn read<T: DeserializeOwned>(
-        &mut self,
-        key: &str,
-        expected: &'static str,
-    ) -> Result<Option<T>, ResultsError> {
-        self.typed(key, |value| T::deserialize(value).ok(), expected)
-    }
-
-    fn object(&mut self, key: &str) -> Result<Map<String, Value>, ResultsError> {
-        object(self.take(key, false), self.at, &self.name(key))
-    }
-
-    fn typed<T>(
-        &mut self,
-        key: &str,
-        read: impl Fn(&Value) -> Option<T>,
-        expected: &'static str,
-    ) -> Result<Option<T>, ResultsError> {
-        let value = self.take(key, false);
-        typed(&value, read, self.at, &self.name(key), expected)
-    }
-
-    /// Takes the value of a key. A string's cell is the string itself; other cells are parsed.
-    fn take(&mut self, key: &str, is_text: bool) -> Value {
-        let column = self.name(key);
-        match &mut self.keys {
-            KeysOf::Object(keys) => keys.remove(key).unwrap_or_default(),
-            KeysOf::Columns(columns) => {
-                let cell = columns.swap_remove(&column).filter(|cell| !is_empty(cell));
-                let cell = cell.unwrap_or_default();
-                if is_text { cell } else { parse_cell(&cell) }
-            }
-        }
-    }
-
-    /// Returns the path of a key, or its column.
-    fn name(&self, key: &str) -> String {
-        match self.keys {
-            KeysOf::Columns(_) if key == "value" => self.path.clone(),
-            _ => format!("{}.{key}", self.path),
-        }
-    }
-
-    fn invalid(&self, key: &str, expected: &'static str, value: &Value) -> ResultsError {
-        ResultsError::invalid(self.at, &self.name(key), expected, &found(value))
-    }
-}
-
-fn shows_offline_label(details: &str) -> bool {
-    details.contains(&format!("judge: {OFFLINE_JUDGE}"))
-}
-
-/// Reads a value that may be null.
-fn typed<T>(
-    value: &Value,
-    read: impl Fn(&Value) -> Option<T>,
+/// Returns the results of the metrics, in file order.
+fn scores(
+    fields: &mut Fields,
+    names: Vec<String>,
+    is_flat: bool,
     at: &Origin,
-    field: &str,
-    expected: &'static str,
-) -> Result<Option<T>, ResultsError> {
-    if value.is_null() {
-        return Ok(None);
+) -> Result<IndexMap<String, ResultScore>, ResultsError> {
+    let metric = |column: &str| {
+        let name = column.strip_suffix(OUTCOME)?;
+        (!column.starts_with(ATTRIBUTES)).then(|| name.to_owned())
+    };
+    let (names, mut objects) = match is_flat {
+        true => (fields.keys().filter_map(metric).collect(), Map::new()),
+        false => match fields.swap_remove("scores") {
+            Some(Value::Object(scores)) => (names, scores),
+            _ => return Err(not_results(fields, at)),
+        },
+    };
+    if is_flat && names.is_empty() {
+        return Err(not_results(fields, at));
     }
-    let invalid = || ResultsError::invalid(at, field, expected, &found(value));
-    read(value).map(Some).ok_or_else(invalid)
+    if names.len() > MAX_METRICS {
+        return Err(ResultsError::too_many_metrics(at));
+    }
+    let score = |name: String| {
+        let score = match is_flat {
+            true => {
+                let column = |key: &str| match key {
+                    "value" => name.clone(),
+                    _ => format!("{name}.{key}"),
+                };
+                score(|key| fields.swap_remove(&column(key)), &column, true, at)?
+            }
+            false => {
+                let score = objects.remove(&name).unwrap_or_default();
+                score_of_object(score, &format!("scores.{name}"), at)?
+            }
+        };
+        Ok((name, score))
+    };
+    names.into_iter().map(score).collect()
+}
+
+fn not_results(fields: &Fields, at: &Origin) -> ResultsError {
+    let keys: Vec<_> = fields.keys().collect();
+    let only = match &*keys {
+        [] => String::new(),
+        keys => format!(", only {}", escape::names(keys.iter().copied())),
+    };
+    ResultsError::read(format!(
+        "{at}: no `scores` in the row{only}; expected a file written by `score --out`"
+    ))
+}
+
+fn score_of_object(value: Value, path: &str, at: &Origin) -> Result<ResultScore, ResultsError> {
+    let mut keys = object(value, at, path)?;
+    score(
+        |key| keys.remove(key),
+        &|key| format!("{path}.{key}"),
+        false,
+        at,
+    )
+}
+
+/// Returns the record of a score. `take` removes the value of a key, and `name` is what a message calls it.
+fn score(
+    mut take: impl FnMut(&str) -> Option<Value>,
+    name: &dyn Fn(&str) -> String,
+    is_flat: bool,
+    at: &Origin,
+) -> Result<ResultScore, ResultsError> {
+    let keys = SCORE_KEYS.map(|key| (key.to_owned(), converted(key, take(key), is_flat)));
+    let mut keys = Map::from_iter(keys);
+    let components = keys.remove("components").unwrap_or_default();
+    if keys["outcome"] != "scored" {
+        keys.remove("value");
+    }
+    let mut score: ResultScore = record(&mut keys, &json!({ "outcome": "abstained" }), at, name)?;
+    if score.finish().is_none() {
+        let has_value = score.outcome != ResultOutcome::Scored || score.value.is_some();
+        let key = if has_value { "corpus" } else { "value" };
+        let value = keys.get(key).unwrap_or(&Value::Null);
+        return Err(ResultsError::invalid(
+            at,
+            &name(key),
+            expected(key),
+            &found(value),
+        ));
+    }
+    for (component, value) in object(components, at, &name("components"))? {
+        let path = format!("{}.{component}", name("components"));
+        let of_component = score_of_object(value, &path, at)?;
+        score.is_judged_offline |= of_component.is_judged_offline;
+        score.components.insert(component, of_component);
+    }
+    let label = format!("judge: {OFFLINE_JUDGE}");
+    let is_labelled = score
+        .details
+        .as_deref()
+        .is_some_and(|it| it.contains(&label));
+    score.is_judged_offline |= is_flat && is_labelled;
+    Ok(score)
+}
+
+/// Deserializes a record from its keys, or names the first invalid one. `base` has the keys that every record needs.
+fn record<T: DeserializeOwned>(
+    keys: &mut Map<String, Value>,
+    base: &Value,
+    at: &Origin,
+    name: &dyn Fn(&str) -> String,
+) -> Result<T, ResultsError> {
+    keys.retain(|key, value| !value.is_null() || base.get(key).is_some());
+    let read = |keys: Map<String, Value>| {
+        let mut all = base.as_object().cloned().unwrap_or_default();
+        all.extend(keys);
+        T::deserialize(Value::Object(all))
+    };
+    read(keys.clone()).map_err(|error| {
+        let is_invalid = |key: &&str| {
+            let value = keys.get(*key).cloned();
+            value.is_some_and(|value| read(Map::from_iter([((*key).to_owned(), value)])).is_err())
+        };
+        match ROW_KEYS.into_iter().chain(SCORE_KEYS).find(is_invalid) {
+            Some(key) => ResultsError::invalid(at, &name(key), expected(key), &found(&keys[key])),
+            None => ResultsError::read(format!("{at}: {error}")),
+        }
+    })
 }
 
 /// Reads an object; null gives an empty one.

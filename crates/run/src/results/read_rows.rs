@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::error::ResultsError;
-use super::parse::UncheckedRow;
+use super::parse::checked;
 use crate::contract::Origin;
 #[cfg(feature = "parquet")]
 use crate::data::embedded_manifest;
@@ -39,18 +39,6 @@ fn check_is_no_manifest(file: &Path) -> Result<(), ResultsError> {
     }
 }
 
-/// Checks that the row has an id, because rows of two files are matched by id.
-pub(super) fn check_has_id(row: &ResultRow, has_id: bool) -> Result<(), ResultsError> {
-    if has_id {
-        Ok(())
-    } else {
-        Err(ResultsError::read(format!(
-            "{}: no `id` in the row; write the file again with `score --out`, or add the ids",
-            row.at()
-        )))
-    }
-}
-
 /// Reads the rows of a file and calls a function with each in order. The function also learns if the row contains its
 /// id; if not, the id is the row's number. Returns the manifest references in the rows.
 #[doc(hidden)]
@@ -76,7 +64,7 @@ pub(super) fn read_lines<E: From<ResultsError>>(
         |text, at| Some((of_line(text, at)?, true)),
         |row| {
             let has_id = row.has_id;
-            let row = UncheckedRow::from(row).check().map_err(Failure::Results)?;
+            let row = checked(row).map_err(Failure::Results)?;
             Ok((row, has_id))
         },
         |row| {
@@ -187,7 +175,7 @@ mod tests {
     }
 
     fn parsed(line: &str) -> Result<ResultRow, ResultsError> {
-        UncheckedRow::from(ObjectRow::parse(line, &at())?).check()
+        checked(ObjectRow::parse(line, &at())?)
     }
 
     /// Returns `true` if a line is read with the same result as by the general parser.

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 
 use super::error::{MAX_METRICS, ResultsError};
+use super::read_rows::{read_manifest, read_rows};
 use crate::contract::{Direction, MetricIdentity, ScoreKind};
 use crate::data::NamedFile;
 use crate::evaluate::manifest::{Manifest, NO_MANIFEST};
@@ -102,6 +103,27 @@ impl Run {
             failure_score: 0.0,
             manifest,
         }
+    }
+
+    /// Reads a result file, and calls a function with each row.
+    pub(super) fn read(
+        file: NamedFile<'_>,
+        mut each: impl FnMut(ResultRow) -> Result<(), ResultsError>,
+    ) -> Result<Self, ResultsError> {
+        let mut run = Self::new(name_of(file));
+        let references = read_rows(file, |row, has_id| {
+            // Rows of two files are matched by id.
+            if !has_id {
+                return Err(ResultsError::read(format!(
+                    "{}: no `id` in the row; write the file again with `score --out`, or add the ids",
+                    row.at()
+                )));
+            }
+            run.add(&row)?;
+            each(row)
+        })?;
+        run.set_manifest(read_manifest(file.path, &references)?);
+        Ok(run)
     }
 
     /// Adds the metrics of a row.

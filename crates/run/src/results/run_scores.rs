@@ -4,9 +4,8 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::error::ResultsError;
 use super::file::Results;
-use super::read_rows::{check_has_id, read_manifest, read_rows};
 use super::row_index::RowIndex;
-use super::run::{Run, entry, name_of};
+use super::run::{Run, entry};
 use super::selected::{Score, Selected};
 use crate::contract::Counted;
 use crate::data::NamedFile;
@@ -53,15 +52,8 @@ pub(super) struct Usage {
 impl RunScores {
     /// Reads a result file.
     pub(super) fn read(file: NamedFile<'_>, columns: &Columns) -> Result<Self, ResultsError> {
-        let mut scores = Self::new(Run::new(name_of(file)), columns);
-        let references = read_rows(file, |row, has_id| {
-            check_has_id(&row, has_id)?;
-            scores.run.add(&row)?;
-            scores.add(&row, columns)
-        })?;
-        scores
-            .run
-            .set_manifest(read_manifest(file.path, &references)?);
+        let mut scores = Self::new(Run::new(String::new()), columns);
+        scores.run = Run::read(file, |row| scores.add(&row, columns))?;
         Ok(scores)
     }
 

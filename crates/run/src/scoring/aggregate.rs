@@ -28,33 +28,10 @@ pub enum AggregationMethod {
     TrimmedMean(f64),
 }
 
-/// An error when aggregating values.
-#[derive(Clone, Copy, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum AggregationError {
-    /// There are no values.
-    #[error("expected at least one value to aggregate, found none")]
-    Empty,
-    /// A value is NaN or infinite.
-    #[error("value {position} must be a finite number, found {value}")]
-    NotFinite {
-        /// Its position, from 0.
-        position: usize,
-        /// The value.
-        value: f64,
-    },
-    /// The percentage of a trimmed mean is neither 0 nor in [1, 50).
-    #[error(
-        "expected a percentage of the values at each end that is 0, or at least 1 and below 50, found \
-         {percent:?}; write `TrimmedMean({})`", suggested(*percent)
-    )]
-    Trim {
-        /// The percentage.
-        percent: f64,
-    },
+dsrs_metrics_values::message_errors! {
+    /// Why values cannot be aggregated: there are none, one is not finite, or the percentage of a trimmed mean is invalid.
+    pub struct AggregationError;
 }
-
-dsrs_metrics_values::debug_as_display!(AggregationError);
 
 /// Suggests a valid percentage: 100 times the value if it looks like a fraction, otherwise 10.
 fn suggested(percent: f64) -> String {
@@ -72,7 +49,7 @@ impl AggregationMethod {
     /// bit regardless of their order.
     ///
     /// ```
-    /// use dsrs_metrics::scoring::{AggregationError, AggregationMethod};
+    /// use dsrs_metrics::scoring::AggregationMethod;
     ///
     /// let values = [0.9, 0.1, 0.5, 0.6];
     /// assert_eq!(AggregationMethod::Median.aggregate(&values), Ok(0.55));
@@ -80,7 +57,7 @@ impl AggregationMethod {
     /// assert_eq!(AggregationMethod::Min.aggregate(&values), Ok(0.1));
     /// assert_eq!(AggregationMethod::Max.aggregate(&values), Ok(0.9));
     /// assert_eq!(AggregationMethod::TrimmedMean(25.0).aggregate(&values), Ok(0.55));
-    /// assert_eq!(AggregationMethod::Mean.aggregate(&[]), Err(AggregationError::Empty));
+    /// assert!(AggregationMethod::Mean.aggregate(&[]).is_err());
     /// ```
     ///
     /// # Errors
@@ -90,16 +67,14 @@ impl AggregationMethod {
         self.check()?;
         let not_finite = values.iter().position(|value| !value.is_finite());
         if let Some(position) = not_finite {
-            return Err(AggregationError::NotFinite {
-                position,
-                value: values[position],
-            });
+            let value = values[position];
+            return Err(format!("value {position} must be a finite number, found {value}").into());
         }
         // Adding 0 turns -0 into 0, so the sign of a zero does not depend on the method.
         let mut sorted: Vec<f64> = values.iter().map(|value| value + 0.0).collect();
         sorted.sort_unstable_by(f64::total_cmp);
         match (&*sorted, self) {
-            ([], _) => Err(AggregationError::Empty),
+            ([], _) => Err("expected at least one value to aggregate, found none".into()),
             ([min, ..], Self::Min) => Ok(*min),
             ([.., max], Self::Max) => Ok(*max),
             (sorted, Self::Median) => Ok(median(sorted)),
@@ -112,7 +87,12 @@ impl AggregationMethod {
     pub(super) fn check(&self) -> Result<(), AggregationError> {
         match *self {
             Self::TrimmedMean(percent) if percent != 0.0 && !(1.0..50.0).contains(&percent) => {
-                Err(AggregationError::Trim { percent })
+                Err(format!(
+                    "expected a percentage of the values at each end that is 0, or at least 1 and below 50, found \
+                     {percent:?}; write `TrimmedMean({})`",
+                    suggested(percent)
+                )
+                .into())
             }
             _ => Ok(()),
         }

@@ -17,6 +17,8 @@ mod summary;
 use std::sync::Arc;
 use std::{fmt, slice};
 
+use derive_where::derive_where;
+
 pub use self::aggregate::{AggregationError, AggregationMethod};
 pub use self::builder::{ScorerBuilder, ScoringConfig};
 pub use self::error::ScorerError;
@@ -93,6 +95,7 @@ use crate::evaluate::{BudgetReport, Evaluate, Gate};
 /// # Ok(())
 /// # }
 /// ```
+#[derive_where(Clone)]
 pub struct Scorer<G = Example, P = Prediction> {
     inner: Arc<Inner<G, P>>,
 }
@@ -196,15 +199,6 @@ impl<G, P> Scorer<G, P> {
     /// Returns the state of the budget, over all clones.
     pub fn budget(&self) -> BudgetReport {
         self.inner.gate.budget()
-    }
-}
-
-/// A clone shares the budget with the original.
-impl<G, P> Clone for Scorer<G, P> {
-    fn clone(&self) -> Self {
-        Self {
-            inner: Arc::clone(&self.inner),
-        }
     }
 }
 

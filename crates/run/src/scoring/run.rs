@@ -210,10 +210,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
 
 /// Returns the iterator over the rows.
 fn started<I: IntoIterator>(rows: I) -> Result<I::IntoIter, ScorerError> {
-    panic::catch(false, || rows.into_iter()).map_err(|panic| {
-        let message = panic.message;
-        EvaluateError::Rows { message }.into()
-    })
+    panic::catch(false, || rows.into_iter())
+        .map_err(|panic| EvaluateError::rows_panicked(&panic.message).into())
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Inner<G, P> {

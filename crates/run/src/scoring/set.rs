@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use derive_where::derive_where;
+
 use super::error::ScorerError;
 use crate::contract::{Example, Metric, MetricTier, Prediction};
 
@@ -13,24 +15,18 @@ pub type BoxedMetric<G = Example, P = Prediction> = Arc<dyn Metric<G, P>>;
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::scoring::{MetricSet, ScorerError};
+/// use dsrs_metrics::scoring::MetricSet;
 ///
 /// let short = metric_fn("short", |_, pred| pred.data.len() < 3);
 /// let correct = metric_fn("correct", |gold, pred| gold.get("answer") == pred.get("answer"));
 ///
 /// let mut set: MetricSet = MetricSet::new();
-/// set.add(correct.clone().with_tier(MetricTier::Truth));
+/// set.add(correct.with_tier(MetricTier::Truth));
 /// set.add(short);
 /// let names: Vec<_> = set.all().map(|metric| metric.name()).collect();
 /// assert_eq!(names, ["short", "correct"]);
-///
-/// let error = set.add_truth(correct).unwrap_err();
-/// assert_eq!(
-///     error.to_string(),
-///     "expected a truth metric, found the proxy metric `correct`; add it as a proxy metric"
-/// );
-/// # let _: ScorerError = error;
 /// ```
+#[derive_where(Clone, Default)]
 pub struct MetricSet<G = Example, P = Prediction> {
     proxy: Vec<BoxedMetric<G, P>>,
     truth: Vec<BoxedMetric<G, P>>,
@@ -48,22 +44,6 @@ impl<G: Sync, P: Sync> MetricSet<G, P> {
     /// Adds a metric to its tier, as given in its spec.
     pub fn add(&mut self, metric: impl Metric<G, P> + 'static) {
         self.insert(Arc::new(metric));
-    }
-
-    /// Adds a proxy metric.
-    ///
-    /// # Errors
-    /// Returns [`ScorerError::Setup`] if it is a truth metric.
-    pub fn add_proxy(&mut self, metric: impl Metric<G, P> + 'static) -> Result<(), ScorerError> {
-        self.insert_as(MetricTier::Proxy, Arc::new(metric))
-    }
-
-    /// Adds a truth metric.
-    ///
-    /// # Errors
-    /// Returns [`ScorerError::Setup`] if it is a proxy metric.
-    pub fn add_truth(&mut self, metric: impl Metric<G, P> + 'static) -> Result<(), ScorerError> {
-        self.insert_as(MetricTier::Truth, Arc::new(metric))
     }
 
     /// Returns the proxy metrics, in the order in which they were added.
@@ -116,21 +96,6 @@ impl<G: Sync, P: Sync> MetricSet<G, P> {
         }
         self.insert(metric);
         Ok(())
-    }
-}
-
-impl<G: Sync, P: Sync> Default for MetricSet<G, P> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<G, P> Clone for MetricSet<G, P> {
-    fn clone(&self) -> Self {
-        Self {
-            proxy: self.proxy.clone(),
-            truth: self.truth.clone(),
-        }
     }
 }
 

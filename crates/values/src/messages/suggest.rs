@@ -1,5 +1,7 @@
 //! Suggestions for misspelt names of metrics, parameters and providers.
 
+use super::escape;
+
 /// The longest name, in bytes, that is compared. Comparing takes quadratic time, and names may come from files.
 const MAX_NAME: usize = 256;
 
@@ -24,6 +26,35 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let best = best.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)))?;
     // The threshold that clap uses for misspelt options.
     (best.0 > 0.7).then_some(best.2)
+}
+
+/// Returns the end of a message about an unknown name: the known name that was probably meant, if one is similar.
+pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let nearest = nearest(name, known).filter(|nearest| *nearest != name)?;
+    Some(format!("; did you mean `{}`?", escape::name(nearest)))
+}
+
+/// Returns the end of a message about an unknown name: the known name that was probably meant, or all of them.
+pub fn known_names<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    did_you_mean(name, known.iter().copied()).unwrap_or_else(|| match &*known {
+        [] => String::new(),
+        known => format!(", only {}", escape::names(known.iter().copied())),
+    })
+}
+
+/// Returns the end of a message about a field that a row lacks: the field that was probably meant, or all of them.
+/// `row` names the row.
+pub fn known_fields<'a>(
+    row: &str,
+    name: &str,
+    fields: impl IntoIterator<Item = &'a str>,
+) -> String {
+    let fields: Vec<&str> = fields.into_iter().collect();
+    did_you_mean(name, fields.iter().copied()).unwrap_or_else(|| match &*fields {
+        [] => format!("; {row} has no fields"),
+        fields => format!("; {row} has {}", escape::names(fields.iter().copied())),
+    })
 }
 
 #[cfg(test)]

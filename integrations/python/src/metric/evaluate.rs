@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dsrs_metrics::{
     Evaluate,
     rows::Pair,
-    runs::{EvaluateError, EvaluationResult, MetricSummary},
+    runs::{EvaluateError, EvaluateErrorKind, EvaluationResult, MetricSummary},
 };
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -44,11 +44,9 @@ impl Metric {
         let (golds, preds) = self.sides(golds, preds)?;
         let calls = Arc::new(self.calls(py, &golds, &preds)?);
         let failed = |error: EvaluateError| {
-            let kind = match error {
-                EvaluateError::NoRows => Kind::Input,
-                EvaluateError::ZeroConcurrency
-                | EvaluateError::FailureScore { .. }
-                | EvaluateError::Description { .. } => Kind::Parameter,
+            let kind = match error.kind() {
+                EvaluateErrorKind::NoRows => Kind::Input,
+                EvaluateErrorKind::Setting => Kind::Parameter,
                 _ => Kind::Metric,
             };
             RowError::new(kind, &self.name, error).into_exception(py, None)

@@ -120,13 +120,13 @@ impl Registry {
         let is_valid = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
         let name = name.to_owned();
         if name.is_empty() || !name.chars().all(is_valid) {
-            return Err(RegistryError(format!(
+            return Err(RegistryError::from(format!(
                 "invalid metric name `{name}`: expected letters, digits, `_` and `-`; rename the metric"
             )));
         }
         // A user's metric replaces the built-in one with the same name, once.
         if self.entries.contains_key(&name) && self.builtin.remove(&name).is_none() {
-            return Err(RegistryError(format!(
+            return Err(RegistryError::from(format!(
                 "duplicate metric name `{name}`; rename one with #[metric(name = \"..\")]"
             )));
         }
@@ -262,12 +262,10 @@ impl std::fmt::Debug for Registry {
     }
 }
 
-/// Why a metric cannot be added to a [`Registry`](Registry).
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct RegistryError(String);
-
-dsrs_metrics_values::debug_as_display!(RegistryError);
+dsrs_metrics_values::message_errors! {
+    /// Why a metric cannot be added to a [`Registry`].
+    pub struct RegistryError;
+}
 
 /// Why a [`Registry`](Registry) cannot create a metric.
 #[derive(Clone, PartialEq, thiserror::Error)]

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use derive_where::derive_where;
 use futures_util::{Stream, StreamExt};
 
 use super::devset::{DevsetRows, InputNames};
@@ -22,6 +23,7 @@ const MAX_FAILURE_SCORE: f64 = 1e300;
 
 /// Builds an [`Evaluate`](crate::Evaluate). Returned by [`Evaluate::builder`](crate::Evaluate::builder) and
 /// [`Evaluate::typed`](crate::Evaluate::typed).
+#[derive_where(Clone)]
 #[must_use]
 pub struct EvaluateBuilder<G, P> {
     pub(super) metrics: Vec<MetricEntry<'static, G, P>>,
@@ -33,21 +35,6 @@ pub struct EvaluateBuilder<G, P> {
     gate: Option<Arc<Gate>>,
     pub(in crate::evaluate) row_options: RowOptions,
     pub(in crate::evaluate) options: Options<G, P>,
-}
-
-impl<G, P> Clone for EvaluateBuilder<G, P> {
-    fn clone(&self) -> Self {
-        Self {
-            metrics: self.metrics.clone(),
-            inherits_metrics: self.inherits_metrics,
-            devset: self.devset.clone(),
-            row_id: self.row_id.clone(),
-            inputs: self.inputs.clone(),
-            gate: self.gate.clone(),
-            row_options: self.row_options,
-            options: self.options.clone(),
-        }
-    }
 }
 
 /// Settings of rows with dynamic fields.
@@ -344,7 +331,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
 
     pub(in crate::evaluate) fn check(&self) -> Result<(), EvaluateError> {
         let described = self.options.description.check();
-        described.map_err(|reason| EvaluateError::Description { reason })?;
+        described.map_err(EvaluateError::setting)?;
         self.check_metrics()?;
         self.check_limits()?;
         self.devset.check(self.row_id.as_ref())?;
@@ -373,7 +360,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
 
     fn check_metrics(&self) -> Result<(), EvaluateError> {
         if self.metrics.is_empty() {
-            return Err(EvaluateError::NoMetric);
+            return Err(EvaluateError::setting(
+                "expected at least one metric, found none; add one with `.metric(..)`",
+            ));
         }
         self.metrics.iter().try_for_each(MetricEntry::check_name)?;
         let mut names = HashSet::new();
@@ -382,25 +371,32 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             .iter()
             .find(|metric| !names.insert(&metric.name));
         duplicate.map_or(Ok(()), |metric| {
-            Err(EvaluateError::DuplicateMetric {
-                name: metric.name.clone(),
-            })
+            Err(EvaluateError::setting(format!(
+                "duplicate metric name `{}`; rename one with `#[metric(name = \"..\")]`",
+                metric.name
+            )))
         })
     }
 
     fn check_limits(&self) -> Result<(), EvaluateError> {
+        let invalid = |message| Err(EvaluateError::setting(message));
         if self.options.concurrency == 0 {
-            return Err(EvaluateError::ZeroConcurrency);
+            return invalid("`concurrency` must be at least 1, found 0".to_owned());
         }
         if self.row_options.repeats == Some(0) {
-            return Err(EvaluateError::ZeroRepeats);
+            return invalid("`repeats` must be at least 1, found 0".to_owned());
         }
         if self.row_options.timeout == Some(Duration::ZERO) {
-            return Err(EvaluateError::ZeroTimeout);
+            return invalid(
+                "`timeout` must be greater than 0 s, found 0 s; use a longer timeout, or none"
+                    .to_owned(),
+            );
         }
         let value = self.options.failure_score;
         if value.is_nan() || value.abs() > MAX_FAILURE_SCORE {
-            return Err(EvaluateError::FailureScore { value });
+            return invalid(format!(
+                "`failure_score` must be a number from -1e300 to 1e300, found {value:?}"
+            ));
         }
         Ok(())
     }
@@ -413,8 +409,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             .iter()
             .find(|(_, path)| !paths.insert(real_path(path)));
         duplicate.map_or(Ok(()), |(_, path)| {
-            let path = path.clone();
-            Err(EvaluateError::DuplicateOutput { path })
+            Err(EvaluateError::setting(format!(
+                "duplicate output file `{}`; write each format to a separate file",
+                path.display()
+            )))
         })
     }
 }

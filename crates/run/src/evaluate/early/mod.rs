@@ -38,7 +38,7 @@ impl EarlyOptions {
         plan: &Plan<'_, G, P>,
         has_groups: bool,
     ) -> Result<(), EvaluateError> {
-        let invalid = |reason: String| Err(EvaluateError::Early { reason });
+        let invalid = |reason: String| Err(EvaluateError::setting(reason));
         if let Some(mistake) = &self.mistake {
             return invalid(mistake.clone());
         }
@@ -111,7 +111,7 @@ impl<G: Send + Sync, P: Send + Sync> EarlyRun<G, P> {
         let failure_score = plan.options.failure_score;
         let test = |gate: &EarlyGate| {
             let range = gate.range(&plan.metrics, failure_score);
-            let range = range.map_err(|reason| EvaluateError::Early { reason })?;
+            let range = range.map_err(EvaluateError::setting)?;
             let metric = plan
                 .metrics
                 .iter()

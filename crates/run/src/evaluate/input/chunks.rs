@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use super::numbering::{NextRow, Numbering, OwnRows, input_panicked};
+use super::numbering::{NextRow, Numbering, OwnRows};
 use super::source_row::Input;
 use crate::contract::panic;
 use crate::evaluate::error::EvaluateError;
@@ -93,7 +93,7 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
             let mut chunks = lock(&self.chunks);
             let next = panic::catch(false, || chunks.0.next());
             let chunk = next.unwrap_or_else(|panic| {
-                let error = input_panicked(panic);
+                let error = EvaluateError::rows_panicked(&panic.message);
                 Some(Box::new(|| vec![Err(error)]))
             });
             let number = chunks.1;
@@ -102,7 +102,7 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
         };
         let rows = chunk.map(|chunk| {
             let rows = panic::catch(false, chunk);
-            rows.unwrap_or_else(|panic| vec![Err(input_panicked(panic))])
+            rows.unwrap_or_else(|panic| vec![Err(EvaluateError::rows_panicked(&panic.message))])
         });
         // The chunks before this one, or all of them.
         let is_waiting = |decoded: &mut Numbering<Decoded<G, P>>| {

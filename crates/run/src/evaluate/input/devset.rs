@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use derive_where::derive_where;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use indexmap::IndexMap;
@@ -15,11 +16,12 @@ use super::numbering::SeenIds;
 use super::source::{Listed, RowId, Source, SourceData};
 use super::source_row::{Input, ListedRow, RowDetails};
 use crate::contract::panic::{self, Panic};
-use crate::contract::rows::inputs::{self, as_example};
+use crate::contract::rows::inputs::as_example;
 use crate::contract::{Example, Pair};
 use crate::data::{DataFile, DataReader};
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::lock::lock;
+use crate::messages::{escape, suggest};
 
 /// The row type `R` of a list, which is the same type as `Self`. A bound on the item would have no message of its own.
 /// Because this trait has a single impl, the item type of an empty list can be inferred.
@@ -44,6 +46,7 @@ impl<G> DevsetRow<G> for G {
 type GoldStream<G> = BoxStream<'static, Result<Arc<G>, String>>;
 
 /// The rows that a program is run on.
+#[derive_where(Clone)]
 pub(crate) enum Devset<G> {
     None,
     /// The rows and the files that they were read from.
@@ -51,17 +54,6 @@ pub(crate) enum Devset<G> {
     Stream(Arc<Mutex<Option<GoldStream<G>>>>),
     /// A file that cannot be read.
     Unreadable(EvaluateError),
-}
-
-impl<G> Clone for Devset<G> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::None => Self::None,
-            Self::List(rows, files) => Self::List(Arc::clone(rows), Arc::clone(files)),
-            Self::Stream(rows) => Self::Stream(Arc::clone(rows)),
-            Self::Unreadable(error) => Self::Unreadable(error.clone()),
-        }
-    }
 }
 
 impl<G: Send + Sync + 'static> Devset<G> {
@@ -99,7 +91,7 @@ impl<G: Send + Sync + 'static> Devset<G> {
             Self::List(rows, _) => rows,
         };
         if rows.is_empty() {
-            return Err(EvaluateError::NoRows);
+            return Err(EvaluateError::no_rows());
         }
         let mut seen = SeenIds::default();
         for (number, row) in rows.iter().enumerate() {
@@ -126,16 +118,25 @@ impl<G: Send + Sync + 'static> Devset<G> {
         inputs_of_run: Option<Arc<[String]>>,
     ) -> Result<Source<'static, G, P>, EvaluateError> {
         match self {
-            Self::None => Err(EvaluateError::NoDevset),
+            Self::None => Err(EvaluateError::setting(
+                "expected a devset, found none; set one with `.devset(..)`, or score finished predictions with `.score(..)`",
+            )),
             Self::Unreadable(error) => Err(error.clone()),
             Self::List(rows, files) => {
                 check_rows(rows.iter().map(|row| &*row.gold), inputs_of_run.as_deref())?;
                 let data = SourceData::Read(Arc::clone(files));
-                Ok(Source::list(Arc::clone(rows), row_id).with_data(data))
+                let rows = Arc::clone(rows);
+                let rows = (0..rows.len()).map(move |row| Ok(Input::ToPredict(rows[row].clone())));
+                Ok(Source::iterator(rows).with_row_id(row_id).with_data(data))
             }
             Self::Stream(rows) => {
                 let rows = lock(rows).take();
-                let rows = rows.ok_or(EvaluateError::DevsetUsedUp)?.enumerate();
+                let used_up = || {
+                    EvaluateError::setting(
+                        "the devset stream was consumed by an earlier run; build a new evaluation, or pass a list to `.devset(..)`",
+                    )
+                };
+                let rows = rows.ok_or_else(used_up)?.enumerate();
                 let rows = rows.map(move |(number, row)| {
                     let row = row.map_err(EvaluateError::input)?;
                     check_row(number as u64 + 1, &*row, inputs_of_run.as_deref())?;
@@ -269,7 +270,7 @@ pub(crate) fn check_row<G: 'static>(
     of_run: Option<&[String]>,
 ) -> Result<(), EvaluateError> {
     let declared = as_example(gold).map_or(Ok(()), |example| example.input_names(of_run).map(drop));
-    declared.map_err(|error| EvaluateError::Inputs { row, error })
+    declared.map_err(|error| EvaluateError::setting(format!("row {row}: {error}")))
 }
 
 /// Checks a list before its first row is run: each row declares its inputs, and each input is a field of at least one
@@ -282,7 +283,7 @@ pub(crate) fn check_rows<'a, G: 'static>(
     let mut unknown: IndexMap<&str, Option<&Example>> = IndexMap::new();
     for (row, example) in (1..).zip(rows.map_while(as_example)) {
         let names = example.input_names(of_run);
-        for name in names.map_err(|error| EvaluateError::Inputs { row, error })? {
+        for name in names.map_err(|error| EvaluateError::setting(format!("row {row}: {error}")))? {
             let first = unknown.entry(name).or_insert(Some(example));
             if example.data.contains_key(name) {
                 *first = None;
@@ -293,11 +294,10 @@ pub(crate) fn check_rows<'a, G: 'static>(
         .iter()
         .find_map(|(name, row)| Some((*name, (*row)?)));
     unknown.map_or(Ok(()), |(name, row)| {
-        let (name, nearest) = (name.to_owned(), inputs::nearest(name, row));
-        Err(EvaluateError::UnknownInput {
-            name,
-            nearest,
-            present: inputs::names_of(row),
-        })
+        let hint = suggest::known_fields("the first row", name, row.keys());
+        let name = escape::name(name);
+        Err(EvaluateError::setting(format!(
+            "no row has the input `{name}`{hint}"
+        )))
     })
 }

@@ -8,8 +8,7 @@ use std::sync::{Arc, Mutex, TryLockError};
 
 use super::source_row::Input;
 use crate::contract::Origin;
-use crate::contract::panic::Panic;
-use crate::evaluate::error::EvaluateError;
+use crate::evaluate::error::{EvaluateError, EvaluateErrorKind};
 
 /// A row and its position, from 0.
 pub(crate) type Numbered<G, P> = (u64, Input<G, P>);
@@ -72,12 +71,6 @@ pub(crate) fn has_positional<S>(rows: &Mutex<Numbering<S>>) -> bool {
     }
 }
 
-pub(crate) fn input_panicked(panic: Panic) -> EvaluateError {
-    EvaluateError::Rows {
-        message: panic.message,
-    }
-}
-
 /// How many bits of a [`Place`] hold the line.
 const LINE_BITS: u32 = 40;
 
@@ -114,8 +107,13 @@ impl SeenIds {
             }
             Entry::Occupied(first) => *first.get(),
         };
-        let (id, first, second) = (id.to_owned(), self.named(first), self.named(place));
-        Err(EvaluateError::DuplicateId { id, first, second })
+        let (first, second) = (self.named(first), self.named(place));
+        Err(EvaluateError::new(
+            EvaluateErrorKind::DuplicateId,
+            format!(
+                "duplicate row id `{id}` (rows {first} and {second}); ids must be unique within a run"
+            ),
+        ))
     }
 
     fn place(&mut self, origin: &Origin) -> Place {

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::thread;
@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 
 use super::chunks::{ChunkedRows, Chunks};
 use super::devset::hash_order;
-use super::numbering::{NextRow, Numbered, Numbering, OwnRows, has_positional, input_panicked};
+use super::numbering::{NextRow, Numbered, Numbering, OwnRows, has_positional};
 use super::source_row::{Input, ListedRow};
 use super::stop::Stop;
 use crate::contract::{Example, Prediction, panic};
@@ -41,7 +41,6 @@ const LONG: Duration = Duration::from_micros(100);
 pub(crate) type RowId<G> = Arc<dyn Fn(&G) -> String + Send + Sync>;
 
 enum Rows<'a, G, P> {
-    List(Listed<G>, AtomicUsize),
     /// `None` once the stream has ended or panicked, because it must not be polled again. The flag is `true` if the
     /// stream is never pending.
     Stream(Mutex<Numbering<Option<InputStream<'a, G, P>>>>, bool),
@@ -73,13 +72,14 @@ pub(crate) struct Source<'a, G, P> {
 }
 
 impl<'a, G, P> Source<'a, G, P> {
-    pub(crate) fn list(rows: Listed<G>, row_id: Option<RowId<G>>) -> Self {
-        Self::new(Rows::List(rows, AtomicUsize::new(0)), row_id)
-    }
-
     /// Sets the files that the rows come from.
     pub(crate) fn with_data(self, data: SourceData) -> Self {
         Self { data, ..self }
+    }
+
+    /// Sets the function that returns a row's id.
+    pub(crate) fn with_row_id(self, row_id: Option<RowId<G>>) -> Self {
+        Self { row_id, ..self }
     }
 
     /// Returns the files that the rows come from. `is_complete` is `true` if the run took all rows.
@@ -124,7 +124,6 @@ impl<'a, G, P> Source<'a, G, P> {
     /// Returns the lower and upper bound of the number of rows, like [`Iterator::size_hint`].
     pub(crate) fn size_hint(&self) -> (usize, Option<usize>) {
         match &self.rows {
-            Rows::List(rows, _) => (rows.len(), Some(rows.len())),
             Rows::Stream(rows, _) => lock(rows)
                 .rows
                 .as_ref()
@@ -163,9 +162,6 @@ impl<'a, G, P> Source<'a, G, P> {
     /// Returns `true` if any row read so far has no id of its own.
     pub(crate) fn has_positional(&self) -> bool {
         match &self.rows {
-            Rows::List(rows, _) => {
-                self.row_id.is_none() && rows.iter().any(ListedRow::is_positional)
-            }
             Rows::Stream(rows, _) => has_positional(rows),
             Rows::Chunks(rows) => has_positional(&rows.decoded),
             Rows::Shuffled(_, has_positional) => *has_positional,
@@ -226,7 +222,6 @@ impl<'a, G, P> Source<'a, G, P> {
             return None;
         }
         let row = match &self.rows {
-            Rows::List(rows, next) => return self.take_listed(rows, next),
             Rows::Stream(rows, true) => {
                 let mut context = Context::from_waker(Waker::noop());
                 match self.poll_stream(&mut lock(rows), &mut context) {
@@ -242,14 +237,14 @@ impl<'a, G, P> Source<'a, G, P> {
     }
 
     /// Moves up to this many rows into a thread's own rows, blocking until one is read. Returns `true` if the thread
-    /// got rows. It gets none from a list or at the end of the source.
+    /// got rows. It gets none at the end of the source.
     pub(crate) fn take_several(&self, number: usize, stop: &Stop, own: &OwnRows<G, P>) -> bool {
         if stop.is_set() || self.failed() {
             return false;
         }
         // Added while the source is locked: a thread that finds the source empty must see these rows.
         match &self.rows {
-            Rows::List(..) | Rows::Shuffled(..) => {}
+            Rows::Shuffled(..) => {}
             Rows::Chunks(rows) => {
                 if let Err((at, error)) = rows.take_several(number, own) {
                     self.fail(at, error);
@@ -290,13 +285,6 @@ impl<'a, G, P> Source<'a, G, P> {
         row.map_err(|(at, error)| self.fail(at, error)).ok()
     }
 
-    fn take_listed(&self, rows: &[ListedRow<G>], next: &AtomicUsize) -> Option<Numbered<G, P>> {
-        let index = next.fetch_add(1, Ordering::Relaxed);
-        // The builder already checked the ids of a list.
-        let row = self.with_id(Input::ToPredict(rows.get(index)?.clone()));
-        Some((index as u64, row))
-    }
-
     /// Sets the id of a row without a prediction, if the builder has a function for it.
     fn with_id(&self, row: Input<G, P>) -> Input<G, P> {
         match (row, &self.row_id) {
@@ -322,7 +310,7 @@ impl<'a, G, P> Source<'a, G, P> {
         });
         let row = match polled {
             Ok(polled) => std::task::ready!(polled),
-            Err(panic) => Some(Err(input_panicked(panic))),
+            Err(panic) => Some(Err(EvaluateError::rows_panicked(&panic.message))),
         };
         if !matches!(row, Some(Ok(_))) {
             rows.rows = None;
@@ -348,7 +336,7 @@ pub(crate) fn read_on_thread(
         });
         if let Err(panic) = result {
             // Without an error, the closed channel would look like the end of the rows.
-            let _ = send.blocking_send(Err(input_panicked(panic)));
+            let _ = send.blocking_send(Err(EvaluateError::rows_panicked(&panic.message)));
         }
     };
     thread::Builder::new()

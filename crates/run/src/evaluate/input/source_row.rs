@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use derive_where::derive_where;
+
 use crate::contract::{Example, Fields, Origin, Pair};
 
 /// A row before it is evaluated.
@@ -15,6 +17,7 @@ pub(crate) enum Input<G, P> {
 }
 
 /// An example without a prediction, which a list may share.
+#[derive_where(Clone)]
 pub(crate) struct ListedRow<G> {
     pub(crate) gold: Arc<G>,
     /// `None` if the row is identified by its position.
@@ -115,14 +118,5 @@ impl<G> ListedRow<G> {
         let details = self.details.get_or_insert_default();
         (details.id, details.is_positional) = (id(&self.gold), false);
         self
-    }
-}
-
-impl<G> Clone for ListedRow<G> {
-    fn clone(&self) -> Self {
-        Self {
-            gold: Arc::clone(&self.gold),
-            details: self.details.clone(),
-        }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::early::EarlyResult;
@@ -18,17 +18,8 @@ use crate::lm::CallTotals;
 use crate::messages::{escape, hash};
 
 /// The format version of result files, manifests and JSON output, as described in `docs/schema`.
-pub(crate) const FORMAT: u32 = 1;
-
-/// The key `format` of JSON output: the version.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct FormatVersion;
-
-impl Serialize for FormatVersion {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_u32(FORMAT)
-    }
-}
+#[doc(hidden)]
+pub const FORMAT: u32 = 1;
 
 /// The manifest of a run: what it measured, with which metrics, on which data. It is written beside each result file as
 /// `FILE.manifest.json`, and is part of the result in memory.

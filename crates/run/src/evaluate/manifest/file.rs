@@ -37,22 +37,20 @@ const CHECKSUM: &str = "checksum";
 /// The maximum size of a manifest that is read, in bytes.
 const MAX_LENGTH: u64 = 64 << 20;
 
-/// Why a manifest, or a result file with one, cannot be used.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ManifestError(String);
-
-dsrs_metrics_values::debug_as_display!(ManifestError);
+dsrs_metrics_values::message_errors! {
+    /// Why a manifest, or a result file with one, cannot be used.
+    pub struct ManifestError;
+}
 
 fn unreadable(manifest: &Path, reason: &dyn Display) -> ManifestError {
-    ManifestError(format!(
+    ManifestError::from(format!(
         "cannot read the manifest `{}`: {reason}; restore it, or remove it to use the results without their identity",
         manifest.display()
     ))
 }
 
 fn later_version(file: &Path, found: &dyn Display) -> ManifestError {
-    ManifestError(format!(
+    ManifestError::from(format!(
         "`{}` has the format version {found}, but this version of dsrs-metrics reads {FORMAT}; update dsrs-metrics",
         file.display()
     ))
@@ -132,7 +130,7 @@ fn find_at(
     };
     let (manifest, own) = parse(&path, &text)?;
     let other = || {
-        ManifestError(format!(
+        ManifestError::from(format!(
             "the manifest `{}` belongs to a different run than `{}`; restore the manifest of the run, or remove this one to use \
              the results without their identity",
             path.display(),
@@ -157,7 +155,7 @@ fn find_at(
     // A file that lost its last row has no reference.
     Err(match references {
         [] if found.bytes > described.bytes => other(),
-        _ => ManifestError(format!(
+        _ => ManifestError::from(format!(
             "`{}` was changed after it was written: its manifest `{}` describes {} bytes with different content, \
              found {} bytes; write it again, or remove the manifest to use the results without their identity",
             file.display(),
@@ -232,7 +230,7 @@ fn parse(path: &Path, text: &str) -> Result<(Manifest, String), ManifestError> {
     }
     let checksum = fields.remove(CHECKSUM);
     if checksum.as_ref().and_then(Value::as_str) != Some(&*canonical_hash(&value)) {
-        return Err(ManifestError(format!(
+        return Err(ManifestError::from(format!(
             "the manifest `{}` was changed after it was written; restore it, or remove it to use the results without their \
              identity",
             path.display()

@@ -63,12 +63,12 @@ fn commit() -> Option<GitCommit> {
     let commit = match git(&["rev-parse", "--verify", "HEAD"]) {
         Ok(commit) => commit,
         // Git is not installed.
-        Err(GitError::Start(error)) if error.kind() == io::ErrorKind::NotFound => return None,
-        Err(error) => return unreadable(error.message()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        Err(error) => return unreadable(error.to_string()),
     };
     let (is_changed, error) = match git(&["status", "--porcelain", "--untracked-files=no"]) {
         Ok(changes) => (Some(!changes.is_empty()), None),
-        Err(error) => (None, Some(error.message())),
+        Err(error) => (None, Some(error.to_string())),
     };
     Some(GitCommit {
         commit: Some(commit),
@@ -85,22 +85,8 @@ fn is_in_repository() -> bool {
         .any(|folder| folder.join(".git").symlink_metadata().is_ok())
 }
 
-enum GitError {
-    Start(io::Error),
-    Failed(String),
-}
-
-impl GitError {
-    fn message(self) -> String {
-        match self {
-            Self::Start(error) => format!("cannot run git: {error}"),
-            Self::Failed(message) => message,
-        }
-    }
-}
-
 /// Runs git without hooks or a file system monitor, and returns the first line of its output.
-fn git(arguments: &[&str]) -> Result<String, GitError> {
+fn git(arguments: &[&str]) -> io::Result<String> {
     let output = Command::new("git")
         .args([
             "-c",
@@ -113,7 +99,7 @@ fn git(arguments: &[&str]) -> Result<String, GitError> {
         .env("GIT_TERMINAL_PROMPT", "0")
         .stdin(Stdio::null())
         .output()
-        .map_err(GitError::Start)?;
+        .map_err(|error| io::Error::new(error.kind(), format!("cannot run git: {error}")))?;
     let first_line = |text: &[u8]| {
         let text = String::from_utf8_lossy(text);
         text.lines()
@@ -125,6 +111,6 @@ fn git(arguments: &[&str]) -> Result<String, GitError> {
     };
     match output.status.success() {
         true => Ok(first_line(&output.stdout)),
-        false => Err(GitError::Failed(first_line(&output.stderr))),
+        false => Err(io::Error::other(first_line(&output.stderr))),
     }
 }

@@ -15,11 +15,12 @@ mod truth;
 
 #[cfg(feature = "parquet")]
 pub(crate) use self::content::Embedded;
+pub use self::content::FORMAT;
 pub use self::content::{
-    DescribedFile, FormatVersion, GitCommit, Library, Manifest, ProcessManifest, RunCosts,
-    RunManifest, manifest_path,
+    DescribedFile, GitCommit, Library, Manifest, ProcessManifest, RunCosts, RunManifest,
+    manifest_path,
 };
-pub(crate) use self::content::{FORMAT, MANIFEST_SUFFIX, RunDescription};
+pub(crate) use self::content::{MANIFEST_SUFFIX, RunDescription};
 pub use self::early::{DecidedGate, EarlyResult};
 pub use self::file::ManifestError;
 pub(crate) use self::file::{

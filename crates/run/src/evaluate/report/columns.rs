@@ -17,10 +17,7 @@ use indexmap::{Equivalent, IndexMap};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::spool::{Chunk, SpoolReader};
-
-/// The size of a chunk of lines, in bytes.
-pub(super) const CHUNK: u64 = 1 << 20;
+use super::spool::{CHUNK, Chunk, SpoolReader};
 
 /// Fields with at most this many columns are never packed.
 const MAX_SPARSE_COLUMNS: usize = 1_000;

@@ -7,8 +7,8 @@ use std::io::{self, Write};
 
 use memchr::memchr;
 
-use super::columns::{self, CHUNK, Layout};
-use super::spool::{Chunk, SpoolReader};
+use super::columns::{self, Layout};
+use super::spool::{CHUNK, Chunk, SpoolReader};
 use crate::messages::formula;
 
 /// Writes the lines as CSV.

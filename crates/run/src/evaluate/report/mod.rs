@@ -18,7 +18,6 @@ pub(crate) use self::line::{Render, pair_line, score_line, scored_line};
 pub(crate) use self::progress::Progress;
 pub use self::progress::ProgressDisplay;
 pub use self::record::{ResultOutcome, ResultRow, ResultScore};
-pub(crate) use self::record::{are_verdicts, is_judged_offline};
 pub(crate) use self::result_files::{Format, ResultFiles};
 pub(crate) use self::spool::Lines;
 #[cfg(feature = "report")]

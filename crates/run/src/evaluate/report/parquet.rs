@@ -8,16 +8,13 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use bytes::Bytes;
-use indexmap::IndexMap;
-use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
-use parquet::column::writer::{ColumnCloseResult, ColumnWriter, get_column_writer};
-use parquet::data_type::ByteArray;
-use parquet::errors::ParquetError;
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::basic::Compression;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
-use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
-use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type};
+use parquet::file::properties::WriterProperties;
 
 use super::columns::{self, Kind, Layout};
 use super::spool::{Chunk, SpoolReader};
@@ -29,31 +26,35 @@ const MAX_ROWS: usize = 10_000;
 const MAX_BYTES: u64 = 32 << 20;
 
 impl Kind {
-    fn cells(self) -> Cells {
+    fn data_type(self) -> DataType {
         match self {
-            Self::Bool => Cells::Bool(Vec::new()),
-            Self::Integer => Cells::Integer(Vec::new()),
-            Self::Float => Cells::Float(Vec::new()),
-            Self::Null | Self::Text => Cells::Text(Vec::new()),
-            Self::Json => Cells::Json(Vec::new()),
+            Self::Bool => DataType::Boolean,
+            Self::Integer => DataType::Int64,
+            Self::Float => DataType::Float64,
+            Self::Null | Self::Text | Self::Json => DataType::Utf8,
         }
     }
 
-    fn physical(self) -> Physical {
+    /// Returns a column of these cells. A cell whose value has another type is null.
+    fn array(self, cells: &[Option<Cow<'_, str>>]) -> ArrayRef {
+        let cells = cells.iter().map(Option::as_deref);
         match self {
-            Self::Bool => Physical::BOOLEAN,
-            Self::Integer => Physical::INT64,
-            Self::Float => Physical::DOUBLE,
-            Self::Null | Self::Text | Self::Json => Physical::BYTE_ARRAY,
+            Self::Bool => Arc::new(cells.map(|it| it?.parse().ok()).collect::<BooleanArray>()),
+            Self::Integer => Arc::new(cells.map(|it| it?.parse().ok()).collect::<Int64Array>()),
+            Self::Float => Arc::new(cells.map(|it| it?.parse().ok()).collect::<Float64Array>()),
+            Self::Null | Self::Text => {
+                Arc::new(cells.map(|it| columns::text(it?)).collect::<StringArray>())
+            }
+            Self::Json => Arc::new(
+                cells
+                    .map(|it| it.map(columns::json))
+                    .collect::<StringArray>(),
+            ),
         }
-    }
-
-    fn logical(self) -> Option<LogicalType> {
-        (self.physical() == Physical::BYTE_ARRAY).then_some(LogicalType::String)
     }
 }
 
-/// Writes the lines as Parquet. One thread encodes each row group; the groups are added to the file in order.
+/// Writes the lines as Parquet. Threads convert the lines of each row group, which are encoded in order.
 pub(super) fn export(
     lines: &mut SpoolReader<'_>,
     out: &mut (impl Write + Send),
@@ -61,7 +62,10 @@ pub(super) fn export(
 ) -> io::Result<()> {
     let layout = Layout::of(lines)?;
     let columns = &layout.columns;
-    let schema = Arc::new(schema(columns).map_err(io::Error::other)?);
+    let fields = columns
+        .iter()
+        .map(|(name, kind)| Field::new(name, kind.data_type(), true));
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     let json = columns
         .iter()
         .filter(|(_, kind)| **kind == Kind::Json)
@@ -73,139 +77,34 @@ pub(super) fn export(
         .set_compression(Compression::SNAPPY)
         .set_key_value_metadata(Some(vec![json, embedded]))
         .build();
-    let properties = Arc::new(properties);
-    let descriptor = SchemaDescriptor::new(Arc::clone(&schema));
-    let file = SerializedFileWriter::new(out, schema, Arc::clone(&properties));
+    let options = ArrowWriterOptions::new()
+        .with_properties(properties)
+        .with_skip_arrow_metadata(true)
+        .with_schema_root("results".to_owned());
+    let file = ArrowWriter::try_new_with_options(out, Arc::clone(&schema), options);
     let mut file = file.map_err(io::Error::other)?;
-    let encode = |chunk: Chunk| {
-        let columns = columns_of(chunk, &layout)?
-            .into_iter()
-            .zip(descriptor.columns());
-        let encoded = columns.map(|(column, description)| column.encode(description, &properties));
-        encoded
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(io::Error::other)
+    let batch = |chunk: Chunk| {
+        let (text, lines) = chunk.into_parts()?;
+        let mut cells = vec![Vec::with_capacity(lines.len()); columns.len()];
+        layout.each_row(&text, &lines, |row| {
+            cells
+                .iter_mut()
+                .zip(row)
+                .for_each(|(column, cell)| column.push(cell.clone()));
+            Ok(())
+        })?;
+        let arrays = columns
+            .values()
+            .zip(&cells)
+            .map(|(kind, cells)| kind.array(cells));
+        RecordBatch::try_new(Arc::clone(&schema), arrays.collect()).map_err(io::Error::other)
     };
     let is_full = |rows, bytes| rows == MAX_ROWS || bytes >= MAX_BYTES;
-    lines.map_chunks(is_full, encode, |columns| {
-        let mut group = file.next_row_group().map_err(io::Error::other)?;
-        for (bytes, closed) in columns {
-            group
-                .append_column(&bytes, closed)
-                .map_err(io::Error::other)?;
-        }
-        group.close().map_err(io::Error::other)?;
-        Ok(())
+    lines.map_chunks(is_full, batch, |batch| {
+        file.write(&batch)
+            .and_then(|()| file.flush())
+            .map_err(io::Error::other)
     })?;
     file.close().map_err(io::Error::other)?;
     Ok(())
-}
-
-fn schema(columns: &IndexMap<String, Kind>) -> Result<Type, ParquetError> {
-    let field = |(name, kind): (&String, &Kind)| {
-        let field = Type::primitive_type_builder(name, kind.physical());
-        let field = field
-            .with_repetition(Repetition::OPTIONAL)
-            .with_logical_type(kind.logical());
-        field.build().map(Arc::new)
-    };
-    let fields = columns.iter().map(field).collect::<Result<_, _>>()?;
-    Type::group_type_builder("results")
-        .with_fields(fields)
-        .build()
-}
-
-/// The cells of a column in a row group.
-struct Column {
-    cells: Cells,
-    /// 1 for a cell with a value, 0 for one without.
-    levels: Vec<i16>,
-}
-
-/// The values of a column.
-enum Cells {
-    Bool(Vec<bool>),
-    Integer(Vec<i64>),
-    Float(Vec<f64>),
-    Text(Vec<ByteArray>),
-    Json(Vec<ByteArray>),
-}
-
-fn columns_of(chunk: Chunk, layout: &Layout) -> io::Result<Vec<Column>> {
-    let (text, lines) = chunk.into_parts()?;
-    let rows = lines.len();
-    let new = |kind: &Kind| Column {
-        cells: kind.cells(),
-        levels: Vec::with_capacity(rows),
-    };
-    let mut columns: Vec<_> = layout.columns.values().map(new).collect();
-    let bytes = Bytes::from(text);
-    let text = std::str::from_utf8(&bytes).map_err(io::Error::other)?;
-    layout.each_row(text, &lines, |values| {
-        for (column, value) in columns.iter_mut().zip(values) {
-            let has_value = value
-                .as_ref()
-                .is_some_and(|value| column.cells.push(value, &bytes));
-            column.levels.push(i16::from(has_value));
-        }
-        Ok(())
-    })?;
-    Ok(columns)
-}
-
-impl Cells {
-    /// Adds a value without copying it if it is part of the row group's text. Returns `true` if the value has the type
-    /// of the column.
-    fn push(&mut self, value: &str, text: &Bytes) -> bool {
-        let array = |value: Cow<'_, str>| match value {
-            Cow::Owned(value) => ByteArray::from(value.into_bytes()),
-            Cow::Borrowed(value) => ByteArray::from(text.slice_ref(value.as_bytes())),
-        };
-        match self {
-            Self::Bool(values) => add(values, value.parse().ok()),
-            Self::Integer(values) => add(values, value.parse().ok()),
-            Self::Float(values) => add(values, value.parse().ok()),
-            Self::Text(values) => add(values, columns::text(value).map(array)),
-            Self::Json(values) => add(values, Some(array(columns::json(value)))),
-        }
-    }
-}
-
-/// Adds a value; returns `true` if there is one.
-fn add<T>(values: &mut Vec<T>, value: Option<T>) -> bool {
-    let is_some = value.is_some();
-    values.extend(value);
-    is_some
-}
-
-impl Column {
-    /// Returns the encoded pages.
-    fn encode(
-        self,
-        description: &ColumnDescPtr,
-        properties: &WriterPropertiesPtr,
-    ) -> Result<(Bytes, ColumnCloseResult), ParquetError> {
-        let mut out = TrackedWrite::new(Vec::new());
-        let pages = Box::new(SerializedPageWriter::new(&mut out));
-        let mut writer = get_column_writer(Arc::clone(description), Arc::clone(properties), pages);
-        let levels = Some(&*self.levels);
-        match (&mut writer, &self.cells) {
-            (ColumnWriter::BoolColumnWriter(out), Cells::Bool(values)) => {
-                out.write_batch(values, levels, None)
-            }
-            (ColumnWriter::Int64ColumnWriter(out), Cells::Integer(values)) => {
-                out.write_batch(values, levels, None)
-            }
-            (ColumnWriter::DoubleColumnWriter(out), Cells::Float(values)) => {
-                out.write_batch(values, levels, None)
-            }
-            (
-                ColumnWriter::ByteArrayColumnWriter(out),
-                Cells::Text(values) | Cells::Json(values),
-            ) => out.write_batch(values, levels, None),
-            _ => Err(ParquetError::General("a column of another type".to_owned())),
-        }?;
-        let closed = writer.close()?;
-        Ok((Bytes::from(out.into_inner()?), closed))
-    }
 }

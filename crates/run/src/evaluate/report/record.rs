@@ -251,18 +251,25 @@ impl ResultRow {
         if row.id.is_empty() {
             return Err(invalid("an empty id"));
         }
-        let repeats = std::mem::take(&mut row.repeats);
-        for (name, score) in &mut row.scores {
+        for score in row.scores.values_mut() {
             score.finish().ok_or_else(|| invalid("an invalid score"))?;
-            if !repeats.is_empty() {
-                let scores = repeats.iter().filter_map(|it| it.scores.get(name));
-                score.is_share =
-                    score.value.is_some() && are_verdicts(scores.map(|it| (it.value, it.passed)));
-            }
         }
-        row.manifest = row.manifest.filter(|it| !it.is_empty());
-        row.gold_hash = row.gold_hash.or_else(|| row_hash(row.gold.as_ref()?));
-        Ok(row)
+        Ok(row.completed())
+    }
+
+    /// Completes a row that was read: computes shares from its repeats, and the hash of its gold row if an earlier
+    /// version wrote none.
+    pub(crate) fn completed(mut self) -> Self {
+        let repeats = std::mem::take(&mut self.repeats);
+        for (name, score) in self.scores.iter_mut().filter(|_| !repeats.is_empty()) {
+            let scores = repeats.iter().filter_map(|it| it.scores.get(name));
+            score.is_share =
+                score.value.is_some() && are_verdicts(scores.map(|it| (it.value, it.passed)));
+        }
+        let gold = self.gold.as_ref();
+        self.gold_hash = self.gold_hash.or_else(|| row_hash(gold?));
+        self.manifest = self.manifest.filter(|it| !it.is_empty());
+        self
     }
 
     /// Returns the value of an attribute, or of `gold.FIELD` or `pred.FIELD`. A path may lead into objects and lists.
@@ -464,7 +471,7 @@ impl ResultScore {
     }
 
     /// Checks a score that was read: only the outcome `scored` may have a value. Returns `None` if it is invalid.
-    fn finish(&mut self) -> Option<()> {
+    pub(crate) fn finish(&mut self) -> Option<()> {
         match self.outcome {
             ResultOutcome::Scored => self.value = Some(self.value?),
             _ => (self.value, self.passed) = (None, None),
@@ -497,7 +504,7 @@ fn is_verdict(value: Option<f64>, passed: Option<bool>) -> bool {
 }
 
 /// Returns `true` if at least one repeat has a score and each score is pass or fail. A repeat is a value and a verdict.
-pub(crate) fn are_verdicts(repeats: impl Iterator<Item = (Option<f64>, Option<bool>)>) -> bool {
+fn are_verdicts(repeats: impl Iterator<Item = (Option<f64>, Option<bool>)>) -> bool {
     let scored = repeats.filter(|(value, _)| value.is_some());
     scored
         .map(|(value, passed)| is_verdict(value, passed))
@@ -506,7 +513,7 @@ pub(crate) fn are_verdicts(repeats: impl Iterator<Item = (Option<f64>, Option<bo
 }
 
 /// Returns `true` if the metadata of a score or one of its components has the label of the offline judge.
-pub(crate) fn is_judged_offline(
+fn is_judged_offline(
     metadata: &Map<String, Value>,
     components: &IndexMap<String, ResultScore>,
 ) -> bool {

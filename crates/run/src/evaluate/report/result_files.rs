@@ -74,7 +74,7 @@ impl ResultFiles {
         };
         let spool = first
             .spool()
-            .map_err(|error| output_error(&first.path, &error))?;
+            .map_err(|error| EvaluateError::output(&first.path, error))?;
         Ok(Some(Self {
             lines: LineIndex::new(first.file.beside()),
             spool: Hashing::new(BufWriter::with_capacity(1 << 16, spool)),
@@ -95,7 +95,7 @@ impl ResultFiles {
         }
         self.spool_latest(MAX_LATEST / 2).map_err(|error| {
             let path = self.targets[0].path.clone();
-            self.keep_spool(path, &error)
+            self.keep_spool(&path, &error)
         })
     }
 
@@ -170,23 +170,20 @@ impl ResultFiles {
             failed.map(|(path, error)| format!("; cannot write `{}`: {error}", path.display()));
         let error = format!("{error}{}", others.collect::<String>());
         match is_written {
-            true => Err(EvaluateError::Output {
-                path,
-                reason: error,
-            }),
-            false => Err(self.keep_spool(path, &error)),
+            true => Err(EvaluateError::output(&path, error)),
+            false => Err(self.keep_spool(&path, &error)),
         }
     }
 
     /// Keeps the spool file and returns an error that names it.
-    fn keep_spool(&mut self, path: PathBuf, error: &impl Display) -> EvaluateError {
+    fn keep_spool(&mut self, path: &Path, error: &impl Display) -> EvaluateError {
         // On a full disk there may still be room for some of them.
         let _ = self.spool_latest(0);
         let kept = self.spool.out().get_mut().keep();
         let kept = kept.display();
         let reason =
             format!("{error}; the rows so far are kept in `{kept}`, one JSON object per line");
-        EvaluateError::Output { path, reason }
+        EvaluateError::output(path, reason)
     }
 
     /// Replaces a target and its manifest. The old ones remain until the new ones are complete. The new manifest first
@@ -289,10 +286,10 @@ struct Target {
 
 impl Target {
     fn open(format: Format, path: &Path) -> Result<Self, EvaluateError> {
-        let file = OutputFile::create(path).map_err(|error| output_error(path, &error))?;
+        let file = OutputFile::create(path).map_err(|error| EvaluateError::output(path, error))?;
         let manifest = file.is_renamed().then(|| {
             let manifest = Self::open_manifest(path, &file);
-            manifest.map_err(|error| output_error(&manifest_path(path), &error))
+            manifest.map_err(|error| EvaluateError::output(&manifest_path(path), error))
         });
         let manifest = manifest.transpose()?;
         Ok(Self {
@@ -316,13 +313,6 @@ impl Target {
     /// Creates the spool file in the same folder as the target. Only its owner can read it.
     fn spool(&self) -> io::Result<TemporaryFile> {
         TemporaryFile::beside(&self.file.beside(), Access::Owner)
-    }
-}
-
-fn output_error(path: &Path, error: &io::Error) -> EvaluateError {
-    EvaluateError::Output {
-        path: path.to_owned(),
-        reason: error.to_string(),
     }
 }
 

@@ -6,8 +6,10 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use crate::evaluate::files::TemporaryFile;
-#[cfg(feature = "csv")]
 use crate::in_order::in_order;
+
+/// The size of a chunk of lines, in bytes.
+pub(super) const CHUNK: u64 = 1 << 20;
 
 /// The size of an entry in bytes: offset and length, both little-endian. A row without a line has length 0.
 const ENTRY: usize = 16;
@@ -212,54 +214,17 @@ impl Lines {
 
 /// A reader of the spooled lines in input order.
 pub(super) struct SpoolReader<'a> {
-    file: BufReader<&'a File>,
-    offset: u64,
+    file: &'a File,
     lines: &'a mut LineIndex,
-    buffer: Vec<u8>,
-}
-
-impl<'a> SpoolReader<'a> {
-    pub(super) fn new(file: &'a File, lines: &'a mut LineIndex) -> Self {
-        let file = BufReader::with_capacity(1 << 16, file);
-        Self {
-            file,
-            offset: 0,
-            lines,
-            buffer: Vec::new(),
-        }
-    }
-
-    pub(super) fn for_each(
-        &mut self,
-        mut each: impl FnMut(&[u8]) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let Self {
-            file,
-            offset,
-            lines,
-            buffer,
-        } = self;
-        lines.for_each(|line| {
-            // A relative seek keeps the buffer for adjacent lines.
-            file.seek_relative(line.offset.cast_signed() - offset.cast_signed())?;
-            let length = usize::try_from(line.length).map_err(|_| io::ErrorKind::FileTooLarge)?;
-            buffer.resize(length, 0);
-            file.read_exact(buffer)?;
-            *offset = line.offset + line.length;
-            each(buffer)
-        })
-    }
 }
 
 /// Consecutive lines.
-#[cfg(feature = "csv")]
 pub(super) struct Chunk {
     text: Vec<u8>,
     /// The place of each line in the text.
     lines: Vec<Range<usize>>,
 }
 
-#[cfg(feature = "csv")]
 impl Chunk {
     /// Reads lines; those adjacent in the file are read together.
     fn read(mut file: &File, places: &[SpooledLine]) -> io::Result<Self> {
@@ -283,6 +248,7 @@ impl Chunk {
     }
 
     /// Returns the text, and the places of the lines in it.
+    #[cfg(feature = "csv")]
     pub(super) fn into_parts(self) -> io::Result<(String, Vec<Range<usize>>)> {
         Ok((
             String::from_utf8(self.text).map_err(io::Error::other)?,
@@ -291,8 +257,23 @@ impl Chunk {
     }
 }
 
-#[cfg(feature = "csv")]
-impl SpoolReader<'_> {
+impl<'a> SpoolReader<'a> {
+    pub(super) fn new(file: &'a File, lines: &'a mut LineIndex) -> Self {
+        Self { file, lines }
+    }
+
+    /// Calls a function with each line, without its line break.
+    pub(super) fn for_each(
+        &mut self,
+        mut each: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let is_full = |_, bytes| bytes >= CHUNK;
+        self.map_chunks(is_full, Ok, |chunk| {
+            let mut lines = chunk.lines.into_iter();
+            lines.try_for_each(|place| each(&chunk.text[place]))
+        })
+    }
+
     /// Calls `work` with chunks of lines on all threads, and `each` with the results in line order. `is_full` decides
     /// where a chunk ends, given its number of lines and bytes.
     pub(super) fn map_chunks<R: Send>(
@@ -301,8 +282,7 @@ impl SpoolReader<'_> {
         work: impl Fn(Chunk) -> io::Result<R> + Sync,
         mut each: impl FnMut(R) -> io::Result<()>,
     ) -> io::Result<()> {
-        let Self { file, lines, .. } = self;
-        let file = *file.get_ref();
+        let Self { file, lines } = self;
         in_order(
             work,
             |result| each(result?),

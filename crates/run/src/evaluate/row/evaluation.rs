@@ -185,11 +185,10 @@ impl<G: Sync, P: Sync> Plan<'_, G, P> {
             let panicked = |panic: panic::Panic| {
                 Some(MetricError::panicked(entry.name.clone(), panic.message))
             };
-            let error = Box::new(error.unwrap_or_else(panicked)?);
-            Some(EvaluateError::UnreadableRow {
-                at: at.clone(),
-                error,
-            })
+            Some(EvaluateError::unreadable(
+                at,
+                &error.unwrap_or_else(panicked)?,
+            ))
         })
     }
 }

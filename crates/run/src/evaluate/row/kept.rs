@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex};
 
+use derive_where::derive_where;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -29,6 +30,7 @@ use crate::messages::hash::hexadecimal;
 const FORMAT: u32 = 2;
 
 /// The configured store of a run.
+#[derive_where(Clone)]
 pub(crate) struct StoreOptions<G, P> {
     pub(crate) dir: PathBuf,
     codec: Codec<G, P>,
@@ -51,30 +53,14 @@ where
     }
 }
 
-impl<G, P> Clone for StoreOptions<G, P> {
-    fn clone(&self) -> Self {
-        Self {
-            dir: self.dir.clone(),
-            codec: self.codec,
-        }
-    }
-}
-
 /// How the parts of a row become JSON. A part that cannot be converted is not kept.
+#[derive_where(Clone, Copy)]
 struct Codec<G, P> {
     inputs: fn(&G, Option<&[String]>) -> Option<Value>,
     content: fn(&MetricCall<'_, G, P>) -> Option<Value>,
     encode: fn(&P) -> serde_json::Result<StoredPrediction>,
     decode: fn(StoredPrediction) -> serde_json::Result<P>,
 }
-
-impl<G, P> Clone for Codec<G, P> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<G, P> Copy for Codec<G, P> {}
 
 /// An output of a program.
 #[derive(Serialize, Deserialize)]

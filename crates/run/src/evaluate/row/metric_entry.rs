@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use derive_where::derive_where;
+
 use super::sample::Sample;
 use crate::contract::declared::requirements::{self, NotReady};
 use crate::contract::dedup::Sharing;
@@ -28,6 +30,7 @@ const RESERVED: [&str; 11] = [
 ];
 
 /// A metric with the properties needed for every row.
+#[derive_where(Clone)]
 pub(crate) struct MetricEntry<'a, G, P> {
     pub(crate) name: String,
     pub(crate) kind: ScoreKind,
@@ -39,33 +42,6 @@ pub(crate) struct MetricEntry<'a, G, P> {
     pub(crate) is_async: bool,
     /// The rows that the metric judges; `None` if it evaluates all.
     pub(crate) sample: Option<Sample>,
-}
-
-impl<G, P> Clone for MetricEntry<'_, G, P> {
-    fn clone(&self) -> Self {
-        let Self {
-            name,
-            kind,
-            range,
-            reads,
-            metric,
-            key,
-            is_async,
-            sample,
-        } = self;
-        let (name, reads, key) = (name.clone(), reads.clone(), key.clone());
-        let (metric, kind, range, is_async) = (Arc::clone(metric), *kind, *range, *is_async);
-        Self {
-            name,
-            kind,
-            range,
-            reads,
-            metric,
-            key,
-            is_async,
-            sample: sample.clone(),
-        }
-    }
 }
 
 impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
@@ -94,11 +70,10 @@ impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
         };
         let suggestion = Some(suggestion).filter(|name| !name.is_empty());
         let suggestion = suggestion.unwrap_or_else(|| "exact_match".to_owned());
-        Err(EvaluateError::MetricName {
-            name: name.to_owned(),
-            reason,
-            suggestion,
-        })
+        Err(EvaluateError::setting(format!(
+            "invalid metric name {name:?}: {reason}; \
+             rename it with `#[metric(name = \"..\")]`, for instance to `{suggestion}`"
+        )))
     }
 
     pub(crate) fn new(metric: Arc<dyn Metric<G, P> + 'a>) -> Self {

@@ -9,8 +9,8 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 use super::metric_summary::MetricSummary;
 use crate::contract::{Example, Outcome, Prediction, ProgramRun, ProgramUsage};
 use crate::data::Mapping;
-use crate::evaluate::error::EvaluateError;
-use crate::evaluate::manifest::{EarlyResult, FormatVersion, Manifest};
+use crate::evaluate::error::{EvaluateError, EvaluateErrorKind};
+use crate::evaluate::manifest::{EarlyResult, FORMAT, Manifest};
 use crate::evaluate::row::{RowResult, StoreUse};
 use crate::messages::escape;
 use crate::stats::Histogram;
@@ -169,22 +169,23 @@ impl<G, P> EvaluationResult<G, P> {
     /// Returns the score, or an error that explains why there is none.
     ///
     /// # Errors
-    /// Returns [`EvaluateError::UnknownField`] if no prediction has a field that the metric reads, and
-    /// [`EvaluateError::NothingScored`], with the error of the first failed row, if no row has a score.
+    /// Returns an error of the kind [`NothingScored`](EvaluateErrorKind::NothingScored) if no prediction has a field that
+    /// the metric reads, or if no row has a score; then with the error of the first failed row.
     pub fn try_score(&self) -> Result<f64, EvaluateError> {
+        let nothing_scored =
+            |message| EvaluateError::new(EvaluateErrorKind::NothingScored, message);
+        let metric = self.names.first().map_or("", String::as_str);
         let first = self.metrics.first();
         if let Some(field) = first.and_then(|summary| summary.unknown_fields.first()) {
-            let metric = self.names.first().cloned().unwrap_or_default();
-            return Err(EvaluateError::UnknownField {
-                metric,
-                field: field.clone(),
-            });
+            return Err(nothing_scored(format!("metric `{metric}`: {field}")));
         }
-        self.score.ok_or_else(|| EvaluateError::NothingScored {
-            metric: self.names.first().cloned().unwrap_or_default(),
-            rows: self.rows,
-            failed: self.failed_rows,
-            first_error: self.first_error.clone(),
+        self.score.ok_or_else(|| {
+            let first = self.first_error.as_ref();
+            let first = first.map_or(String::new(), |error| format!(", first error: {error}"));
+            nothing_scored(format!(
+                "not enough rows: none of {} has a score under `{metric}` ({} failed{first})",
+                self.rows, self.failed_rows
+            ))
         })
     }
 }
@@ -197,7 +198,7 @@ impl<G, P> EvaluationResult<G, P> {
 impl<G, P> Serialize for EvaluationResult<G, P> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut report = serializer.serialize_struct("EvaluationResult", 7)?;
-        report.serialize_field("format", &FormatVersion)?;
+        report.serialize_field("format", &FORMAT)?;
         report.serialize_field("rows", &self.rows)?;
         report.serialize_field("metrics", &ByName(&self.metrics))?;
         match self.program.is_reported() {

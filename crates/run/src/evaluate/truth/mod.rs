@@ -35,8 +35,8 @@ pub(crate) fn check<G: Sync, P: Sync>(
         };
         let found = checked(entry, sample, cheap);
         let found = found.and_then(|()| reason.map_or(Ok(()), |reason| Err(reason.to_owned())));
-        found.map_err(|reason| EvaluateError::Truth {
-            reason: format!("truth `{}`: {reason}", entry.name),
+        found.map_err(|reason| {
+            EvaluateError::setting(format!("truth `{}`: {reason}", entry.name))
         })?;
     }
     Ok(())

@@ -1,10 +1,8 @@
 //! Judges a sample of the rows, once all other metrics have evaluated all of them.
 
-use std::pin::pin;
-
 use futures_util::{StreamExt, stream};
 
-use super::state::{Run, stop_signal};
+use super::state::Run;
 use crate::evaluate::report::Lines;
 use crate::evaluate::truth::{SampledRow, TruthRun};
 
@@ -20,19 +18,14 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
             let judged = crate::lm::replay::in_scope(judged);
             judged.await;
         });
-        let mut judged = pin!(judged);
-        let (mut stop, mut grace_period) = (pin!(stop_signal(self.stop_when.as_ref())), None);
-        loop {
+        self.supervise(async {
             tokio::select! {
                 biased;
-                () = &mut stop, if !self.stop.is_requested() => self.stop.request(),
-                () = self.stop.requested(), if grace_period.is_none() => {
-                    grace_period = Some(self.start_grace_period());
-                }
-                () = &mut judged => break,
-                () = self.stop.abandoned() => break,
+                () = judged => {}
+                () = self.stop.abandoned() => {}
             }
-        }
+        })
+        .await;
     }
 
     async fn judge(&self, truth: &TruthRun<G, P>, sampled: SampledRow<G, P>) {

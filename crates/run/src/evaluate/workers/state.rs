@@ -1,10 +1,11 @@
 //! The state that the threads or tasks of one run share.
 
+use std::pin::pin;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures_util::future::{BoxFuture, Shared};
+use futures_util::future::{BoxFuture, OptionFuture, Shared};
 use tokio::time::Instant;
 
 use super::collector::Collector;
@@ -48,17 +49,27 @@ pub(crate) struct Run<'a, G, P> {
     pub(crate) grace: GraceSettings,
 }
 
-/// Completes when `stop_when` requests a stop.
-pub(crate) async fn stop_signal(signal: Option<&Shared<BoxFuture<'static, ()>>>) {
-    match signal {
-        Some(signal) => signal.clone().await,
-        None => std::future::pending().await,
-    }
-}
-
 impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
+    /// Awaits the work of the run. Requests a stop when `stop_when` completes, and starts the grace period once a stop is
+    /// requested.
+    pub(super) async fn supervise<T>(&self, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        let mut stop = pin!(OptionFuture::from(self.stop_when.clone()));
+        let mut grace_period = None;
+        loop {
+            tokio::select! {
+                biased;
+                Some(()) = &mut stop, if !self.stop.is_requested() => self.stop.request(),
+                () = self.stop.requested(), if grace_period.is_none() => {
+                    grace_period = Some(self.start_grace_period());
+                }
+                result = &mut work => return result,
+            }
+        }
+    }
+
     /// Starts the grace period. If signals are handled, its end is reported on standard error too.
-    pub(super) fn start_grace_period(&self) -> GracePeriod {
+    fn start_grace_period(&self) -> GracePeriod {
         let (stop, GraceSettings { period, .. }) = (Arc::clone(&self.stop), self.grace);
         #[cfg(feature = "ctrl-c")]
         if self.grace.is_reported {
@@ -91,7 +102,7 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
         if let Some(error) = self.store.as_ref().and_then(RunStore::error) {
             collector
                 .output_error
-                .get_or_insert(EvaluateError::Store(error));
+                .get_or_insert(EvaluateError::store(error));
         }
         if collector.is_full() {
             self.stop.set();

@@ -1,6 +1,5 @@
 //! Rows that wait for a program or an asynchronous metric. Tasks of the runtime take them one by one.
 
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
@@ -9,7 +8,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
 use tokio::task::{JoinError, JoinSet};
 
-use super::state::{Run, stop_signal};
+use super::state::Run;
 use super::threads::number_of_threads;
 use crate::contract::{Program, Settings, panic};
 use crate::evaluate::error::EvaluateError;
@@ -47,37 +46,35 @@ where
     };
     let _wake_up = WakeUp::start(&Handle::current());
     let mut tasks = JoinSet::new();
-    let (mut has_rows, mut grace_period) = (true, None);
-    let mut stop = pin!(stop_signal(run.stop_when.as_ref()));
-    while has_rows || !tasks.is_empty() {
-        let takes_row = has_rows && tasks.len() < run.concurrency && !run.is_ahead();
-        let next = async {
-            let permit = Arc::clone(&unbegun).acquire_owned().await;
-            (run.source.next(&run.stop).await, permit)
-        };
-        tokio::select! {
-            biased;
-            () = &mut stop, if !run.stop.is_requested() => run.stop.request(),
-            () = run.stop.requested(), if grace_period.is_none() => {
-                grace_period = Some(run.start_grace_period());
+    let mut has_rows = true;
+    run.supervise(async {
+        while has_rows || !tasks.is_empty() {
+            let takes_row = has_rows && tasks.len() < run.concurrency && !run.is_ahead();
+            let next = async {
+                let permit = Arc::clone(&unbegun).acquire_owned().await;
+                (run.source.next(&run.stop).await, permit)
+            };
+            tokio::select! {
+                biased;
+                () = run.stop.abandoned() => {
+                    has_rows = false;
+                    abandon(&mut tasks, &run.stop).await;
+                }
+                Some(ended) = tasks.join_next() => ended.or_else(check_task)?,
+                next = next, if takes_row => match next {
+                    (Some(row), permit) => spawn(&mut tasks, row, permit),
+                    (None, _) => has_rows = false,
+                },
             }
-            () = run.stop.abandoned() => {
+            if run.source.failed() {
+                // There will be no result, so the remaining work is cancelled.
                 has_rows = false;
-                abandon(&mut tasks, &run.stop).await;
+                tasks.shutdown().await;
             }
-            Some(ended) = tasks.join_next() => ended.or_else(check_task)?,
-            next = next, if takes_row => match next {
-                (Some(row), permit) => spawn(&mut tasks, row, permit),
-                (None, _) => has_rows = false,
-            },
         }
-        if run.source.failed() {
-            // There will be no result, so the remaining work is cancelled.
-            has_rows = false;
-            tasks.shutdown().await;
-        }
-    }
-    Ok(())
+        Ok(())
+    })
+    .await
 }
 
 /// Cancels the tasks. One that computes without awaiting anything cannot be cancelled, so the run ends without it and
@@ -92,9 +89,7 @@ async fn abandon(tasks: &mut JoinSet<()>, stop: &Stop) {
 /// Returns an error if a task panicked. A cancelled task only abandoned its row.
 fn check_task(error: JoinError) -> Result<(), EvaluateError> {
     match error.try_into_panic() {
-        Ok(payload) => Err(EvaluateError::Worker {
-            message: panic::into_message(payload),
-        }),
+        Ok(payload) => Err(EvaluateError::worker(&panic::into_message(payload))),
         Err(_) => Ok(()),
     }
 }

@@ -13,7 +13,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Notify;
 
 use super::collector::Collector;
-use super::state::{Run, stop_signal};
+use super::state::Run;
 use crate::contract::{Outcome, Scored, Settings, panic};
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::input::{Input, Numbered, OwnRows, Stop};
@@ -55,24 +55,19 @@ where
         }
     }
     let threads = Threads::start(run, run.concurrency)?;
-    let mut grace_period = None;
-    let mut stop = pin!(stop_signal(run.stop_when.as_ref()));
     let guard = StopOnDrop(&run.stop);
-    loop {
+    run.supervise(async {
         tokio::select! {
             biased;
-            () = threads.ended(run) => break,
-            () = &mut stop, if !run.stop.is_requested() => run.stop.request(),
-            () = run.stop.requested(), if grace_period.is_none() => {
-                grace_period = Some(run.start_grace_period());
-            }
+            () = threads.ended(run) => {}
             // A thread cannot be cancelled, so the run ends without it and does not record its row.
-            () = run.stop.given_up() => break,
+            () = run.stop.given_up() => {}
         }
-    }
+    })
+    .await;
     std::mem::forget(guard);
     match lock(&threads.panic).take() {
-        Some(message) => Err(EvaluateError::Worker { message }),
+        Some(message) => Err(EvaluateError::worker(&message)),
         None => Ok(()),
     }
 }

@@ -13,10 +13,10 @@ use super::pairs::{ComparedRows, Groups, Pairs};
 use super::runs::RunTotals;
 use crate::contract::{Direction, ScoreKind};
 use crate::data::NamedFile;
-use crate::evaluate::manifest::FormatVersion;
+use crate::evaluate::manifest::FORMAT;
 use crate::in_order::in_order;
-use crate::messages::escape;
-use crate::results::error::{ResultsError, ResultsErrorKind, hint, suggestion};
+use crate::messages::{escape, suggest};
+use crate::results::error::{ResultsError, ResultsErrorKind};
 use crate::results::figures::Bounds;
 use crate::results::file::Results;
 use crate::results::run::{CORPUS, is_lower_better};
@@ -237,7 +237,7 @@ impl ComparisonBuilder {
         )?;
         adjust(&mut metrics);
         Ok(Comparison {
-            format: FormatVersion,
+            format: FORMAT,
             a: RunTotals::of(a, pairs.pairs.iter().map(|pair| pair.a)),
             b: RunTotals::of(b, pairs.pairs.iter().map(|pair| pair.b)),
             paired: pairs.pairs.len() as u64,
@@ -257,7 +257,7 @@ impl ComparisonBuilder {
         for metric in &self.metrics {
             let is_in = |of: &&RunScores| Selected::new(metric).is_in(of);
             if let Some(without) = [a, b].into_iter().find(|of| !is_in(of)) {
-                let hint = hint(metric, without.run.metrics());
+                let hint = suggest::known_names(metric, without.run.metrics());
                 let (file, metric) = (without.run.name(), escape::name(metric));
                 return Err(ResultsError::rows(format!(
                     "{file}: no row has a score for `{metric}`{hint}"
@@ -270,8 +270,8 @@ impl ComparisonBuilder {
         for (with, without) in [(a, b), (b, a)] {
             let is_missing = |name: &&str| !Selected::new(name).is_in(without);
             if let Some(metric) = with.run.metrics().find(is_missing) {
-                let known: Vec<&str> = without.run.metrics().collect();
-                let suggestion = suggestion(metric, &known).unwrap_or_default();
+                let suggestion = suggest::did_you_mean(metric, without.run.metrics());
+                let suggestion = suggestion.unwrap_or_default();
                 let (file, other) = (without.run.name(), with.run.name());
                 return Err(ResultsError::rows(format!(
                     "{file}: no row has a score for `{}`, which {other} has; to compare only some metrics, select them with -m{suggestion}",
@@ -305,7 +305,7 @@ impl ComparisonBuilder {
         {
             None => Ok(()),
             Some(metric) => {
-                let hint = hint(metric, names.iter().map(String::as_str));
+                let hint = suggest::known_names(metric, names.iter().map(String::as_str));
                 let metric = escape::name(metric);
                 let message =
                     format!("lower is better for `{metric}`, which is not compared{hint}");

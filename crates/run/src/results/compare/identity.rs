@@ -10,8 +10,8 @@ use super::runs::Sides;
 use crate::contract::{IdentityDifference, MetricIdentity};
 use crate::evaluate::JudgeReplies;
 use crate::evaluate::manifest::{Manifest, NO_MANIFEST, RunManifest};
-use crate::messages::escape;
-use crate::results::error::{ResultsError, hint};
+use crate::messages::{escape, suggest};
+use crate::results::error::ResultsError;
 use crate::results::file::Results;
 use crate::results::run::Run;
 
@@ -219,7 +219,7 @@ pub(in crate::results) fn check_allowed(
     match allowed.iter().find(|name| !known.contains(&***name)) {
         None => Ok(()),
         Some(metric) => {
-            let (name, hint) = (escape::name(metric), hint(metric, known));
+            let (name, hint) = (escape::name(metric), suggest::known_names(metric, known));
             let message = format!("`{name}` may differ, but no run has this metric{hint}");
             Err(ResultsError::setting("allow_different", message))
         }

@@ -25,7 +25,6 @@ use super::file::Results;
 #[cfg(feature = "html")]
 use super::run_scores::RunScores;
 use crate::evaluate::EvaluationResult;
-use crate::evaluate::manifest::FormatVersion;
 
 pub use builder::ComparisonBuilder;
 pub use difference::{DifferenceTest, PairedDifference};
@@ -51,7 +50,7 @@ pub(super) fn check_rows(a: &RunScores, b: &RunScores) -> Result<(), ResultsErro
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Comparison {
-    pub(super) format: FormatVersion,
+    pub(super) format: u32,
     /// The first run, usually the older one.
     pub a: RunTotals,
     /// The second run, usually the newer one.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexSet;
 
-use crate::messages::escape;
-use crate::results::error::{ResultsError, first_ids, hint};
+use crate::messages::{escape, suggest};
+use crate::results::error::{ResultsError, first_ids};
 use crate::results::run_scores::RunScores;
 use crate::results::selected::{Score, Selected};
 use crate::stats::score_difference;
@@ -276,7 +276,7 @@ impl Groups {
         }
         if names.is_empty() {
             let (file, known) = (pairs.a.run.name(), pairs.a.known_fields());
-            let hint = hint(field, known.iter().map(String::as_str));
+            let hint = suggest::known_names(field, known.iter().map(String::as_str));
             let field = escape::name(field);
             return Err(ResultsError::rows(format!(
                 "{file}: no row has `{field}`{hint}"

@@ -8,12 +8,11 @@ use serde_json::{Value, json};
 
 use super::chart::{Range, scored_values};
 use super::labels::{Metric, plural};
-use super::report::meant;
 use super::run::{Part, PartScore, ReportRun};
 use super::table_rows::MAX_ROWS;
 use super::view::{View, run_figures};
 use crate::contract::ScoreKind;
-use crate::messages::escape;
+use crate::messages::{escape, suggest};
 use crate::results::figures::{Bounds, Counts, Figures, counted, figures_of};
 use crate::results::{ResultRow, ResultsError, thousands};
 
@@ -40,12 +39,13 @@ impl<'r> Groups<'r> {
                 known.extend(run.map_rows(&first, known_fields)?);
             }
             let known = known.into_iter().max_by_key(Vec::len).unwrap_or_default();
-            let (name, meant) = (escape::name(field), meant(field, &known));
-            let meant = meant.unwrap_or_else(|| match &*known {
-                [] => "the rows have only ids and scores; write the result file again with `--with-rows`".to_owned(),
-                known => format!("the rows have {}", escape::names(known.iter().map(String::as_str))),
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let hint = suggest::did_you_mean(field, known.iter().copied());
+            let hint = hint.unwrap_or_else(|| match &*known {
+                [] => "; the rows have only ids and scores; write the result file again with `--with-rows`".to_owned(),
+                known => format!("; the rows have {}", escape::names(known.iter().copied())),
             });
-            let message = format!("no row has the field `{name}`; {meant}");
+            let message = format!("no row has the field `{}`{hint}", escape::name(field));
             return Err(ResultsError::setting("group", message));
         }
         Ok(Self(runs.iter().map(|run| rows_of_groups(run)).collect()))

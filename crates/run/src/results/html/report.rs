@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use indexmap::IndexSet;
 
 use super::run::ReportRun;
-use crate::messages::escape;
-use crate::messages::suggest::nearest;
+use crate::messages::{escape, suggest};
 use crate::results::run::is_lower_better;
 use crate::results::{Results, ResultsError};
 
@@ -169,15 +168,12 @@ impl<'a> HtmlReport<'a> {
             None => Ok(()),
             Some(metric) => {
                 let known: IndexSet<&str> = metrics().collect();
-                let known: Vec<String> = known.into_iter().map(str::to_owned).collect();
-                let meant = meant(metric, &known).unwrap_or_else(|| {
-                    format!(
-                        "the runs have {}",
-                        escape::names(known.iter().map(String::as_str))
-                    )
+                let hint = suggest::did_you_mean(metric, known.iter().copied());
+                let hint = hint.unwrap_or_else(|| {
+                    format!("; the runs have {}", escape::names(known.into_iter()))
                 });
                 let metric = escape::name(metric);
-                let message = format!("lower is better for `{metric}`, which no run has; {meant}");
+                let message = format!("lower is better for `{metric}`, which no run has{hint}");
                 Err(ResultsError::setting("lower_is_better", message))
             }
         }
@@ -187,10 +183,4 @@ impl<'a> HtmlReport<'a> {
         let runs: Vec<_> = runs.iter().map(|run| &run.scores.run).collect();
         self.lower_is_better.iter().any(|it| it == metric) || is_lower_better(metric, &runs)
     }
-}
-
-/// Suggests the name that was probably meant, if one is similar.
-pub(super) fn meant(name: &str, known: &[String]) -> Option<String> {
-    let nearest = nearest(name, known.iter().map(String::as_str))?;
-    Some(format!("did you mean `{}`?", escape::name(nearest)))
 }

@@ -13,7 +13,7 @@ use crate::evaluate::report::{Progress, ProgressDisplay, ResultOutcome, ResultRo
 use crate::messages::escape;
 use crate::results::ResultsError;
 use crate::results::file::Results;
-use crate::results::read_rows::{check_has_id, read_lines, read_manifest, read_rows};
+use crate::results::read_rows::read_lines;
 use crate::results::run::{Run, entry, name_of};
 use crate::results::run_scores::{Columns, RunScores};
 use crate::results::selected::Score;
@@ -48,26 +48,23 @@ impl ReportRun<'static> {
         let is_file = file.as_os_str() != "-" && fs::metadata(file).is_ok_and(|it| it.is_file());
         let columns = columns(group);
         let mut run = Self {
-            scores: RunScores::new(Run::new(name_of(named)), &columns),
+            scores: RunScores::new(Run::new(String::new()), &columns),
             totals: Totals::default(),
             rows: Rows::InMemory(Vec::new().into()),
         };
+        let name = name_of(named);
         let mut progress = Progress::new(ProgressDisplay::Terminal, None);
-        let references = read_rows(named, |row, has_id| {
-            check_has_id(&row, has_id)?;
-            run.scores.run.add(&row)?;
+        let read = Run::read(named, |row| {
             run.totals.add(run.len(), &row);
             run.scores.add(&row, &columns)?;
             if let (false, Rows::InMemory(rows)) = (is_file, &mut run.rows) {
                 rows.to_mut().push(row);
             }
-            progress.row_done(run.len() as u64, || escape::name(run.name()).to_string());
-            Ok::<_, ResultsError>(())
+            progress.row_done(run.len() as u64, || escape::name(&name).to_string());
+            Ok(())
         });
         progress.clear();
-        run.scores
-            .run
-            .set_manifest(read_manifest(file, &references?)?);
+        run.scores.run = read?;
         if is_file {
             run.rows = Rows::InFile(file.to_owned());
         }
