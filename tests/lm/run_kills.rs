@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -214,10 +214,55 @@ async fn a_run_that_judges_a_sample_and_is_killed_ends_with_the_same_bytes() {
     kill(sample, "--budget 5sat", kills).await;
 }
 
-/// Kills a run, and checks that it ends like an undisturbed one. Also checks a budget, which may end before the run. Returns
-/// the number of rows, and of the replies of the undisturbed run.
-async fn kill(run: &str, budget: &str, kills: u64) -> (u64, u64) {
-    let rows = setting("DSRS_METRICS_KILL_ROWS", 400);
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_repeats_pay_only_for_themselves() {
+    let dir = folder(30);
+    let calls: Arc<Mutex<Calls>> = Arc::default();
+    let of_server = Arc::clone(&calls);
+    let server =
+        Server::without_recording(move |received| of_server.lock().unwrap().answer(received)).await;
+    let url = server.url("/v1/");
+    let run = |options: &str| {
+        let out = dir.path().join("out.jsonl");
+        let run = format!("-m polite {options}");
+        ended(
+            command(dir.path(), &url, &run, ["out.jsonl", "store"]),
+            out,
+            1,
+        )
+    };
+    let missing = command(
+        dir.path(),
+        &url,
+        "-m polite --more-repeats 2",
+        ["out.jsonl", "store"],
+    )
+    .output()
+    .unwrap();
+    assert_eq!(
+        String::from_utf8(missing.stderr).unwrap(),
+        "error: --more-repeats: expected the result of an earlier run in out.jsonl, found none with a manifest; write --repeats\n"
+    );
+    // A reply is repaired.
+    for (options, replies) in [
+        ("", 31),
+        ("--more-repeats 2", 3 * 31),
+        ("--more-repeats 2", 5 * 31),
+    ] {
+        run(options).await;
+        assert_eq!(calls.lock().unwrap().total(), replies, "{options}");
+    }
+    let added = fs::read(dir.path().join("out.jsonl")).unwrap();
+    let (headline, at_once) = run("--repeats 5").await;
+    assert_eq!(calls.lock().unwrap().total(), 5 * 31);
+    assert!(
+        added == at_once && headline.contains("pass@5"),
+        "{headline}"
+    );
+}
+
+/// Returns a folder with rows that have an answer.
+fn folder(rows: u64) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let row = |id: u64| {
         let pred = json!({ "response": format!("answer number {id}"), "answer": id.to_string() });
@@ -231,6 +276,14 @@ async fn kill(run: &str, budget: &str, kills: u64) -> (u64, u64) {
         (0..rows).map(row).collect::<String>(),
     )
     .unwrap();
+    dir
+}
+
+/// Kills a run, and checks that it ends like an undisturbed one. Also checks a budget, which may end before the run. Returns
+/// the number of rows, and of the replies of the undisturbed run.
+async fn kill(run: &str, budget: &str, kills: u64) -> (u64, u64) {
+    let rows = setting("DSRS_METRICS_KILL_ROWS", 400);
+    let dir = folder(rows);
     let start = Instant::now();
     let calls: Arc<Mutex<Calls>> = Arc::default();
     let of_server = Arc::clone(&calls);
@@ -239,7 +292,7 @@ async fn kill(run: &str, budget: &str, kills: u64) -> (u64, u64) {
         Server::without_recording(move |received| of_server.lock().unwrap().answer(received)).await;
     let url = server.url("/v1/");
     let undisturbed = command(dir.path(), &url, run, ["undisturbed.jsonl", "other"]);
-    let expected = ended(undisturbed, &dir.path().join("undisturbed.jsonl"), 1).await;
+    let expected = ended(undisturbed, dir.path().join("undisturbed.jsonl"), 1).await;
     // For kills by time: until the first replies, and then the time between two kills of a run of the same speed.
     let time = Duration::from_millis(100) + start.elapsed() / kills as u32;
     let undisturbed = std::mem::take(&mut *calls.lock().unwrap());
@@ -263,11 +316,13 @@ async fn kill(run: &str, budget: &str, kills: u64) -> (u64, u64) {
     // What a killed call may have cost is spent, so the budget ends first.
     assert_eq!(starts > done, !budget.is_empty(), "{starts} starts");
     let runs = if budget.is_empty() { 1 } else { 20 };
-    assert_eq!(
-        ended(command(), &dir.path().join("out.jsonl"), runs).await,
-        expected
-    );
+    let out = dir.path().join("out.jsonl");
+    assert_eq!(ended(command(), out.clone(), runs).await, expected);
+    // The same command again has the same result, and pays for nothing.
+    let total = calls.lock().unwrap().total();
+    assert_eq!(ended(command(), out, 1).await, expected);
     let calls = calls.lock().unwrap();
+    assert_eq!(calls.total(), total);
     println!(
         "{run}: {kills} kills of {rows} rows: {} replies, {} of them for calls in progress at a kill; {paid} without a kill",
         calls.total(),
@@ -284,7 +339,7 @@ async fn kill(run: &str, budget: &str, kills: u64) -> (u64, u64) {
 }
 
 /// Runs a command until it succeeds, at most `runs` times. Returns its headlines and result file.
-async fn ended(mut command: Command, out: &Path, runs: u32) -> (String, Vec<u8>) {
+async fn ended(mut command: Command, out: PathBuf, runs: u32) -> (String, Vec<u8>) {
     let outputs = move || {
         let outputs = (0..runs).map(|_| command.output().unwrap());
         let mut ended = outputs.skip_while(|output| output.status.code() != Some(0));
@@ -292,7 +347,7 @@ async fn ended(mut command: Command, out: &Path, runs: u32) -> (String, Vec<u8>)
     };
     let output = tokio::task::spawn_blocking(outputs).await.unwrap();
     let output = output.expect("no run succeeds");
-    dsrs_metrics_tests::schema::validate_file(out);
+    dsrs_metrics_tests::schema::validate_file(&out);
     let headline = String::from_utf8(output.stdout).unwrap();
     (headline, fs::read(out).unwrap())
 }
