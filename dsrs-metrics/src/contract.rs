@@ -1,8 +1,8 @@
 //! The contract of metrics: what a metric declares ([`MetricSpec`]), how it is called ([`MetricCall`]) and configured
 //! ([`Params`]), and what it returns ([`Answer`], [`MetricReturn`]).
 //!
-//! `#[metric]` and `#[judge]` implement it for you. Import these types to implement [`Metric`](crate::Metric) by hand,
-//! or to call metrics from another harness.
+//! `#[metric]` and `#[judge]` implement this contract for you. Import these types if you implement
+//! [`Metric`](crate::Metric) by hand, or call metrics from another harness.
 
 pub use dsrs_metrics_core::{
     Answer, ClosureReturn, Component, Configure, CorpusCounts, CorpusFormula, CorpusState, Counted,

@@ -1,8 +1,7 @@
-//! Judges: metrics that a language model evaluates. Includes the question ([`Signature`]), how row content gets into
-//! the prompt ([`Untrusted`]), how a reply is parsed, and how the verdicts of several judges are aggregated
-//! ([`Panel`]).
+//! Judges: metrics that ask a language model. A [`Signature`] describes the question, [`Untrusted`] brings row content
+//! into the prompt safely, and a [`Panel`] aggregates the verdicts of several judges.
 //!
-//! Language models are in [`lm`](crate::lm); the library's own judges are in [`shipped`].
+//! Language models are in [`lm`](crate::lm), and the library's own judges are in [`shipped`].
 //!
 //! ```
 //! use dsrs_metrics::lm::ScriptedLm;

@@ -1,6 +1,6 @@
 //! Metrics, judges and regression tests for programs built on language models.
 //!
-//! Annotate a function with [`#[metric]`](macro@metric), and you have a typed metric whose name, fields and range the compiler
+//! Annotate a function with [`#[metric]`](macro@metric) to get a typed metric whose name, fields and range the compiler
 //! checks:
 //!
 //! ```
@@ -20,10 +20,10 @@
 //! # }
 //! ```
 //!
-//! - [`#[judge]`](macro@judge) turns a struct into a metric that a language model answers.
-//! - [`metrics`] are the built-in ones, from exact match to RAG and agents.
+//! - [`#[judge]`](macro@judge) turns a struct into a metric that asks a language model.
+//! - [`metrics`] contains the built-in metrics, from exact match to RAG and agents.
 //! - [`Evaluate`] runs your program over a devset, and [`results`] compares two runs.
-//! - [`#[eval]`](macro@eval) makes a run a test with gates, for `cargo test` and CI.
+//! - [`#[eval]`](macro@eval) turns a run into a test with gates, for `cargo test` and CI.
 //!
 //! Start with the [`tutorial`](guide::tutorial); the [`guide`] has a page for each task.
 
@@ -39,8 +39,8 @@ pub mod runs;
 #[cfg(feature = "evaluate")]
 pub mod scoring;
 
-/// The path that errors about a JSON value show. In a public module, the variant `Value::String` would make rustc write
-/// `std::string::String` for `String`.
+/// The path that rustc shows in errors about a JSON value. If this module were public, the variant `Value::String`
+/// would make rustc write `std::string::String` instead of `String`.
 #[doc(hidden)]
 pub mod value {
     pub use dsrs_metrics_core::value::Value;
@@ -53,7 +53,7 @@ pub mod __private {
     pub use dsrs_metrics_core::__private::*;
 }
 
-// What the test of an `#[eval]` calls. Errors in the attribute show the path.
+// The test that `#[eval]` generates calls these items. Errors in the attribute show this path.
 #[cfg(feature = "evaluate")]
 #[doc(hidden)]
 pub use dsrs_metrics_run::evals;
@@ -106,7 +106,7 @@ pub use dsrs_metrics_sandbox as sandbox;
 pub use dsrs_metrics_values::json::structured;
 pub use dsrs_metrics_values::{retrieval, stats, text, trajectory};
 
-/// Labels of tool calls, and training data with them.
+/// Labels for tool calls, and training data that contains them.
 pub mod outcome_coupled {
     #[cfg(feature = "metrics")]
     pub use dsrs_metrics_builtin::metrics::agents::{OutcomeCoupled, outcome_coupled};
@@ -115,7 +115,7 @@ pub mod outcome_coupled {
     pub use dsrs_metrics_values::outcome_coupled::*;
 }
 
-/// The examples of the README and of the comparison.
+/// The examples in the README and in the comparison.
 #[cfg(doctest)]
 mod repository {
     #[doc = include_str!("../README.md")]

@@ -3,8 +3,8 @@
 /// Defines a `main` function with the commands of `dsrs-metrics`, for your metrics and the built-in ones.
 ///
 /// Name each metric by its function or struct, as in a composite: `sources_used`, `rag::sources_used`, `SourcesUsed`.
-/// The struct must be in scope and implement [`Configure`](crate::Configure), as it does with `#[metric]`. Requires the
-/// feature `cli`.
+/// The struct must be in scope and implement [`Configure`](crate::Configure), which `#[metric]` does for you. Requires
+/// the `cli` feature.
 ///
 /// ```no_run
 /// # #[cfg(any())] fn main() {} // so that rustdoc adds none
@@ -19,10 +19,10 @@
 /// dsrs_metrics::main![sources_used];
 /// ```
 ///
-/// Your metric replaces a built-in one with the same name. Two of your metrics with the same name are an error when the
-/// program starts.
+/// Your metric replaces a built-in metric with the same name. If two of your metrics have the same name, the program
+/// reports an error when it starts.
 ///
-/// Write it outside all functions. Inside a function, it would define a `main` that nothing calls, so it does not
+/// Write `main!` outside all functions. Inside a function, it would define a `main` that nothing calls, so it doesn't
 /// compile:
 ///
 /// ```compile_fail,E0277
@@ -42,7 +42,7 @@ macro_rules! main {
     };
 }
 
-/// Defines a `main` function with the commands of `dsrs-metrics`. Requires the feature `cli`.
+/// Defines a `main` function with the commands of `dsrs-metrics`. Requires the `cli` feature.
 #[cfg(not(feature = "cli"))]
 #[macro_export]
 macro_rules! main {
@@ -54,7 +54,7 @@ macro_rules! main {
     };
 }
 
-/// The return type of a `main` that `main!` defines.
+/// The return type of the `main` that `main!` defines.
 #[cfg(feature = "cli")]
 #[diagnostic::on_unimplemented(
     message = "`dsrs_metrics::main!` defines the function `main`, and nothing calls it inside another function",

@@ -1,8 +1,8 @@
-//! Interfaces for optimizers of programs: feedback for a row ([`FeedbackEvaluator`]), and acceptance in trace mode
+//! Interfaces for program optimizers: feedback on a row ([`FeedbackEvaluator`]), and pass or fail while tracing
 //! ([`AcceptanceTest`]).
 //!
-//! While an optimizer runs, a metric receives the program's [`Trace`](crate::rows::Trace). A metric that returns `bool`
-//! or has a threshold then returns `true` if it accepts the row.
+//! While an optimizer runs, it passes the program's [`Trace`](crate::rows::Trace) to the metric. A metric that returns
+//! `bool` or has a threshold then returns `true` if it accepts the row.
 
 #[doc(hidden)]
 pub use dsrs_metrics_core::objectives;

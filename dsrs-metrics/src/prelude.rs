@@ -1,4 +1,4 @@
-//! Everything that a file that defines or runs metrics usually needs in scope.
+//! The items that you usually need to define or run metrics.
 
 pub use crate::contract::{
     MetricCall, MetricSpec, MetricTier, Scores, WithSettings, typed_metric_fn,

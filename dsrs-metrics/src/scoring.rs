@@ -1,7 +1,7 @@
-//! Scores rollouts: [`Scorer`] evaluates cheap metrics first, and expensive ones only for the rollouts that pass,
-//! within a budget.
+//! Scores rollouts within a budget: a [`Scorer`] evaluates cheap metrics first, and expensive ones only for the
+//! rollouts that pass.
 //!
-//! The guide has an example: [`scorer`](crate::guide::scorer).
+//! For an example, see the [guide](crate::guide::scorer).
 
 pub use dsrs_metrics_run::{
     AggregationError, AggregationMethod, BoxedMetric, FinalScore, MetricSet, Rank, Rollout,
@@ -13,15 +13,15 @@ pub use dsrs_metrics_run::{
 #[cfg(feature = "metrics")]
 pub trait DefaultMetrics: Sized {
     /// Adds the proxies [`format`](crate::metrics::format), [`length`](crate::metrics::length) and
-    /// [`syntax`](crate::metrics::syntax) with their defaults: `pred.answer` is not empty, and its brackets and quotes
-    /// are balanced. For other settings, add these metrics yourself, as in
+    /// [`syntax`](crate::metrics::syntax) with their defaults: they check that `pred.answer` is not empty, and that its
+    /// brackets and quotes are balanced. To use other settings, add these metrics yourself, as in
     /// `.metric(Length::builder().max_chars(200).build())`.
     fn with_default_proxy_metrics(self) -> Self;
 
     /// Adds the truth metrics [`llm_judge`](crate::judge::shipped::LlmJudge) and [`diff`](crate::metrics::diff) with
-    /// their defaults. The first has a language model evaluate `pred.answer`, for at most 100 msat. The second checks
-    /// that `pred.answer` equals `gold.answer` except for white space, and is [`free`](ScorerBuilder::free). Without a
-    /// configured model, the run ends before its first row. Within [`Models::offline`](crate::judge::Models::offline),
+    /// their defaults. `llm_judge` asks a language model to grade `pred.answer`, for at most 100 msat. `diff` checks
+    /// that `pred.answer` equals `gold.answer` except for white space, and is [`free`](ScorerBuilder::free). If no
+    /// model is configured, the run ends before its first row. With [`Models::offline`](crate::judge::Models::offline),
     /// `llm_judge` scores by token overlap, and every output says so.
     fn with_default_truth_metrics(self) -> Self;
 }

@@ -224,7 +224,7 @@ fn changes() -> Vec<(&'static str, Setup)> {
             },
         ),
         (
-            "data file, in an answer",
+            "an answer in the data file",
             Setup {
                 rows: answers,
                 ..base()
@@ -261,7 +261,7 @@ fn changes() -> Vec<(&'static str, Setup)> {
             },
         ),
         (
-            "code of a metric of this program",
+            "code of one of this program's metrics",
             Setup {
                 edit: Some(other_code),
                 ..base()

@@ -132,7 +132,10 @@ where
     G: Sync,
     P: Sync,
 {
-    let answer = metric.answer(MetricCall::new(gold, pred));
+    score_later(metric.answer(MetricCall::new(gold, pred)))
+}
+
+fn score_later(answer: Answer<'_>) -> Evaluation<'_> {
     Box::pin(async move { score(answer.await) })
 }
 

@@ -117,6 +117,13 @@ fn named(metric: &str, name: &str) -> String {
     format!("{metric}.{name}")
 }
 
+fn shown(metric: &str, parameters: Vec<(&str, Option<String>)>) -> Vec<(String, String)> {
+    let shown = parameters.into_iter();
+    shown
+        .filter_map(|(name, value)| Some((named(metric, name), value?)))
+        .collect()
+}
+
 trait Erased: Send + Sync {
     fn is_same(&self, other: &dyn Erased) -> bool;
     fn parameters(&self) -> Vec<(String, String)>;
@@ -132,12 +139,7 @@ impl<M: Configured> Erased for M {
     }
 
     fn parameters(&self) -> Vec<(String, String)> {
-        let named =
-            |(name, value): (&str, Option<String>)| Some((named(M::metric(), name), value?));
-        Configured::parameters(self)
-            .into_iter()
-            .filter_map(named)
-            .collect()
+        shown(M::metric(), Configured::parameters(self))
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -9,7 +9,9 @@ use futures_util::future::{BoxFuture, Either, Map};
 #[cfg(feature = "lm")]
 use crate::lm::estimate;
 use crate::metric::{Metric, MetricCall};
-use crate::score::{MetricError, MetricScore, Result, RowAnswer, Scored, no_row_score, row_answer};
+use crate::score::{
+    Grade, MetricError, MetricScore, Result, RowAnswer, Scored, no_row_score, row_answer,
+};
 
 /// A metric's answer to one call.
 ///
@@ -187,6 +189,17 @@ impl fmt::Debug for Answer<'_> {
 #[inline]
 fn scored(result: Result<RowAnswer>) -> Result<Scored> {
     result.and_then(RowAnswer::scored)
+}
+
+/// Awaits the score of an answer. The bodies of `Metric`'s methods call it, so the compiler doesn't generate its code
+/// for each metric.
+pub(crate) async fn score(answer: Answer<'_>) -> Result<MetricScore> {
+    Ok(answer.await?.into_score())
+}
+
+/// Awaits the grade of an answer, for the same reason as [`score`].
+pub(crate) async fn grade(answer: Answer<'_>, has_trace: bool) -> Result<Grade> {
+    Ok(answer.await?.grade(has_trace))
 }
 
 /// Returns the error of an asynchronous metric in a synchronous call.

@@ -195,18 +195,18 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Metric<G, P> for Batche
 /// The maximum number of pending calls of one batch.
 pub(crate) const CONCURRENCY: usize = 32;
 
-/// Scores pairs of rows, up to [`CONCURRENCY`] at a time, and returns the scores in the order of the pairs. A
-/// synchronous metric allocates no future per row.
-pub(crate) async fn evaluate<G, P, M>(metric: &M, pairs: &[(G, P)]) -> Vec<Result<MetricScore>>
-where
-    G: Sync,
-    P: Sync,
-    M: Metric<G, P> + ?Sized,
-{
-    let mut scores = Vec::with_capacity(pairs.len());
+/// Scores rows, up to [`CONCURRENCY`] at a time, and returns the scores in their order. A synchronous metric allocates
+/// no future per row.
+///
+/// It isn't generic over the metric, so the compiler generates its code once, not for each metric.
+pub(crate) async fn evaluate<'a>(
+    rows: usize,
+    answer: &(dyn Fn(usize) -> Answer<'a> + Sync),
+) -> Vec<Result<MetricScore>> {
+    let mut scores = Vec::with_capacity(rows);
     let mut pending = FuturesUnordered::new();
-    for (position, (gold, pred)) in pairs.iter().enumerate() {
-        match metric.answer(MetricCall::new(gold, pred)) {
+    for position in 0..rows {
+        match answer(position) {
             Answer::Ready(scored) => {
                 scores.push((position, scored));
                 tokio::task::consume_budget().await;

@@ -6,9 +6,9 @@ use async_trait::async_trait;
 
 use crate::declared::{Declared, Requirement};
 use crate::dedup::Key;
-use crate::metric::answer::at_once;
+use crate::metric::answer::{self, at_once};
 use crate::metric::{AcceptanceTest, Answer, Metric, MetricCall, ScoredAtOnce};
-use crate::score::{MetricError, MetricScore, Result, Scored};
+use crate::score::{MetricError, MetricScore, Result};
 use crate::spec::MetricSpec;
 use crate::spec::instance_settings::{InstanceSettings, SettingError};
 
@@ -229,8 +229,7 @@ impl<G: Sync, P: Sync, M: Metric<G, P>> Metric<G, P> for Instance<M> {
     }
 
     async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
-        let scored: Scored = self.answer(MetricCall::new(gold, pred)).await?;
-        Ok(scored.into_score())
+        answer::score(self.answer(MetricCall::new(gold, pred))).await
     }
 
     fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
@@ -262,14 +261,14 @@ impl<G: Sync, P: Sync, M: Metric<G, P>> Metric<G, P> for Instance<M> {
 
     /// The metric's components have their own keys. The metric itself is evaluated only with the settings.
     fn keys(&self, all: &mut Vec<Key>) {
-        let (start, own) = (all.len(), self.metric.key());
+        let start = all.len();
         self.metric.keys(all);
-        if let (Some(own), Some(first)) = (own, all.get(start))
-            && own == *first
-        {
-            all.remove(start);
+        if let Some(own) = self.metric.key() {
+            if all.get(start) == Some(&own) {
+                all.remove(start);
+            }
+            all.push(Key::of_instance(own, self.settings));
         }
-        all.extend(Metric::<G, P>::key(self));
     }
 }
 

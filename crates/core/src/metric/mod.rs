@@ -180,14 +180,14 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     /// # }
     /// ```
     fn spec(&self) -> MetricSpec<'_> {
-        let by_hand = || {
-            let spec = MetricSpec::new(self.name())
+        match self.declaration() {
+            Some(declared) => declared.spec(),
+            None => MetricSpec::new(self.name())
                 .with_tier(self.tier())
-                .with_async();
-            spec.with_cost_msats(self.cost_estimate())
-                .with_range(0.0, 1.0)
-        };
-        self.declaration().map_or_else(by_hand, Declaration::spec)
+                .with_async()
+                .with_cost_msats(self.cost_estimate())
+                .with_range(0.0, 1.0),
+        }
     }
 
     /// Returns `true` if the rows have the fields that the metric reads, with the right types.
@@ -225,7 +225,11 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     /// # }
     /// ```
     async fn evaluate_batch(&self, pairs: &[(G, P)]) -> Vec<Result<MetricScore>> {
-        batching::evaluate(self, pairs).await
+        batching::evaluate(pairs.len(), &|row| {
+            let (gold, pred) = &pairs[row];
+            self.answer(MetricCall::new(gold, pred))
+        })
+        .await
     }
 
     /// Returns the maximum number of rows that `Evaluate`, `Scorer` and the command line pass to
@@ -292,7 +296,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     /// # Errors
     /// Fails as [`evaluate`](Self::evaluate) does.
     async fn grade(&self, call: MetricCall<'_, G, P>) -> Result<Grade> {
-        Ok(self.answer(call).await?.grade(call.trace.is_some()))
+        answer::grade(self.answer(call), call.trace.is_some()).await
     }
 
     /// Adds what the metric and its components need: language models, or the reason why they cannot score any row. A

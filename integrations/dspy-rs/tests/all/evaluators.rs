@@ -168,7 +168,7 @@ async fn fields_of_other_names_are_mapped() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "invalid mapping `answer=note`: expected `gold.FIELD`, `pred.FIELD` or `id` before `=`, found `answer`"
+        "invalid mapping `answer=note`: expected `gold.FIELD`, `pred.FIELD`, `id` or `repeat` before `=`, found `answer`"
     );
 }
 
