@@ -640,7 +640,7 @@ fn an_eval_with_a_sample_is_compared_with_the_sample_of_its_baseline() {
     );
     let wrong: &[u64] = Vec::leak((0..200).map(|n| 3 * n).collect());
     eval(Update::Always, &[(SAME, same(0.5))], &[]);
-    assert_eq!(eval(NEW, &[no_worse.clone()], &[]), "passed");
+    assert_eq!(eval(NEW, std::slice::from_ref(&no_worse), &[]), "passed");
     let worse = eval(NEW, &[no_worse], wrong);
     let line = worse.lines().next().unwrap_or_default();
     // One row in three is wrong now, which the proxy sees in all rows.
