@@ -1,10 +1,11 @@
 //! The rows whose labels would say most about the pass rate of all rows.
 
+use twox_hash::XxHash3_128;
+
 use super::builder::AgreementBuilder;
 use super::compare::validate;
 use super::rating::{AgreementError, Label, Rating};
 use super::scale::PassingLabels;
-use crate::evaluate::hash_order;
 use crate::stats::Stratum;
 
 impl AgreementBuilder {
@@ -59,7 +60,8 @@ impl AgreementBuilder {
             let (verdict, label) = (usize::from(passed), passing.label(label));
             strata[verdict].record(label);
             if label.is_none() {
-                unlabelled[verdict].push(hash_order(self.0.seed, Some(&id(row)), row));
+                let key = XxHash3_128::oneshot_with_seed(self.0.seed, id(row).as_bytes());
+                unlabelled[verdict].push((key, row));
             }
         }
         let order = unlabelled.map(|mut keys| {
