@@ -46,7 +46,7 @@ fn calls(registry: &Ident, metrics: TokenStream) -> TokenStream {
 fn metric(input: ParseStream<'_>) -> syn::Result<Type> {
     if input.peek(Token![|]) {
         let found: TokenStream = input.parse()?;
-        let message = "expected the name of a metric, found a closure; write it as a function with `#[metric]`, and its name here";
+        let message = "expected the name of a metric, found a closure; turn it into a function with `#[metric]`, and write its name here";
         return Err(Error::new_spanned(found, message));
     }
     let found = list::to_comma(&input.fork())?;

@@ -32,35 +32,34 @@ use expansions::{
 };
 use proc_macro::TokenStream;
 
-/// Turns a plain function into a typed metric. See the crate `dsrs-metrics`.
+/// Turns a plain function into a typed metric. See the `dsrs-metrics` crate.
 #[proc_macro_attribute]
 pub fn metric(args: TokenStream, item: TokenStream) -> TokenStream {
     expand_metric(args.into(), &item.into()).into()
 }
 
-/// Turns a signature struct into a metric that a language model evaluates. See the crate
-/// `dsrs-metrics`.
+/// Turns a signature struct into a metric that a language model evaluates. See the `dsrs-metrics` crate.
 #[proc_macro_attribute]
 pub fn judge(args: TokenStream, item: TokenStream) -> TokenStream {
     expand_judge(args.into(), &item.into()).into()
 }
 
-/// Makes a type usable as the output of a judge. See the crate `dsrs-metrics`.
+/// Makes a type usable as the output of a judge. See the `dsrs-metrics` crate.
 #[proc_macro_attribute]
 pub fn judge_output(args: TokenStream, item: TokenStream) -> TokenStream {
     expand_judge_output(args.into(), &item.into()).into()
 }
 
-/// Turns a program into a test that evaluates it. See the crate `dsrs-metrics`.
+/// Turns a program into a test that evaluates it. See the `dsrs-metrics` crate.
 #[proc_macro_attribute]
 pub fn eval(args: TokenStream, item: TokenStream) -> TokenStream {
     expand_eval(args.into(), &item.into()).into()
 }
 
-/// `#[eval]` of the crate `dsrs-metrics` without its feature `evaluate`.
+/// `#[eval]` of the `dsrs-metrics` crate without its `evaluate` feature.
 #[proc_macro_attribute]
 pub fn eval_without_harness(_: TokenStream, item: TokenStream) -> TokenStream {
-    let error = "`#[eval]` requires the feature `evaluate`; write `features = [\"evaluate\"]` after the version of `dsrs-metrics` in Cargo.toml";
+    let error = "`#[eval]` requires the `evaluate` feature; add `features = [\"evaluate\"]` to the `dsrs-metrics` dependency in Cargo.toml";
     let error: TokenStream = syn::Error::new(proc_macro2::Span::call_site(), error)
         .into_compile_error()
         .into();
@@ -73,13 +72,13 @@ pub fn added_metrics(input: TokenStream) -> TokenStream {
     expand_added_metrics(input.into()).into()
 }
 
-/// Makes a struct usable as a row of every dynamic metric. See the crate `dsrs-metrics`.
+/// Lets any dynamic metric use a struct as a row. See the `dsrs-metrics` crate.
 #[proc_macro_derive(Record, attributes(record))]
 pub fn record(item: TokenStream) -> TokenStream {
     expand_record(item.into()).into()
 }
 
-/// Makes a struct usable as parameters that several metrics share. See the crate `dsrs-metrics`.
+/// Lets several metrics share a struct of parameters. See the `dsrs-metrics` crate.
 #[proc_macro_derive(ParamGroup, attributes(param, param_group))]
 pub fn param_group(item: TokenStream) -> TokenStream {
     expand_param_group(item.into()).into()

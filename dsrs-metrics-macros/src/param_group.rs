@@ -105,7 +105,7 @@ fn param(field: &Field, errors: &mut Errors) -> TokenStream {
 fn check(input: &DeriveInput, model: &Model, errors: &mut Errors) {
     if !input.generics.params.is_empty() {
         let found = as_written(&input.generics);
-        errors.at(&input.generics, format!("a struct of parameters has neither lifetimes nor type parameters; remove `{found}`, and write owned types such as `String`"));
+        errors.at(&input.generics, format!("a struct of parameters cannot have lifetimes or type parameters; remove `{found}`, and write owned types such as `String`"));
     }
     check_params(&model.params, errors);
     let fields = match &input.data {
@@ -139,7 +139,7 @@ fn check_field(param: &Param, config: &Config, errors: &mut Errors) {
             .default
             .as_ref()
             .map_or_else(Span::call_site, |flatten| flatten.span);
-        errors.at_span(span, "`flatten` is not supported inside a struct of parameters; write a second `#[param(flatten)]` in the functions of the metrics");
+        errors.at_span(span, "`flatten` is not supported inside a parameter struct; add a second `#[param(flatten)]` to each metric function");
     }
     let (form, is_option) = Form::of(ty);
     if form.is_borrowed() {

@@ -96,7 +96,7 @@ impl Attribute for FieldAttrs {
 impl FieldAttrs {
     fn parse(attrs: &[syn::Attribute], errors: &mut Errors) -> Self {
         let mut field = Self::default();
-        let alone = "missing arguments of `#[record]`; write `#[record(rename = \"name\")]`";
+        let alone = "missing arguments for `#[record]`; write `#[record(rename = \"name\")]`";
         for tokens in arguments(attrs, "record", alone, errors) {
             attrs::parse_into(&mut field, tokens, errors);
         }

@@ -48,7 +48,7 @@ macro_rules! main {
 macro_rules! main {
     ($($metrics:tt)*) => {
         ::core::compile_error!(
-            "`dsrs_metrics::main!` requires the feature `cli`; write `features = [\"cli\"]` after the version of `dsrs-metrics` in Cargo.toml"
+            "`dsrs_metrics::main!` requires the `cli` feature; add `features = [\"cli\"]` to the `dsrs-metrics` dependency in Cargo.toml"
         );
         fn main() {}
     };

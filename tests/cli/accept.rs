@@ -143,7 +143,7 @@ fn a_metric_of_one_side_is_named() {
     ");
     assert_snapshot!(compared(&["f1"], &["same"]), @"
     routing (shop)
-    new: no row has a score of `f1`, which baseline has; to compare only some metrics, name them with -m
+    new: no row has a score for `f1`, which baseline has; to compare only some metrics, select them with -m
     only in the new results: `same`
     only in the baseline: `f1`
 
@@ -193,7 +193,7 @@ fn nothing_is_accepted_that_was_not_compared() {
 fn without_results_the_command_says_where_it_looks() {
     assert_snapshot!(Folder::new().run("accept"), @"
     -- standard error --
-    error: no folder `dsrs-metrics/evals` in `target` of this folder or of one above it; run the evals first, or write --target-dir DIR
+    error: no folder `dsrs-metrics/evals` in the `target` folder here or in a parent folder; run the evals first, or pass --target-dir DIR
     -- exit code 2 --
     ");
 }

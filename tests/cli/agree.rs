@@ -195,16 +195,16 @@ fn missing_labels() {
         @"r.jsonl: no row has a label `zzz`, only `ok`");
     folder.write("l.jsonl", "{\"id\": \"x\", \"ok\": true}\n");
     assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
-        @"l.jsonl: no id matches r.jsonl: expected ids such as `a`, found ids such as `x`");
+        @"l.jsonl:1: `id`: expected ids of r.jsonl such as `a`, found `x`, and no other label has one; no column has an id of the results, so write --map id=COLUMN for both");
     folder.write("l.jsonl", "{\"id\": \"k\", \"ok\": true}\n");
     assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
-        @"r.jsonl: no row has both a score of `judge` and a label `ok`; rows with a score: 10, rows with a label: 1");
+        @"r.jsonl: no row has both a score for `judge` and a label `ok`; rows with a score: 10, rows with a label: 1");
     folder.write(
         "l.jsonl",
         "{\"id\": \"a\", \"ok\": true}\n{\"id\": \"a\", \"ok\": false}\n",
     );
     assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
-        @"l.jsonl:2: duplicate id `a`, first in line 1; ids must be unique within a file");
+        @"l.jsonl:2: duplicate id `a`, first on line 1; ids must be unique within a file");
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn labels_of_one_class_leave_figures_undefined_with_their_reason() {
     judge against ok
     12 rows: 2 compared, 8 without label, 2 without score (1 metric_failed, 1 abstained)
     accuracy            50.00% (1/2)          95% interval 9.45% to 90.55%
-    Cohen's kappa       0.0000 (2 rows)       not enough rows for an interval, it needs 10
+    Cohen's kappa       0.0000 (2 rows)       not enough rows for an interval: needs 10
     sensitivity         50.00% (1/2)          95% interval 9.45% to 90.55%
     passed              60.00% (6/10)         95% interval 31.27% to 83.18%
     passed, corrected   100.00% (10 rows)     95% interval 42.78% to 100.00%
@@ -228,8 +228,8 @@ fn labels_of_one_class_leave_figures_undefined_with_their_reason() {
     pass      1     1
     labels: 2 of 10 rows, chosen in an unknown way. Unless they are a random sample, accuracy, kappa, Spearman, sensitivity and specificity describe only these rows; `passed, corrected` describes all rows if those of each verdict are a random sample
     intervals: Wilson for shares; MOVER for the correction (post-stratification)
-    Spearman (2 rows): not enough rows, it needs 3
-    specificity (0 rows): not enough rows, it needs 1
+    Spearman (2 rows): not enough rows: needs 3
+    specificity (0 rows): not enough rows: needs 1
 
     identity unknown: it has no manifest
     -- exit code 0 --
@@ -302,14 +302,14 @@ fn invalid_labels() {
     assert_snapshot!(error("{\"id\": \"a\", \"ok\": true}\n{\"id\": \"b\", \"ok\": [1]}\n"),
         @"l.jsonl:2: `ok`: expected a bool, a number or a string, found a list");
     assert_snapshot!(error("{\"id\": \"a\", \"ok\": true}\n{\"id\": \"b\", \"ok\": 3}\n"),
-        @"l.jsonl:2: `judge` against `ok`: expected a bool like the labels before, found `3`, a number; omit the label if it is unknown");
+        @"l.jsonl:2: `judge` against `ok`: expected a bool like the earlier labels, found `3`, a number; omit the label if it is unknown");
     assert_snapshot!(error("{\"id\": \"a\", \"ok\": \"meh\"}\n{\"id\": \"b\", \"ok\": \"wow\"}\n"),
         @"l.jsonl:1: `judge` against `ok`: cannot compare scores with labels such as `meh`; name the passing labels (positive) or the order of all labels (scale)");
     assert_snapshot!(error("{\"id\": \"a\", \"ok\": NaN}\n"),
-        @"l.jsonl: expected a label `ok` in some row, found null or NaN in all; write the labels");
+        @"l.jsonl: expected a label `ok` in at least one row, found only null or NaN; add the labels");
     folder.write("l.csv", "id,ok\na,1\nb,NaN\n");
     assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.csv"),
-        @"l.csv:3: `judge` against `ok`: expected a number like the labels before, found `NaN`, a string; omit the label if it is unknown");
+        @"l.csv:3: `judge` against `ok`: expected a number like the earlier labels, found `NaN`, a string; omit the label if it is unknown");
 }
 
 #[test]
@@ -333,12 +333,12 @@ fn invalid_results() {
         @r#"r.jsonl:1: `scores.j.passed`: expected true, false or null, found the string "yes""#);
     let folder = Folder::with("r.jsonl", format!("{}\n{}", judged(), judged()));
     assert_snapshot!(folder.agree_error("r.jsonl --label ok"),
-        @"r.jsonl:13: duplicate id `a`, first in line 1; ids must be unique within a file");
+        @"r.jsonl:13: duplicate id `a`, first on line 1; ids must be unique within a file");
     assert_snapshot!(folder.agree_error("r.jsonl --label ok -m jugde"),
-        @"r.jsonl:13: duplicate id `a`, first in line 1; ids must be unique within a file");
+        @"r.jsonl:13: duplicate id `a`, first on line 1; ids must be unique within a file");
     let folder = Folder::with("r.jsonl", judged());
     assert_snapshot!(folder.agree_error("r.jsonl --label ok -m jugde"),
-        @"r.jsonl: no row has a score of `jugde`; did you mean `judge`?");
+        @"r.jsonl: no row has a score for `jugde`; did you mean `judge`?");
     let missing = folder.agree_error("none.jsonl --label ok");
     assert!(
         missing.starts_with("none.jsonl: cannot be read: "),

@@ -61,17 +61,17 @@ fn it_is_listed_with_its_kind_and_without_a_threshold() {
     assert_snapshot!(listed, @"
     cohen_kappa
       Cohen's kappa of gold and predicted labels, over all rows.
-      Agreement beyond chance. Weighted, labels are sorted as numbers if all are numbers, as strings
-      otherwise. Not defined if all labels are equal.
+      It measures agreement beyond chance. With weights, labels are sorted as numbers if all are
+      numbers, and as strings otherwise. It is not defined if all labels are equal.
       proxy, one score of all rows in -1.0..=1.0, higher is better, free
       version 1, code ..
       reads  gold.answer: string, a number, true or false
       reads  pred.answer: string, a number, true or false, may be missing
-      param  case_sensitive: true or false = true - `true` if labels that differ in case only are
+      param  case_sensitive: true or false = true - `true` if labels that differ only in case are
              different.
       param  weights: KappaWeights = unweighted - The weight of a disagreement: `unweighted`, `linear`
              or `quadratic`.
-      param  cost: cost = 0 msat - The largest expected cost of one call.
+      param  cost: cost = 0 msat - The maximum expected cost of one call.
     ");
     assert!(
         !listed.contains("threshold") && !listed.contains("strict"),

@@ -52,7 +52,7 @@ fn a_csv_cell_that_is_not_a_boolean() {
             folder.score_error("rows.csv -m certain"),
             format!(
                 "rows.csv:3: metric `certain`: field `pred.sure`: expected true or false, found the string \
-                 \"{cell}\" (in a cell it is true, True or TRUE, or false, False or FALSE)"
+                 \"{cell}\" (write true, True, TRUE, false, False or FALSE)"
             )
         );
     }

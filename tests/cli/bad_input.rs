@@ -53,9 +53,9 @@ fn a_line_that_is_not_an_object() {
 #[test]
 fn gold_that_is_not_an_object() {
     assert_snapshot!(error_of_second_row(r#"{"gold": "x", "pred": {"answer": "x"}}"#),
-        @r#"rows.jsonl:2: `gold`: expected an object of fields, found the string "x"; to score the value itself, write --map gold.FIELD=gold"#);
+        @r#"rows.jsonl:2: `gold`: expected an object of fields, found the string "x"; to score the value itself, pass --map gold.FIELD=gold"#);
     assert_snapshot!(error_of_second_row(r#"{"gold": {"answer": "x"}, "pred": null}"#),
-        @"rows.jsonl:2: `pred`: expected an object of fields, found null; to score the value itself, write --map pred.FIELD=pred");
+        @"rows.jsonl:2: `pred`: expected an object of fields, found null; to score the value itself, pass --map pred.FIELD=pred");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_field_of_the_wrong_type() {
 #[test]
 fn a_missing_field() {
     assert_snapshot!(error_of_second_row(r#"{"gold": {"answer": "x"}, "pred": {"reply": "x"}}"#),
-        @"rows.jsonl:2: metric `same_text`: no field `pred.answer`; it has `reply`; if the row has it elsewhere, write --map pred.answer=PATH");
+        @"rows.jsonl:2: metric `same_text`: no field `pred.answer`; found `reply`; if the row has it elsewhere, pass --map pred.answer=PATH");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_field_that_is_mapped_but_missing() {
     let folder = Folder::with("rows.jsonl", r#"{"answer": "x", "reply": "x"}"#);
     let maps = "--map gold.answer=answer --map pred.answer=reply.text";
     assert_snapshot!(folder.score_error(&format!("rows.jsonl -m same_text {maps}")),
-        @"rows.jsonl:1: metric `same_text`: no field `pred.answer`; it has no fields; --map names `reply.text`, which the row does not have");
+        @"rows.jsonl:1: metric `same_text`: no field `pred.answer`; found no fields; --map names `reply.text`, which the row does not have");
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_field_that_is_mapped_is_not_taken_from_elsewhere() {
     let folder = Folder::with("rows.jsonl", GOOD);
     let args = "rows.jsonl -m same_text --map gold.answer=gold.reference";
     assert_snapshot!(folder.score_error(args),
-        @"rows.jsonl:1: metric `same_text`: no field `gold.answer`; it has no fields; --map names `gold.reference`, which the row does not have");
+        @"rows.jsonl:1: metric `same_text`: no field `gold.answer`; found no fields; --map names `gold.reference`, which the row does not have");
 }
 
 #[test]
@@ -191,11 +191,11 @@ fn bytes_that_are_not_utf_8() {
     let mut rows = format!("{GOOD}\n").into_bytes();
     rows.extend_from_slice(b"{\"gold\": {\"answer\": \"caf\xE9\"}}\n");
     assert_snapshot!(error_of("rows.jsonl", rows),
-        @"rows.jsonl:2: invalid UTF-8: byte 25 is 0xE9; convert the file to UTF-8, or write --encoding windows-1252 if a Windows program wrote it");
+        @"rows.jsonl:2: invalid UTF-8: byte 25 is 0xE9; convert the file to UTF-8, or pass --encoding windows-1252 if a Windows program wrote it");
     assert_snapshot!(error_of("rows.json", b"[\n{\"gold\":\n {\"answer\": \"\xFF\"}}]"),
-        @"rows.json:3: invalid UTF-8: byte 14 is 0xFF; convert the file to UTF-8, or write --encoding windows-1252 if a Windows program wrote it");
+        @"rows.json:3: invalid UTF-8: byte 14 is 0xFF; convert the file to UTF-8, or pass --encoding windows-1252 if a Windows program wrote it");
     assert_snapshot!(error_of("rows.csv", b"id,gold.answer,pred.answer\na,x,caf\xE9\n"),
-        @"rows.csv:2: column `pred.answer`: invalid UTF-8: byte 4 is 0xE9; convert the file to UTF-8, or write --encoding windows-1252 if a Windows program wrote it");
+        @"rows.csv:2: column `pred.answer`: invalid UTF-8: byte 4 is 0xE9; convert the file to UTF-8, or pass --encoding windows-1252 if a Windows program wrote it");
 }
 
 #[test]
@@ -311,7 +311,7 @@ fn files_that_cannot_be_read() {
     let error = |file| folder.score_error(&format!("{file} -m same_text"));
     assert_eq!(
         error("rows"),
-        "rows: expected files of rows in the folder, found none with the extension .jsonl, .json, .csv or .parquet; name a file"
+        "rows: expected row files in the folder, found none with the extension .jsonl, .json, .csv or .parquet; name a file"
     );
     assert_snapshot!(error("none.jsonl"),
         @"none.jsonl: cannot be read: No such file or directory (os error 2)");

@@ -215,15 +215,15 @@ fn invalid_runs_are_one_line_and_exit_code_2() {
         "b.jsonl: expected at least one row, found none; add rows"
     );
     assert_snapshot!(new(&full.replace("r15", "r0")),
-        @"b.jsonl:16: duplicate id `r0`, first in line 1; ids must be unique within a file");
+        @"b.jsonl:16: duplicate id `r0`, first on line 1; ids must be unique within a file");
     assert_snapshot!(new(&full.replace(r#""id":"r15","#, "")),
         @"b.jsonl:16: no `id` in the row; write the file again with `score --out`, or add the ids");
     assert_snapshot!(new(&full.replace("r15", "x")),
-        @"expected the same rows in both runs, found 1 only in old.jsonl (`r15`) and 1 only in b.jsonl (`x`); to compare the 15 common rows, write --only-paired (in code, `only_paired(true)`)");
+        @"expected the same rows in both runs, found 1 only in old.jsonl (`r15`) and 1 only in b.jsonl (`x`); to compare the 15 common rows, pass --only-paired (in code, `only_paired(true)`)");
     assert_snapshot!(new(&full.replace("\"f1\"", "\"f1s\"")),
-        @"b.jsonl: no row has a score of `f1`, which old.jsonl has; to compare only some metrics, name them with -m; did you mean `f1s`?");
+        @"b.jsonl: no row has a score for `f1`, which old.jsonl has; to compare only some metrics, select them with -m; did you mean `f1s`?");
     assert_snapshot!(folder.compare_error("old.jsonl new.jsonl -m f11"),
-        @"old.jsonl: no row has a score of `f11`; did you mean `f1`?");
+        @"old.jsonl: no row has a score for `f11`; did you mean `f1`?");
     assert_snapshot!(new(r#"{"id": "r0", "gold": {"answer": "1"}, "pred": {"answer": "1"}}"#),
         @"b.jsonl:1: no `scores` in the row; expected a file written by `score --out`");
     assert_snapshot!(new(&full.replace("scored", "judged")),

@@ -80,7 +80,7 @@ fn names_that_cannot_apply_are_refused() {
         @"--lower-is-better: lower is better for `same_txt`, which is not compared; did you mean `same_text`?");
     assert_snapshot!(error("--lower-is-better TYPO"),
         @"--lower-is-better: lower is better for `TYPO`, which is not compared, only `same_text`, `f1`");
-    let duplicate = "duplicate metric `f1`; name it once";
+    let duplicate = "duplicate metric `f1`; list it once";
     assert_eq!(error("-m f1,f1"), duplicate);
     assert_eq!(
         folder.error("agree", "old.jsonl -m f1,f1 --label x"),
@@ -118,7 +118,7 @@ fn many_unknown_metrics_are_one_warning() {
         err.starts_with("warning: `m0`, `m1`, ") && err.len() < 1_000,
         "{err}"
     );
-    let end = "are not metrics of this program, so higher counts as better; if lower is better, write --lower-is-better NAME\n";
+    let end = "are not metrics of this program, so higher is assumed to be better; if lower is better, pass --lower-is-better NAME\n";
     assert!(err.ends_with(end), "{err}");
     let (code, err) = compare(&folder, "--fail-if-worse");
     assert_eq!((code, err.lines().count()), (Some(2), 2), "{err}");
@@ -193,7 +193,7 @@ fn runs_in_which_every_row_failed_show_numbers_and_no_difference() {
     f1: equal in all 10 rows in 1 group; 10 rows failed in A and 10 in B, counted as 0, no row is scored in both
     t     n       A       B   B - A       95% interval      p  B better  A better  equal
     one  10  0.0000  0.0000  0.0000  [-0.2918, 0.2918]  1.000         0         0     10
-    no difference can be shown in any group (p-values adjusted for 1 group, Holm)
+    no significant difference in any group (p-values adjusted for 1 group, Holm)
     -- exit code 0 --
     ");
 }

@@ -220,7 +220,7 @@ fn a_plan_says_how_many_rows_a_gate_takes() {
     Some(2)
     error: --alpha 0: expected a number above 0 and at most 0.5; write 0.01
     Some(2)
-    error: run.jsonl: expected a metric of the run (`em`), found `f1`
+    error: run.jsonl: expected a metric in the run (`em`), found `f1`
     Some(2)
     error: the following required arguments were not provided: --rows <N>
     ");

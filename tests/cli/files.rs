@@ -61,7 +61,7 @@ fn the_first_error_has_the_options_to_paste() {
     assert_snapshot!(folder.score_error("rows.csv -m context_precision_by_distance"),
         @"rows.csv:2: expected `gold` or `pred`, found only `reference_contexts`, `retrieved_contexts`; map the fields that the run reads, `gold.context`, `pred.context`, as in --map gold.context=reference_contexts --map pred.context=retrieved_contexts");
     assert_snapshot!(folder.score_error("rows.csv -m context_precision_by_distance --map pred.context=retrieved_contexts"),
-        @"rows.csv:2: metric `context_precision_by_distance`: no field `gold.context`; it has no fields; if the row has it elsewhere, write --map gold.context=reference_contexts");
+        @"rows.csv:2: metric `context_precision_by_distance`: no field `gold.context`; found no fields; if the row has it elsewhere, pass --map gold.context=reference_contexts");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn the_header_shows_the_delimiter() {
     let rows = "id;gold.answer;pred.answer\r\n1;Z\u{fc}rich, Stadt;Z\u{fc}rich, Stadt\r\n2;3,50 \u{20ac};3.50 \u{20ac}\r\n3;M\u{fc}ller;Mueller\r\n";
     let note = |found: &str| {
         format!(
-            "note: rows.csv: columns are separated by {found}, as the header shows; write --delimiter if they are not\n"
+            "note: rows.csv: columns are separated by {found}, as the header shows; pass --delimiter if they are not\n"
         )
     };
     for (delimiter, found) in [(";", "`;`"), ("\t", "tabs"), ("|", "`|`")] {
@@ -141,7 +141,7 @@ fn other_encodings_are_read_and_named() {
         .collect();
     let folder = with("rows.csv", &latin);
     assert_snapshot!(folder.score_error("rows.csv -m em"),
-        @"rows.csv:2: column `gold.answer`: invalid UTF-8: byte 2 is 0xFC; convert the file to UTF-8, or write --encoding windows-1252 if a Windows program wrote it");
+        @"rows.csv:2: column `gold.answer`: invalid UTF-8: byte 2 is 0xFC; convert the file to UTF-8, or pass --encoding windows-1252 if a Windows program wrote it");
     assert_eq!(
         folder.em("rows.csv -m em --encoding windows-1252").0,
         "66.67%"
@@ -152,14 +152,14 @@ fn other_encodings_are_read_and_named() {
         .collect();
     let folder = with("rows.csv", utf16);
     assert_snapshot!(folder.score_error("rows.csv -m em"),
-        @"rows.csv: expected rows, found UTF-16; write --encoding utf-16");
+        @"rows.csv: expected rows, found UTF-16; pass --encoding utf-16");
     assert_eq!(folder.em("rows.csv -m em --encoding utf-16").0, "66.67%");
     let folder = with(
         "rows.csv",
         [&latin, "4;ü;ü\n".as_bytes(), b"5;\xfc\x00;x\n"].concat(),
     );
     assert_snapshot!(folder.score_error("rows.csv -m em --encoding windows-1252"),
-        @"rows.csv: cannot be read: line 5: expected Windows-1252, found `ü` in UTF-8; the file has several encodings, so convert it to UTF-8");
+        @"rows.csv:5:3: expected Windows-1252, found `ü` in UTF-8; the file has several encodings, so convert it to UTF-8");
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn forms_of_json_are_read() {
         r#"{"columns":["answer","prediction"],"index":[1],"data":[["a"]]}"#,
     );
     assert_snapshot!(folder.score_error(&format!("rows.json {ANSWERS}")),
-        @"rows.json:1: expected lists of 2 values in `data`, as `columns` has, found one of 1; write a value for each column");
+        @"rows.json:1: expected 2 values in each list in `data`, one per column, found 1; write a value for each column");
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn what_is_no_file_of_rows_is_named() {
         ),
         (
             "PAR1\u{15}",
-            "Parquet; name the file .parquet, or write --format parquet",
+            "Parquet; name the file .parquet, or pass --format parquet",
         ),
     ] {
         let folder = with("rows.jsonl", content);
@@ -267,19 +267,30 @@ fn gold_and_predictions_in_two_files_are_joined_by_id() {
         "preds.json",
         r#"{"2": "Rome", "q1": "paris", "q9": "Rome"}"#,
     );
-    assert_snapshot!(folder.run("score preds.json --gold gold.jsonl -m em"), @"
+    assert_snapshot!(folder.run("score preds.json --gold gold.jsonl -m em --missing skip"), @"
     em  50.00% [9.45, 90.55] (1/2, 0 failed)
     -- standard error --
     note: gold.jsonl: predictions without a gold row, not scored: 1, the first `q9`
     note: gold.jsonl: gold rows without a prediction, not scored: 1, the first `q3`
     -- exit code 0 --
     ");
+    let failed = folder.run("score preds.json --gold gold.jsonl -m em --out run.jsonl");
+    assert_snapshot!(failed, @"
+    em  33.33% [6.15, 79.23] (1/3, 1 failed counted as 0; 50.00% of the 2 scored)
+    -- standard error --
+    warning: 1 row failed; first error: gold.jsonl:3: the row has no prediction
+    note: gold.jsonl: predictions without a gold row, not scored: 1, the first `q9`
+    note: gold.jsonl: gold rows without a prediction, counted as failed: 1, the first `q3`; pass --missing skip to leave them out
+    -- exit code 0 --
+    ");
+    let last = folder.read("run.jsonl").lines().last().map(str::to_owned);
+    assert_snapshot!(last.unwrap(), @r#"{"id":"q3","scores":{"em":{"outcome":"program_failed","value":null,"passed":null,"confidence":null,"details":null,"feedback":null,"cost_msats":0,"error":"the row has no prediction"}},"gold_hash":"b900a82ee1c860b5","manifest":"1-70fe09fdff93e51c00af799e4af2af9e"}"#);
     folder.write(
         "preds.csv",
         "instance_id,prediction\nq1,Paris\n2,Oslo\nq3,Rome\n",
     );
     assert_snapshot!(folder.score_error("preds.csv --gold gold.jsonl -m em --map pred.answer=prediction"),
-        @"preds.csv:2: expected an id at `id`, found a row with `instance_id`, `prediction`; write --join gold.instance_id=pred.instance_id, with the columns that have the same ids in both files");
+        @"preds.csv:2: expected an id at `id`, found a row with `instance_id`, `prediction`; pass --join gold.instance_id=pred.instance_id, with the columns that have the same ids in both files");
     let joined = "--join gold.id=pred.instance_id --map pred.answer=prediction --out run.jsonl";
     assert_eq!(
         folder.em(&format!("preds.csv --gold gold.jsonl -m em {joined}")),
@@ -322,17 +333,54 @@ fn a_join_that_is_not_one_is_an_error() {
         "gold.jsonl",
         "{\"id\": \"q1\", \"answer\": \"x\"}\n{\"id\": \"q2\", \"answer\": \"x\"}\n",
     );
+    folder.write("run.jsonl", "");
     folder.write("preds.json", r#"{"1": "x", "2": "y"}"#);
-    assert_snapshot!(folder.score_error("preds.json --gold gold.jsonl -m em"),
-        @"gold.jsonl: no gold row has the id of a prediction: the ids here are `q1`, `q2`, those of the predictions `1`, `2`; write --join gold.COLUMN=pred.COLUMN with the columns that have the same ids");
+    assert_snapshot!(folder.score_error("preds.json --gold gold.jsonl -m em --out run.jsonl"),
+        @"preds.json:1: `id`: expected ids from gold.jsonl, such as `q1`, `q2` in `id` from line 1 on, found `1`, `2`, and no other prediction has one; pass --join gold.COLUMN=pred.COLUMN with the columns that have the same ids");
+    assert_eq!(folder.read("run.jsonl"), "", "no output is written");
     folder.write(
         "gold.jsonl",
         "{\"id\": 1, \"answer\": \"x\"}\n\n{\"id\": \"1\", \"answer\": \"y\"}\n",
     );
     assert_snapshot!(folder.score_error("preds.json --gold gold.jsonl -m em"),
-        @"gold.jsonl:3: duplicate id `1`, first in line 1; ids must be unique in the gold file (duplicates: 1, the first `1`); remove them, or join by another column with --join");
+        @"gold.jsonl:3: duplicate id `1`, first on line 1; ids must be unique in the gold file (duplicates: 1, the first `1`); remove them, or join by another column with --join");
     assert_snapshot!(folder.run("score preds.json --gold gold.jsonl --join id=id -m em").error(),
         @"invalid value 'id=id' for '--join <gold.PATH=pred.PATH>': invalid join `id=id`: expected gold.PATH=pred.PATH, as in gold.id=pred.instance_id");
+}
+
+#[test]
+fn gold_rows_without_predictions_are_failures_in_every_kind_of_run() {
+    let gold: String = (0..1_000)
+        .map(|id| format!("{{\"id\": {id}, \"answer\": \"x\", \"text\": \"Berlin\"}}\n"))
+        .collect();
+    let folder = with("gold.jsonl", gold);
+    let preds = |ids: std::ops::Range<u32>| -> String {
+        ids.map(|id| format!("{{\"id\": {id}, \"trial\": 0, \"out\": \"x\"}}\n"))
+            .collect()
+    };
+    folder.write("preds.jsonl", preds(0..400));
+    let options = "--gold gold.jsonl --map pred.answer=out --map gold.answer=answer";
+    let headline = |more: &str| {
+        folder
+            .run(&format!("score preds.jsonl -m em {options} {more}"))
+            .out
+    };
+    let (all, matched) = (
+        "em  40.00% [37.01, 43.07] (400/1000, 600 failed counted as 0; 100.00% of the 400 scored)\n",
+        "(400/400, 0 failed)\n",
+    );
+    assert_eq!(headline("--out run.jsonl"), all);
+    assert!(headline("--missing skip").ends_with(matched));
+    // The rows come in the order of the gold file, after those with predictions.
+    let ids = folder.read("run.jsonl");
+    let ids = ids
+        .lines()
+        .map(|line| line.split('"').nth(3).unwrap().parse::<u32>().unwrap());
+    assert_eq!(ids.collect::<Vec<_>>(), (0..1_000).collect::<Vec<_>>());
+    let scored = |score: &str| headline(score).contains("600 failed");
+    assert!(scored("--failure-score 0.5") && scored("--map repeat=trial") && scored("--repeats 2"));
+    assert!(headline("--max-errors 10").contains("10 failed"));
+    assert_snapshot!(folder.score_error("preds.jsonl -m em --missing skip"), @"the following required arguments were not provided: --gold <FILE>");
 }
 
 #[test]
@@ -342,7 +390,26 @@ fn lines_of_two_files_are_paired() {
     assert_eq!(folder.em("--lines gold.txt preds.txt -m em").0, "75.00%");
     folder.write("preds.txt", "a\nx\n");
     assert_snapshot!(folder.score_error("--lines gold.txt preds.txt -m em"),
-        @"gold.txt: expected as many lines as predictions, found 4 and 2; write a line for each prediction, an empty one if there is no text");
+        @"gold.txt: expected as many lines as predictions, found 4 lines for 2 predictions; write one line for each prediction, leaving it empty if there is no text");
+}
+
+#[test]
+fn labels_of_excel_are_read() {
+    let folder = with(
+        "rows.jsonl",
+        r#"{"id": "é", "gold": {"answer": "x"}, "pred": {"answer": "x"}}"#,
+    );
+    folder.run("score rows.jsonl -m em --out run.jsonl");
+    std::fs::write(folder.path("labels.txt"), b"id|correct\n\xE9|1\n").unwrap();
+    let agree = "agree run.jsonl --label correct";
+    let options = "--labels labels.txt --format csv --encoding windows-1252 --delimiter |";
+    let agreed = folder.run(&format!("{agree} {options}"));
+    assert!(
+        agreed.out.contains("accuracy            100.00% (1/1)"),
+        "{agreed:?}"
+    );
+    assert_snapshot!(folder.run(&format!("{agree} --labels labels.txt --format csv")).error(), @"labels.txt:2: column `id`: invalid UTF-8: byte 1 is 0xE9; convert the file to UTF-8, or write --encoding windows-1252 if a Windows program wrote it");
+    assert_snapshot!(folder.run(&format!("{agree} --encoding utf-16")).error(), @"--delimiter, --encoding and --format need --labels or --score; remove them");
 }
 
 #[test]
@@ -373,17 +440,17 @@ fn scores_of_another_program_are_compared_and_checked() {
         "{agreed:?}"
     );
     assert_snapshot!(folder.run("compare a.csv b.csv --score score=score").error(),
-        @"a.csv:2: expected an id at `id`, found a row with `question`, `human`, `judge`, `score`; write --map id=question, with a column that names the row in both files");
+        @"a.csv:2: expected an id at `id`, found a row with `question`, `human`, `judge`, `score`; pass --map id=question, with a column that identifies the row in both files");
     assert_snapshot!(folder.run("report a.csv --encoding utf-16 --out a.html").error(),
-        @"--delimiter and --encoding need --score NAME=PATH; remove them");
+        @"--delimiter, --encoding and --format need --score NAME=PATH; remove them");
     assert_snapshot!(folder.run("report a.csv --from ragas --score score=score --out a.html").error(),
-        @"--score reads rows as they are, and --from the scores of another program; remove one of them");
+        @"--score reads rows as they are, and --from reads the scores of another program; remove one of them");
     assert_snapshot!(folder.run("report a.csv --score score=score:0..0.8 --out a.html").error(),
-        @"a.csv:2: `score`: expected a score in [0, 0.8], the range of --score score, found 0.9; mend the row, or write the range that its scores have");
+        @"a.csv:2: `score`: expected a score in [0, 0.8], the range of --score score, found 0.9; fix the row, or give the range of the scores");
     assert_snapshot!(folder.run("report a.csv --score score=scor --out a.html").error(),
         @"a.csv: --score score: no row has `scor`; did you mean `score`?");
     assert_snapshot!(folder.run("report a.csv --score q=question --out a.html").error(),
-        @r#"a.csv:2: --score q: expected a number, true or false, or a verdict such as pass and fail at `question`, found the string "q1"; name the path of the score, as in question.PATH"#);
+        @r#"a.csv:2: --score q: expected a number, true or false, or a verdict such as pass or fail at `question`, found the string "q1"; name the path of the score, as in question.PATH"#);
     assert_eq!(
         folder
             .run("report a.csv --score score=score --out a.html")
@@ -399,7 +466,7 @@ fn a_column_with_lists_in_some_rows_is_named() {
         "{\"id\": 1, \"score\": 0.5}\n{\"id\": 2, \"score\": [0.5]}\n",
     );
     assert_snapshot!(folder.run("compare a.jsonl a.jsonl --score s=score").error(),
-        @"a.jsonl:2: --score s: expected a number, true or false, or a verdict such as pass and fail at `score`, found a list; name the path of the score, as in score.PATH");
+        @"a.jsonl:2: --score s: expected a number, true or false, or a verdict such as pass or fail at `score`, found a list; name the path of the score, as in score.PATH");
 }
 
 #[test]
@@ -411,7 +478,7 @@ fn several_samples_of_an_id_are_repeats() {
     let folder = with("rows.jsonl", rows);
     let map = "rows.jsonl -m em --map gold.answer=answer --map pred.answer=out --map id=task_id";
     assert_snapshot!(folder.score_error(map),
-        @"duplicate row id `t1` (rows rows.jsonl:1 and rows.jsonl:3); ids must be unique within a run; if they are samples of one row, write --map repeat=COLUMN, and otherwise --map id=COLUMN,COLUMN");
+        @"duplicate row id `t1` (rows rows.jsonl:1 and rows.jsonl:3); ids must be unique within a run; if they are samples of the same row, pass --map repeat=COLUMN; otherwise pass --map id=COLUMN,COLUMN");
     // t1 passes once in two samples, t2 twice: pass@2 is 1 and pass^2 is 0.5.
     assert_snapshot!(folder.run(&format!("score {map} --map repeat=n --out run.jsonl")).out, @"em  75.00% [1.03, 99.88; few rows] (mean of 2/2, 0 failed; 2 repeats, consistency 0.50, pass@2 100.00%, pass^2 50.00%)");
     let row = folder.read("run.jsonl").lines().next().unwrap().to_owned();
@@ -420,10 +487,10 @@ fn several_samples_of_an_id_are_repeats() {
         "{row}"
     );
     assert_snapshot!(folder.score_error(&format!("{map} --map repeat=trial")),
-        @"rows.jsonl:1: expected the number of the sample at the path of --map repeat=PATH, found no value; write the column that numbers the samples of an id");
+        @"rows.jsonl:1: expected the sample's number at the path from --map repeat=PATH, found no value; name the column that numbers the samples of an id");
     folder.write("rows.jsonl", rows.replace("\"n\": 1", "\"n\": 0"));
     assert_snapshot!(folder.score_error(&format!("{map} --map repeat=n")),
-        @"rows.jsonl:3: a second sample `0` of `t1`; number the samples of an id, or write --map id=COLUMN,COLUMN for an id of several columns");
+        @"rows.jsonl:3: duplicate sample `0` for id `t1`; give each sample of an id a different number, or pass --map id=COLUMN,COLUMN if the id spans several columns");
     folder.write(
         "rows.jsonl",
         rows.replace(
@@ -432,7 +499,7 @@ fn several_samples_of_an_id_are_repeats() {
         ),
     );
     assert_snapshot!(folder.score_error(&format!("{map} --map repeat=n")),
-        @"rows.jsonl:3: the gold row of this sample of `t1` is not that of line 1; write --map id=PATH with an id that names the row");
+        @"rows.jsonl:3: this sample of `t1` has a different gold row from line 1; pass --map id=PATH with an id that identifies the row");
 }
 
 #[test]
@@ -459,13 +526,58 @@ fn lists_and_numbers_may_have_their_own_notation() {
 #[test]
 fn nan_is_null_unless_it_is_read() {
     let rows = r#"{"id": "1", "answer": "NaN", "prediction": "NaN", "score": 1.0}
-{"id": "0", "answer": "x", "prediction": "y", "score": NaN, "low": -Infinity}"#;
+{"id": "0", "answer": "x", "prediction": "y", "score": NaN, "low": -Infinity}
+{"id": "0.0", "answer": "x", "prediction": "x", "score": 0.5}"#;
     let folder = with("rows.jsonl", rows);
-    assert_eq!(folder.em(&format!("rows.jsonl {ANSWERS}")).0, "50.00%");
+    assert_eq!(folder.em(&format!("rows.jsonl {ANSWERS}")).0, "66.67%");
     let mapped = "rows.jsonl -m auroc --map gold.answer=id --map pred.probability=score";
-    assert_snapshot!(folder.score_error(mapped),
-        @"rows.jsonl:2: metric `auroc`: field `pred.probability`: expected a number, found null");
+    let failed = folder.run(&format!("score {mapped} --out run.jsonl"));
+    assert_snapshot!(failed, @"
+    auroc  1.0000 (over 2/3 rows, 1 failed)
+    -- standard error --
+    warning: 1 row failed; first error: rows.jsonl:2: metric `auroc`: field `pred.probability`: expected a value, found NaN or an infinity
+    -- exit code 0 --
+    ");
+    // A row fails only for the metrics that read NaN.
+    let rows = r#"{"id": "a", "gold": {"answer": "x"}, "pred": {"answer": NaN, "n": 1}}
+{"id": "b", "gold": {"answer": "x"}, "pred": {"answer": "x", "n": [1, -Infinity]}}"#;
+    folder.write("text.jsonl", rows);
+    assert_snapshot!(folder.run("score text.jsonl -m em,numeric_match --map gold.value=pred.n"), @"
+    em             50.00% [9.45, 90.55] (1/2, 1 failed counted as 0; 100.00% of the 1 scored)
+    numeric_match  not enough rows (0/2 scored, 2 failed)
+    -- standard error --
+    warning: 2 rows failed; first error: text.jsonl:1: metric `em`: field `pred.answer`: expected a value, found NaN or an infinity
+    numeric_match: all 2 rows failed
+    -- exit code 1 --
+    ");
+    folder.write(
+        "cells.csv",
+        "id,gold.answer,pred.probability\n1,1,.5\n2,0,nan\n3,0,inf\n4,0,0\n",
+    );
+    assert_snapshot!(folder.run("score cells.csv -m auroc"), @"
+    auroc  1.0000 (over 2/4 rows, 2 failed)
+    -- standard error --
+    warning: 2 rows failed; first error: cells.csv:3: metric `auroc`: field `pred.probability`: expected a value, found NaN or an infinity
+    -- exit code 0 --
+    ");
+    // The file of gold rows may have it too.
+    folder.write(
+        "gold.json",
+        r#"{"a": {"answer": NaN}, "b": {"answer": "x"}}"#,
+    );
+    folder.write("preds.json", r#"{"a": "x", "b": "x"}"#);
+    assert_snapshot!(folder.run("score preds.json --gold gold.json -m em"), @"
+    em  50.00% [9.45, 90.55] (1/2, 1 failed counted as 0; 100.00% of the 1 scored)
+    -- standard error --
+    warning: 1 row failed; first error: preds.json:1: metric `em`: field `gold.answer`: expected a value, found NaN or an infinity
+    -- exit code 0 --
+    ");
+    folder.write(
+        "ids.jsonl",
+        r#"{"id": NaN, "gold": {"answer": "x"}, "pred": {"answer": "x"}}"#,
+    );
+    assert_snapshot!(folder.score_error("ids.jsonl -m em"), @"ids.jsonl:1: `id`: expected a string or a number, found NaN or an infinity");
     let page = folder.run("compare rows.jsonl rows.jsonl --score s=score --json");
     let json: serde_json::Value = serde_json::from_str(&page.out).unwrap();
-    assert_eq!(json["metrics"]["s"]["n"], 2);
+    assert_eq!(json["metrics"]["s"]["n"], 3);
 }

@@ -77,7 +77,7 @@ fn a_field_that_rows_lack_is_named() {
     assert_snapshot!(run("x"), @"
     same_text  75.00% [59.25, 86.09; 40 groups] (30/40, 0 failed)
     -- standard error --
-    --group x: no row has this attribute; write gold.x or pred.x for a field of the gold row or the prediction
+    --group x: no row has this attribute; write gold.x for a field of the gold row, or pred.x for a field of the prediction
     -- exit code 2 --
     ");
     assert_snapshot!(run("gold.documnt"), @"

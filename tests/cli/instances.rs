@@ -70,7 +70,7 @@ fn an_invalid_setting_is_rejected_before_the_first_row() {
         (
             "f1",
             "f1.threshold=high",
-            "metric `f1`: parameter `threshold` should be a number, as in 0.8; found `high`",
+            "metric `f1`: parameter `threshold`: expected a number, as in 0.8, found `high`",
         ),
         (
             "f1",
@@ -80,12 +80,12 @@ fn an_invalid_setting_is_rejected_before_the_first_row() {
         (
             "f1",
             "f1.strict=yes",
-            "metric `f1`: parameter `strict` should be `true` or `false`; found `yes`",
+            "metric `f1`: parameter `strict`: expected `true` or `false`, found `yes`",
         ),
         (
             "f1",
             "f1.cost=7",
-            "metric `f1`: parameter `cost` should be an amount of money, as in \"5000 msat\" or \"0.005 usd\"; found `7` (expected an amount with a unit, found `7`; write `7 msat`)",
+            "metric `f1`: parameter `cost`: expected an amount of money, as in \"5000 msat\" or \"0.005 usd\", found `7` (expected an amount with a unit, found `7`; write `7 msat`)",
         ),
         (
             "em",

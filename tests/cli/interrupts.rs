@@ -314,7 +314,7 @@ fn a_second_run_that_writes_the_same_file_is_refused_before_its_first_row() {
     folder.printed("score rows.jsonl -m obeys --with-rows --out o.jsonl");
     let refused = |args: &str, named: &str| {
         let expected = format!(
-            "{named}: another run is writing it; wait until that ends, or write another file"
+            "{named}: another run is writing to it; wait until that run ends, or write to another file"
         );
         assert_eq!(folder.score_error(args), expected, "{args}");
     };

@@ -16,9 +16,9 @@ const ROWS: &str = concat!(
 
 /// How a model is set, in this build.
 #[cfg(feature = "lm")]
-const SET_MODEL: &str = "set DSRS_LM=provider:model, such as openai:gpt-6-luna, or write `--lm provider:model` (in code `.with_lm(..)`)";
+const SET_MODEL: &str = "set DSRS_LM=provider:model, such as openai:gpt-6-luna, or pass `--lm provider:model` (in code `.with_lm(..)`)";
 #[cfg(not(feature = "lm"))]
-const SET_MODEL: &str = "build with feature `lm` and set DSRS_LM=provider:model or write `--lm provider:model`, or set a model in code with `.with_lm(..)`";
+const SET_MODEL: &str = "build with the `lm` feature, and set DSRS_LM=provider:model or pass `--lm provider:model`; or set a model in code with `.with_lm(..)`";
 
 fn folder() -> Folder {
     Folder::with("rows.jsonl", ROWS)
@@ -28,7 +28,7 @@ fn folder() -> Folder {
 fn a_judge_without_a_model_is_an_error_before_the_first_row() {
     let expected = |metric: &str| {
         format!(
-            "metric `{metric}`: no language model is configured; {SET_MODEL}; to score by token overlap instead, write `--offline` (in code `.offline()`)"
+            "metric `{metric}`: no language model is configured; {SET_MODEL}; to score by token overlap instead, pass `--offline` (in code `.offline()`)"
         )
     };
     // A gate that word overlap would pass, and all that a run writes.
@@ -122,7 +122,7 @@ fn offline_without_effect_is_a_warning() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(
         ran.err,
-        "warning: --offline: no metric of this run is a judge\n"
+        "warning: --offline: no metric in this run is a judge\n"
     );
     assert_eq!(folder().run(&format!("{args} -q")).err, "");
 }

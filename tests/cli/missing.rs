@@ -54,7 +54,7 @@ fn a_field_that_no_row_has_is_exit_code_2_with_the_nearest_name() {
     assert_snapshot!(score(&folder, "-m em --fail-under em=0.5"), @"
     em  not scored: no prediction has a field `answer`; did you mean `anwser`? (0/2 rows)
     -- standard error --
-    em: no prediction has a field `answer`; did you mean `anwser`? if the rows have it elsewhere, write --map pred.answer=PATH
+    em: no prediction has a field `answer`; did you mean `anwser`? if the rows have it elsewhere, pass --map pred.answer=PATH
     -- exit code 2 --
     ");
     let mapped = score(&folder, "-m em --map pred.answer=pred.anwser");
@@ -78,7 +78,7 @@ fn a_misspelt_name_in_a_parameter_is_found_as_well() {
     assert_snapshot!(ran, @"
     length  not scored: no prediction has a field `sumary`; did you mean `summary`? (0/2 rows)
     -- standard error --
-    length: no prediction has a field `sumary`; did you mean `summary`? if the rows have it elsewhere, write --map pred.sumary=PATH
+    length: no prediction has a field `sumary`; did you mean `summary`? if the rows have it elsewhere, pass --map pred.sumary=PATH
     -- exit code 2 --
     ");
     let ran = score(&folder, &format!("{params} length.field=summary"));
@@ -127,8 +127,8 @@ fn a_missing_gold_field_and_a_field_of_your_own_metric_are_errors() {
     let error = folder.score_error("rows.jsonl -m em");
     assert_eq!(
         error,
-        "rows.jsonl:1: metric `em`: no field `gold.answer`; it has no fields; if the row has it elsewhere, \
-         write --map gold.answer=PATH"
+        "rows.jsonl:1: metric `em`: no field `gold.answer`; found no fields; if the row has it elsewhere, \
+         pass --map gold.answer=PATH"
     );
     let folder = rows(&[json!({})]);
     let error = folder.score_error("rows.jsonl -m same_text");

@@ -39,7 +39,7 @@ fn unknown_metrics() {
     );
     assert_eq!(
         error_of("-m obeys,obeys"),
-        "duplicate metric `obeys`; name it once"
+        "duplicate metric `obeys`; list it once"
     );
 }
 
@@ -50,17 +50,17 @@ fn unknown_parameters() {
     assert_snapshot!(error_of("-m obeys --param obeys.x=2"),
         @"metric `obeys` has no parameter `x`; it takes none");
     assert_snapshot!(error_of("-m distance --param distnace.scale=2"),
-        @"--param distnace.scale: `distnace` is not a metric of this run; did you mean `distance`?");
+        @"--param distnace.scale: `distnace` is not a metric in this run; did you mean `distance`?");
     assert_snapshot!(error_of("-m distance --param obeys.scale=2"),
-        @"--param obeys.scale: `obeys` is not a metric of this run; add it with -m");
+        @"--param obeys.scale: `obeys` is not a metric in this run; add it with -m");
 }
 
 #[test]
 fn parameters_that_are_missing_or_of_the_wrong_type() {
     assert_snapshot!(error_of("-m short_note"),
-        @"metric `short_note` needs its parameter `limit` (a whole number, 0 or more): --param short_note.limit=VALUE");
+        @"metric `short_note` requires the parameter `limit` (a whole number, 0 or more): --param short_note.limit=VALUE");
     assert_snapshot!(error_of("-m short_note --param short_note.limit=few"),
-        @"metric `short_note`: parameter `limit` should be a whole number, 0 or more; found `few`");
+        @"metric `short_note`: parameter `limit`: expected a whole number, 0 or more, found `few`");
     assert_snapshot!(usage("-m distance --param distance=2"),
         @"error: invalid value 'distance=2' for '--param <NAME.KEY=VALUE>': expected NAME.KEY=VALUE, as in f1.profile=folded");
 }
@@ -81,13 +81,13 @@ fn invalid_mappings() {
     assert_snapshot!(map_error("pred.answer=a..b"),
         @"error: invalid value 'pred.answer=a..b' for '--map <FIELD=PATH>': invalid mapping `pred.answer=a..b`: empty segment in the path `a..b`; remove the extra dot");
     assert_snapshot!(error_of("-m obeys --map pred.answer=a --map pred.answer=b"),
-        @"--map: duplicate mapping of `pred.answer`; write one");
+        @"--map: duplicate mapping of `pred.answer`; keep one");
 }
 
 #[test]
 fn a_mapping_of_a_misspelt_field_is_refused() {
     assert_snapshot!(error_of("-m em --map pred.anser=text"),
-        @"--map pred.anser=text: no metric of this run reads `pred.anser`; did you mean `pred.answer`?");
+        @"--map pred.anser=text: no metric in this run reads `pred.anser`; did you mean `pred.answer`?");
     let row = r#"{"id": 1, "gold": {"answer": "a"}, "pred": {"answer": "a"}, "text": "b"}"#;
     let folder = Folder::with("rows.jsonl", row);
     // The field has its own mapping, names the groups, or is written; and no similar field is read.
@@ -104,7 +104,7 @@ fn a_mapping_of_a_misspelt_field_is_refused() {
 #[test]
 fn invalid_thresholds() {
     assert_snapshot!(error_of("-m same_text --fail-under some_text=0.8"),
-        @"--fail-under some_text: `some_text` is not a metric of this run; did you mean `same_text`?");
+        @"--fail-under some_text: `some_text` is not a metric in this run; did you mean `same_text`?");
     assert_snapshot!(usage("-m same_text --fail-under same_text=nan"),
         @"error: invalid value 'same_text=nan' for '--fail-under <NAME=X>': expected a finite number such as 0.6, or a percentage such as 60%, found `nan`");
 }

@@ -98,7 +98,7 @@ fn no_output_of_any_command_is_an_input() {
     let ran = folder.run(twice);
     assert!(
         ran.err
-            .contains("`sparql_executes` is not a metric of this run"),
+            .contains("`sparql_executes` is not a metric in this run"),
         "{ran:?}"
     );
     // A folder that a metric reads, with a file that exists and with a new one.
@@ -308,9 +308,9 @@ fn files_for_ci_appear_when_they_are_complete() {
     assert_eq!(
         lines[..3],
         [
-            "--junit r.xml: not written; it is the file of an earlier run",
-            "--markdown s.md: not written; it is the file of an earlier run",
-            "--summary t.csv: not written; it is the file of an earlier run",
+            "--junit r.xml: not written; the existing file is from an earlier run",
+            "--markdown s.md: not written; the existing file is from an earlier run",
+            "--summary t.csv: not written; the existing file is from an earlier run",
         ]
     );
     assert!(

@@ -85,10 +85,10 @@ fn positions_of_other_rows_are_refused_without_an_option_that_pairs_them() {
         "question,answer,prediction\nq3,c,c\nq1,a,a\nq2,b,x\nq4,d,x\n",
     );
     folder.scored(&format!("score other.csv {MAP} --out other.jsonl"));
-    assert_snapshot!(folder.compare_error("a.jsonl other.jsonl"), @"the gold rows of `1`, `2`, `3` differ: the first is at a.jsonl:1 and other.jsonl:1; the rows have no ids and are paired by position: score both runs with --map id=COLUMN, a column that differs in each row");
+    assert_snapshot!(folder.compare_error("a.jsonl other.jsonl"), @"the gold rows of `1`, `2`, `3` differ: the first is at a.jsonl:1 and other.jsonl:1; the rows have no ids and are paired by position: score both runs with --map id=COLUMN, using a column whose value is different in each row");
     folder.write("short.csv", "question,answer,prediction\nq1,a,a\nq2,b,x\n");
     folder.scored(&format!("score short.csv {MAP} --out short.jsonl"));
-    assert_snapshot!(folder.compare_error("a.jsonl short.jsonl"), @"expected as many rows in both runs, which have no ids and are paired by position, found 2 only in a.jsonl (`3`, `4`) and 0 only in short.jsonl; score both with --map id=COLUMN, a column that differs in each row");
+    assert_snapshot!(folder.compare_error("a.jsonl short.jsonl"), @"expected the same number of rows in both runs, which have no ids and are paired by position, found 2 only in a.jsonl (`3`, `4`) and 0 only in short.jsonl; score both with --map id=COLUMN, using a column whose value is different in each row");
     // A file of an earlier version does not show its gold rows.
     let rows = folder.read("a.jsonl").replace("\"gold_hash\"", "\"x\"");
     folder.write("old.jsonl", rows);
@@ -126,12 +126,12 @@ fn labels_need_ids() {
             "agree {results} --label correct --labels labels.csv {more}"
         ))
     };
-    assert_snapshot!(agree("a.jsonl", "").error(), @"labels.csv:2: expected an `id`, found a label without one; the results have no ids either, so score again with --map id=COLUMN, and write it here too");
+    assert_snapshot!(agree("a.jsonl", "").error(), @"labels.csv:2: expected an `id`, found a label without one; the results have no ids either, so score again with --map id=COLUMN, and pass it here too");
     folder.write("q.csv", folder.read("a.csv").replace("\"q\n2\"", "q2"));
     folder.scored(&format!(
         "score q.csv {MAP} --map id=question --out named.jsonl"
     ));
-    assert_snapshot!(agree("named.jsonl", "").error(), @"labels.csv:2: expected an `id`, found a label without one; write --map id=name");
+    assert_snapshot!(agree("named.jsonl", "").error(), @"labels.csv:2: expected an `id`, found a label without one; pass --map id=name");
     let agreed = agree("named.jsonl", "--map id=name");
     assert_eq!(
         agreed.out.lines().nth(3).map(|it| &it[..29]),
@@ -140,5 +140,5 @@ fn labels_need_ids() {
     assert_snapshot!(agree("named.jsonl", "--map id=nam").error(), @"labels.csv:2: expected an id at `nam`, found neither a string nor a number; the row has `name`, `correct`");
     assert_snapshot!(agree("named.jsonl", "--map name=id").error(), @"invalid value 'name=id' for '--map <id=PATH>': expected id=PATH, as in id=question or id=task,trial");
     folder.write("labels.csv", "row,correct\n1,true\n");
-    assert_snapshot!(agree("named.jsonl", "").error(), @"labels.csv:2: expected an `id`, found a label without one; no column has an id of the results, so write --map id=COLUMN for both");
+    assert_snapshot!(agree("named.jsonl", "").error(), @"labels.csv:2: expected an `id`, found a label without one; no column contains ids from the results, so pass --map id=COLUMN to both commands");
 }

@@ -125,7 +125,7 @@ fn invalid_parameters_are_errors_before_the_first_row() {
         ),
         (
             ["-m", "diff", "--param", "diff.strictness=ast_equivalent"],
-            "`ast_equivalent` needs to know the language: set `language`",
+            "`ast_equivalent` requires a language; set `language`",
         ),
         (
             ["-m", "diff", "--param", "diff.strictness=meaning"],
@@ -315,7 +315,7 @@ fn a_configuration_that_fails_every_row_is_an_error_before_the_first() {
     );
 }
 
-const BETA: &str = "`beta` must be a finite number of at least 0, found -1; write 1 for precision and recall alike, 2 for recall twice as much";
+const BETA: &str = "`beta` must be a finite number of at least 0, found -1; write 1 to weigh precision and recall equally, or 2 to weigh recall twice as much";
 
 #[test]
 fn the_message_for_an_invalid_parameter_shows_its_form() {

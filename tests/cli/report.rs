@@ -30,7 +30,7 @@ fn invalid_input_is_one_sentence() {
     assert_snapshot!(error("a.jsonl a.jsonl a.jsonl --out r.html"),
         @"expected one or two result files, found 3; name two to compare them");
     assert_snapshot!(error("a.jsonl b.jsonl --out r.html"),
-        @"no id of a.jsonl is in b.jsonl: found ids such as `a` and `b`; compare runs over the same rows");
+        @"b.jsonl:1: `id`: expected ids of a.jsonl such as `a`, found `b`, and no other row has one; compare runs over the same rows");
     assert_snapshot!(error("a.jsonl --group tpic --out r.html"),
         @"--group: no row has the field `tpic`; did you mean `topic`?");
     assert_snapshot!(error("a.jsonl --out nowhere/r.html"),

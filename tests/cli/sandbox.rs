@@ -110,7 +110,7 @@ fn a_limit_that_is_too_small_for_the_files_is_named() {
 fn the_command_is_required() {
     let folder = Folder::with("rows.jsonl", ROWS);
     assert_snapshot!(folder.score_error("rows.jsonl -m sandbox"),
-        @"metric `sandbox` needs its parameter `command` (a string): --param sandbox.command=VALUE");
+        @"metric `sandbox` requires the parameter `command` (a string): --param sandbox.command=VALUE");
 }
 
 /// Runs the commands of the guide over the committed programs and calls in a shell, and compares their output with the guide.
@@ -190,7 +190,7 @@ fn a_wrong_configuration_is_an_error_before_the_first_row() {
     assert_snapshot!(error(&["sandbox.command=true", "sandbox.check=true", r#"sandbox.check_files={"a": ["gold.a", "b"]}"#]),
         @"metric `sandbox`: `check_files`: expected constant content and fields of the gold row, found `pred.b` in `a`; add that file to `files`, and read it at `/program/files`");
     assert_snapshot!(error(&["sandbox.command=true", r#"sandbox.limits={"time_secs": 1}"#]),
-        @r#"metric `sandbox`: parameter `limits` should be a JSON object of limits, as in '{"memory_mb": 512}'; found `{"time_secs": 1}` (unknown field `time_secs`, expected one of `cpu_secs`, `memory_mb`, `processes`, `file_mb`, `disk_mb`, `output_kb`)"#);
+        @r#"metric `sandbox`: parameter `limits`: expected a JSON object of limits, as in '{"memory_mb": 512}', found `{"time_secs": 1}` (unknown field `time_secs`, expected one of `cpu_secs`, `memory_mb`, `processes`, `file_mb`, `disk_mb`, `output_kb`)"#);
     assert_snapshot!(error(&["sandbox.command=true", r#"sandbox.limits={"memory_mb": 0}"#]),
         @"metric `sandbox`: `limits.memory_mb` must be at least 1, found 0");
     let huge =

@@ -183,7 +183,7 @@ fn no_command_reads_a_file_of_a_later_version() {
         for args in commands {
             let ran = folder.run(args);
             let expected = format!(
-                "error: `{named}` has the format version 2, and this version of dsrs-metrics reads 1; update dsrs-metrics\n"
+                "error: `{named}` has the format version 2, but this version of dsrs-metrics reads 1; update dsrs-metrics\n"
             );
             assert_eq!(
                 (ran.code, &*ran.out, &*ran.err),

@@ -268,7 +268,7 @@ fn with_max_errors_an_unreadable_row_is_a_failed_row() {
     assert_snapshot!(folder.run("score rows.jsonl -m obeys --max-errors 9"), @"
     obeys  0.3333 [-1.1009, 1.7676; few rows] (mean of 1/3, 2 failed counted as 0; 1.0000 over the 1 scored)
     -- standard error --
-    warning: 2 rows failed; first error: rows.jsonl:2: metric `obeys`: no field `pred.answer`; it has no fields
+    warning: 2 rows failed; first error: rows.jsonl:2: metric `obeys`: no field `pred.answer`; found no fields
     -- exit code 0 --
     ");
 }
@@ -356,7 +356,7 @@ fn latency_tokens_and_cost_are_read_from_rows_by_mapping() {
     let ran = folder.run("score rows.jsonl -m tokens");
     assert!(
         ran.err
-            .contains("expected the tokens of the program, found none"),
+            .contains("expected the program's token counts, found none"),
         "{ran:?}"
     );
     assert!(

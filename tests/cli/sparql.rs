@@ -53,7 +53,7 @@ fn an_invalid_graph_is_an_error_before_the_first_row() {
     };
     let none = error(&[]);
     assert!(
-        none.contains("metric `sparql_executes` needs its parameter `data`"),
+        none.contains("metric `sparql_executes` requires the parameter `data`"),
         "{none}"
     );
     let missing = error(&["--param", "sparql_executes.data=nowhere.ttl"]);

@@ -263,6 +263,6 @@ fn rows_that_are_counted_as_they_are_decoded_have_the_same_summary() {
         "rows.jsonl",
         rows.replacen(r#"{"id": "q3210", "gold""#, r#"{"goal""#, 1),
     );
-    let error = "rows.jsonl:3211: metric `em`: no field `gold.answer`; it has no fields; if the row has it elsewhere, write --map gold.answer=PATH";
+    let error = "rows.jsonl:3211: metric `em`: no field `gold.answer`; found no fields; if the row has it elsewhere, pass --map gold.answer=PATH";
     assert_eq!(folder.score_error("rows.jsonl -m em,f1"), error);
 }

@@ -49,7 +49,7 @@ fn errors_quote_rows_escaped() {
         &[json!({"gold": {"answer": "x"}, "pred": {HOSTILE: 1}})],
         &["-m", "same_text"],
     );
-    assert!(fields.contains("it has `x\\u{1b}[2K\\r\\nem"), "{fields}");
+    assert!(fields.contains("found `x\\u{1b}[2K\\r\\nem"), "{fields}");
     error(
         &[json!({"gold": {}, "pred": {"answer": HOSTILE}})],
         &["-m", "distance"],

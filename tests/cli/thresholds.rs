@@ -74,9 +74,9 @@ fn a_threshold_that_no_score_reaches_is_refused() {
         ))
     };
     assert_snapshot!(error("em=75"),
-        @"--fail-under em=75: expected a score from 0 to 1, the range of `em`; write --fail-under em=0.75 or --fail-under em=75%");
+        @"--fail-under em=75: expected a score from 0 to 1, the range of `em`; pass --fail-under em=0.75 or --fail-under em=75%");
     assert_snapshot!(error("f1=66.7"),
-        @"--fail-under f1=66.7: expected a score from 0 to 1, the range of `f1`; write --fail-under f1=0.667 or --fail-under f1=66.7%");
+        @"--fail-under f1=66.7: expected a score from 0 to 1, the range of `f1`; pass --fail-under f1=0.667 or --fail-under f1=66.7%");
     for (limit, name) in [
         ("f1=1.5", "f1"),
         ("f1=-0.1", "f1"),

@@ -56,11 +56,11 @@ fn a_sample_is_judged() {
     ");
     assert_snapshot!(run("score rows.jsonl -m f1 --truth em --sample 100 --by f2"), @"
     Some(2)
-    error: truth `em`: expected another metric of the run to stratify by, found `f2`; write `f1`
+    error: truth `em`: expected another metric in the run to stratify by, found `f2`; write `f1`
     ");
     assert_snapshot!(run("score rows.jsonl -m f1 --truth f1 --sample 100 --by f1"), @"
     Some(2)
-    error: duplicate metric `f1`; name it once
+    error: duplicate metric `f1`; list it once
     ");
     assert_snapshot!(run("score rows.jsonl -m f1 --truth em --sample 5"), @"
     Some(2)
@@ -177,7 +177,7 @@ fn sampled_runs_are_compared_by_the_rows_that_both_judged_and_the_proxies_of_all
     metric    n       A       B  B - A    95% interval      p  B better  A better  equal
     em      100  74.00%  79.00%  +5.00  [-0.09, 10.06]  0.054         5         0     95
 
-    em: no difference can be shown: B - A = +5.00 percentage points [-0.09, 10.06] (p = 0.054, 100 of 1,000 rows judged in both)
+    em: no significant difference: B - A = +5.00 percentage points [-0.09, 10.06] (p = 0.054, 100 of 1,000 rows judged in both)
       B is better in 5 rows: `r62`, `r322`, `r392` and 2 more
     ");
     assert_snapshot!(compare("old.few.jsonl new.seed.jsonl -m em"), @"

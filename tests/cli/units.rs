@@ -83,7 +83,7 @@ fn the_threshold_of_agree_has_the_unit_of_the_scores() {
         ran.error()
     };
     assert_snapshot!(error("60"),
-        @"--threshold 60: expected a score from 0 to 1, the range of `f1`; write --threshold 0.6 or --threshold 60%");
+        @"--threshold 60: expected a score from 0 to 1, the range of `f1`; pass --threshold 0.6 or --threshold 60%");
     assert_snapshot!(error("1.5"),
         @"--threshold 1.5: expected a score from 0 to 1, the range of `f1`");
 }

@@ -101,7 +101,7 @@ fn an_article_and_a_symbol_are_answers() {
         (score(&exact, "?", "?"), score(&exact, "?", "Paris")),
         (Ok(1.0), Ok(0.0))
     );
-    let empty = Err("expected a string that is not empty in `gold.answer`, found \"\"".to_owned());
+    let empty = Err("expected a non-empty string in `gold.answer`, found \"\"".to_owned());
     assert_eq!(score(&Includes::default(), "", "anything"), empty);
     assert_eq!(
         score(&Matches::default(), json!(["a", " "]), "anything"),
@@ -207,7 +207,7 @@ fn values_come_from_the_configuration_or_from_the_row() {
     );
     assert_eq!(
         refused(ContainsAny::builder().values(["a", ""]).build()),
-        "metric `contains_any`: expected a string that is not empty in `values`, found \"\""
+        "metric `contains_any`: expected a non-empty string in `values`, found \"\""
     );
 }
 

@@ -375,7 +375,7 @@ fn names_in_messages_are_escaped_and_bounded() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        r"rows:2: column `pred.\u{7}`: invalid UTF-8: byte 1 is 0xFF; convert the file to UTF-8, or write --encoding windows-1252 if a Windows program wrote it"
+        r"rows:2: column `pred.\u{7}`: invalid UTF-8: byte 1 is 0xFF; convert the file to UTF-8, or pass --encoding windows-1252 if a Windows program wrote it"
     );
 }
 

@@ -230,7 +230,7 @@ fn a_cell_that_begins_like_a_list_of_strings_and_is_none_is_refused() {
     ] {
         let expected = format!(
             "metric `answer_exact_match`: field `gold.answer`: expected a string or list of strings, found the string \
-             {cell:?}, which begins like a list and is not one; write `[\"a\", \"b\"]` (for an array, its `.tolist()`), \
+             {cell:?}, which starts like a list but is not one; write `[\"a\", \"b\"]` (for an array, its `.tolist()`), \
              or the rows as JSONL if it is a string"
         );
         assert_eq!(em(cell), Err(expected));

@@ -346,7 +346,7 @@ async fn a_page_above_the_limit_is_an_error() {
     let expected =
         "r.parquet: column `attributes.long`: expected pages of at most 4194304 bytes, found 52";
     assert!(
-        error.contains(expected) && error.ends_with("; write the file with smaller pages"),
+        error.contains(expected) && error.ends_with("; rewrite the file with smaller pages"),
         "{error}"
     );
 }

@@ -428,7 +428,7 @@ async fn a_function_is_the_offline_stand_in_where_it_is_asked_for() {
         .scope(said(BriefJudge::default()));
     let error = judged.await.unwrap_err();
     assert!(
-        error.ends_with("instead, write `--offline` (in code `.offline()`)"),
+        error.ends_with("instead, pass `--offline` (in code `.offline()`)"),
         "{error}"
     );
 }

@@ -113,7 +113,7 @@ async fn what_must_be_awaited_says_so_and_costs_what_a_judge_does() {
     let metric = semantic().with_lm(says(true)).build();
     assert_eq!(
         metric.score(&gold, &pred).unwrap_err().to_string(),
-        "metric `diff`: at `semantic` the metric is asynchronous, because it calls a language model; write `.evaluate(&gold, &pred).await`"
+        "metric `diff`: with `semantic`, the metric is asynchronous because it calls a language model; write `.evaluate(&gold, &pred).await`"
     );
     assert!(
         metric
@@ -309,7 +309,7 @@ async fn in_a_composite_it_is_awaited_or_says_what_to_name_instead() {
     assert_eq!(composite.spec().cost_msats, 100);
     let error = run(Declared).await.unwrap_err().to_string();
     assert!(
-        error.contains("name `semantic_equivalence` instead"),
+        error.contains("use `semantic_equivalence` or `Composite::builder` instead"),
         "{error}"
     );
 }

@@ -108,7 +108,7 @@ async fn blank_answers_are_scored_without_a_call() {
     );
     let error = score(json!([]), "refund").await.unwrap_err();
     assert!(
-        error.ends_with("`gold.answer` is an empty list; write at least one answer"),
+        error.ends_with("`gold.answer` is an empty list; add at least one answer"),
         "{error}"
     );
 }
@@ -118,7 +118,7 @@ async fn a_vector_of_zeros_fails_the_row() {
     let error = score(json!("refund"), "nothing").await.unwrap_err();
     assert_eq!(
         error,
-        "metric `semantic_similarity`: the vector of \"nothing\" has only zeros, so it has no cosine; use another model"
+        "metric `semantic_similarity`: the vector of \"nothing\" is all zeros, so its cosine is undefined; use another model"
     );
     assert!(
         score(json!("nothing"), "refund")

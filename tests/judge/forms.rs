@@ -274,7 +274,7 @@ async fn a_row_without_a_field_is_not_judged() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "metric `polite`: no field `pred.answer`; it has no fields"
+        "metric `polite`: no field `pred.answer`; found no fields"
     );
     assert_eq!(lm.calls(), 0);
     assert!(!Metric::can_evaluate(&judge, &example! {}, &prediction! {}));

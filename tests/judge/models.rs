@@ -40,7 +40,7 @@ async fn a_judge_without_a_model_names_what_to_set() {
         .await
         .unwrap_err()
         .to_string();
-    let expected = "cannot connect to the model `a:one`; build with feature `lm`";
+    let expected = "cannot connect to the model `a:one`; build with the `lm` feature";
     assert!(error.contains(expected), "{error}");
     assert!(!error.contains('\n'));
 }

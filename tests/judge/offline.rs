@@ -21,13 +21,13 @@ use super::setup::{PoliteJudge, unconfigured};
 
 /// How a model is set, in this build.
 #[cfg(feature = "lm")]
-const SET_MODEL: &str = "set DSRS_LM=provider:model, such as openai:gpt-6-luna, or write `--lm provider:model` (in code `.with_lm(..)`)";
+const SET_MODEL: &str = "set DSRS_LM=provider:model, such as openai:gpt-6-luna, or pass `--lm provider:model` (in code `.with_lm(..)`)";
 #[cfg(not(feature = "lm"))]
-const SET_MODEL: &str = "build with feature `lm` and set DSRS_LM=provider:model or write `--lm provider:model`, or set a model in code with `.with_lm(..)`";
+const SET_MODEL: &str = "build with the `lm` feature, and set DSRS_LM=provider:model or pass `--lm provider:model`; or set a model in code with `.with_lm(..)`";
 
 fn no_model() -> String {
     format!(
-        "no language model is configured; {SET_MODEL}; to score by token overlap instead, write `--offline` (in code `.offline()`)"
+        "no language model is configured; {SET_MODEL}; to score by token overlap instead, pass `--offline` (in code `.offline()`)"
     )
 }
 
@@ -222,7 +222,7 @@ async fn a_judge_is_asked_offline_by_its_value_or_by_the_scope() {
         by_overlap
     );
     let mixed = panel([model, none.clone(), none]).offline().build();
-    let expected = "metric `semantic_equivalence`: expected models, or offline for all judges of the panel, found both; remove the named models, or do not ask for offline";
+    let expected = "metric `semantic_equivalence`: expected either models or offline for all judges in the panel, found both; remove the named models or the offline setting";
     assert_eq!(value(mixed, with_model()).await, Err(expected.to_owned()));
     let named = judge().with_lm("openai:gpt-6-luna");
     let expected = "metric `semantic_equivalence`: the judge names the model `openai:gpt-6-luna`, which is not called with `--offline`; remove `--offline` (in code `Models::offline()`), or the name of the model";

@@ -107,7 +107,7 @@ async fn a_judge_out_of_range_is_not_hidden_by_another() {
         .to_string();
     assert_eq!(
         error,
-        "metric `gain`: expected verdicts of at least 2 of 2 judges, found 0; first error: a:b: the score computed from the answer must be in 0.0..=1.0, found 3"
+        "metric `gain`: expected verdicts from at least 2 of 2 judges, found 0; first error: a:b: the score computed from the answer must be in 0.0..=1.0, found 3"
     );
 }
 
@@ -256,7 +256,7 @@ async fn without_a_quorum_there_is_no_score() {
     let error = judge.evaluate(&gold, &pred).await.unwrap_err().to_string();
     assert_eq!(
         error,
-        "metric `polite`: expected verdicts of at least 2 of 3 judges, found 1; first error: a:down: no reply within 1 s"
+        "metric `polite`: expected verdicts from at least 2 of 3 judges, found 1; first error: a:down: no reply within 1 s"
     );
     let one_is_enough = PoliteJudge::builder().models(models()).quorum(1).build();
     assert_eq!(

@@ -349,7 +349,7 @@ async fn an_assistant_that_fails_or_has_no_reply_fails_the_row() {
     assert_eq!(error, "turn 2: the assistant: the hotel is closed");
 
     let end = "; return it there, or name another field with `reply_field`";
-    let start = "turn 1: the assistant: expected its reply as a string in the field `reply` of its prediction, found ";
+    let start = "turn 1: the assistant: expected its reply as a string in its prediction's `reply` field, found ";
     for (pred, found) in [
         (prediction! { "reply" => " \n" }, "an empty string"),
         (prediction! { "answer" => "Hello." }, "no such field"),
@@ -388,11 +388,11 @@ async fn a_row_without_a_goal_fails_without_a_call() {
     let program = SimulatedUser::of(counting)
         .with_lm(Arc::clone(&lm))
         .persona_field("who");
-    let expected = "expected the goal of the user as a string in the input `goal`, found ";
+    let expected = "expected the user's goal as a string in the input `goal`, found ";
     for (row, found) in [
         (
             example! { "task" => "a" },
-            "no such input; the inputs of the row are `task`",
+            "no such input; the row's inputs are `task`",
         ),
         (example! {}, "no such input; the row has no inputs"),
         (example! { "goal" => " " }, "an empty string"),
@@ -404,12 +404,12 @@ async fn a_row_without_a_goal_fails_without_a_call() {
     let row = example! { "goal" => "a", "who" => 7 };
     assert_eq!(
         program.forward_error(row).await,
-        "expected the persona of the user as a string in the input `who`, found the number 7; leave it out for a user without a persona"
+        "expected the user's persona as a string in the input `who`, found the number 7; leave it out for a user without a persona"
     );
     let row = example! { "goal" => "a", "messages" => ["b"] };
     assert_eq!(
         program.forward_error(row).await,
-        "the input `messages` is the conversation that the assistant gets; rename the field of the row"
+        "the input `messages` is reserved for the conversation that the assistant receives; rename the row's field"
     );
     // A run names the row.
     let devset = [example! { "task" => "a" }.with_inputs(["task"])];

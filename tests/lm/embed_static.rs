@@ -229,11 +229,11 @@ fn damaged_and_hostile_files_are_errors() {
         ),
         (
             vectors(&[4, 2], &VECTORS, "I32"),
-            "expected numbers of the type F16, BF16, F32, F64 or I8, found I32",
+            "expected numbers of type F16, BF16, F32, F64 or I8, found I32",
         ),
         (
             vectors(&[3, 2], &VECTORS[..6], "F32"),
-            "tokenizer.json has 4 tokens, and model.safetensors the vectors of 3",
+            "tokenizer.json has 4 tokens, but model.safetensors has the vectors of 3",
         ),
         (
             vectors(&[usize::MAX, 2], &VECTORS, "F32"),
@@ -437,7 +437,7 @@ async fn the_command_line_names_what_to_set() {
     let (code, _, err, _) = score(&["-m", "em", "--embed", "static:vectors"], &[]).await;
     assert_eq!(code, Some(0));
     assert!(
-        err.contains("warning: --embed static:vectors: no metric of this run uses embeddings"),
+        err.contains("warning: --embed static:vectors: no metric in this run uses embeddings"),
         "{err}"
     );
     let (code, _, err, _) = score(&[&METRIC[..], &["--embed", "small"]].concat(), &[]).await;

@@ -166,7 +166,7 @@ async fn bad_replies_are_errors_in_words() {
         ),
         (
             reply(&json!([{ "index": 0, "embedding": [1] }, { "index": 0, "embedding": [2] }])),
-            "found two of index 0",
+            "found two for index 0",
         ),
         (
             reply(&json!([{ "index": 0, "embedding": [1] }, { "index": 7, "embedding": [2] }])),

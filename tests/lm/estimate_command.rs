@@ -58,7 +58,7 @@ async fn the_command_prints_the_estimate_and_writes_nothing() {
         "judge polite version 1, openai:m: 2 calls, 2 stored replies\n\
          probe, openai:m: 1 call, 0 stored replies\n\
          4 rows: 3 calls, 2 stored replies; of these 1 probe\n\
-         at most 8224 msat if each call is answered at once by a valid reply\n"
+         at most 8224 msat if every call gets a valid reply on the first attempt\n"
     );
     assert_eq!(ran.files(), 1, "only the rows");
     let ran = command(dir.path(), &url, &["--json", "--repeats", "2"]).await;
@@ -111,7 +111,7 @@ async fn a_budget_is_compared_and_a_model_without_a_price_is_named() {
     };
     let ran = run(&[]).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let line = "no price for openai:own, so that 4 of 4 calls are in no amount; add it to the price table (DSRS_PRICES=FILE)\n";
+    let line = "no price for openai:own, so 4 of 4 calls are not in any amount; add it to the price table (DSRS_PRICES=FILE)\n";
     assert!(
         ran.out.ends_with(line) && ran.out.contains("at most 0 msat"),
         "{}",
@@ -144,7 +144,7 @@ async fn a_run_that_calls_no_model_costs_nothing() {
         (ran.code, &*ran.out),
         (
             Some(0),
-            "no metric of this run calls a language model; the run costs nothing\n"
+            "no metric in this run calls a language model; the run costs nothing\n"
         )
     );
     let ran = score(3, &["-m", "semantic_f1", "--offline", "--estimate"], &[]).await;

@@ -237,7 +237,7 @@ fn a_model_that_is_not_declared_is_not_called() {
     let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_err();
     assert_eq!(
         *panic.downcast::<String>().unwrap(),
-        "eval `undeclared`: a metric calls openai:my-model, which `#[eval]` does not declare; write `live = \"openai:my-model\"`, with which `cargo test` skips the eval, or record the calls once with `replay` too\n"
+        "eval `undeclared`: a metric calls openai:my-model, which `#[eval]` does not declare; write `live = \"openai:my-model\"`, so that `cargo test` skips the eval, or add `replay` too, to record the calls once\n"
     );
 }
 

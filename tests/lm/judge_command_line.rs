@@ -218,7 +218,7 @@ async fn an_unusable_model_is_reported_before_the_first_row() {
 
 #[tokio::test]
 async fn no_model_and_no_word_of_offline_is_an_error() {
-    let sentence = "no language model is configured; set DSRS_LM=provider:model, such as openai:gpt-6-luna, or write `--lm provider:model` (in code `.with_lm(..)`); to score by token overlap instead, write `--offline` (in code `.offline()`)\n";
+    let sentence = "no language model is configured; set DSRS_LM=provider:model, such as openai:gpt-6-luna, or pass `--lm provider:model` (in code `.with_lm(..)`); to score by token overlap instead, pass `--offline` (in code `.offline()`)\n";
     for variables in [&[][..], &[("DSRS_LM", "")], &[("DSRS_LM", " ")]] {
         let args = [
             "-m",
@@ -252,7 +252,7 @@ async fn offline_takes_precedence_over_the_model_of_the_environment_and_says_so(
         (ran.code, ran.err.as_str()),
         (
             Some(0),
-            "warning: --offline: the model of DSRS_LM, openai:gpt-6-luna, is not called\n"
+            "warning: --offline: the model set in DSRS_LM, openai:gpt-6-luna, is not called\n"
         )
     );
     assert!(
@@ -417,7 +417,7 @@ async fn a_model_without_a_price_is_rejected_under_a_budget_unless_allowed() {
     assert_eq!(server.received().len(), 0);
     let ran = score(3, &[&args[..], &["--allow-unpriced"]].concat(), &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let expected = "0 msat (plus 4 attempts of unknown cost); of these 1 probe, 0 msat; rows are charged 30 msat, as declared by judges for calls of unknown cost\n";
+    let expected = "0 msat (plus 4 attempts of unknown cost); of these 1 probe, 0 msat; rows are charged 30 msat, as the judges declare for calls of unknown cost\n";
     assert!(ran.err.ends_with(expected), "{}", ran.err);
     let costs: Vec<_> = ran
         .lines
@@ -461,8 +461,9 @@ async fn a_budget_in_dollars_is_converted_at_the_rate_of_the_run() {
             score(1, &args, &variables).await
         }
     };
-    let refused =
-        |budget: u64| format!("msat, and {budget} of {budget} msat are left; raise the budget\n");
+    let refused = |budget: u64| {
+        format!("msat, but only {budget} of {budget} msat are left; raise the budget\n")
+    };
     // The probe alone may cost more.
     let ran = run("0.00002 usd", "").await;
     assert!(ran.err.ends_with(&refused(20)), "{}", ran.err);

@@ -91,7 +91,7 @@ async fn a_budget_below_the_cost_of_one_call_is_reported_before_any_call() {
         "20 msat",
     ];
     let ran = score(3, &args, &variables).await;
-    refused(&ran, "and 20 of 20 msat are left; raise the budget");
+    refused(&ran, "but only 20 of 20 msat are left; raise the budget");
     assert_eq!(server.received().len(), 0);
 }
 
@@ -137,7 +137,7 @@ async fn a_model_that_no_metric_uses_is_a_warning_of_one_line() {
         "--map",
         "pred.answer=pred.response",
     ];
-    let warning = "warning: --lm openai:gpt-6-luna: no metric of this run uses this model\n";
+    let warning = "warning: --lm openai:gpt-6-luna: no metric in this run uses this model\n";
     let f1 = [&["-m", "f1", "--lm", MODEL], &fields[..]].concat();
     let ran = score(2, &f1, &variables).await;
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), warning));
@@ -242,7 +242,7 @@ async fn the_models_of_a_panel_share_the_rate_limit_and_the_ledger() {
         "{}",
         ran.err
     );
-    assert!(ran.err.ends_with("; of these 2 probes, 0 msat; rows are charged 800 msat, as declared by judges for calls of unknown cost\n"), "{}", ran.err);
+    assert!(ran.err.ends_with("; of these 2 probes, 0 msat; rows are charged 800 msat, as the judges declare for calls of unknown cost\n"), "{}", ran.err);
     // 60 calls at once, the others at intervals of a tenth of a second; separate limiters would not
     // delay any call.
     let times = times.lock().unwrap();

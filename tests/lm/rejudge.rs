@@ -333,7 +333,7 @@ async fn what_cannot_be_judged_again_is_an_error_before_a_call() {
     };
     refused(
         &["old.jsonl", "-m", "polit"],
-        "`polit` is not a judge of the run; did you mean `polite`?",
+        "`polit` is not a judge in the run; did you mean `polite`?",
     )
     .await;
     refused(
@@ -396,7 +396,7 @@ async fn what_cannot_be_judged_again_is_an_error_before_a_call() {
     std::fs::remove_file(judges.path("old.jsonl.manifest.json")).unwrap();
     refused(
         &["old.jsonl"],
-        "old.jsonl: its judges are unknown: its manifest `old.jsonl.manifest.json` is missing",
+        "old.jsonl: the judges are unknown: its manifest `old.jsonl.manifest.json` is missing",
     )
     .await;
     assert!(
@@ -435,11 +435,11 @@ async fn scores_that_the_labels_cannot_be_compared_with_are_an_error_before_a_ca
     for (args, error) in [
         (
             &["--label", "good"][..],
-            "error: `true_statements` against `good`: the labels are verdicts, and the scores have none; write --threshold X\n",
+            "error: `true_statements` against `good`: the labels are verdicts, but the scores have none; pass --threshold X\n",
         ),
         (
             &["--label", "good", "--threshold", "60"],
-            "error: --threshold 60: expected a score from 0 to 1, the range of `true_statements`; write --threshold 0.6 or --threshold 60%\n",
+            "error: --threshold 60: expected a score from 0 to 1, the range of `true_statements`; pass --threshold 0.6 or --threshold 60%\n",
         ),
         (
             &["--label", "good", "--positive", "yes"],
@@ -500,7 +500,7 @@ async fn an_output_or_setting_that_cannot_be_used_is_an_error_before_a_call() {
         (&["--store", "file"], "file: it is a file; name a folder"),
         (
             &["--otlp", "localhost:4318"],
-            "invalid URL of a collector `localhost:4318`",
+            "invalid collector URL `localhost:4318`",
         ),
         (&["--fail-under", "polit=0.5"], "--fail-under polit"),
         (&["--fail-under", "polite=2"], "--fail-under polite=2"),

@@ -491,7 +491,7 @@ async fn a_damaged_file_is_named_with_its_line_and_not_overwritten() {
     );
     let call = good.lines().nth(1).unwrap();
     let twice = error(&format!("{good}\n{call}\n"));
-    let reason = "found a call that an earlier line has";
+    let reason = "found a duplicate of an earlier call";
     assert_eq!(
         twice,
         format!("{shown}:4: expected a recorded call, {reason}{restore}")
@@ -560,7 +560,7 @@ async fn a_second_recording_and_a_pipe_are_refused_before_any_call() {
         assert_eq!(
             Replay::recording(&file, keep).unwrap_err().to_string(),
             format!(
-                "cannot write the recorded calls {}: another run is writing it; wait until that ends, or write another file",
+                "cannot write the recorded calls {}: another run is writing to it; wait until that run ends, or write to another file",
                 file.display()
             )
         );

@@ -231,7 +231,7 @@ async fn a_judge_that_replied_as_another_model_is_compared_only_if_that_is_allow
     assert_eq!(
         ran.err,
         format!(
-            "error: not compared: {sentence}; to compare it nevertheless, write --allow-different polite; to compare only others, name them with -m\n"
+            "error: not compared: {sentence}; to compare it anyway, pass --allow-different polite; to compare only other metrics, select them with -m\n"
         )
     );
     assert!(

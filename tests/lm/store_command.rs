@@ -229,7 +229,7 @@ async fn the_file_of_an_earlier_version_is_named_once_and_remains() {
         ("DSRS_STORE", dir.path().to_str().unwrap()),
     ];
     let run = || score(1, &["-m", "polite", "--lm", MODEL], &variables);
-    let line = "replies.redb: the replies of an earlier version, which this version does not read, so their calls are paid for again; remove the file unless you go back\n";
+    let line = "replies.redb: the replies from an earlier version, which this version cannot read, so their calls are paid for again; remove the file unless you plan to go back to that version\n";
     let first = run().await;
     assert_eq!(
         (first.code, first.err.matches(line).count()),

@@ -78,7 +78,7 @@ fn what_is_no_store_is_refused_and_not_changed() {
     assert_eq!(
         newer,
         format!(
-            "it has version 2, and this version of dsrs-metrics reads version 1; update dsrs-metrics, or {OTHER}"
+            "it has version 2, but this version of dsrs-metrics reads version 1; update dsrs-metrics, or {OTHER}"
         )
     );
     let folder = refused(&|path| std::fs::create_dir(path).unwrap());

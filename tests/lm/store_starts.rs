@@ -114,7 +114,7 @@ async fn the_same_command_pays_for_what_changed_and_says_so() {
     let journal = score(dir.path(), (&url, "k"), &["--lm", MODEL, "--journal", "j"]).await;
     assert_eq!(journal.0, Some(2));
     assert!(
-        journal.2.contains("a run continues by itself"),
+        journal.2.contains("a run resumes on its own"),
         "{}",
         journal.2
     );

@@ -112,7 +112,7 @@ async fn a_response_that_is_not_a_collectors_confirms_nothing() {
         let receiver = Receiver::start(Reply::Status(200, body));
         let (delivery, _) = delivered(&receiver.url).await;
         let reason = format!(
-            "expected a response of OTLP, found {found}; check that the URL is a collector's"
+            "expected an OTLP response, found {found}; check that the URL belongs to a collector"
         );
         assert_eq!(
             (delivery.lost_events(), delivery.error),
@@ -135,7 +135,7 @@ async fn a_response_that_is_not_a_collectors_confirms_nothing() {
 async fn a_redirect_is_not_followed() {
     let receiver = Receiver::start(Reply::Redirect("/elsewhere"));
     let (delivery, _) = delivered(&receiver.url).await;
-    let reason = "status 302; redirects are not followed, give the final URL";
+    let reason = "status 302; redirects are not followed, so use the final URL";
     assert_eq!(
         (delivery.lost_events(), delivery.error.as_deref()),
         (100, Some(reason))

@@ -292,7 +292,7 @@ fn invalid_usage_is_one_line() {
     for (args, expected) in [
         (
             &["export", "rows.jsonl"][..],
-            "error: export: missing destination; write --to FORMAT --out PATH, or --otlp URL, as in --otlp http://localhost:4318\n",
+            "error: export: missing destination; pass --to FORMAT --out PATH, or --otlp URL, as in --otlp http://localhost:4318\n",
         ),
         (
             &["export", "missing.jsonl", "--otlp", "http://127.0.0.1:9"],
@@ -305,11 +305,11 @@ fn invalid_usage_is_one_line() {
                 "--otlp",
                 "http://127.0.0.1:9/v1/logs",
             ],
-            "error: --otlp: invalid URL of a collector `http://127.0.0.1:9/v1/logs`: expected the base URL; remove /v1/logs or /v1/traces\n",
+            "error: --otlp: invalid collector URL `http://127.0.0.1:9/v1/logs`: expected the base URL; remove /v1/logs or /v1/traces\n",
         ),
         (
             &["score", "rows.jsonl", "-m", "obeys", "--otlp", "localhost"],
-            "error: --otlp: invalid URL of a collector `localhost`: relative URL without a base; write it as in http://localhost:4318\n",
+            "error: --otlp: invalid collector URL `localhost`: relative URL without a base; use a URL like http://localhost:4318\n",
         ),
     ] {
         let ran = run(&folder, args);

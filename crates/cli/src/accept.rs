@@ -13,22 +13,22 @@ use crate::messages::escape;
 use crate::messages::suggest::nearest;
 use crate::results::Comparison;
 
-/// Accept the results of evals as their new baselines, which are then to be committed
+/// Accept the results of evals as their new baselines, for you to commit
 ///
-/// A run of an eval (`#[eval]`) whose outcomes differ from its baseline leaves them below the target
-/// folder. This command shows the comparison with the baseline, and replaces it.
+/// If the outcomes of an eval (`#[eval]`) differ from its baseline, the run leaves them below the
+/// target folder. This command shows the comparison with the baseline, and replaces the baseline.
 ///
 /// Exit code: 0 on success; 2 for invalid usage or input, such as a baseline that changed after the run.
 #[derive(Debug, Args)]
 pub(super) struct AcceptArguments {
-    /// The evals; all that have new results by default
+    /// The evals; by default, all that have new results
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// Show the comparisons, and change nothing
     #[arg(long)]
     show: bool,
-    /// The target folder of the tests; by default CARGO_TARGET_DIR, or else the first folder `target` with
-    /// evals in this folder or above it
+    /// The target folder of the tests; by default CARGO_TARGET_DIR, or else the first `target`
+    /// folder with evals in this folder or above it
     #[arg(long, value_name = "DIR")]
     target_dir: Option<PathBuf>,
 }
@@ -41,8 +41,8 @@ pub(super) fn run(args: &AcceptArguments) -> Result<ExitCode> {
             let known = pending.iter().map(|(_, pending)| &*pending.eval);
             let hint = match nearest(name, known.clone()) {
                 Some(nearest) => format!("; did you mean `{nearest}`?"),
-                None if pending.is_empty() => ", and no other eval has".to_owned(),
-                None => format!("; new results have {}", escape::names(known)),
+                None if pending.is_empty() => ", and neither does any other eval".to_owned(),
+                None => format!("; evals with new results: {}", escape::names(known)),
             };
             return Err(err!("`{}` has no new results{hint}", escape::name(name)));
         }
@@ -86,7 +86,7 @@ fn folder(target: Option<&Path>) -> Result<PathBuf> {
         .filter(|folder| folder.is_dir())
         .ok_or_else(|| {
             err!(
-                "no folder `{FOLDER}` in `target` of this folder or of one above it; run the evals first, or write --target-dir DIR"
+                "no folder `{FOLDER}` in the `target` folder here or in a parent folder; run the evals first, or pass --target-dir DIR"
             )
         })
 }

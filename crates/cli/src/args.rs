@@ -7,7 +7,8 @@ use std::time::Duration;
 use clap::{ArgGroup, Args};
 
 use crate::agreement::LabelSample;
-use crate::data::{Conversion, DataReader, Encoding, Format, Join, Mapping};
+use crate::data::{Conversion, DataReader, Encoding, Format, Join, Mapping, Missing};
+use crate::error::{Result, err};
 use crate::from::FromArgument;
 use crate::limit::Limit;
 use crate::lm::parse_msats;
@@ -19,32 +20,33 @@ use crate::value_parsers::{
     delimiter, duration, embedder, error_rates, finite, id_path, model, no_journal, one_of, tag,
 };
 
-/// List the metrics: one line each, or of named metrics the fields, the score and the parameters
+/// List the metrics, one per line, or show the fields, score and parameters of the named metrics
 #[derive(Debug, Args)]
 pub(super) struct ListArguments {
-    /// Show these metrics: documentation, fields that they read, score, parameters
+    /// Show the documentation, fields, score and parameters of these metrics
     #[arg(value_name = "NAME")]
     pub(super) names: Vec<String>,
-    /// Print one JSON array, with all data of each metric
+    /// Print one JSON array with everything about each metric
     #[arg(long)]
     pub(super) json: bool,
 }
 
 /// Score rows of gold labels and predictions
 ///
-/// A row is {"id": .., "gold": {..}, "pred": {..}}; other keys are kept as attributes. The id of a
-/// row without one is its number in the file, counted from 1. In CSV the columns are `id`,
-/// `gold.FIELD` and `pred.FIELD`. Rows of another shape are mapped with --map.
+/// A row is {"id": .., "gold": {..}, "pred": {..}}; other keys are kept as attributes. A row
+/// without an id gets its number in the file as its id, counted from 1. In CSV, the columns are
+/// `id`, `gold.FIELD` and `pred.FIELD`. Use --map for rows of another shape.
 ///
-/// A row is invalid input if it lacks a field that a metric requires, or has it in a type that the
-/// metric cannot read. Invalid input ends the run; with --max-errors it is a failed row instead. A
-/// metric that fails on a row for any other reason always makes it a failed row.
+/// A row is invalid input if it lacks a field that a metric requires, or if the field has a type
+/// that the metric cannot read. Invalid input ends the run; with --max-errors, it counts as a
+/// failed row instead. If a metric fails on a row for any other reason, the row always counts as
+/// failed.
 ///
 /// Exit code: 0 on success; 1 if a metric is worse than its --fail-under, all rows failed,
-/// --max-errors was reached, --budget did not cover all rows, or a judge of a panel was lost without
-/// a quorum that allows it; 2 for invalid usage or input; 130 after Ctrl-C, SIGTERM or SIGHUP, with
-/// the scores so far kept. The first Ctrl-C waits for the rows in progress for the time of --grace,
-/// the second one abandons them, and the third one ends the program at once.
+/// --max-errors was reached, --budget did not cover all rows, or a judge of a panel was lost
+/// without a quorum that allows it; 2 for invalid usage or input; 130 after Ctrl-C, SIGTERM or
+/// SIGHUP, with the scores so far kept. The first Ctrl-C waits for the rows in progress for the
+/// time of --grace, the second abandons them, and the third ends the program immediately.
 #[derive(Debug, Clone, Default, Args)]
 #[command(group(ArgGroup::new("seeded").args(["bootstrap", "stop_when", "truth"]).multiple(true)))]
 pub(super) struct ScoreArguments {
@@ -58,7 +60,11 @@ pub(super) struct ScoreArguments {
     /// The columns that join both files, if they are not `id`
     #[arg(long, value_name = "gold.PATH=pred.PATH", requires = "gold")]
     pub(super) join: Option<Join>,
-    /// Two files of plain text with the same number of lines: line by line, gold and prediction
+    /// How to count a gold row without a prediction
+    #[arg(long, value_name = "HOW", value_parser = one_of(MISSING), requires = "gold")]
+    pub(super) missing: Option<Missing>,
+    /// Two files of plain text with the same number of lines: gold answers and predictions, line by
+    /// line
     #[arg(
         long,
         num_args = 2,
@@ -66,7 +72,8 @@ pub(super) struct ScoreArguments {
         conflicts_with_all = ["data", "gold", "join", "format", "from"]
     )]
     pub(super) lines: Vec<PathBuf>,
-    /// The metrics, separated by commas; see `list`. With --from, the scores in the file if left out
+    /// The metrics, separated by commas; see `list`. If left out with --from, the scores in the
+    /// file
     #[arg(
         short,
         long = "metric",
@@ -78,21 +85,18 @@ pub(super) struct ScoreArguments {
     /// Set a parameter of a metric
     #[arg(long = "param", value_name = "NAME.KEY=VALUE")]
     pub(super) params: Vec<Param>,
-    /// Read a field from a path in the row, e.g. gold.answer=answers or pred.answer=choices.0.text. In
-    /// a path, -1 is the last element of a list, "a.b" in quotes is one key, and JSON in a string is
-    /// read. id=task,language is an id of several columns; repeat=trial says that rows with the same
-    /// id are samples of one row
+    /// Read a field from a path in the row, e.g. gold.answer=answers or pred.answer=choices.0.text.
+    /// In a path, -1 is the last element of a list, "a.b" in quotes is one key, and JSON in a
+    /// string is parsed. id=task,language is an id that spans several columns; repeat=trial says
+    /// that rows with the same id are samples of one row
     #[arg(long = "map", value_name = "FIELD=PATH")]
     pub(super) mappings: Vec<Mapping>,
-    /// A field that is a list with this between its elements, as gold.answer='|'
+    /// Split a field into a list at this separator, e.g. gold.answer='|'
     #[arg(long, value_name = "FIELD=SEPARATOR", value_parser = Conversion::split)]
     pub(super) split: Vec<Conversion>,
-    /// A field whose numbers have a decimal comma, as pred.score
+    /// Read the numbers of a field with a decimal comma, e.g. pred.score
     #[arg(long, value_name = "FIELD", value_parser = Conversion::decimal_comma)]
     pub(super) decimal_comma: Vec<Conversion>,
-    /// Read all DATA in this format, whatever the extensions; standard input is jsonl by default
-    #[arg(long, value_name = "FORMAT", value_parser = one_of(FORMATS), conflicts_with = "from")]
-    pub(super) format: Option<Format>,
     #[command(flatten)]
     pub(super) files: FileArguments,
     #[command(flatten)]
@@ -101,7 +105,7 @@ pub(super) struct ScoreArguments {
     /// and what was measured to FILE.manifest.json
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
-    /// Write gold row and prediction of each row to the file too, e.g. for `report`
+    /// Also write the gold row and the prediction of each row to the file, e.g. for `report`
     #[arg(long, requires = "out")]
     pub(super) with_rows: bool,
     /// An option of earlier versions.
@@ -113,12 +117,12 @@ pub(super) struct ScoreArguments {
     /// A property of the program that made the predictions, for the manifest of --out
     #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag, requires = "out")]
     pub(super) tags: Vec<(String, String)>,
-    /// In a CSV file, write strings unchanged that a spreadsheet would evaluate as a formula: those
-    /// that begin with =, +, -, @, a tab or a line break. By default they get a leading apostrophe,
-    /// which `score`, `agree`, `compare` and `report` remove again
+    /// In CSV files, leave strings unchanged that a spreadsheet would evaluate as a formula: those
+    /// that begin with =, +, -, @, a tab or a line break. By default, they get a leading
+    /// apostrophe, which `score`, `agree`, `compare` and `report` remove again
     #[arg(long, requires = "out")]
     pub(super) raw_csv: bool,
-    /// Write the rows as JUnit XML: a failure where the verdict is false, an error where the row failed;
+    /// Write the rows as JUnit XML: a failure if the verdict is false, an error if the row failed;
     /// `-` prints it instead of the headlines
     #[arg(long, value_name = "FILE")]
     pub(super) junit: Option<PathBuf>,
@@ -130,23 +134,25 @@ pub(super) struct ScoreArguments {
     /// prints it instead of the headlines
     #[arg(long, value_name = "FILE")]
     pub(super) summary: Option<PathBuf>,
-    /// Write each limit that failed as an annotation of GitHub Actions, on standard error
+    /// Write a GitHub Actions annotation to standard error for each limit that failed
     #[arg(long)]
     pub(super) github: bool,
     /// Print one JSON object, with unrounded numbers
     #[arg(long)]
     pub(super) json: bool,
     /// Exit with 1 if the metric's score is worse than this: below it, or above it if lower is
-    /// better. A score is in the range of its metric, the score of a bool in [0, 1]: em=0.6, which may be
-    /// written as em=60%. A metric that scored no row is always worse
+    /// better. The score is in the metric's range; for a bool, that is [0, 1]: em=0.6 or em=60%. A
+    /// metric that scored no row always counts as worse
     #[arg(long, value_name = "NAME=X")]
     pub(super) fail_under: Vec<MetricThreshold>,
-    /// Stop as soon as every such gate is decided: "polite >= 0.9", "lower(polite) >= 90%", "upper(wer) <= 0.2",
-    /// "failed <= 0.02"; exit with 1 if one fails. Rows are scored in a random order that depends on their ids and
-    /// --seed. Without --alpha, no score of the remaining rows can change a verdict
+    /// Stop as soon as every gate set with this option is decided: "polite >= 0.9",
+    /// "lower(polite) >= 90%", "upper(wer) <= 0.2", "failed <= 0.02"; exit with 1 if one fails. Rows are
+    /// scored in a random order that depends on their ids and --seed. Without --alpha, the run continues
+    /// until no score of the remaining rows can change a verdict
     #[arg(long, value_name = "GATE")]
     pub(super) stop_when: Vec<String>,
-    /// The maximum probability that any verdict of --stop-when differs from the one on all rows, e.g. 0.01
+    /// The maximum probability that any verdict of --stop-when differs from the verdict on all
+    /// rows, e.g. 0.01
     #[arg(long, value_name = "P", requires = "stop_when", value_parser = finite)]
     pub(super) alpha: Option<f64>,
     /// An expensive metric that judges only --sample rows, such as llm_judge; its mean over all rows is estimated from them
@@ -156,7 +162,7 @@ pub(super) struct ScoreArguments {
     /// The number of rows that the metric of --truth judges
     #[arg(long, value_name = "N", requires = "truth")]
     pub(super) sample: Option<u64>,
-    /// Take the sample of --truth from rows of each verdict or score of this metric
+    /// Stratify the sample of --truth by the verdicts or scores of this metric
     #[arg(long, value_name = "NAME", requires = "truth")]
     pub(super) by: Option<String>,
     /// The score of a failed row in the mean
@@ -181,9 +187,9 @@ pub(super) struct ScoreArguments {
         value_parser = clap::value_parser!(u32).range(1..=10_000)
     )]
     pub(super) more_repeats: Option<u32>,
-    /// Rows with the same value of this field are alike, such as questions about one document:
-    /// gold.FIELD, pred.FIELD or an attribute of the row. Standard errors and intervals take that
-    /// into account
+    /// Group the rows by this field: gold.FIELD, pred.FIELD or an attribute of the row. Rows of a
+    /// group are alike, such as questions about one document, and standard errors and intervals
+    /// take that into account
     #[arg(long, value_name = "FIELD")]
     pub(super) group: Option<String>,
     /// Compute intervals by a BCa bootstrap of N samples of the rows, instead of Wilson's and
@@ -243,28 +249,52 @@ impl RunOptions {
 /// How files of rows are read.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct FileArguments {
-    /// What separates the columns of CSV files, as ';' or tab; by default the header shows it
+    /// The character that separates the columns of CSV files, e.g. ';' or tab; by default, the
+    /// header shows it
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     delimiter: Option<u8>,
     /// The encoding of the files
     #[arg(long, value_name = "ENCODING", value_parser = one_of(ENCODINGS))]
     encoding: Option<Encoding>,
+    /// Read the files in this format, whatever their extensions; standard input is jsonl by default
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(FORMATS))]
+    pub(super) format: Option<Format>,
 }
 
 impl FileArguments {
-    pub(super) fn is_set(&self) -> bool {
-        self.delimiter.is_some() || self.encoding.is_some()
+    /// Returns an error if an option is set although the command reads no file of rows.
+    pub(super) fn check(&self, reads_rows: bool, needed: &str) -> Result<()> {
+        let is_set = self.delimiter.is_some() || self.encoding.is_some() || self.format.is_some();
+        match is_set && !reads_rows {
+            true => Err(err!(
+                "--delimiter, --encoding and --format need {needed}; remove them"
+            )),
+            false => Ok(()),
+        }
     }
 
     /// Returns the reader of these options.
     pub(super) fn reader(&self) -> DataReader {
-        let reader = DataReader::new().with_encoding(self.encoding.unwrap_or_default());
+        let mut reader = DataReader::new().with_encoding(self.encoding.unwrap_or_default());
+        if let Some(format) = self.format {
+            reader = reader.with_format(format);
+        }
         match self.delimiter {
             Some(delimiter) => reader.with_delimiter(delimiter),
             None => reader,
         }
     }
 }
+
+/// How to count a gold row without a prediction.
+const MISSING: &[(Missing, &str, &str)] = &[
+    (
+        Missing::Fail,
+        "fail",
+        "It is a failed row and counts with --failure-score; the default",
+    ),
+    (Missing::Skip, "skip", "It is left out"),
+];
 
 /// The encodings of row files.
 const ENCODINGS: &[(Encoding, &str, &str)] = &[
@@ -306,33 +336,33 @@ const FORMATS: &[(Format, &str, &str)] = &[
 /// The language model of judges and the embedding model of metrics, with their budget and their store.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct LmArguments {
-    /// The language model of judges, e.g. openai:gpt-6-luna; the default is that in DSRS_LM
+    /// The language model of judges, e.g. openai:gpt-6-luna; the default is the one in DSRS_LM
     #[arg(long, value_name = "PROVIDER:MODEL", value_parser = model)]
     pub(super) lm: Option<String>,
-    /// The embedding model of semantic_similarity, e.g. openai:text-embedding-3-small, or static:FOLDER for
-    /// vectors in a folder; the default is that in DSRS_EMBED
+    /// The embedding model of semantic_similarity, e.g. openai:text-embedding-3-small, or
+    /// static:FOLDER for vectors in a folder; the default is the one in DSRS_EMBED
     #[arg(long, value_name = "MODEL", value_parser = embedder)]
     pub(super) embed: Option<String>,
-    /// Call no model: judges score by token overlap, if they can, and every output is marked. Without
-    /// a model and without this option, a judge is an error before the first row
+    /// Call no model: judges score by token overlap, if they can, and every output is marked. With
+    /// neither a model nor this option, a judge is an error before the first row
     #[arg(long, conflicts_with = "lm")]
     pub(super) offline: bool,
-    /// The most that all calls of judges together may cost, e.g. "0.05 usd" or
-    /// "5000 msat". Rows that it does not cover are skipped. A dollar is 1,000,000 msat, unless
-    /// DSRS_MSATS_PER_USD is set
+    /// The maximum total cost of all judge calls, e.g. "0.05 usd" or "5000 msat". Rows that the
+    /// budget does not cover are skipped. A dollar is 1,000,000 msat, unless DSRS_MSATS_PER_USD is
+    /// set
     #[arg(long, value_name = "MONEY", value_parser = parse_msats)]
     pub(super) budget: Option<u64>,
     /// Call models without a known price even with --budget, and count them as free
     #[arg(long, requires = "budget")]
     pub(super) allow_unpriced: bool,
-    /// The folder of the store, which keeps what was paid for: replies of models, and scores that cost
-    /// something. By default DSRS_STORE, or the user's cache folder
+    /// The folder of the store, which keeps what was paid for: replies of models, and scores that
+    /// cost something. The default is DSRS_STORE, or the user's cache folder
     #[arg(long, value_name = "DIR")]
     pub(super) store: Option<PathBuf>,
     /// Neither read nor store results
     #[arg(long, conflicts_with_all = ["store", "refresh"])]
     pub(super) no_store: bool,
-    /// Pay again for what the store has, and replace it
+    /// Pay again for results that are in the store, and replace them
     #[arg(long)]
     pub(super) refresh: bool,
     /// Print how many calls of language models the run would make, the most that they can cost, and what
@@ -362,9 +392,9 @@ const LABEL_SAMPLES: [(LabelSample, &str, &str); 2] = [
 /// labels, each with its number of rows and a 95% interval. Rows without a score or label are
 /// counted.
 ///
-/// A label is a bool, a number or a string. These are verdicts: bools, 0 and 1, and pairs of words
-/// such as yes and no, pass and fail, correct and incorrect. For other labels, --positive names the
-/// passing ones.
+/// A label is a bool, a number or a string. Labels are verdicts if they are bools, 0 and 1, or
+/// pairs of words such as yes and no, pass and fail, or correct and incorrect. For other labels,
+/// --positive names the passing ones.
 ///
 /// Exit code: 0 on success; 2 for invalid usage or input.
 #[derive(Debug, Args)]
@@ -374,7 +404,7 @@ pub(super) struct AgreeArguments {
     pub(super) results: PathBuf,
     #[command(flatten)]
     pub(super) from: FromArgument,
-    /// Read a score that another program computed from this column or path of the rows, as
+    /// Read a score that another program computed, from this column or path of the rows, e.g.
     /// faithfulness=faithfulness or stars=rating:1..5. RESULTS is then a file of rows of any format
     #[arg(
         long = "score",
@@ -398,7 +428,7 @@ pub(super) struct AgreeArguments {
     /// entry of a metric
     #[arg(short, long = "metric", value_name = "NAME", value_delimiter = ',')]
     pub(super) metrics: Vec<String>,
-    /// A score of at least this is a pass, or of at most this if lower is better: 0.6 or 60%
+    /// A score passes if it is at least this, or at most this if lower is better: 0.6 or 60%
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub(super) threshold: Option<Limit>,
     /// The labels that mean a pass, separated by commas; every other label means a failure
@@ -415,19 +445,19 @@ pub(super) struct AgreeArguments {
     /// How the labelled rows were chosen, if it is known
     #[arg(long, value_name = "HOW", value_parser = one_of(&LABEL_SAMPLES))]
     pub(super) label_sample: Option<LabelSample>,
-    /// Correct the share of passes by error rates that were measured on other rows, not by the labels:
-    /// of the rows that should pass, how many passed, and of those that should fail, how many failed
+    /// Correct the share of passes with error rates measured on other rows, not with the labels:
+    /// how many of the rows that should pass passed, and how many of those that should fail failed
     #[arg(long, value_name = "sensitivity=K/N,specificity=K/N", value_parser = error_rates)]
     pub(super) error_rates: Option<ErrorRates>,
     /// Also name N rows without a label: those whose labels would narrow the interval of `passed, corrected` most. Within
     /// a verdict they are chosen at random, by their ids and the seed
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(super) next: Option<u32>,
-    /// Exit with 2 if the results have no manifest, so that it is unknown what was measured
+    /// Exit with 2 if the results have no manifest, because it is then unknown what was measured
     #[arg(long)]
     pub(super) require_identity: bool,
-    /// Exit with 2 if the code of a metric in this program is not the code that the results were scored with, although its
-    /// version is the same; without this option, a note says so
+    /// Exit with 2 if a metric's code in this program differs from the code that scored the
+    /// results, although its version is the same; without this option, a note says so
     #[arg(long)]
     pub(super) strict_identity: bool,
     /// The seed of the bootstrap and of --next

@@ -25,19 +25,21 @@ use crate::results::{Comparison, MetricComparison, ResultsError, RunScores, Verd
 /// runs.
 ///
 /// The test is McNemar's exact test for pass or fail, and otherwise the permutation test of paired
-/// scores: all assignments of signs with up to 17 different scores, and 100,000 random ones beyond. With
-/// more than 50,000 differences of similar size it is their normal limit, whose error near 0.05 is below 0.0006.
-/// A score of all rows, such as macro F1, or NAME.corpus beside the mean of BLEU, is tested by
-/// exchanging the results of rows between the runs: all ways with up to 13 different rows, and
-/// 10,000 random ones beyond. Its interval is computed by a paired bootstrap. With several metrics that
-/// can be tested, verdicts use p-values adjusted by Holm's method.
+/// scores: all assignments of signs with up to 17 different scores, and 100,000 random ones beyond.
+/// With more than 50,000 differences of similar size, it uses the normal limit, whose error near
+/// 0.05 is below 0.0006. A score of all rows, such as macro F1, or NAME.corpus beside the mean of
+/// BLEU, is tested by exchanging the results of rows between the runs: in all ways with up to 13
+/// different rows, and in 10,000 random ways beyond. Its interval is computed by a paired
+/// bootstrap. With several metrics that can be tested, verdicts use p-values adjusted by Holm's
+/// method.
 ///
 /// A failed row counts as the failure score, as in the headline of `score`. Rows that are gated,
-/// skipped or abstained in a run are not compared, and counted.
+/// skipped or abstained in a run are counted but not compared.
 ///
-/// What the runs measured is compared by their manifests, FILE.manifest.json. A metric with another
-/// version, parameter, threshold, judge or prompt, or to whose judge another model replied as the
-/// provider reports it, is not compared, unless --allow-different names it; other differences, such as a data file that changed, are named. Of a run without a manifest the
+/// The manifests, FILE.manifest.json, show whether both runs measured the same. A metric is not
+/// compared if its version, parameters, threshold, judge or prompt differ, or if the provider
+/// reports that a different model replied to its judge, unless --allow-different names the metric.
+/// Other differences, such as a data file that changed, are named. If a run has no manifest, its
 /// identity is unknown, and metrics are compared by their names, unless --require-identity is set.
 ///
 /// Exit code: 0 on success; 1 if B is worse and --fail-if-worse is set; 2 for invalid usage or
@@ -70,12 +72,12 @@ pub(super) struct CompareArguments {
     only_paired: bool,
     #[command(flatten)]
     runs: RunArguments,
-    /// Compare these metrics, separated by commas, although they are not the same in both runs: another
-    /// version, parameter, threshold, judge, reported model or prompt
+    /// Compare these metrics, separated by commas, even if they are not the same in both runs:
+    /// another version, parameter, threshold, judge, reported model or prompt
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     allow_different: Vec<String>,
-    /// The p-value of pass or fail, by McNemar's test: `exact`, or `mid`, which finds more differences and may exceed its
-    /// level slightly
+    /// The p-value of pass or fail, by McNemar's test: `exact`, or `mid`, which finds more
+    /// differences but may slightly exceed its level
     #[arg(long, value_name = "KIND", value_enum, default_value_t = PValue::Exact)]
     p: PValue,
     /// Do not compare a metric whose code changed since A, although its version did not, unless --allow-different names
@@ -90,17 +92,17 @@ pub(super) struct CompareArguments {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// Exit with 1 if B is worse than A by any of the metrics: the mean is worse and the adjusted
-    /// p-value is below 0.05. If none is worse, a metric that cannot be tested is an error: with too
-    /// few rows for such a p-value, or rows with a score in only one run, unless --only-paired is set.
-    /// Implies --require-identity
+    /// p-value is below 0.05. If none is worse, a metric that cannot be tested is an error: it has
+    /// too few rows for such a p-value, or rows with a score in only one run, unless --only-paired
+    /// is set. Implies --require-identity
     #[arg(long)]
     fail_if_worse: bool,
     /// Write the table and the sentences as Markdown, for the summary of a CI job; `-` prints it
     /// instead of the text
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
-    /// Write each metric that is worse, and an error, such as a metric that cannot be tested, as an
-    /// annotation of GitHub Actions, on standard error
+    /// Write a GitHub Actions annotation to standard error for each metric that is worse, and for
+    /// an error, such as a metric that cannot be tested
     #[arg(long)]
     github: bool,
     /// Print one JSON object, with unrounded numbers
@@ -209,7 +211,7 @@ fn different(comparison: &Comparison) -> Result<ExitCode> {
         }
     };
     Err(err!(
-        "{}; to compare {them} nevertheless, write --allow-different {names}; to compare only others, name them with -m",
+        "{}; to compare {them} anyway, pass --allow-different {names}; to compare only other metrics, select them with -m",
         comparison.identity.sentences().join("; ")
     ))
 }
@@ -243,7 +245,7 @@ fn warn_of_unknown_directions(
         _ => ("are not metrics", "NAME".into()),
     };
     print_error(format_args!(
-        "warning: {} {are} of this program, so higher counts as better; if lower is better, write --lower-is-better {named}",
+        "warning: {} {are} of this program, so higher is assumed to be better; if lower is better, pass --lower-is-better {named}",
         escape::names(unknown.iter().copied()),
     ));
 }

@@ -52,7 +52,7 @@ pub(super) fn of_metric(error: CreateError) -> CliError {
             nearest: None,
         } => err!("unknown metric `{name}`; see `list` for all metrics"),
         CreateError::MissingFeature { name, feature } => err!(
-            "metric `{name}` needs the feature `{feature}`, which this program was built without; build it with `cargo install dsrs-metrics --features cli,{feature}`, or enable the feature `{feature}` of the dependency `dsrs-metrics`"
+            "metric `{name}` needs the `{feature}` feature, which is not enabled in this build; run `cargo install dsrs-metrics --features cli,{feature}`, or enable `{feature}` on your `dsrs-metrics` dependency"
         ),
         error => error.into(),
     }
@@ -332,9 +332,8 @@ mod tests {
         };
         assert_eq!(
             of_metric(feature).to_string(),
-            "metric `sandbox` needs the feature `sandbox`, which this program was built without; build it with `cargo \
-             install dsrs-metrics --features cli,sandbox`, or enable the feature `sandbox` of the dependency \
-             `dsrs-metrics`"
+            "metric `sandbox` needs the `sandbox` feature, which is not enabled in this build; run `cargo install \
+             dsrs-metrics --features cli,sandbox`, or enable `sandbox` on your `dsrs-metrics` dependency"
         );
         let unknown = CreateError::UnknownMetric {
             name: "zzz".to_owned(),

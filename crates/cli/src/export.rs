@@ -19,16 +19,16 @@ use crate::results::Results;
 
 /// Convert a result file to the format of another program, or send it to an OpenTelemetry collector
 ///
-/// `--to` writes the rows and scores of the file in the format of another program. Nothing is sent: the
-/// guide page `formats` has a command with curl for each service.
+/// `--to` writes the rows and scores of the file in the format of another program. Nothing is sent:
+/// the guide's `formats` page has a curl command for each service.
 ///
-/// `--otlp` sends one event `gen_ai.evaluation.result` for each metric and row, as `score --otlp` does
-/// during a run. It needs the file only, and sends all events, also those that the run has delivered. It
-/// waits for a collector that is slow, and gives up when nothing was accepted for 10 s, or for the
-/// milliseconds in OTEL_EXPORTER_OTLP_TIMEOUT.
+/// `--otlp` sends one `gen_ai.evaluation.result` event for each metric and row, as `score --otlp`
+/// does during a run. It needs only the file, and sends all events, even those that the run already
+/// delivered. It waits for a slow collector, and gives up once nothing has been accepted for 10 s,
+/// or for the number of milliseconds in OTEL_EXPORTER_OTLP_TIMEOUT.
 ///
-/// Exit code: 0 if all was written, or the collector accepted all events; 1 if not all events, with their
-/// number; 2 for invalid usage or input.
+/// Exit code: 0 if everything was written, or the collector accepted all events; 1 if it did not
+/// accept some of them, whose number is printed; 2 for invalid usage or input.
 #[derive(Debug, Args)]
 pub(super) struct ExportArguments {
     /// A file written by `score --out`: .jsonl, .json or .csv; with --otlp, `-` is standard input
@@ -39,19 +39,21 @@ pub(super) struct ExportArguments {
     /// The format of another program
     #[arg(long, value_name = "FORMAT", value_parser = one_of(&ExportFormat::ALL), requires = "out", conflicts_with = "otlp")]
     to: Option<ExportFormat>,
-    /// The file that is written, or for eee the folder
+    /// The file to write, or the folder for eee
     #[arg(long, value_name = "PATH", requires = "to")]
     out: Option<PathBuf>,
     /// A fact that the run does not state, such as model=acme/small; it replaces the tag of the run
     #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag, requires = "to")]
     tags: Vec<(String, String)>,
-    /// The field with the input of the program; by default gold.input or gold.question, or else the gold row
+    /// The field that contains the program's input; by default, gold.input or gold.question, or
+    /// else the gold row
     #[arg(long, value_name = "FIELD", requires = "to")]
     input: Option<String>,
-    /// The field with the right answer; by default gold.target or gold.answer
+    /// The field that contains the right answer; by default, gold.target or gold.answer
     #[arg(long, value_name = "FIELD", requires = "to")]
     target: Option<String>,
-    /// The field with the answer of the program; by default pred.answer, or else the prediction
+    /// The field that contains the program's answer; by default, pred.answer, or else the
+    /// prediction
     #[arg(long, value_name = "FIELD", requires = "to")]
     output: Option<String>,
     #[command(flatten)]
@@ -65,7 +67,7 @@ pub(super) fn run(args: &ExportArguments) -> Result<ExitCode> {
         (Some(format), Some(out), _) => convert(args, run, format, out),
         (_, _, Some(_)) => send(args, run),
         _ => Err(err!(
-            "export: missing destination; write --to FORMAT --out PATH, or --otlp URL, as in --otlp http://localhost:4318"
+            "export: missing destination; pass --to FORMAT --out PATH, or --otlp URL, as in --otlp http://localhost:4318"
         )),
     };
     done.map_err(|error| input.with_name(&error))

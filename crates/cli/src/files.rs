@@ -392,8 +392,9 @@ impl Output {
     /// Returns a note for a run that ends without a result, if an earlier run's file remains.
     pub(super) fn unchanged(&self) -> Option<String> {
         let (option, path) = (self.option, self.path.display());
-        self.replaces_file
-            .then(|| format!("{option} {path}: not written; it is the file of an earlier run"))
+        self.replaces_file.then(|| {
+            format!("{option} {path}: not written; the existing file is from an earlier run")
+        })
     }
 }
 

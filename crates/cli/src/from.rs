@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dsrs_metrics_formats::{Epochs, ForeignFormat, import_files, recognize};
+use dsrs_metrics_formats::{Epochs, ForeignFormat, import_files, recognize, source_files};
 use tempfile::TempDir;
 
 use super::error::{CliError, Result, err};
@@ -23,7 +23,12 @@ pub(crate) struct FromArgument {
     /// OpenTelemetry (JSON; protobuf: feature `otel`), trajectories of ATIF, results of promptfoo,
     /// deepeval, ragas, BFCL, HELM and SWE-bench, the output of OpenAI's batch API, files of TREC
     /// (QRELS RUN), or transcripts of speech (REFERENCE HYPOTHESIS)
-    #[arg(long, value_name = "FORMAT", value_parser = one_of(&ForeignFormat::ALL))]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_parser = one_of(&ForeignFormat::ALL),
+        conflicts_with = "format"
+    )]
     pub(crate) from: Option<ForeignFormat>,
 }
 
@@ -67,6 +72,8 @@ impl FromArgument {
 pub(crate) struct InputFile<'a> {
     name: &'a Path,
     path: Cow<'a, Path>,
+    /// The files that it was converted from, if it was.
+    sources: Vec<PathBuf>,
     /// The folder of a converted file.
     _folder: Option<TempDir>,
 }
@@ -105,16 +112,17 @@ impl<'a> InputFile<'a> {
             return Ok(Self {
                 name,
                 path: name.into(),
+                sources: Vec::new(),
                 _folder: None,
             });
         };
         if names.iter().any(|name| name.as_os_str() == "-") {
             return Err(err!(
-                "--from: expected a file, found standard input, which cannot be read in another order; write it to a file"
+                "--from: expected a file, found standard input, which cannot be reordered; save it to a file"
             ));
         }
         let folder = private_folder().map_err(|error| {
-            err!("--from: cannot create the folder of the converted rows: {error}")
+            err!("--from: cannot create the folder for the converted rows: {error}")
         })?;
         let path = folder.path().join("rows.jsonl");
         let files: Vec<&Path> = names.iter().map(PathBuf::as_path).collect();
@@ -125,6 +133,7 @@ impl<'a> InputFile<'a> {
         Ok(Self {
             name,
             path: path.into(),
+            sources: source_files(format, &files)?,
             _folder: Some(folder),
         })
     }
@@ -146,17 +155,18 @@ impl<'a> InputFile<'a> {
         }
         if argument.from.is_some() {
             return Err(err!(
-                "--score reads rows as they are, and --from the scores of another program; remove one of them"
+                "--score reads rows as they are, and --from reads the scores of another program; remove one of them"
             ));
         }
         let folder = private_folder().map_err(|error| {
-            err!("--score: cannot create the folder of the converted rows: {error}")
+            err!("--score: cannot create the folder for the converted rows: {error}")
         })?;
         let path = folder.path().join("rows.jsonl");
         own.convert(name, &path, needs_ids)?;
         Ok(Self {
             name,
             path: path.into(),
+            sources: Vec::new(),
             _folder: Some(folder),
         })
     }
@@ -170,6 +180,7 @@ impl<'a> InputFile<'a> {
     /// Returns the file to read, with the name of the user's file.
     pub(crate) fn named(&self) -> NamedFile<'_> {
         NamedFile {
+            sources: &self.sources,
             path: &self.path,
             name: self.name,
         }

@@ -39,7 +39,7 @@ impl Limit {
         // A number below 2 is more likely a mistyped score than a percentage without its sign.
         let is_percentage = is_share && (2.0..=100.0).contains(&self.score);
         if let (true, Ok(with_sign)) = (is_percentage, format!("{self}%").parse::<Self>()) {
-            expected += &format!("; write {option}{} or {option}{with_sign}", with_sign.score);
+            expected += &format!("; pass {option}{} or {option}{with_sign}", with_sign.score);
         }
         invalid(expected)
     }

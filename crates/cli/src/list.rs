@@ -337,7 +337,7 @@ fn accepted(spec: &MetricSpec<'_>) -> Vec<Setting> {
         name: cost,
         ty: "cost",
         default: Some(format!("{} msat", spec.cost_msats)),
-        doc: "The largest expected cost of one call.".to_owned(),
+        doc: "The maximum expected cost of one call.".to_owned(),
     };
     let number = number
         .into_iter()

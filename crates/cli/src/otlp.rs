@@ -1,4 +1,4 @@
-//! `--otlp` of `score` and `export`: events and spans for an OpenTelemetry collector. Without the feature `otel`, it is
+//! `--otlp` of `score` and `export`: events and spans for an OpenTelemetry collector. Without the `otel` feature, it is
 //! an error.
 
 use std::path::Path;
@@ -23,15 +23,16 @@ type Builder = EvaluateBuilder<Example, Prediction>;
 /// What is sent to a collector.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct OtlpArguments {
-    /// Send scores and calls of models to the OpenTelemetry collector with this base URL, by OTLP over HTTP
-    /// (feature `otel`), e.g. http://localhost:4318. The scores do not depend on the collector, and only the
-    /// end of the run waits for it, up to 10 s. Keys are in OTEL_EXPORTER_OTLP_HEADERS
+    /// Send scores and calls of models to the OpenTelemetry collector with this base URL, by OTLP
+    /// over HTTP (feature `otel`), e.g. http://localhost:4318. The scores do not depend on the
+    /// collector, and only the end of the run waits for it, up to 10 s. Put keys in
+    /// OTEL_EXPORTER_OTLP_HEADERS
     #[arg(long, value_name = "URL")]
     pub(super) otlp: Option<String>,
-    /// Send explanations, error messages, prompts and replies too, which may contain the data of rows
+    /// Also send explanations, error messages, prompts and replies, which may contain row data
     #[arg(long, requires = "otlp")]
     otlp_texts: bool,
-    /// Send an event also where a metric abstained, or a row was gated or skipped
+    /// Also send an event if a metric abstained, or a row was gated or skipped
     #[arg(long, requires = "otlp")]
     otlp_unscored: bool,
 }
@@ -47,7 +48,7 @@ impl Otlp {
         // The other options require it.
         match &args.otlp {
             Some(_) => Err(err!(
-                "--otlp: this program was built without OpenTelemetry; build it with `cargo install dsrs-metrics --features cli,otel`, or enable the feature `otel` of the dependency `dsrs-metrics`"
+                "--otlp: this program was built without OpenTelemetry; run `cargo install dsrs-metrics --features cli,otel`, or enable `otel` on your `dsrs-metrics` dependency"
             )),
             None => Ok(Self),
         }

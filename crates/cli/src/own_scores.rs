@@ -18,6 +18,7 @@ use crate::contract::{
 };
 use crate::data::{Format, Mapping, ObjectRow, guess_mappings};
 use crate::json::describe::{found, text};
+use crate::json::numbers::is_not_finite;
 use crate::messages::escape;
 use crate::results::{ForeignRow, ForeignRun, RowAttempt, parse_cell, write_foreign_rows};
 
@@ -69,14 +70,14 @@ fn of_range(text: &str) -> Option<[f64; 2]> {
 /// The options of the commands that read scores of other programs.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct OwnScoreArguments {
-    /// Read a score that another program computed from this column or path of the rows, as
-    /// faithfulness=faithfulness or cost=usage.cost:lower or stars=rating:1..5. By default higher is
-    /// better. The files are then rows of any format, or folders of such files; a row without a value has
-    /// no score
+    /// Read a score that another program computed, from this column or path of the rows, e.g.
+    /// faithfulness=faithfulness, cost=usage.cost:lower or stars=rating:1..5. By default, higher is
+    /// better. The files are then rows of any format, or folders of such files; a row without a
+    /// value has no score
     #[arg(long = "score", value_name = "NAME=PATH[:lower][:MIN..MAX]")]
     pub(crate) scores: Vec<OwnScore>,
-    /// With --score, the columns of the id, as id=question or id=task,language, and the column that
-    /// numbers several samples of an id, as repeat=trial
+    /// With --score, the columns of the id, e.g. id=question or id=task,language, and the column
+    /// that numbers several samples of an id, e.g. repeat=trial
     #[arg(long = "map", value_name = "id=PATH", requires = "scores", value_parser = id_or_repeat)]
     pub(crate) mappings: Vec<Mapping>,
     #[command(flatten)]
@@ -100,12 +101,9 @@ impl OwnScoreArguments {
     /// # Errors
     /// Returns an error if options are set that only files with scores have.
     pub(crate) fn is_set(&self) -> Result<bool> {
-        match self.scores.is_empty() && self.files.is_set() {
-            true => Err(err!(
-                "--delimiter and --encoding need --score NAME=PATH; remove them"
-            )),
-            false => Ok(!self.scores.is_empty()),
-        }
+        let is_set = !self.scores.is_empty();
+        self.files.check(is_set, "--score NAME=PATH")?;
+        Ok(is_set)
     }
 
     /// Writes the rows of a file, or of the files in a folder, with their scores as a result file. Without ids of their own
@@ -170,7 +168,7 @@ impl OwnScoreArguments {
         if let Some(first) = rows.get_mut(&id) {
             if !has_repeats {
                 return Err(err!(
-                    "{}: duplicate id `{}`; write --map id=COLUMN,COLUMN for an id of several columns, or --map repeat=COLUMN if the rows are samples of one",
+                    "{}: duplicate id `{}`; pass --map id=COLUMN,COLUMN if the id spans several columns, or --map repeat=COLUMN if the rows are samples of the same id",
                     row.at,
                     escape::name(&id)
                 ));
@@ -209,7 +207,7 @@ impl OwnScoreArguments {
         let column = guess.map_or("COLUMN", |(_, column)| column.trim_end_matches('\''));
         let (path, column) = (mapping.map_or("id", Mapping::path), escape::name(column));
         Err(err!(
-            "{}: expected an id at `{}`, found a row with {}; write --map id={column}, with a column that names the row in both files",
+            "{}: expected an id at `{}`, found a row with {}; pass --map id={column}, with a column that identifies the row in both files",
             row.at,
             escape::name(path),
             escape::names(keys.into_iter())
@@ -261,7 +259,7 @@ impl OwnScore {
             Value::Array(_) | Value::Object(_) => {}
         }
         Err(err!(
-            "{}: --score {}: expected a number, true or false, or a verdict such as pass and fail at `{}`, found {}; name the path of the score, as in {}.PATH",
+            "{}: --score {}: expected a number, true or false, or a verdict such as pass or fail at `{}`, found {}; name the path of the score, as in {}.PATH",
             row.at,
             escape::name(&self.name),
             escape::name(&self.path),
@@ -273,7 +271,7 @@ impl OwnScore {
     fn check(&self, score: f64, row: &ObjectRow) -> Result<()> {
         match self.range {
             Some([min, max]) if score < min || score > max => Err(err!(
-                "{}: `{}`: expected a score in [{min}, {max}], the range of --score {}, found {score}; mend the row, or write the range that its scores have",
+                "{}: `{}`: expected a score in [{min}, {max}], the range of --score {}, found {score}; fix the row, or give the range of the scores",
                 row.at,
                 escape::name(&self.path),
                 escape::name(&self.name)
@@ -290,15 +288,6 @@ fn value_at(row: &ObjectRow, path: &str) -> Option<Value> {
         true => parse_cell(&value),
         false => value.into_owned(),
     })
-}
-
-/// Returns `true` if a string is a number that JSON does not have.
-fn is_not_finite(word: &str) -> bool {
-    let word = word
-        .trim()
-        .trim_start_matches(['-', '+'])
-        .to_ascii_lowercase();
-    matches!(&*word, "nan" | "inf" | "infinity")
 }
 
 #[cfg(test)]

@@ -187,7 +187,7 @@ fn observed(run: &Results, metric: Option<&str>) -> Result<Observed> {
     };
     if metrics().next().is_none() {
         return Err(err!(
-            "{}: expected a metric of the run ({}), found `{}`",
+            "{}: expected a metric in the run ({}), found `{}`",
             run.name(),
             escape::names(run.metrics()),
             escape::name(metric.unwrap_or_default())

@@ -15,17 +15,18 @@ use crate::results::{HtmlReport, ReportRun, ResultsError, ResultsErrorKind};
 
 /// Write result files as one HTML page: scores, distributions, rows
 ///
-/// Shows for each metric the score with its 95% interval and its denominators, the distribution, cost
-/// and time, and a table of the rows to search, sort and filter. With two files the rows are paired by
-/// id, and rows whose verdict changed come first. The page is one file that makes no request.
+/// Shows for each metric the score with its 95% interval and its denominators, the distribution,
+/// cost and time, and a table of the rows to search, sort and filter. With two files, the rows are
+/// paired by id, and rows whose verdict changed come first. The page is one file that makes no
+/// request.
 ///
-/// The table has at most 20,000 rows. Of more, it has those whose outcome or verdict changed, those that
-/// failed, those with the worst scores, and a sample of the others; the page states how many of each.
-/// Scores, distributions and costs are of all rows.
+/// The table has at most 20,000 rows. If there are more, it keeps those whose outcome or verdict
+/// changed, those that failed, those with the worst scores, and a sample of the others; the page
+/// states how many of each. Scores, distributions and costs are of all rows.
 ///
-/// What was measured is shown by the manifest, FILE.manifest.json: program, metrics, judges, data, time and
-/// cost. A metric that is not the same in both runs is shown with what differs, and without its difference,
-/// unless --allow-different names it.
+/// The manifest, FILE.manifest.json, shows what was measured: program, metrics, judges, data, time
+/// and cost. For a metric that is not the same in both runs, the page shows what differs instead of
+/// the difference between the scores, unless --allow-different names the metric.
 ///
 /// A result file contains gold rows and predictions only if it was written with `score --with-rows`,
 /// or by `Evaluate` with a program.
@@ -44,13 +45,14 @@ pub(super) struct ReportArguments {
     /// The HTML file
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Show the scores by this field too: an attribute, or a dotted path, e.g. model or gold.topic
+    /// Also show the scores grouped by this field: an attribute, or a dotted path, e.g. model or
+    /// gold.topic
     #[arg(long, value_name = "FIELD")]
     group: Option<String>,
     #[command(flatten)]
     runs: RunArguments,
-    /// Show the difference of these metrics, separated by commas, although they are not the same in both
-    /// runs: another version, parameter, threshold, judge, reported model or prompt
+    /// Show the difference of these metrics, separated by commas, even if they are not the same in
+    /// both runs: another version, parameter, threshold, judge, reported model or prompt
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     allow_different: Vec<String>,
     /// Do not show the difference of a metric whose code changed since the first run, although its version did not, unless

@@ -14,14 +14,15 @@ use crate::results::{ComparisonBuilder, ReportRun, RunScores};
 /// Options of `compare` and `report`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// The score of a failed row; by default the score in the manifest of the run, or else 0
+    /// The score of a failed row; by default, the score in the manifest of the run, or 0 without
+    /// one
     #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = finite)]
     failure_score: Option<f64>,
-    /// Metrics of the files whose lower scores are better, separated by commas; neither the metrics of
-    /// `list` need be named, nor those of files with a manifest
+    /// The metrics for which lower scores are better, separated by commas; needed only for files
+    /// without a manifest, and not for the metrics of `list`
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) lower_is_better: Vec<String>,
-    /// Exit with 2 if a file has no manifest, so that it is unknown what was measured
+    /// Exit with 2 if a file has no manifest, because it is then unknown what was measured
     #[arg(long)]
     pub(crate) require_identity: bool,
 }
@@ -78,6 +79,6 @@ pub(crate) fn check_unique(metrics: &[String]) -> Result<()> {
     let mut seen = HashSet::new();
     match metrics.iter().find(|name| !seen.insert(*name)) {
         None => Ok(()),
-        Some(name) => Err(err!("duplicate metric `{name}`; name it once")),
+        Some(name) => Err(err!("duplicate metric `{name}`; list it once")),
     }
 }

@@ -1,7 +1,7 @@
 //! Standard output and standard error. A reader may close them early, as in `dsrs-metrics list | head -1`.
 //!
-//! Everything that the command line writes passes through here. No character that a terminal would obey gets through,
-//! except the line breaks of the command's own output.
+//! Everything that the command line writes passes through here. No character that a terminal would interpret gets
+//! through, except the line breaks of the command's own output.
 
 use std::fmt;
 use std::io::{self, Write};

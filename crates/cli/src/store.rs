@@ -29,13 +29,13 @@ enum Action {
         #[arg(long)]
         check: bool,
     },
-    /// Remove records: those of a certain age, and the oldest ones above a size
+    /// Remove records older than an age, and the oldest ones until the file is small enough
     #[command(group = ArgGroup::new("limit").required(true).multiple(true))]
     Prune {
-        /// Remove records that are older, e.g. 30d
+        /// Remove records older than this, e.g. 30d
         #[arg(long, value_name = "TIME", group = "limit", value_parser = crate::value_parsers::age)]
         older_than: Option<Duration>,
-        /// Remove the oldest records until the file is not larger, e.g. 1GB
+        /// Remove the oldest records until the file is no larger than this, e.g. 1GB
         #[arg(long, value_name = "SIZE", group = "limit", value_parser = crate::value_parsers::size)]
         max_size: Option<ByteSize>,
     },
@@ -56,7 +56,7 @@ pub(super) fn run(args: &StoreCommand) -> Result<ExitCode> {
         .or_else(variable)
         .or_else(Store::default_dir);
     let folder = folder.ok_or_else(|| {
-        err!("no folder for the store, because the user has no home folder; write --store DIR")
+        err!("no folder for the store, because the user has no home folder; pass --store DIR")
     })?;
     let text = match Store::open_existing(&folder)? {
         None => format!("{}: no store", folder.join(Store::FILE).display()),

@@ -52,7 +52,7 @@ pub(super) fn size(text: &str) -> Result<bytesize::ByteSize, &'static str> {
 /// Says what replaces `--journal DIR`.
 pub(super) fn no_journal(_: &str) -> Result<std::convert::Infallible, &'static str> {
     Err(
-        "a run continues by itself: what was paid for is in the store (--store DIR); remove the option, and the journal",
+        "a run resumes on its own, because everything it paid for is in the store (--store DIR); remove the option and the journal",
     )
 }
 

@@ -1,4 +1,4 @@
-//! The items that the output of the macros names. They have no stable API.
+//! The items that the macros' expansions name. They have no stable API.
 
 pub use crate::composite::compiled;
 pub use crate::composite::row_types::{FallbackMetric, First, MaybeMetric};
@@ -145,7 +145,7 @@ fn score_later(answer: Answer<'_>) -> Evaluation<'_> {
 /// Always.
 #[cold]
 pub fn missing_trace<T>(spec: &MetricSpec<'_>) -> Result<T> {
-    const MISSING: &str = "expected the trace of the program, found none; return a `ProgramOutput` with a trace from the program, or make it an `Option`";
+    const MISSING: &str = "expected the program's trace, found none; return a `ProgramOutput` with a trace from the program, or make it an `Option`";
     Err(MetricError::failed(spec.name, MISSING))
 }
 

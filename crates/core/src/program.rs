@@ -18,7 +18,7 @@ use crate::program_run::ProgramOutput;
 use crate::rows::dynamic::{Example, Prediction};
 use crate::rows::inputs;
 
-/// A `T`, or a `Result` of one, as programs return and row sources yield.
+/// A `T` or a `Result` of one: what programs return and row sources yield.
 ///
 /// ```
 /// use dsrs_metrics::runs::Fallible;
@@ -117,7 +117,7 @@ impl<P, E: fmt::Display + 'static> ProgramReturn<P> for Result<ProgramOutput<P>,
 /// program.
 ///
 /// A gold row of any other type is passed **whole**, because its type does not distinguish inputs from labels. Leave
-/// out the labels in the closure of the run:
+/// the labels out in the closure that you run:
 ///
 /// ```
 /// use dsrs_metrics::Evaluate;
@@ -174,8 +174,8 @@ pub trait Program<G, P, Kind>: IsProgram<G, Kind> + Send + Sync {
     ) -> impl Future<Output = Result<ProgramOutput<P>, ProgramRunError>> + Send;
 }
 
-/// A function or [`Module`] that may be a [`Program`]. Its own trait, so that a function that is one except for its return
-/// type, or because its future is not `Send`, is told so.
+/// A function or [`Module`] that may be a [`Program`]. It is a separate trait so that the compiler can say why a
+/// function is not a program: its return type, or a future that is not `Send`.
 #[doc(hidden)]
 pub trait IsProgram<G, Kind> {}
 
@@ -249,7 +249,7 @@ impl<M: Module> Program<Example, Prediction, ByForward> for M {
 /// ```
 pub type ProgramError = Box<dyn Error + Send + Sync>;
 
-/// A program built on language models, from the inputs of an example to a prediction.
+/// A program built on language models, which maps the inputs of an example to a prediction.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -302,8 +302,9 @@ pub trait Module: Send + Sync {
     /// Returns any error of the program. An evaluation counts the row as failed and continues.
     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError>;
 
-    /// Runs the program once and returns its prediction with trace, usage and latency. `Evaluate` calls this and passes
-    /// them to the metrics. By default it calls [`forward`](Self::forward) and returns the prediction alone.
+    /// Runs the program once and returns its prediction with the trace, usage and latency. `Evaluate` calls this method
+    /// and passes them to the metrics. By default, it calls [`forward`](Self::forward) and returns the prediction
+    /// alone.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -420,11 +421,11 @@ macro_rules! forward_module {
 }
 forward_module!(&M, Box<M>, Arc<M>);
 
-/// Why a program returned no prediction: its message, and the budget if that did not cover a call of a language model.
+/// Why a program returned no prediction: its error message, and the budget if it did not cover a language model call.
 ///
-/// If the budget is the reason, a run counts the row as skipped instead of failed. For that, your program must return
-/// the error itself or keep it as a source: an [`LmError`](crate::lm::LmError), a [`ProgramError`] that contains one,
-/// or this type.
+/// If the budget is the reason, a run counts the row as skipped instead of failed. This works only if your program
+/// returns the original error or keeps it as a source: an [`LmError`](crate::lm::LmError), a [`ProgramError`] that
+/// contains one, or this type.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LmError, LmErrorKind};

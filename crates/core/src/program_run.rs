@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::lm::LmReply;
 use crate::rows::dynamic::{Prediction, Trace};
 
-/// Trace, usage and latency of one run of a program. Metrics read them, and the row's result has them.
+/// The trace, usage and latency of one run of a program. Metrics can read them, and they are part of the row's result.
 ///
-/// Two runs are equal if the program returned the same. A latency that the harness measured is neither compared nor
-/// shown by `Debug`, so equal runs have equal reports.
+/// Two runs are equal if the program returned the same values. A latency that the harness measured is neither compared
+/// nor shown by `Debug`, so equal runs have equal reports.
 ///
 /// ```
 /// use dsrs_metrics::{contract::MetricCall, metrics::Latency, prelude::*, runs::ProgramRun};
@@ -82,8 +82,8 @@ impl PartialEq for ProgramRun {
     }
 }
 
-/// A prediction together with the program's trace, usage and latency. A program of `Evaluate` may return it instead of
-/// the prediction, and so may [`Module::forward_traced`](crate::Module::forward_traced).
+/// A prediction together with the program's trace, usage and latency. A program that `Evaluate` runs may return this
+/// instead of the prediction alone, and so may [`Module::forward_traced`](crate::Module::forward_traced).
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -157,8 +157,8 @@ impl<P> ProgramOutput<P> {
         /// ```
         pub fn with_usage(usage: ProgramUsage) => usage = Some(usage);
 
-        /// Sets the latency, instead of the measured one. For instance, you can leave out the time spent waiting for a
-        /// rate limit.
+        /// Sets the latency, replacing the measured one. For example, you can exclude the time spent waiting for a rate
+        /// limit.
         ///
         /// ```
         /// # use dsrs_metrics::runs::ProgramOutput;
@@ -170,7 +170,7 @@ impl<P> ProgramOutput<P> {
         pub fn with_latency(latency: Duration) => latency = Some(latency);
     }
 
-    /// Returns the prediction and the rest.
+    /// Splits the output into the prediction and everything else.
     ///
     /// ```
     /// # use dsrs_metrics::runs::{ProgramOutput, ProgramUsage};
@@ -215,9 +215,9 @@ impl<P> From<P> for ProgramOutput<P> {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramUsage {
-    /// Tokens of all prompts.
+    /// The number of tokens in all prompts.
     pub input_tokens: u64,
-    /// Tokens of all replies.
+    /// The number of tokens in all replies.
     pub output_tokens: u64,
     /// The cost in millisatoshis; `None` if unknown.
     pub cost_msats: Option<u64>,
@@ -264,7 +264,7 @@ impl ProgramUsage {
         self
     }
 
-    /// Returns the tokens of prompts and replies together.
+    /// Returns the total number of tokens in prompts and replies.
     ///
     /// ```
     /// # use dsrs_metrics::runs::ProgramUsage;

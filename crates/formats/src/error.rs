@@ -8,8 +8,8 @@ use std::path::Path;
 use crate::results::ResultsError;
 
 #[cfg(not(feature = "inspect"))]
-pub(crate) const NO_INSPECT: &str = "this program was built without it; build it with `cargo install dsrs-metrics --features cli,inspect`, \
-     or enable the feature `inspect` of the dependency `dsrs-metrics`";
+pub(crate) const NO_INSPECT: &str = "this program was built without it; run `cargo install dsrs-metrics --features cli,inspect`, or enable \
+     `inspect` on your `dsrs-metrics` dependency";
 
 /// Why a file cannot be converted from or to the format of another program.
 #[derive(thiserror::Error)]

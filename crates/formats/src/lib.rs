@@ -16,4 +16,4 @@ pub use error::FormatError;
 pub use export::{Export, ExportFormat};
 pub use import::{Epochs, ForeignFormat, import_file};
 #[doc(hidden)]
-pub use import::{import_files, recognize};
+pub use import::{import_files, recognize, source_files};

@@ -20,7 +20,7 @@ use super::{
     money, replay,
 };
 
-/// A builder of an [`Lm`]. Settings that you leave out come from the environment variables listed there.
+/// A builder of an [`Lm`]. Settings that you leave out come from the environment variables listed in its documentation.
 ///
 /// ```
 /// use std::time::Duration;
@@ -201,7 +201,7 @@ impl LmBuilder {
         /// ```
         pub fn timeout(timeout: Duration) => http.timeout = timeout;
 
-        /// Sets the largest response, in bytes after decompression; a larger one fails the call with
+        /// Sets the maximum size of a response, in bytes after decompression. A larger response fails the call with
         /// [`LmErrorKind::ReplyTooLarge`]. Default: `DSRS_MAX_REPLY_BYTES`, or 8 MiB.
         ///
         /// ```
@@ -256,7 +256,7 @@ impl LmBuilder {
         /// ```
         pub fn retry(policy: RetryPolicy) => retry = policy;
 
-        /// Sets when calls to a failing provider stop. Models with the same address and policy share the
+        /// Sets when to stop calling a failing provider. Models with the same address and policy share the
         /// [circuit](super::Circuit) within a process.
         ///
         /// ```
@@ -291,7 +291,7 @@ impl LmBuilder {
         pub fn circuit_breaker(policy: CircuitPolicy) => circuit = policy;
 
         /// Sets the limiter of requests and tokens per minute. Models with the same limiter share its limits. By
-        /// default the limits come from environment variables, and all models with the same address and key share them
+        /// default, the limits come from environment variables, and all models with the same address and key share them
         /// within a process.
         ///
         /// ```
@@ -342,7 +342,7 @@ impl LmBuilder {
         /// ```
         pub fn no_store() => store = StoreSetting::None;
 
-        /// If `refresh` is true, repeats stored calls and replaces their replies (`--refresh`); see
+        /// If `refresh` is `true`, repeats stored calls and replaces their replies (`--refresh`); see
         /// [`Stored::refresh`].
         ///
         /// ```
@@ -358,7 +358,7 @@ impl LmBuilder {
         /// ```
         pub fn refresh(refresh: bool) => refresh = refresh;
 
-        /// Sets the prices. Default: the shipped table with the prices in `DSRS_PRICES`.
+        /// Sets the prices. Default: the shipped table and the prices in the file that `DSRS_PRICES` names.
         ///
         /// ```
         /// use dsrs_metrics::lm::{
@@ -480,8 +480,8 @@ impl LmBuilder {
     /// ```
     ///
     /// # Errors
-    /// Returns [`LmError`] if the provider is unknown, the key is missing, a setting is invalid, a model has no price
-    /// under a budget, or the store cannot be opened.
+    /// Returns [`LmError`] if the provider is unknown, the key is missing, a setting is invalid, there is a budget but
+    /// a model has no price, or the store cannot be opened.
     pub fn build(self) -> Result<Lm, LmError> {
         let prices = self.price_table()?;
         let limits = self.rate_limits()?;

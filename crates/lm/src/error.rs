@@ -8,12 +8,12 @@ use std::time::Duration;
 use super::error_kind::LmErrorKind;
 use super::reply::Usage;
 
-/// The error of a call to a language model that returned no reply: its [`kind`](Self::kind), the model, the number of
+/// The error returned when a call to a language model gets no reply: its [`kind`](Self::kind), the model, the number of
 /// attempts and the cost.
 ///
-/// The message is one line that says what went wrong, what was found and how to fix it. API keys appear neither in it
-/// nor in `Debug`. [`source`](Error::source) is the error of the HTTP, JSON, file or store library, if there is one;
-/// the message already includes its text. Equality ignores the source.
+/// The message is one line that says what went wrong, what was found and how to fix it. API keys appear neither in the
+/// message nor in the `Debug` output. [`source`](Error::source) is the error of the HTTP, JSON, file or store library,
+/// if there is one; the message already includes its text. Equality ignores the source.
 ///
 /// ```
 /// use std::time::Duration;
@@ -70,7 +70,7 @@ impl LmError {
 
     #[doc(hidden)]
     pub fn no_embedder() -> Self {
-        let reason = "no embedding model configured; set DSRS_EMBED=provider:model, such as openai:text-embedding-3-small, or DSRS_EMBED=static:FOLDER, or write `--embed` with one of these (in code `.embedder(..)`)";
+        let reason = "no embedding model configured; set DSRS_EMBED=provider:model, such as openai:text-embedding-3-small, or DSRS_EMBED=static:FOLDER, or pass `--embed` with one of these (in code `.embedder(..)`)";
         LmErrorKind::Setting(reason.to_owned()).into()
     }
 
@@ -183,9 +183,9 @@ impl LmError {
     /// Returns what the failed attempts cost in total, in msat.
     ///
     /// It is 0 if nothing was charged: the provider returned an error, or the connection failed. If the call may have
-    /// been charged (a timeout, a lost connection, an invalid reply), it is the cost of the reported tokens, or else
-    /// the highest possible cost of the call. It is `None` if that is unknown too: the model has no price, or neither a
-    /// budget nor `max_tokens` limits the reply.
+    /// been charged (a timeout, a lost connection, an invalid reply), it is the cost of the reported tokens or, if none
+    /// were reported, the highest possible cost of the call. It is `None` if that cost is unknown too: the model has no
+    /// price, or neither a budget nor `max_tokens` limits the reply.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmError, LmErrorKind};
@@ -234,8 +234,8 @@ impl LmError {
         matches!(self.kind(), LmErrorKind::Estimated)
     }
 
-    /// Returns `true` if the same call may succeed later; see [`LmErrorKind::is_transient`]. False once a call was
-    /// retried, so an outer layer does not retry it again.
+    /// Returns `true` if the same call may succeed later; see [`LmErrorKind::is_transient`]. Returns `false` once a
+    /// call has been retried, so an outer layer does not retry it again.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmError, LmErrorKind};

@@ -16,7 +16,7 @@ use super::error::LmError;
 /// };
 /// assert_eq!(
 ///     kind.to_string(),
-///     "budget exceeded: the call may cost 300 msat, and 220 of 500 msat are left; raise the budget"
+///     "budget exceeded: the call may cost 300 msat, but only 220 of 500 msat are left; raise the budget"
 /// );
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -57,12 +57,12 @@ pub enum LmErrorKind {
         "prompt too long for the context window; shorten the row or use a model with a longer context; provider message: {0}"
     )]
     ContextLengthExceeded(String),
-    /// The provider supports no structured output, or not with this JSON schema.
+    /// The provider does not support structured output, or does not support this JSON schema.
     #[error(
         "JSON schema not supported; use another model or a simpler output; provider message: {0}"
     )]
     SchemaUnsupported(String),
-    /// The model does not support a sampling parameter, or not with this value.
+    /// The model does not support a sampling parameter, or does not support this value of it.
     #[error(
         "`{parameter}` not supported; leave it unset for this model; provider message: {message}"
     )]
@@ -135,7 +135,7 @@ pub enum LmErrorKind {
     Unpriced,
     /// The call may cost more than what is left of the budget.
     #[error(
-        "budget exceeded: the call may cost {needed_msats} msat, and {remaining_msats} of {budget_msats} msat are left; raise the budget"
+        "budget exceeded: the call may cost {needed_msats} msat, but only {remaining_msats} of {budget_msats} msat are left; raise the budget"
     )]
     BudgetExceeded {
         /// The highest possible cost of the call, in msat.
@@ -148,7 +148,7 @@ pub enum LmErrorKind {
     /// The store cannot be read or written.
     #[error("store {0}")]
     Store(String),
-    /// The store has no folder.
+    /// There is no folder for the store.
     #[error(
         "no folder for the store, because the user has no home folder; name a folder (--store, DSRS_STORE), or use none (--no-store)"
     )]
@@ -156,7 +156,7 @@ pub enum LmErrorKind {
     /// The model only estimates calls; see `LmBuilder::estimate`.
     #[error("the call was estimated, not made")]
     Estimated,
-    /// A test replays recorded calls, and their file does not have this one.
+    /// A test replays recorded calls, but their file does not contain this one.
     #[error("call not recorded in {0}; record it: DSRS_UPDATE=new cargo test")]
     NotRecorded(String),
     /// Any other error.

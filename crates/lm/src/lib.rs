@@ -1,8 +1,8 @@
 //! Language models: the [`LanguageModel`] trait, its requests, replies and errors, and the clients
 //! that implement it.
 //!
-//! The trait, the [`Ledger`] and [`ScriptedLm`] for tests are always available. Feature `lm` adds `Lm`, a model of any
-//! common provider, and its layers. `dsrs_metrics::judge` writes the prompts of judges and reads their replies.
+//! The trait, the [`Ledger`] and [`ScriptedLm`] for tests are always available. The `lm` feature adds `Lm`, a model of
+//! any common provider, and its layers. `dsrs_metrics::judge` writes the prompts of judges and reads their replies.
 //!
 //! # Path of a request
 //!
@@ -19,7 +19,7 @@
 //! | `Priced` | reserves the highest possible cost from the budget, then settles the actual cost |
 //! | client | sends one HTTP request in the provider's format, and converts its reply or error |
 //!
-//! So a stored reply waits for no rate limit, and each attempt of a retried call is subject to the limits and the
+//! So a stored reply never waits for a rate limit, and each attempt of a retried call is subject to the limits and the
 //! budget.
 //!
 //! For an estimate, one layer replaces all of these (`LmBuilder::estimate`): it returns stored replies and counts all

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Asks for the log probabilities of a reply's tokens, starting at the name of one field of its JSON object.
+/// A request for the log probabilities of a reply's tokens, starting at the name of one field of its JSON object.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LmRequest, Logprobs};
@@ -48,7 +48,7 @@ pub struct TokenLogprobs {
     pub token: String,
     /// The natural logarithm of the token's probability.
     pub logprob: f64,
-    /// The most probable tokens in this place, usually including the token itself.
+    /// The most probable tokens at this position, usually including the token itself.
     pub top: Vec<TokenLogprob>,
 }
 

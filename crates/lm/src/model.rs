@@ -43,7 +43,7 @@ use super::{LmError, LmReply, LmRequest, Logprobs, ReplySchema, Sampling};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a language model",
     label = "not a `LanguageModel`",
-    note = "implement `LanguageModel` for it, or use a `ScriptedLm`; with feature `lm`, `Lm::from_env()` returns the model of a provider"
+    note = "implement `LanguageModel` for it, or use a `ScriptedLm`; with the `lm` feature, `Lm::from_env()` returns the model of a provider"
 )]
 pub trait LanguageModel: Send + Sync {
     /// Returns the model's name as `provider:model`. It is part of the key of every stored reply, and appears in errors
@@ -80,7 +80,8 @@ pub trait LanguageModel: Send + Sync {
         self.inner().is_some_and(LanguageModel::is_remote)
     }
 
-    /// Returns `true` if a run must not store this model's replies: it stores them itself, or was told not to.
+    /// Returns `true` if a run must not store this model's replies, because the model stores them itself or was told
+    /// not to.
     #[doc(hidden)]
     fn keeps_replies(&self) -> bool {
         self.inner().is_some_and(LanguageModel::keeps_replies)
@@ -118,8 +119,8 @@ pub trait LanguageModel: Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// Returns [`LmError`] if there is no reply. A refusal or a truncated reply is a reply, with its
-    /// [`stop_reason`](LmReply::stop_reason).
+    /// Returns [`LmError`] if there is no reply. A refusal or a truncated reply is not an error; its
+    /// [`stop_reason`](LmReply::stop_reason) says what happened.
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError>;
 
     /// Returns the amount to reserve from the budget before a call; `None` if there is no budget, or a stored reply
@@ -133,8 +134,8 @@ pub trait LanguageModel: Send + Sync {
     /// Checks that the model answers: that the API key, the host and the model name are right. A run calls this before
     /// its first row.
     ///
-    /// By default it sends a minimal request, without store and retries, whose cost counts like that of any other call,
-    /// with the [purpose](LmRequest::purpose) `probe`. Returns the reply, or `None` if no call was needed.
+    /// By default, it sends a minimal request, without using the store or retrying. The cost counts like that of any
+    /// other call, with the [purpose](LmRequest::purpose) `probe`. Returns the reply, or `None` if no call was needed.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmError, ScriptedLm};

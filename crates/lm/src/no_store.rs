@@ -1,4 +1,4 @@
-//! A stand-in for the store if the feature `store` is off. It cannot be created.
+//! A stand-in for the store if the `store` feature is off. It cannot be created.
 
 use std::path::Path;
 

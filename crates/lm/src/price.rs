@@ -21,11 +21,11 @@ use super::{LmError, Usage};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// A million prompt tokens.
+    /// The price of a million prompt tokens.
     pub input: f64,
-    /// A million reply tokens.
+    /// The price of a million reply tokens.
     pub output: f64,
-    /// A million prompt tokens from the provider's prompt cache; `None` if they cost the same as
+    /// The price of a million prompt tokens from the provider's prompt cache; `None` if they cost the same as
     /// [`input`](Self::input).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_input: Option<f64>,

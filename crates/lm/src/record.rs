@@ -16,6 +16,6 @@ pub struct Record<'a> {
     pub about: &'a str,
     /// The result, as JSON.
     pub result: &'a str,
-    /// What was paid for it; `None` if unknown.
+    /// The cost of the call, in millisatoshis; `None` if it is unknown.
     pub cost_msats: Option<u64>,
 }

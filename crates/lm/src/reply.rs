@@ -25,8 +25,8 @@ pub struct LmReply {
     pub stop_reason: StopReason,
     /// The tokens of the call.
     pub usage: Usage,
-    /// The model that replied, as the provider names it. It may differ from the requested one: an alias such as
-    /// `gpt-6-luna` stands for a version. Empty if the provider names none.
+    /// The model that replied, as the provider names it. It may differ from the requested model, because an alias such
+    /// as `gpt-6-luna` can point to different versions. Empty if the provider does not name the model.
     pub model: String,
     /// The provider's identifier of the software and settings behind the reply, such as OpenAI's `system_fingerprint`,
     /// if it sends one.

@@ -34,13 +34,13 @@ pub struct LmRequest {
     pub schema: Option<Arc<ReplySchema>>,
     /// The sampling parameters.
     pub sampling: Sampling,
-    /// The caller and its version, such as `judge semantic_f1 version 2`. It is part of a reply's key, so a changed
-    /// judge never reads replies to its earlier version. The [`Ledger`](super::Ledger) keeps totals by purpose.
+    /// The caller and its version, such as `judge semantic_f1 version 2`. It is part of a reply's key, so a judge never
+    /// reads replies to one of its earlier versions. The [`Ledger`](super::Ledger) keeps totals by purpose.
     pub purpose: String,
     /// The index, from 0, of this sample among several of the same request. It is not sent to the provider but is part
     /// of the reply's key: five samples are five replies, even from the store.
     pub draw: u32,
-    /// Asks for the log probabilities of the reply's tokens. A model without them fails, or returns none.
+    /// Asks for the log probabilities of the reply's tokens. A model that does not support them fails or returns none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logprobs: Option<Logprobs>,
 }

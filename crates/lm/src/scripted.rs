@@ -189,7 +189,7 @@ impl ScriptedLm {
         /// ```
         pub fn latency(latency: Duration) => latency = latency;
 
-        /// Sets the token usage of replies without one.
+        /// Sets the token usage of replies that have none.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, LmError, LmReply, LmRequest, ScriptedLm, Usage};
@@ -206,7 +206,7 @@ impl ScriptedLm {
         /// ```
         pub fn usage(usage: Usage) => usage = usage;
 
-        /// Sets the cost in msat of replies without one.
+        /// Sets the cost, in msat, of replies that have none.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};
@@ -220,7 +220,7 @@ impl ScriptedLm {
         /// ```
         pub fn cost(msats: u64) => cost_msats = Some(msats);
 
-        /// Records only the last `last` requests. By default all are recorded.
+        /// Records only the last `last` requests. By default, all are recorded.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};

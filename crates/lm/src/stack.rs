@@ -114,7 +114,7 @@ impl Lm {
         }
     }
 
-    /// Returns the ledger of its calls.
+    /// Returns the ledger of the model's calls.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, Lm, LmError, LmRequest};
@@ -132,7 +132,7 @@ impl Lm {
         &self.ledger
     }
 
-    /// Returns the store of its replies, if it has one.
+    /// Returns the store of the model's replies, if it has one.
     ///
     /// ```
     /// use dsrs_metrics::lm::Lm;

@@ -1,4 +1,4 @@
-//! The span `chat {model}` of a language model call, and `embeddings {model}` of an embedding model call.
+//! The `chat {model}` span of a language model call, and the `embeddings {model}` span of an embedding model call.
 //!
 //! Its attributes follow the semantic conventions for generative AI (`docs/gen-ai/gen-ai-spans.md` of
 //! `open-telemetry/semantic-conventions-genai`), with ours under `dsrs.`. A span is the child of the current span where

@@ -163,7 +163,7 @@ impl Requests {
             _ => {
                 let found = text(body).unwrap_or_else(|| "other bytes".to_owned());
                 return Err(format!(
-                    "expected a response of OTLP, found {found}; check that the URL is a collector's"
+                    "expected an OTLP response, found {found}; check that the URL belongs to a collector"
                 ));
             }
         };
@@ -202,7 +202,7 @@ impl HttpClient for Requests {
         }
         if body.len() > MAX_RESPONSE_BYTES {
             return Ok(self.refused(format!(
-                "the response has more than {MAX_RESPONSE_BYTES} bytes; check that the URL is a collector's"
+                "the response has more than {MAX_RESPONSE_BYTES} bytes; check that the URL belongs to a collector"
             )));
         }
         let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
@@ -305,7 +305,7 @@ fn status_reason(status: StatusCode, body: &[u8]) -> String {
         message.push_str(&text);
     }
     if status.is_redirection() {
-        message.push_str("; redirects are not followed, give the final URL");
+        message.push_str("; redirects are not followed, so use the final URL");
     }
     message
 }

@@ -13,13 +13,13 @@ use dsrs_metrics_values::messages::escape;
 pub struct Delivery {
     /// The collector's base URL.
     pub url: String,
-    /// The events of scores.
+    /// The number of events for scores.
     pub events: u64,
-    /// The events that the collector accepted.
+    /// The number of events that the collector accepted.
     pub delivered_events: u64,
-    /// The spans of calls.
+    /// The number of spans for calls.
     pub spans: u64,
-    /// The spans that the collector accepted.
+    /// The number of spans that the collector accepted.
     pub delivered_spans: u64,
     /// The last error, if any, even if the batch was delivered later.
     pub error: Option<String>,

@@ -40,7 +40,7 @@ impl OtelError {
     fn url(url: &str, reason: &str) -> Self {
         let url = escape::escaped(url);
         Self {
-            message: format!("invalid URL of a collector `{url}`: {reason}"),
+            message: format!("invalid collector URL `{url}`: {reason}"),
             is_url: true,
         }
     }
@@ -67,7 +67,7 @@ pub(crate) fn base_url(url: Option<&str>) -> Result<String, OtelError> {
 
 fn parse(text: &str) -> Result<String, OtelError> {
     let mut url = Url::parse(text).map_err(|error| {
-        OtelError::url(text, &format!("{error}; write it as in {DEFAULT_ENDPOINT}"))
+        OtelError::url(text, &format!("{error}; use a URL like {DEFAULT_ENDPOINT}"))
     })?;
     if !url.username().is_empty() || url.password().is_some() {
         // The name may be a key too. Both calls fail only for URLs without a host.
@@ -82,7 +82,7 @@ fn parse(text: &str) -> Result<String, OtelError> {
         return Err(OtelError::url(
             text,
             &format!(
-                "expected http or https, found {}; write it as in {DEFAULT_ENDPOINT}",
+                "expected http or https, found {}; use a URL like {DEFAULT_ENDPOINT}",
                 url.scheme()
             ),
         ));
@@ -189,19 +189,19 @@ mod tests {
         let message = |url| parse(url).unwrap_err().to_string();
         assert_eq!(
             message("localhost:4318"),
-            "invalid URL of a collector `localhost:4318`: expected http or https, found localhost; write it as in http://localhost:4318"
+            "invalid collector URL `localhost:4318`: expected http or https, found localhost; use a URL like http://localhost:4318"
         );
         assert_eq!(
             message("collector"),
-            "invalid URL of a collector `collector`: relative URL without a base; write it as in http://localhost:4318"
+            "invalid collector URL `collector`: relative URL without a base; use a URL like http://localhost:4318"
         );
         assert_eq!(
             message("http://key:secret@host/"),
-            "invalid URL of a collector `http://host/`: it contains a user name or a password; set OTEL_EXPORTER_OTLP_HEADERS=authorization=.. instead"
+            "invalid collector URL `http://host/`: it contains a user name or a password; set OTEL_EXPORTER_OTLP_HEADERS=authorization=.. instead"
         );
         assert_eq!(
             message("http://host/v1/logs"),
-            "invalid URL of a collector `http://host/v1/logs`: expected the base URL; remove /v1/logs or /v1/traces"
+            "invalid collector URL `http://host/v1/logs`: expected the base URL; remove /v1/logs or /v1/traces"
         );
         assert!(message("http://host/?key=1").ends_with("it has a query or a fragment; remove it"));
     }

@@ -1,4 +1,4 @@
-//! The event `gen_ai.evaluation.result` for one metric and one row.
+//! The `gen_ai.evaluation.result` event for one metric and one row.
 //!
 //! Its attributes and body follow the semantic conventions for generative AI (`docs/gen-ai/gen-ai-events.md` of
 //! `open-telemetry/semantic-conventions-genai`), with the attributes that pydantic-evals adds in the same namespace

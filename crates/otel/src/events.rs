@@ -29,12 +29,12 @@ use crate::endpoint::{OtelError, base_url, check_variables, timeout};
 use crate::evaluation_event::{Detail, EvaluatedRow, EvaluationEvent, error_type};
 use crate::run_attributes::RunAttributes;
 
-/// Sends the results of a run to an OpenTelemetry collector over OTLP/HTTP: an event `gen_ai.evaluation.result` for
-/// each metric and row and, with [`observe_calls`](Self::observe_calls), a span for each model call. Clones share
+/// Sends the results of a run to an OpenTelemetry collector over OTLP/HTTP: a `gen_ai.evaluation.result` event for each
+/// metric and row and, with [`observe_calls`](Self::observe_calls), a span for each model call. Clones share
 /// everything.
 ///
 /// The run never waits for the collector. [`finish`](Self::finish) sends what remains and counts what was not
-/// delivered; [`send`](Self::send) sends the events of a result file again. The guide page `tracing` lists the
+/// delivered; [`send`](Self::send) sends the events of a result file again. The guide's `tracing` page lists the
 /// attributes.
 ///
 /// ```
@@ -70,7 +70,7 @@ pub struct OtelEvents(Arc<Inner>);
 /// assert!(events.finish().is_complete(), "no run was observed");
 ///
 /// let error = OtelEvents::builder().endpoint("localhost").build().unwrap_err();
-/// assert!(error.to_string().ends_with("write it as in http://localhost:4318"));
+/// assert!(error.to_string().ends_with("use a URL like http://localhost:4318"));
 /// # Ok::<(), dsrs_metrics::runs::otel::OtelError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
@@ -83,8 +83,8 @@ pub struct OtelEventsBuilder {
 
 impl OtelEventsBuilder {
     setters! {
-        /// Sets the collector's base URL, without `/v1/logs`. The default is that in `OTEL_EXPORTER_OTLP_ENDPOINT`, or
-        /// `http://localhost:4318`. Put the collector's keys in `OTEL_EXPORTER_OTLP_HEADERS`.
+        /// Sets the collector's base URL, without `/v1/logs`. The default is the URL in `OTEL_EXPORTER_OTLP_ENDPOINT`,
+        /// or `http://localhost:4318`. Put the collector's keys in `OTEL_EXPORTER_OTLP_HEADERS`.
         ///
         /// ```
         /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -92,8 +92,8 @@ impl OtelEventsBuilder {
         /// # drop(builder);
         /// ```
         pub fn endpoint(url: impl Into<String>) => endpoint = Some(url.into());
-        /// Sets the time limit of a request, and of sending what remains at the end of a run. The default is that in
-        /// `OTEL_EXPORTER_OTLP_TIMEOUT`, in milliseconds, or 10 seconds.
+        /// Sets the time limit of a request, and of sending what remains at the end of a run. The default is the number
+        /// of milliseconds in `OTEL_EXPORTER_OTLP_TIMEOUT`, or 10 seconds.
         ///
         /// ```
         /// # use std::time::Duration;
@@ -102,8 +102,8 @@ impl OtelEventsBuilder {
         /// # drop(builder);
         /// ```
         pub fn timeout(timeout: Duration) => timeout = Some(timeout);
-        /// Sends texts: explanations of scores, error messages, and prompts and replies of judges. They are not sent by
-        /// default because they may contain row data.
+        /// Sets whether texts are sent: explanations of scores, error messages, and prompts and replies of judges. They
+        /// are not sent by default because they may contain row data.
         ///
         /// ```
         /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -111,8 +111,8 @@ impl OtelEventsBuilder {
         /// # drop(builder);
         /// ```
         pub fn texts(texts: bool) => detail.texts = texts;
-        /// Also sends an event if a metric abstained or a row was gated or skipped, with the label `abstained`, `gated`
-        /// or `skipped` instead of a value.
+        /// Sets whether an event is also sent if a metric abstained or a row was gated or skipped, with the label
+        /// `abstained`, `gated` or `skipped` instead of a value.
         ///
         /// ```
         /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -120,8 +120,8 @@ impl OtelEventsBuilder {
         /// # drop(builder);
         /// ```
         pub fn unscored(unscored: bool) => detail.unscored = unscored;
-        /// Sets how many events, and how many spans, may wait to be sent; 65,536 and 8,192 by default. Any more are
-        /// lost and counted.
+        /// Sets how many events, and how many spans, may wait to be sent; 65,536 and 8,192 by default. Any beyond that
+        /// are lost and counted.
         ///
         /// ```
         /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -131,7 +131,7 @@ impl OtelEventsBuilder {
         pub fn queue(records: usize) => queue = Some(records);
     }
 
-    /// Starts the threads that send events and spans. It connects only when the first event is sent.
+    /// Starts the threads that send events and spans. They connect only when the first event is sent.
     ///
     /// # Errors
     /// Returns [`OtelError`] if the URL or a variable is invalid, or the thread cannot be started.
@@ -268,8 +268,8 @@ impl OtelEvents {
         ledger.observe(Arc::new(self.clone()));
     }
 
-    /// Sends what is waiting, for up to [`timeout`](OtelEventsBuilder::timeout), and blocks the thread until then.
-    /// Anything observed later is not sent. Dropping the last clone does the same.
+    /// Sends what is waiting, and blocks the thread until it is sent or [`timeout`](OtelEventsBuilder::timeout) has
+    /// elapsed. Anything observed later is not sent. Dropping the last clone does the same.
     ///
     /// ```
     /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -281,7 +281,7 @@ impl OtelEvents {
         self.finish_within(self.0.timeout)
     }
 
-    /// Does the same as [`finish`](Self::finish) with another time limit.
+    /// Like [`finish`](Self::finish), with another time limit.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -296,8 +296,8 @@ impl OtelEvents {
     /// Sends the events of a result file, even those that the run already sent. Blocks the thread until all are sent,
     /// or the collector has accepted nothing for [`timeout`](OtelEventsBuilder::timeout).
     ///
-    /// They have the attributes of the run's own events. A file contains neither the times of rows nor the kinds of
-    /// errors, so their time is the end of the run, and `error.type` is `metric_failed` or `program_failed`.
+    /// The events have the attributes of the run's own events. A file contains neither the times of rows nor the kinds
+    /// of errors, so their time is the end of the run, and `error.type` is `metric_failed` or `program_failed`.
     ///
     /// ```
     /// use std::time::Duration;

@@ -163,8 +163,8 @@ impl Bubblewrap {
         }
     }
 
-    /// Limits memory with this mechanism instead of the best available one. If this system does not have it, no command
-    /// runs.
+    /// Limits memory with this mechanism instead of the best available one. If this system does not support it, no
+    /// command runs.
     pub fn with_accounting(self, accounting: Accounting) -> Self {
         Self {
             wanted: Some(accounting),

@@ -164,14 +164,14 @@ pub(super) fn setup_error(report: &Report, limits: &Limits) -> SandboxError {
             .iter()
             .any(|it| message.contains(it)) =>
         {
-            "a program or a path of `readable` is below a directory that only root can enter; install it in a directory \
+            "a program or a path in `readable` is below a directory that only root can enter; install it in a directory \
              that all users can enter, such as /opt, or run as another user"
         }
         _ if message.contains("namespace") || message.contains("Operation not permitted") => {
             "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, on Ubuntu \
              kernel.apparmor_restrict_unprivileged_userns=0; in a container, a seccomp profile that allows them)"
         }
-        _ => "see the message of bubblewrap",
+        _ => "see bubblewrap's message",
     };
     SandboxError::NoIsolation(format!("{message:?}; {hint}"))
 }

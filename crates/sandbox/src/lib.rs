@@ -9,7 +9,7 @@
 //! [`Job::program`].
 
 #[cfg(not(target_os = "linux"))]
-compile_error!("the feature `sandbox` requires Linux: it isolates with Linux namespaces");
+compile_error!("the `sandbox` feature requires Linux, because it uses Linux namespaces");
 
 mod accounting;
 mod archive;
@@ -87,15 +87,15 @@ pub struct Report {
 /// How a command terminated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Termination {
-    /// It exited with this code, or with 128 plus the number of the signal that killed it.
+    /// The command exited with this code, or with 128 plus the number of the signal that killed it.
     Exited(i32),
-    /// It was killed at the time limit.
+    /// The command was killed at the time limit.
     TimedOut,
-    /// It was killed at the output limit.
+    /// The command was killed at the output limit.
     OutputLimit,
-    /// It was killed at the memory limit.
+    /// The command was killed at the memory limit.
     MemoryLimit,
-    /// It left more or larger files than [`Job::keep`] allows.
+    /// The command left more or larger files than [`Job::keep`] allows.
     FilesLimit,
 }
 
@@ -164,9 +164,9 @@ impl SandboxError {
 
 /// Runs untrusted commands.
 ///
-/// An implementation keeps the command within the job's limits, exposes nothing but the job to it, and leaves no
-/// process running when it returns or when its future is dropped. If yours cannot guarantee this, make that clear in
-/// its name.
+/// An implementation keeps the command within the job's limits, exposes nothing but the job to the command, and leaves
+/// no process running when it returns or when its future is dropped. If your implementation cannot guarantee this, make
+/// that clear in its name.
 ///
 /// A provider that runs nothing, for tests of a metric's configuration:
 ///
@@ -208,7 +208,7 @@ pub trait SandboxProvider: fmt::Debug + Send + Sync {
 
     /// Returns how this provider accounts and limits the memory of a command, if it does.
     ///
-    /// By default it returns `None`.
+    /// By default, it returns `None`.
     fn accounting(&self) -> Option<Accounting> {
         None
     }

@@ -3,7 +3,7 @@
 use dsrs_metrics_values::value_type::{TypeHelp, ValueType};
 use serde::{Deserialize, Serialize};
 
-/// Resource limits of a command. If it exceeds one, it is killed or its request is refused.
+/// Resource limits of a command. If the command exceeds a limit, it is killed or its request is refused.
 ///
 /// ```
 /// use dsrs_metrics::sandbox::Limits;
@@ -14,23 +14,24 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// Wall-clock seconds for the command, not counting the sandbox's set-up, after which all processes are killed. Not
-    /// part of the JSON form, where the metric's `timeout_secs` sets it.
+    /// Wall-clock seconds for the command, not counting the sandbox's set-up. After this time, all processes are
+    /// killed. Not part of the JSON form, where the metric's `timeout_secs` sets it.
     #[serde(skip, default = "Limits::default_time")]
     pub time_secs: u64,
     /// Seconds of processor time per process. Defaults to one second more than the time limit, which is then reached
     /// first.
     pub cpu_secs: Option<u64>,
     /// Memory in MiB, per process and for all processes together, including the files that they keep in memory. The
-    /// kernel enforces the former; how the latter is enforced depends on [`Accounting`](super::Accounting).
+    /// kernel enforces the limit per process. How the limit for all processes together is enforced depends on
+    /// [`Accounting`](super::Accounting).
     pub memory_mb: u64,
     /// The number of concurrent processes and threads.
     pub processes: u64,
     /// The maximum size of a file, in MiB. With two stages, also the total size of the files that the program leaves
     /// for the check.
     pub file_mb: u64,
-    /// The total size of the files in the work directory, in MiB, and the same again for each of `/tmp` and `/dev/shm`.
-    /// They are kept in memory and count towards `memory_mb` too.
+    /// The maximum total size of the files in the work directory, in MiB. The same limit applies separately to `/tmp`
+    /// and `/dev/shm`. All these files are kept in memory, so they also count towards `memory_mb`.
     pub disk_mb: u64,
     /// Standard output and standard error together, in KiB.
     pub output_kb: u64,

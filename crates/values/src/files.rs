@@ -200,9 +200,9 @@ fn text(path: &Path) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// A parameter that names files. `#[metric]` adds the files of each parameter whose type implements it to
-/// `Metric::files`, so a changed file changes the score's key in a store. Implemented for [`PathBuf`], where an empty
-/// path names nothing, and for options and lists.
+/// A parameter that names files. `#[metric]` adds the files of each parameter whose type implements this trait to
+/// `Metric::files`, so a changed file changes the score's key in a store. It is implemented for [`PathBuf`], where an
+/// empty path names no file, and for options and lists.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

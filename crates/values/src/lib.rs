@@ -1,7 +1,7 @@
 //! Part of [dsrs-metrics](https://docs.rs/dsrs-metrics), which documents it. This package has no stable API of its own.
 
-/// Generates builder methods: `=> field = value` sets a field, and `in field.method` replaces a field by the result of
-/// its method.
+/// Generates builder methods: `=> field = value` sets a field, and `in field.method` replaces a field with the result
+/// of its method.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! setters {

@@ -70,8 +70,8 @@ impl WriteLock {
     /// Locks the file at this path, which need not exist.
     ///
     /// # Errors
-    /// Returns an error of the kind `ResourceBusy` if another process or thread is writing the file, or the error of
-    /// the hidden file.
+    /// Returns an error of the kind `ResourceBusy` if another process or thread is writing the file, or the error from
+    /// opening the hidden file.
     pub fn of(target: &Path) -> io::Result<Self> {
         let mut name = std::ffi::OsString::from(".");
         name.push(target.file_name().ok_or(io::ErrorKind::InvalidFilename)?);
@@ -90,8 +90,7 @@ impl WriteLock {
             };
             match lock(&file) {
                 Err(TryLockError::WouldBlock) => {
-                    let reason =
-                        "another run is writing it; wait until that ends, or write another file";
+                    let reason = "another run is writing to it; wait until that run ends, or write to another file";
                     return Err(io::Error::new(io::ErrorKind::ResourceBusy, reason));
                 }
                 // A file system without locks has none that could be held.
@@ -149,7 +148,7 @@ mod tests {
         let first = WriteLock::of(&target).unwrap();
         assert_eq!(
             WriteLock::of(&target).unwrap_err().to_string(),
-            "another run is writing it; wait until that ends, or write another file"
+            "another run is writing to it; wait until that run ends, or write to another file"
         );
         drop(WriteLock::of(&folder.join("other.jsonl")).unwrap());
         // A second writer keeps trying while the first one finishes.

@@ -13,8 +13,8 @@ use serde_json::Value;
 
 /// A type of fields or parameters with a description for users who do not read Rust.
 ///
-/// `#[metric]` uses the description in error messages and in `dsrs-metrics list`. A type without one is shown by its
-/// name.
+/// `#[metric]` uses the description in error messages and in `dsrs-metrics list`. A type without a description is shown
+/// by its name.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

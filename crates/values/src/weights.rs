@@ -19,7 +19,7 @@ const TOLERANCE: f64 = 1e-9;
 pub struct Weights<const N: usize>([f64; N]);
 
 crate::message_errors! {
-    /// The error of invalid weights: one is negative, infinite or NaN, or they do not sum to 1.
+    /// The error returned when weights are invalid: one is negative, infinite or NaN, or they do not sum to 1.
     pub struct InvalidWeights;
 }
 
@@ -67,8 +67,8 @@ pub fn check(weights: &[f64]) -> Result<(), InvalidWeights> {
     Ok(())
 }
 
-/// Returns the weighted mean. It divides by the sum of the weights, added in the same order, so the mean of ones is
-/// exactly 1 although 0.4 + 0.3 + 0.2 + 0.1 is not 1 in binary floating point.
+/// Returns the weighted mean. The weights are summed in the same order as the weighted values, so the mean of all ones
+/// is exactly 1, even when the weights don't sum to exactly 1 in floating point, as 0.4 + 0.3 + 0.2 + 0.1 don't.
 pub fn mean(weighted: impl Iterator<Item = (f64, f64)>) -> f64 {
     let add = |(sum, total), (weight, value)| (sum + weight * value, total + weight);
     let (sum, total) = weighted.fold((0.0, 0.0), add);

@@ -18,11 +18,11 @@ use crate::shared::tokens::as_written;
 const DERIVED: [(&str, &str); 7] = [
     (
         "missing",
-        "a composite has no fields of its own; write `on_missing = zero`, or `missing` in the attribute of a component",
+        "a composite reads no fields of its own; write `on_missing = zero`, or `missing` in the attribute of a component",
     ),
     (
         "cost",
-        "the cost of a composite is the sum of the costs of its components; remove `cost`, or write `budget = \"600 msat\"` for a limit",
+        "the cost of a composite is the total cost of its components; remove `cost`, or write `budget = \"600 msat\"` for a limit",
     ),
     (
         "range",

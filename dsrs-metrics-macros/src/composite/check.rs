@@ -231,7 +231,7 @@ fn weighted(combination: &Combination, errors: &mut Errors) {
     for part in &unweighted {
         let text = part.expression.text();
         let weight = rest.filter(|_| unweighted.len() == 1).unwrap_or(0.5);
-        let message = format!("missing weight of `{text}`; write `{text} = {weight:?}`");
+        let message = format!("missing weight for `{text}`; write `{text} = {weight:?}`");
         errors.at_span(part.expression.span(), message);
     }
     let mut all_make_sense = combination.is_complete && unweighted.is_empty();

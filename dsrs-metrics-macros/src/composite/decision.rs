@@ -25,7 +25,7 @@ impl Decision {
         errors: &mut Errors,
     ) -> syn::Result<Self> {
         if content.is_empty() {
-            let message = format!("`tree` has no node; write `{}`", form("tree"));
+            let message = format!("`tree` has no nodes; write `{}`", form("tree"));
             return Err(Error::new(word.span(), message));
         }
         let parse = |input: ParseStream<'_>| {
@@ -53,15 +53,16 @@ impl Decision {
         ahead.call(Ident::parse_any)?;
         if is_combinator(&word.to_string()) && ahead.peek(token::Paren) {
             let message = format!(
-                "expected a metric as the node, found `{word}(..)`; write it as a composite, `#[metric({word}(..))] struct Name;`, and its name here"
+                "expected a metric as the node, found `{word}(..)`; turn it into a composite, `#[metric({word}(..))] struct Name;`, and write its name here"
             );
             return Err(Error::new(word.span(), message));
         }
         let node = Component::parse(input, errors)?;
         if !input.peek(token::Brace) {
             let text = &node.text;
-            let message =
-                format!("missing branches of `{text}`; write `{text} {{ yes => 1.0, no => 0.0 }}`");
+            let message = format!(
+                "missing branches for `{text}`; write `{text} {{ yes => 1.0, no => 0.0 }}`"
+            );
             return Err(Error::new(node.span, message));
         }
         Self::parse_branches(node, input, errors)
@@ -281,7 +282,7 @@ fn check_yes_or_no(decision: &Decision, text: &str, errors: &mut Errors) {
         if decision.is_complete && !decision.answers().any(|given| given == answer) {
             errors.at_span(
                 span,
-                format!("missing branch `{answer}` of `{text}`; write `{answer} => {example}`"),
+                format!("missing branch `{answer}` for `{text}`; write `{answer} => {example}`"),
             );
         }
     }

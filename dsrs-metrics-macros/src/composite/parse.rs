@@ -161,7 +161,7 @@ fn closure(input: ParseStream<'_>) -> syn::Result<Error> {
     let meant = meant::metrics(&found);
     let write = match meant.as_deref() {
         Some([metric]) => format!("write `{}`", metric.component()),
-        _ => "write it as a function with `#[metric]`, and its name here".to_owned(),
+        _ => "turn it into a function with `#[metric]`, and write its name here".to_owned(),
     };
     let message = format!("expected the name of a metric, found a closure; {write}");
     Ok(Error::new_spanned(found, message))
@@ -279,10 +279,10 @@ impl Gate {
         let incomplete = match &halves {
             Halves { broken: true, .. } => None,
             Halves { proxies: None, .. } => Some(
-                "missing proxies of the gate; write `gate(proxy(cheap) >= 0.5, truth(expensive))`",
+                "missing proxies in the gate; write `gate(proxy(cheap) >= 0.5, truth(expensive))`",
             ),
             Halves { truths: None, .. } => Some(
-                "missing truths of the gate; write `gate(proxy(cheap) >= 0.5, truth(expensive))`",
+                "missing `truth(..)` in `gate`; write `gate(proxy(cheap) >= 0.5, truth(expensive))`",
             ),
             _ => None,
         };
@@ -338,7 +338,7 @@ impl Halves {
         }
         if !input.peek(Token![>=]) {
             let message =
-                format!("missing threshold of the proxies; write `proxy({written}) >= 0.5`");
+                format!("missing threshold for the proxies; write `proxy({written}) >= 0.5`");
             return Err(Error::new(word.span(), message));
         }
         let operator = input.parse::<Token![>=]>()?;

@@ -27,12 +27,12 @@ pub(super) fn check(function: &Function, attrs: &EvalAttrs, params: &Params, err
         names::check_crate_path(path, errors);
     }
     if !function.sig.generics.params.is_empty() {
-        errors.at(&function.sig.generics, "an eval has no generic parameters, because a test cannot choose them; write concrete types");
+        errors.at(&function.sig.generics, "an eval cannot have generic parameters, because a test cannot choose them; write concrete types");
     }
     if !function.has_body() {
         errors.at(
             ident,
-            "an eval is a function with a body; move it out of the trait",
+            "an eval must be a function with a body; move it out of the trait",
         );
     }
     if attrs.metrics.is_none() && !attrs.has("metrics") {
@@ -44,9 +44,7 @@ pub(super) fn check(function: &Function, attrs: &EvalAttrs, params: &Params, err
     if attrs.gates.is_none() && !attrs.has("gate") {
         errors.at(
             ident,
-            format!(
-                "missing gate, without which this test cannot fail; write `{GATE}` in `#[eval]`"
-            ),
+            format!("missing gate, so this test cannot fail; write `{GATE}` in `#[eval]`"),
         );
     }
     rows(function, attrs, params, errors);
@@ -124,7 +122,7 @@ fn rows(function: &Function, attrs: &EvalAttrs, params: &Params, errors: &mut Er
     let ident = &function.sig.ident;
     if matches!(params, Params::None) {
         let of_program = |errors: &mut Errors, span: Span, key: &str| {
-            errors.at_span(span, format!("`{key}` is for a program, and a function without parameters returns rows to score; remove it, or write the inputs of the program as parameters"));
+            errors.at_span(span, format!("`{key}` is for a program, but a function without parameters returns rows to score; remove it, or write the program's inputs as parameters"));
         };
         if let Some(devset) = &attrs.devset {
             of_program(errors, devset.span(), "devset");
@@ -268,7 +266,7 @@ fn check_gate(gate: &Gate, attrs: &EvalAttrs, is_nested: bool, errors: &mut Erro
         Kind::NoWorse { metric, .. } | Kind::Better { metric }
             if attrs.baseline.is_none() && !attrs.has("baseline") =>
         {
-            errors.at(metric, format!("`{}` compares with a baseline; write `baseline` in `#[eval]`, or `baseline = \"evals/name.baseline.jsonl\"`", gate.text));
+            errors.at(metric, format!("`{}` compares the run with a baseline; write `baseline` in `#[eval]`, or `baseline = \"evals/name.baseline.jsonl\"`", gate.text));
         }
         Kind::NoWorse { by, .. } => {
             if let Some(value) = literal(by)

@@ -261,7 +261,7 @@ impl Kind {
             "better" => Err(Error::new_spanned(
                 &content,
                 format!(
-                    "`better()` has no margin; write `{metric}.better()`, or `{metric}.no_worse({})`",
+                    "`better()` takes no margin; write `{metric}.better()`, or `{metric}.no_worse({})`",
                     as_written(&content)
                 ),
             )),
@@ -419,7 +419,7 @@ fn percent(input: ParseStream<'_>) -> Option<syn::Result<Expr>> {
     let written = as_written(&found);
     let number: f64 = written.strip_suffix('%')?.trim().parse().ok()?;
     let message = format!(
-        "a bound is in the range of the metric, not in percent; write `{}`",
+        "a bound is in the metric's range, not in percent; write `{}`",
         number / 100.0
     );
     Some(Err(Error::new_spanned(found, message)))

@@ -41,7 +41,7 @@ pub(super) fn take(function: &mut Function, attrs: &EvalAttrs, errors: &mut Erro
         let FnArg::Typed(param) = param else {
             errors.at(
                 param,
-                "an eval is a function without `self`; move it out of the `impl` block",
+                "an eval cannot take `self`; move it out of the `impl` block",
             );
             continue;
         };
@@ -84,7 +84,7 @@ pub(super) fn take(function: &mut Function, attrs: &EvalAttrs, errors: &mut Erro
     match &attrs.inputs {
         Some(list) if inputs.len() != 1 => {
             let found = inputs.len();
-            errors.at(&list.key, format!("`inputs(..)` is for one parameter that receives these fields, found {found} parameters; remove `inputs(..)`, because each parameter is an input by its name"));
+            errors.at(&list.key, format!("`inputs(..)` is for one parameter that receives these fields, found {found} parameters; remove `inputs(..)`, because each parameter is already the input of that name"));
             Params::Inputs(inputs)
         }
         Some(_) => match inputs.pop() {
@@ -119,7 +119,7 @@ fn rename(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<LitStr> {
             };
             errors.at(
                 attr,
-                format!("a parameter of a program is an input by its name; {write}"),
+                format!("a parameter of a program is the input of that name; {write}"),
             );
             return false;
         }

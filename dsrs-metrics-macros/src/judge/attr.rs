@@ -201,7 +201,7 @@ impl Attribute for JudgeAttrs {
                 "unknown key `{name}` in `#[judge]`; write the instruction as the struct's doc comment, `/// ..`"
             )),
             "model" | "lm" | "llm" => Some(format!(
-                "unknown key `{name}` in `#[judge]`; write `panel(models = [\"openai:gpt-6-luna\"])`, or configure one with `DSRS_LM` or `.with_lm(..)`"
+                "unknown key `{name}` in `#[judge]`; write `panel(models = [\"openai:gpt-6-luna\"])`, or set the model with `DSRS_LM` or `.with_lm(..)`"
             )),
             _ if near.is_none() => nearly_outside(word, rest),
             _ => None,

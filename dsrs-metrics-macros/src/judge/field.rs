@@ -247,7 +247,7 @@ impl InputAttr {
         }
         if let Some(first) = self.source {
             let first = first.name();
-            errors.at(key, format!("an input has one source, found `{first}` and `{name}`; write two fields, or remove one source"));
+            errors.at(key, format!("an input can have only one source, found `{first}` and `{name}`; write two fields, or remove one source"));
         }
         self.source = Some(source);
         if items.peek(syn::token::Paren) {

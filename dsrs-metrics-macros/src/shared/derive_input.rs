@@ -35,7 +35,7 @@ where
     A: Attribute + AsMut<Settings> + Default,
 {
     let mut parsed = A::default();
-    let alone = format!("missing arguments of `#[{name}]`; remove it");
+    let alone = format!("missing arguments for `#[{name}]`; remove it");
     for tokens in arguments(attrs, name, &alone, errors) {
         attrs::parse_into(&mut parsed, tokens, errors);
     }

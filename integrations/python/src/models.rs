@@ -39,7 +39,7 @@ fn named(py: Python<'_>, metric: &str, id: &str) -> PyResult<Models> {
 #[cfg(not(feature = "lm"))]
 fn named(py: Python<'_>, metric: &str, id: &str) -> PyResult<Models> {
     let message = format!(
-        "expected a callable as `lm`, found \"{id}\"; this module was built without the feature `lm`"
+        "expected a callable as `lm`, found \"{id}\"; this module was built without the `lm` feature"
     );
     Err(parameter_error(py, metric, message))
 }

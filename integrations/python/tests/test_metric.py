@@ -211,12 +211,12 @@ def test_values_of_every_type_of_json_reach_a_metric():
         (
             lambda: metric("f1", threshold="high"),
             ours.ParameterError,
-            "metric `f1`: parameter `threshold` should be a number, as in 0.8; found `high`",
+            "metric `f1`: parameter `threshold`: expected a number, as in 0.8, found `high`",
         ),
         (
             lambda: metric("regex"),
             ours.ParameterError,
-            'metric `regex` needs its parameter `pattern` (a regular expression); write metric("regex", pattern=..)',
+            'metric `regex` requires the parameter `pattern` (a regular expression); write metric("regex", pattern=..)',
         ),
         (
             lambda: metric("answer_exact_match", frac=2),
@@ -232,7 +232,7 @@ def test_values_of_every_type_of_json_reach_a_metric():
         (
             lambda: metric("f1")({"anser": "x"}, PRED),
             ours.InputError,
-            "metric `f1`: no field `gold.answer`; it has `anser`",
+            "metric `f1`: no field `gold.answer`; found `anser`",
         ),
         (
             lambda: metric("f1")(GOLD, 3),
@@ -257,7 +257,7 @@ def test_values_of_every_type_of_json_reach_a_metric():
         (
             lambda: metric("entity_f1").batch([{}], ["x"]),
             ours.InputError,
-            "row 0: metric `entity_f1`: no field `gold.expected_entities`; it has no fields",
+            "row 0: metric `entity_f1`: no field `gold.expected_entities`; found no fields",
         ),
         (
             lambda: metric("complete_and_grounded", offline=True)("x", "y"),
@@ -289,25 +289,25 @@ def test_values_of_every_type_of_json_reach_a_metric():
         (
             lambda: metric("latency")({}, {}),
             ours.MetricError,
-            "metric `latency`: expected the latency of the program, found none; set or map the field `pred.latency_s` "
+            "metric `latency`: expected the program's latency, found none; set or map the field `pred.latency_s` "
             "(seconds), or run the program with `dsrs_metrics::Evaluate`",
         ),
         (
             lambda: metric("tokens")({}, dspy.Prediction(answer="x")),
             ours.MetricError,
-            "metric `tokens`: expected the tokens of the program, found none; set or map the fields `pred.input_tokens` "
+            "metric `tokens`: expected the program's token counts, found none; set or map the fields `pred.input_tokens` "
             "and `pred.output_tokens`, or run a program that reports its usage",
         ),
         (
             lambda: metric("cost").batch(None, [{"cost_msats": 1}, {}]),
             ours.MetricError,
-            "row 1: metric `cost`: expected the cost of the program, found none; set or map the field `pred.cost_msats` "
+            "row 1: metric `cost`: expected the program's cost, found none; set or map the field `pred.cost_msats` "
             "(millisatoshis), or run a program that reports its cost",
         ),
         (
             lambda: metric("f1")(None, "x"),
             ours.InputError,
-            "metric `f1`: no field `gold.answer`; it has no fields",
+            "metric `f1`: no field `gold.answer`; found no fields",
         ),
         (lambda: metric("f1", lm=print), ours.ParameterError, "metric `f1` calls no language model; remove `lm`"),
         (lambda: metric("f1", offline=True), ours.ParameterError, "metric `f1` calls no language model; remove `offline`"),

@@ -175,11 +175,11 @@ fn what_every_eval_ever_needs_is_named_all_at_once() {
         "--tag model=DEVELOPER/NAME, the model that was evaluated",
         "--tag organization=NAME, who evaluated it",
     );
-    let missing = format!("missing facts of the run; write {model}, and {organization}");
+    let missing = format!("missing facts about the run; pass {model}, and {organization}");
     assert_eq!(eee("run.jsonl", ""), missing);
     for found in ["small", "acme/..", "acme/", "acme/a:b", "con/small"] {
         let message =
-            format!("missing facts of the run (found the model `{found}`); write {model}");
+            format!("missing facts about the run (found the model `{found}`); pass {model}");
         assert_eq!(
             eee(
                 "run.jsonl",
@@ -188,7 +188,7 @@ fn what_every_eval_ever_needs_is_named_all_at_once() {
             message
         );
     }
-    let dataset = "invalid name of the data set `..\\x`: expected the name of a folder; write --tag dataset=NAME";
+    let dataset = "invalid data set name `..\\x`: expected a folder name; pass --tag dataset=NAME";
     assert_eq!(
         eee("run.jsonl", &format!("{TAGS} --tag dataset=..\\x")),
         dataset

@@ -74,7 +74,7 @@ fn what_cannot_be_written_is_an_error_that_says_what_to_do() {
     folder.write("untraced.jsonl", scored);
     folder.write("odd.jsonl", scored.replace("ID", "../q1"));
     folder.write("data.jsonl", "{\"id\":\"q1\",\"gold\":{},\"pred\":{}}\n");
-    let no_destination = "export: missing destination; write --to FORMAT --out PATH, or --otlp URL, as in --otlp http://localhost:4318";
+    let no_destination = "export: missing destination; pass --to FORMAT --out PATH, or --otlp URL, as in --otlp http://localhost:4318";
     assert_eq!(folder.error("export", "run.jsonl"), no_destination);
     let add = "; add it to the data beside `gold` and `pred`, and score the data again";
     for (file, to, more, expected) in [
@@ -84,7 +84,7 @@ fn what_cannot_be_written_is_an_error_that_says_what_to_do() {
             "odd.jsonl",
             "inspect",
             "",
-            "odd.jsonl:1: invalid id for a log of inspect_ai, which uses ids as names of files: expected a relative path; change the id".into(),
+            "odd.jsonl:1: invalid id for a log of inspect_ai, which uses ids as file names: expected a relative path; change the id".into(),
         ),
         (
             "data.jsonl",
@@ -96,7 +96,7 @@ fn what_cannot_be_written_is_an_error_that_says_what_to_do() {
             "-",
             "inspect",
             "",
-            "--to: expected a result file, found standard input, which cannot be read several times; write it to a file".into(),
+            "--to: expected a result file, found standard input, which cannot be read more than once; save it to a file".into(),
         ),
         (
             "run.jsonl",

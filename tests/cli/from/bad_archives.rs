@@ -165,7 +165,7 @@ fn absurd_sizes_in_the_directory_are_errors() {
     members[0].length = Some(u32::MAX - 1);
     let shorter = error(&archive(&members));
     assert!(
-        shorter.contains("but the directory names 4294967294"),
+        shorter.contains("but the directory says 4294967294"),
         "{shorter}"
     );
     let mut members = good();
@@ -173,7 +173,7 @@ fn absurd_sizes_in_the_directory_are_errors() {
     let longer = error(&archive(&members));
     assert_eq!(
         longer,
-        "sample q1, epoch 1: longer than the 3 bytes that the directory names"
+        "sample q1, epoch 1: longer than the 3 bytes that the directory says"
     );
     let mut members = good();
     members[1].offset = Some(1);
@@ -186,7 +186,7 @@ fn absurd_sizes_in_the_directory_are_errors() {
     let count = error(&bytes);
     assert_eq!(
         count,
-        "the directory of the archive has 3 members, and its end names 9; copy the file again"
+        "the archive's directory has 3 members, but its end record says 9; copy the file again"
     );
     // A directory that is outside of the file.
     bytes[end - 6..end - 2].copy_from_slice(&[0xff, 0xff, 0xff, 0x7f]);
@@ -438,7 +438,7 @@ fn samples_that_the_header_counts_and_the_log_lacks_are_named() {
         "the member `samples/2_epoch_x.json` is not read, because its name is not that of a sample"
             .to_owned();
     let missing =
-        "the header counts 4 samples, and the log has 3 without `2 (epoch 2)`; copy the file again"
+        "the header counts 4 samples, but the log has 3 without `2 (epoch 2)`; copy the file again"
             .to_owned();
     assert_eq!(notes(4), (vec![missing, unread.clone()], true));
     assert_eq!(notes(3), (vec![unread], false));

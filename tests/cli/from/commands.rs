@@ -242,7 +242,7 @@ fn without_results_the_identity_of_samples_is_unknown() {
 fn standard_input_and_options_of_files_are_no_input_of_another_program() {
     let folder = files();
     let ran = run(&folder, "compare --from otlp - a.otlp.json");
-    let error = "error: --from: expected a file, found standard input, which cannot be read in another order; write it to a file\n";
+    let error = "error: --from: expected a file, found standard input, which cannot be reordered; save it to a file\n";
     assert_eq!((ran.code, &*ran.err), (Some(2), error));
     let ran = run(&folder, "score --from otlp a.otlp.json -m em --format json");
     assert_eq!(ran.code, Some(2));

@@ -177,6 +177,18 @@ fn queries_of_one_file_are_counted() {
     let folder = Folder::new();
     folder.write("qrels", "a 0 d1 1\nb 0 d1 1\n");
     folder.write("run", "a Q0 d1 1 0.5 x\nc Q0 d1 1 0.5 x\n");
+    folder.run("score --from trec qrels run -m map --out out.jsonl");
+    let manifest: Value = serde_json::from_str(&folder.read("out.jsonl.manifest.json")).unwrap();
+    let data = manifest["run"]["data"].as_array().unwrap();
+    let names: Vec<_> = data
+        .iter()
+        .map(|file| file["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["qrels", "run"]);
+    assert!(
+        data.iter().all(|file| file["sha256"].is_string()),
+        "{data:?}"
+    );
     let ran = folder.run("score --from trec qrels run -m map");
     assert!(ran.out.starts_with("map  0.5000 ["), "{}", ran.out);
     let warnings = "warning: run: queries without a ranking count as empty rankings, as with `trec_eval -c`: 1 (`b`)\n\
@@ -185,7 +197,7 @@ fn queries_of_one_file_are_counted() {
     let error = folder.score_error("--from trec qrels -m ndcg");
     assert_eq!(
         error,
-        "qrels: expected judgements (4 columns) and a run (6 columns), found one of them; write `--from trec QRELS RUN`"
+        "qrels: expected judgements (4 columns) and a run (6 columns), found one of them; pass `--from trec QRELS RUN`"
     );
 }
 
@@ -209,7 +221,7 @@ fn transcripts_have_the_word_error_rate_of_jiwer() {
     let error = folder.score_error("--from trn ref hyp -m wer");
     assert_eq!(
         error,
-        "hyp: no transcript of `u2`; write each in both files"
+        "hyp: no transcript for `u2`; each must be in both files"
     );
 }
 
@@ -270,8 +282,8 @@ fn a_file_whose_header_counts_other_rows_is_noted() {
         text.replace("\"successes\": 1", "\"successes\": 3"),
     );
     let ran = folder.run("score --from promptfoo cut.json");
-    let warning = "warning: cut.json: the header counts 6 tests, and the rows have 4; copy the file again\n\
-                   warning: cut.json: the header counts 3 tests that pass, and the rows have 1; copy the file again\n";
+    let warning = "warning: cut.json: the header counts 6 tests, but the rows have 4; copy the file again\n\
+                   warning: cut.json: the header counts 3 tests that pass, but the rows have 1; copy the file again\n";
     assert_eq!(ran.err, warning);
 }
 
@@ -302,7 +314,7 @@ fn results_of_bfcl_have_its_accuracy_and_calls() {
     );
     let score = file("bfcl/BFCL_v4_simple_python_score.json");
     let ran = Folder::new().run(&["score", "--from", "bfcl", &score]);
-    assert!(ran.err.ends_with("name the file BFCL_.._result.json too, because a score file has only the rows that are wrong\n"), "{}", ran.err);
+    assert!(ran.err.ends_with("name the file BFCL_.._result.json too, because a score file contains only the wrong rows\n"), "{}", ran.err);
 }
 
 #[test]
@@ -452,7 +464,8 @@ fn logs_of_inspect_in_a_folder_have_ids_of_their_tasks() {
     fs::copy(log("weak.eval"), folder.path("logs/b.eval")).unwrap();
     let ran = folder.run("score --from inspect logs");
     assert!(
-        ran.err.contains("logs/b.eval: a second log of the task `"),
+        ran.err
+            .contains("logs/b.eval: duplicate log for the task `"),
         "{}",
         ran.err
     );
@@ -479,7 +492,7 @@ fn a_log_without_version_is_read_and_its_other_accuracy_is_noted() {
             ran.out,
             ran.err
         );
-        let note = "the header has 0.7500 as accuracy of `match`, and the rows have 0.5000; the log was changed or is not complete\n";
+        let note = "the header has 0.7500 as accuracy of `match`, but the rows have 0.5000; the log was changed or is incomplete\n";
         assert!(ran.err.ends_with(note), "{}", ran.err);
     }
 }
@@ -494,7 +507,7 @@ fn options_of_a_run_need_metrics() {
         "--out",
         "out.jsonl",
     ]);
-    let error = "error: --out needs the metrics of a run; add -m NAME, or remove it to print the scores in the file\n";
+    let error = "error: --out requires a run with metrics; add -m NAME, or remove the option to print the scores in the file\n";
     assert_eq!((ran.code, &*ran.err), (Some(2), error));
 }
 
@@ -513,7 +526,7 @@ fn means_of_the_header_that_the_rows_do_not_have_are_noted() {
     let ran = folder.run("score --from lm-eval samples_sums_d.jsonl");
     assert!(
         ran.err.contains(
-            "the results have 0.9900 as `exact_match:strict-match`, and the samples have "
+            "the results have 0.9900 as `exact_match:strict-match`, but the samples have "
         ),
         "{}",
         ran.err
@@ -529,7 +542,7 @@ fn means_of_the_header_that_the_rows_do_not_have_are_noted() {
     let ran = folder.run("score --from lm-eval samples_sums_d.jsonl");
     assert!(
         ran.err
-            .contains("the results are of 40 samples, and the file has 39; copy the file again"),
+            .contains("the results are for 40 samples, but the file has 39; copy the file again"),
         "{}",
         ran.err
     );

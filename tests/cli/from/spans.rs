@@ -123,7 +123,7 @@ fn a_span_that_is_exported_twice_counts_once() {
     assert_eq!(rows(&document(&twice)).0[0]["attributes"]["spans"], 2);
     let different = [("t", "a", "", 5), ("t", "a", "", 6)];
     assert_snapshot!(error(&document(&different)),
-        @"t.json: trace t: two different spans have the id a; write each span once");
+        @"t.json: trace t: two different spans have the id a; give each span its own id");
 }
 
 #[test]
@@ -137,8 +137,8 @@ fn a_cycle_of_spans_is_named() {
     ];
     let error = error(&document(&cycle));
     let (start, end) = (
-        "t.json: trace t: the spans ",
-        " are in a cycle of parents; write a span without parent",
+        "t.json: trace t: the parents of the spans ",
+        " form a cycle; add a span without a parent",
     );
     let ids = error
         .strip_prefix(start)
@@ -149,7 +149,7 @@ fn a_cycle_of_spans_is_named() {
     assert_eq!(ids, ["`a`", "`b`", "`c`"]);
     // A span that is its own parent.
     let own = self::error(&document(&[("t", "a", "a", 1)]));
-    assert!(own.contains("the spans `a` are in a cycle"), "{own}");
+    assert!(own.contains("the spans `a` form a cycle"), "{own}");
 }
 
 #[test]
@@ -192,12 +192,12 @@ fn invalid_spans_are_named() {
     let id = document(&[("t", "", "", 1)]);
     assert_eq!(
         error(&id),
-        "t.json: line 1: a span without `traceId` or `spanId`; write both"
+        "t.json: line 1: a span without `traceId` or `spanId`; add both"
     );
     let none = r#"{"resourceSpans":[]}"#;
     assert_eq!(
         error(none),
-        "t.json: no span in the file; write the spans of at least one trace"
+        "t.json: no spans in the file; export the spans of at least one trace"
     );
 }
 
@@ -331,7 +331,7 @@ fn a_part_of_an_unknown_type_is_named() {
     let content =
         trace(&[json!({"gen_ai.operation.name": "chat", "gen_ai.input.messages": message})]);
     assert_snapshot!(error(&content),
-        @"t.json: trace t: span s1: its messages: message 1: block 1: expected a block of the type `text`, `tool_use`, `tool_result` or another system's name for one of them, found `words`; write one of these, and remove what is no part of the message");
+        @"t.json: trace t: span s1: its messages: message 1: block 1: expected a block of the type `text`, `tool_use`, `tool_result` or another system's name for one of them, found `words`; write one of these, and remove anything that is not part of the message");
 }
 
 /// The outcome and the value or the error of a score that a span has under the attribute `gen_ai.evaluation.score.value`.
@@ -447,5 +447,5 @@ fn two_values_of_one_attribute_are_an_error() {
         r#""stringValue":"chat"}},{"key":"gen_ai.operation.name","value":{"stringValue":"execute_tool"}}"#,
     );
     assert_snapshot!(error(&twice),
-        @r#"t.json: line 1: span s2: expected one value of the attribute `gen_ai.operation.name`, found the string "chat" and the string "execute_tool"; write one"#);
+        @r#"t.json: line 1: span s2: expected one value for the attribute `gen_ai.operation.name`, found the string "chat" and the string "execute_tool"; keep one"#);
 }

@@ -244,7 +244,7 @@ fn lines_that_are_no_rows() {
 #[test]
 fn a_missing_file_is_an_error() {
     let error = load_jsonl("no/such.jsonl", &OutcomeCoupledScorer::default());
-    let error = error.unwrap_err().to_string();
+    let error = error.err().unwrap().to_string();
     assert!(error.starts_with("no/such.jsonl: "), "{error}");
 }
 

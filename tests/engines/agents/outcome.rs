@@ -40,7 +40,7 @@ fn the_best_the_worst_and_a_middling_step() {
     );
     assert_eq!(value(&metric, &worst), 0.0);
     let middling = step(&[("step_utility", json!(0)), ("verification_delta", json!(0))]);
-    let feedback = "the step's utility is 0; as many tests pass as before".to_owned();
+    let feedback = "the step's utility is 0; the same number of tests pass as before".to_owned();
     assert_eq!(
         components(&metric, &middling),
         (vec![0.5, 1.0, 0.5, 1.0], feedback)
@@ -123,7 +123,7 @@ fn invalid_and_missing_fields_are_errors() {
     incomplete.data.remove("was_repeated");
     assert_eq!(
         error(&metric, &incomplete),
-        "metric `outcome_coupled`: no field `pred.was_repeated`; it has `step_utility`, `verification_delta`, \
+        "metric `outcome_coupled`: no field `pred.was_repeated`; found `step_utility`, `verification_delta`, \
          `params_valid`"
     );
 }

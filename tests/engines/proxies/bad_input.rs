@@ -334,8 +334,8 @@ fn unknown_drafts_and_languages_are_named() {
     params.insert("language", "cobol");
     assert_eq!(
         Syntax::configure(&params).unwrap_err().to_string(),
-        "metric `syntax`: parameter `language` should be one of `rs`, `rust`, `py`, `python`, `javascript`, `js`, `ts`, `typescript`, \
-         `json`, `sql`, `bash`, `sh`, `shell`; found `cobol`"
+        "metric `syntax`: parameter `language`: expected one of `rs`, `rust`, `py`, `python`, `javascript`, `js`, `ts`, `typescript`, \
+         `json`, `sql`, `bash`, `sh`, `shell`, found `cobol`"
     );
 }
 

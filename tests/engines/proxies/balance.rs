@@ -49,10 +49,10 @@ fn unbalanced_code() {
     for (text, message) in [
         ("f(", "line 1, column 2: `(` is never closed"),
         ("f)", "line 1, column 2: unmatched `)`"),
-        ("f(]", "line 1, column 3: `]` does not match `(` in line 1"),
+        ("f(]", "line 1, column 3: `]` does not match `(` on line 1"),
         (
             "a\né = [(1, 2]",
-            "line 2, column 11: `]` does not match `(` in line 2",
+            "line 2, column 11: `]` does not match `(` on line 2",
         ),
         ("f( // )", "line 1, column 2: `(` is never closed"),
         ("f(  # )", "line 1, column 2: `(` is never closed"),
@@ -88,7 +88,7 @@ fn each_check_can_be_disabled() {
     );
     assert_eq!(
         evaluate(&Syntax::default(), "([)").1,
-        "line 1, column 3: `)` does not match `[` in line 1"
+        "line 1, column 3: `)` does not match `[` on line 1"
     );
 }
 

@@ -61,7 +61,7 @@ fn the_diff_can_be_read() {
     let long: String = (0..5000).map(|n| format!("{n}\n")).collect();
     let (_, feedback) = evaluate(&Diff::default(), &gold, &long).unwrap();
     assert_eq!(feedback.lines().count(), 61);
-    assert!(feedback.ends_with(" lines more"), "{feedback}");
+    assert!(feedback.ends_with(" more lines"), "{feedback}");
 }
 
 #[test]
@@ -100,16 +100,16 @@ fn what_is_missing_is_said() {
         .build();
     assert_eq!(
         evaluate(&metric, &example! { "answer" => "1" }, "1").unwrap_err(),
-        "metric `diff`: `ast_equivalent` needs to know the language: set `language`"
+        "metric `diff`: `ast_equivalent` requires a language; set `language`"
     );
     assert_eq!(
         evaluate(&Diff::default(), &example! { "a" => "1" }, "1").unwrap_err(),
-        "metric `diff`: no field `gold.answer`; it has `a`"
+        "metric `diff`: no field `gold.answer`; found `a`"
     );
     let none: [&str; 0] = [];
     assert_eq!(
         evaluate(&Diff::default(), &example! { "answer" => none }, "1").unwrap_err(),
-        "metric `diff`: the list of expected answers is empty: give at least one"
+        "metric `diff`: the list of expected answers is empty; add at least one"
     );
     assert_eq!(Diff::SPEC.tier, MetricTier::Truth);
 }

@@ -182,6 +182,6 @@ fn an_accounting_that_is_not_available_is_an_error() {
     let error = run_with(Limits::default(), Accounting::CgroupV2)
         .unwrap_err()
         .to_string();
-    let expected = "cannot account memory by cgroup_v2: no such cgroup with the controllers `memory` and `pids`";
+    let expected = "cannot account for memory with cgroup_v2: no cgroup with the `memory` and `pids` controllers";
     assert!(error.contains(expected), "{error}");
 }

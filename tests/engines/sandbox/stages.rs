@@ -154,11 +154,11 @@ fn a_program_that_exceeds_a_limit_is_not_checked() {
         ),
         (
             large,
-            "program: left more than 1 MiB of files, or too many of them",
+            "program: left more than 1 MiB of files, or too many files",
         ),
         (
             many,
-            "program: left more than 1 MiB of files, or too many of them",
+            "program: left more than 1 MiB of files, or too many files",
         ),
     ] {
         let (value, feedback) = checked(program, "true", small.clone());

@@ -227,7 +227,7 @@ fn scores_without_verdicts_are_compared_by_order_only() {
     assert_eq!(found.spearman.value, Some(1.0));
     assert_eq!(
         note(&found.kappa),
-        "undefined: scores and labels are not on one scale of few values"
+        "undefined: the scores and labels do not share a scale with few values"
     );
     // Bools compared with grades.
     let found = agreement([(true, 4.0), (false, 2.0), (true, 5.0)]);
@@ -275,7 +275,7 @@ fn values_that_cannot_be_compared_are_rejected_with_their_row() {
     ]);
     assert_eq!(
         mixed.to_string(),
-        "expected a bool like the labels before, found `no`, a string; omit the label if it is unknown"
+        "expected a bool like the earlier labels, found `no`, a string; omit the label if it is unknown"
     );
     let mixed = rejected(vec![
         row(true.into(), true.into()),

@@ -13,12 +13,12 @@ fn without_rows_no_figure_is_zero() {
     let nothing = agreement(nothing);
     assert_eq!((nothing.rows, nothing.compared), (0, 0));
     let figures = [
-        (&nothing.accuracy, "not enough rows, it needs 1"),
-        (&nothing.kappa, "not enough rows, it needs 2"),
-        (&nothing.kappa_quadratic, "not enough rows, it needs 2"),
-        (&nothing.spearman, "not enough rows, it needs 3"),
-        (&nothing.sensitivity, "not enough rows, it needs 1"),
-        (&nothing.passed, "not enough rows, it needs 1"),
+        (&nothing.accuracy, "not enough rows: needs 1"),
+        (&nothing.kappa, "not enough rows: needs 2"),
+        (&nothing.kappa_quadratic, "not enough rows: needs 2"),
+        (&nothing.spearman, "not enough rows: needs 3"),
+        (&nothing.sensitivity, "not enough rows: needs 1"),
+        (&nothing.passed, "not enough rows: needs 1"),
         (&nothing.corrected, "not enough rows: no row has a verdict"),
     ];
     for (figure, expected) in figures {
@@ -81,7 +81,7 @@ fn few_rows_have_an_estimate_without_interval() {
     assert_eq!((few.kappa.ci95, few.spearman.ci95), (None, None));
     assert_eq!(
         note(&few.kappa),
-        "not enough rows for an interval, it needs 10"
+        "not enough rows for an interval: needs 10"
     );
     let twice = agreement(pairs.into_iter().chain(pairs));
     for figure in [&twice.kappa, &twice.spearman] {
@@ -151,7 +151,7 @@ fn the_table_names_each_reason_once() {
     let table = Agreement::of(scores).unwrap().to_string();
     let expected = "\
 3 rows: 3 compared, 0 without label, 0 without score
-Spearman            0.8660 (3 rows)       not enough rows for an interval, it needs 10
+Spearman            0.8660 (3 rows)       not enough rows for an interval: needs 10
 accuracy; Cohen's kappa; sensitivity; specificity; passed; passed, corrected (3 rows): undefined: \
 the scores have no verdict; set a threshold";
     assert_eq!(table, expected);

@@ -79,7 +79,7 @@ async fn a_corpus_metric_has_one_score_of_all_rows_and_none_of_a_row() {
         .await
         .unwrap_err()
         .to_string();
-    let message = "metric `macro_f1` scores all rows together and no single row; run it with `Evaluate` or the command `score`";
+    let message = "metric `macro_f1` scores all rows together, not single rows; run it with `Evaluate` or the `score` command";
     assert_eq!(single, message);
 }
 
@@ -167,7 +167,7 @@ async fn rows_that_fail_are_not_in_the_score_and_in_the_headline() {
         [
             "metric `brier_score`: `pred.probability` must be between 0 and 1, found 1.5",
             "metric `brier_score`: field `gold.answer`: expected true, false, 1 or 0, found the number 2",
-            "metric `brier_score`: no field `pred.probability`; it has no fields",
+            "metric `brier_score`: no field `pred.probability`; found no fields",
         ]
     );
 }
@@ -314,10 +314,10 @@ fn a_corpus_metric_is_no_component_no_gate_and_has_no_threshold() {
         (component(Accuracy::default()), 0.5),
     ];
     let composite = Composite::builder("both", weighted(parts));
-    let message = "composite `both`: `accuracy` scores all rows together and no single row; run it beside the composite";
+    let message = "composite `both`: `accuracy` scores all rows together, not single rows; run it alongside the composite";
     assert_eq!(composite.build().unwrap_err().to_string(), message);
     let scorer = Scorer::builder().proxy(Auroc).build();
-    let message = "`auroc` scores all rows together and no single row; run it with `Evaluate`";
+    let message = "`auroc` scores all rows together, not single rows; run it with `Evaluate`";
     assert_eq!(scorer.unwrap_err().to_string(), message);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

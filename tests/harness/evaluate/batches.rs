@@ -210,7 +210,7 @@ async fn a_panic_or_a_wrong_count_in_a_batch_affects_its_own_rows_only() {
     for outcome in run(&["0.5", "lose", "1"]).await {
         let error = outcome.unwrap_err();
         assert!(
-            error.contains("expected 3 results of `evaluate_batch`, found 0"),
+            error.contains("expected 3 results from `evaluate_batch`, found 0"),
             "{error}"
         );
     }

@@ -64,7 +64,7 @@ async fn nothing_scored_is_not_a_score_of_zero() {
     let error = score(&["fail", "abstain"]).await.try_score().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "not enough rows: none of 2 has a score under `said` (1 failed, first error: \
+        "not enough rows: none of 2 has a score for `said` (1 failed, first error: \
          row `row0`: metric `said`: told to fail)"
     );
 }

@@ -81,7 +81,7 @@ async fn errors_of_a_devset_file_name_file_and_line_before_the_first_row() {
     assert!(bad.starts_with("dev.jsonl:2:"), "{bad}");
     assert_eq!(
         error("dev.jsonl", "{\"gold\": 3}\n"),
-        "dev.jsonl:1: `gold`: expected an object of fields, found the number 3; to score the value itself, write \
+        "dev.jsonl:1: `gold`: expected an object of fields, found the number 3; to score the value itself, pass \
          --map gold.FIELD=gold"
     );
     assert_eq!(

@@ -182,7 +182,7 @@ fn what_no_row_decides_is_an_error_before_the_first_row() {
         ),
         (
             "rihgt >= 0.5",
-            "gate `rihgt >= 0.5`: expected a metric of the run (`right`, `size`, `bleu`, `accuracy`), found `rihgt`",
+            "gate `rihgt >= 0.5`: expected a metric in the run (`right`, `size`, `bleu`, `accuracy`), found `rihgt`",
         ),
         (
             "right >= 90",

@@ -224,10 +224,10 @@ async fn input_that_becomes_shorter_while_it_is_read_is_an_error() {
         let error = changed(format, move |path| shorten(path, bytes))
             .await
             .unwrap_err();
-        let start = "FILE: cannot be read: the file became shorter while it was read: expected ";
+        let start = "FILE: cannot be read: the file shrank while it was being read: expected ";
         assert!(error.starts_with(start), "{format:?}: {error}");
         assert!(
-            error.ends_with("; run again when nothing writes the file"),
+            error.ends_with("; run again when nothing is writing to the file"),
             "{error}"
         );
     }

@@ -49,8 +49,8 @@ fn builder() -> EvaluateBuilder<Example, Prediction> {
 }
 
 const UNDECLARED: &str = "the inputs are not declared, so the program would receive the labels too; write \
-    `.with_inputs([..])` on each row, or `.inputs([..])` once for the run, with those of `question`, `answer` that \
-    the program may read";
+    `.with_inputs([..])` on each row, or `.inputs([..])` once for the run, with the fields among `question`, `answer` \
+    that the program may read";
 
 #[tokio::test]
 async fn a_program_never_runs_without_declared_inputs() {

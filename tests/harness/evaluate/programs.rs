@@ -155,7 +155,7 @@ async fn an_evaluators_mean_over_no_scores_is_an_error() {
         .evaluate(vec![example! { "n" => 0 }.with_inputs(["n"])])
         .await
         .unwrap_err();
-    let text = "not enough rows: none of 1 has a score under `metric` (1 failed, first error: row `0`: no zero)";
+    let text = "not enough rows: none of 1 has a score for `metric` (1 failed, first error: row `0`: no zero)";
     assert_eq!(error.to_string(), text);
 }
 

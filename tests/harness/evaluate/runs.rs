@@ -186,7 +186,7 @@ async fn a_metric_that_requires_a_trace_names_what_to_return() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "metric `longest_step`: expected the trace of the program, found none; return a `ProgramOutput` with a trace from the program, or make it an `Option`"
+        "metric `longest_step`: expected the program's trace, found none; return a `ProgramOutput` with a trace from the program, or make it an `Option`"
     );
 }
 
@@ -272,9 +272,9 @@ fn a_metric_of_the_run_names_the_field_to_set_or_to_map() {
             error(Cost.score(&gold, &pred))
         ],
         [
-            "metric `latency`: expected the latency of the program, found none; set or map the field `pred.latency_s` (seconds), or run the program with `dsrs_metrics::Evaluate`",
-            "metric `tokens`: expected the tokens of the program, found none; set or map the fields `pred.input_tokens` and `pred.output_tokens`, or run a program that reports its usage",
-            "metric `cost`: expected the cost of the program, found none; set or map the field `pred.cost_msats` (millisatoshis), or run a program that reports its cost",
+            "metric `latency`: expected the program's latency, found none; set or map the field `pred.latency_s` (seconds), or run the program with `dsrs_metrics::Evaluate`",
+            "metric `tokens`: expected the program's token counts, found none; set or map the fields `pred.input_tokens` and `pred.output_tokens`, or run a program that reports its usage",
+            "metric `cost`: expected the program's cost, found none; set or map the field `pred.cost_msats` (millisatoshis), or run a program that reports its cost",
         ]
     );
     let backwards = prediction! { "latency_s" => -1.0 };
@@ -291,7 +291,7 @@ fn a_metric_of_the_run_names_the_field_to_set_or_to_map() {
         .unwrap();
     assert_eq!(
         answer.unwrap_err().to_string(),
-        "metric `cost`: expected the cost of the program, found a usage of unknown cost; set or map the field `pred.cost_msats` (millisatoshis), or set `ProgramUsage::with_cost_msats`"
+        "metric `cost`: expected the program's cost, found usage of unknown cost; set or map the field `pred.cost_msats` (millisatoshis), or set `ProgramUsage::with_cost_msats`"
     );
 }
 

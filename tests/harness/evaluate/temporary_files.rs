@@ -59,7 +59,7 @@ async fn another_run_of_the_same_file_is_refused_and_removes_nothing() {
                 };
                 let error = std::thread::spawn(run).join().unwrap().to_string();
                 let reason =
-                    "another run is writing it; wait until that ends, or write another file";
+                    "another run is writing to it; wait until that run ends, or write to another file";
                 assert!(
                     error.ends_with(&format!("/out.jsonl`: {reason}")),
                     "{error}"

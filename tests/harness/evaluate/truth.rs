@@ -288,8 +288,8 @@ fn an_impossible_sample_is_an_error_before_the_first_row() {
     };
     let polite = || of_field("polite");
     insta::assert_snapshot!(error(evaluate().truth(polite(), sample(3))), @"truth `polite`: expected a sample of at least 10 rows, found 3; write 100");
-    insta::assert_snapshot!(error(evaluate().truth(polite(), Sample::rows(100).stratified_by("f1"))), @"truth `polite`: expected another metric of the run to stratify by, found `f1`; write `same`");
-    insta::assert_snapshot!(error(Evaluate::builder().truth(polite(), sample(100))), @"truth `polite`: expected another metric of the run to stratify by, found `same`; add the metric `same`");
+    insta::assert_snapshot!(error(evaluate().truth(polite(), Sample::rows(100).stratified_by("f1"))), @"truth `polite`: expected another metric in the run to stratify by, found `f1`; write `same`");
+    insta::assert_snapshot!(error(Evaluate::builder().truth(polite(), sample(100))), @"truth `polite`: expected another metric in the run to stratify by, found `same`; add the metric `same`");
     insta::assert_snapshot!(error(evaluate().truth(polite(), sample(100)).repeats(2)), @"truth `polite`: it judges a row once; remove the repeats, or judge all rows");
     let early = evaluate().truth(polite(), sample(100));
     insta::assert_snapshot!(error(early.stop(|stop| stop.when_decided(["same >= 0.5"], 0.01))), @"truth `polite`: a run that ends once its gates are decided takes rows in another order; remove the gates, or judge all rows");

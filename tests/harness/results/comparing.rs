@@ -209,7 +209,7 @@ fn a_failed_row_counts_and_never_raises_the_mean() {
         assert_eq!((both.n, both.difference), (7, Some(0.25)));
         assert_eq!(
             after.sentence(),
-            "m: no difference can be shown: B - A = +0.1562 [-0.2429, 0.5101] (p = 0.234, 8 rows); \
+            "m: no significant difference: B - A = +0.1562 [-0.2429, 0.5101] (p = 0.234, 8 rows); \
              0 rows failed in A and 1 in B, counted as 0, \
              B - A = +0.2500 over the 7 scored in both"
         );

@@ -344,7 +344,7 @@ async fn scores_of_different_formulas_are_not_compared() {
     };
     assert_eq!(
         compare("macro_f1", &a, &b).unwrap_err().to_string(),
-        "`macro_f1`: expected one formula in both runs, found {\"macro_f1\":[]} and {\"macro_f1\":[\"x\"]}; score both runs with the same parameters"
+        "`macro_f1`: expected the same formula in both runs, found {\"macro_f1\":[]} and {\"macro_f1\":[\"x\"]}; score both runs with the same parameters"
     );
     // How strings are split is part of the formula, too.
     let text = json!("a b");

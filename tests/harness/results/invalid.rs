@@ -28,7 +28,7 @@ fn different_rows_are_compared_only_on_request() {
     assert_eq!(
         error(&a, &b),
         "expected the same rows in both runs, found 5 only in a (`q1`, `q2`, `q3` and 2 more) and 1 only in b (`q7`); \
-         to compare the 1 common rows, write --only-paired (in code, `only_paired(true)`)"
+         to compare the 1 common rows, pass --only-paired (in code, `only_paired(true)`)"
     );
     let comparison = Comparison::builder().only_paired(true).of(&a, &b).unwrap();
     assert_eq!((comparison.paired, comparison.metrics[0].overall.n), (1, 1));
@@ -41,8 +41,7 @@ fn different_rows_are_compared_only_on_request() {
     assert!(text.contains(counted), "{text}");
 
     let other = run("c", &[("x1", "true")]);
-    let expected =
-        "no id of a is in c: found ids such as `q1` and `x1`; compare runs over the same rows";
+    let expected = "c:1: `id`: expected ids of a such as `q1`, found `x1`, and no other row has one; compare runs over the same rows";
     assert_eq!(error(&a, &other), expected);
     let error = Comparison::builder()
         .only_paired(true)
@@ -84,22 +83,22 @@ fn other_metrics_are_an_error_with_the_nearest_name() {
     let b = run("b", &[("1", "exact_math:true f1:0.5")]);
     assert_eq!(
         error(&a, &b),
-        "b: no row has a score of `exact_match`, which a has; to compare only some metrics, name them with \
+        "b: no row has a score for `exact_match`, which a has; to compare only some metrics, select them with \
          -m; did you mean `exact_math`?"
     );
     let only = |names: [&str; 1]| Comparison::builder().metrics(names).of(&a, &b);
     assert_eq!(only(["f1"]).unwrap().metrics.len(), 1);
     assert_eq!(
         only(["exact_match"]).unwrap_err().to_string(),
-        "b: no row has a score of `exact_match`; did you mean `exact_math`?"
+        "b: no row has a score for `exact_match`; did you mean `exact_math`?"
     );
     assert_eq!(
         only(["bleu"]).unwrap_err().to_string(),
-        "a: no row has a score of `bleu`, only `exact_match`, `f1`"
+        "a: no row has a score for `bleu`, only `exact_match`, `f1`"
     );
     assert_eq!(
         only(["f1.recall"]).unwrap_err().to_string(),
-        "a: no row has a score of `f1.recall`; did you mean `f1`?"
+        "a: no row has a score for `f1.recall`; did you mean `f1`?"
     );
 }
 

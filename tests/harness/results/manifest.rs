@@ -140,12 +140,12 @@ async fn an_edited_exchanged_or_missing_file_is_named() {
     fs::copy(manifest_path(&other), &manifest).unwrap();
     assert_eq!(
         error_of(&file),
-        "the manifest `run.jsonl.manifest.json` belongs to another run than `run.jsonl`; restore the manifest of the run, or remove this one to use the results without their identity"
+        "the manifest `run.jsonl.manifest.json` belongs to a different run than `run.jsonl`; restore the manifest of the run, or remove this one to use the results without their identity"
     );
     fs::write(&manifest, text.replace("\"format\": 1", "\"format\": 2")).unwrap();
     assert_eq!(
         error_of(&file),
-        "`run.jsonl.manifest.json` has the format version 2, and this version of dsrs-metrics reads 1; update dsrs-metrics"
+        "`run.jsonl.manifest.json` has the format version 2, but this version of dsrs-metrics reads 1; update dsrs-metrics"
     );
     fs::write(&manifest, &text[..100]).unwrap();
     let error = error_of(&file);
@@ -172,7 +172,7 @@ async fn an_edited_exchanged_or_missing_file_is_named() {
         fs::write(&file, &changed).unwrap();
         let error = error_of(&file);
         let expected = format!(
-            "`run.jsonl` was changed after it was written: its manifest `run.jsonl.manifest.json` describes {} bytes with another content than these {} bytes; write it again, or remove the manifest to use the results without their identity",
+            "`run.jsonl` was changed after it was written: its manifest `run.jsonl.manifest.json` describes {} bytes with different content, found {} bytes; write it again, or remove the manifest to use the results without their identity",
             rows.len(),
             changed.len()
         );
@@ -182,7 +182,7 @@ async fn an_edited_exchanged_or_missing_file_is_named() {
     fs::write(&file, later).unwrap();
     assert_eq!(
         error_of(&file),
-        "`run.jsonl` has the format version 2, and this version of dsrs-metrics reads 1; update dsrs-metrics"
+        "`run.jsonl` has the format version 2, but this version of dsrs-metrics reads 1; update dsrs-metrics"
     );
 }
 
@@ -364,7 +364,7 @@ async fn compared(a: Builder, b: Builder) -> String {
 #[tokio::test]
 async fn each_difference_between_two_runs_is_named() {
     let sentence = |text: String| {
-        let end = "; no metric is left to compare: score both runs with the same metrics, or write --allow-different f1 (in code, `allow_different`)";
+        let end = "; no metric is left to compare: score both runs with the same metrics, or pass --allow-different f1 (in code, `allow_different`)";
         text.strip_suffix(end).unwrap_or(text.trim_end()).to_owned()
     };
     let metric = |metric: F1| Evaluate::builder().metric(metric);
@@ -444,7 +444,7 @@ async fn a_metric_that_differs_is_compared_only_if_that_is_allowed() {
         .allow_different(["f2"])
         .of(&a, &b)
         .unwrap_err();
-    let expected = "`f2` may differ, and no run has this metric, only `f1`, `em`";
+    let expected = "`f2` may differ, but no run has this metric, only `f1`, `em`";
     assert_eq!(unknown.to_string(), expected);
     let allowed = Comparison::builder()
         .allow_different(["f1"])

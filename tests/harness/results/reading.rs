@@ -234,7 +234,7 @@ fn every_kind_of_invalid_file_is_one_sentence() {
     );
     assert_eq!(
         error("r.jsonl", &format!("{ROW}\n\n{ROW}")),
-        ":3: duplicate id `a`, first in line 1; ids must be unique within a file"
+        ":3: duplicate id `a`, first on line 1; ids must be unique within a file"
     );
     let cut = "the row is cut off, after 1 complete rows; write the file again, or remove the row";
     let half = &ROW.replace("\"a\"", "\"b\"")[..40];

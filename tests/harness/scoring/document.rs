@@ -78,7 +78,7 @@ async fn a_score_has_the_outcome_and_an_error_has_the_row() {
     assert_eq!(row.rollouts[0].outcomes[0].value(), Some(1.0));
     assert_eq!(
         row.status.to_string(),
-        "no score: metric `diff`: no field `gold.answer`; it has no fields"
+        "no score: metric `diff`: no field `gold.answer`; found no fields"
     );
 
     let spent = of_the_document().budget_msats(99).build().unwrap();

@@ -164,7 +164,7 @@ fn a_metric_without_a_cost_cannot_escape_the_budget() {
     assert_eq!(
         rejection(scorer().budget_msats(100)),
         "the truth metric `test_pass` declares no cost, so the budget cannot limit it; declare one with \
-         `#[metric(cost = \"100 msat\")]`, or write `.free(\"test_pass\")` if it has none"
+         `#[metric(cost = \"100 msat\")]`, or write `.free(\"test_pass\")` if it is free"
     );
     let free = scorer()
         .budget_msats(100)

@@ -230,31 +230,31 @@ async fn a_reply_without_probabilities_of_its_values_fails() {
         ),
         (
             LmReply::new(r#"{"grade":7,"comment":""}"#).with_logprobs(vec![token("8", &[])]),
-            "the tokens of the reply are not its text",
+            "the reply's tokens do not match its text",
         ),
         (
             LmReply::new(r#"{"grade":7,"comment":""}"#).with_logprobs(vec![token("\"\"}", &[])]),
-            "the tokens of the reply begin after `grade`",
+            "the reply's tokens begin after `grade`",
         ),
         (
             graded(&[("7", 0.3), ("x", 0.6)]),
-            "the values of `grade` have together a probability of 0.30 at the place of its answer, and at least 0.5 is required",
+            "the values of `grade` together have a probability of 0.30 where it is answered, but at least 0.5 is required",
         ),
         (
             graded(&[("7", f64::NAN), ("8", 0.5)]),
-            "expected log probabilities whose probabilities have a sum of at most 1, found NaN",
+            "expected log probabilities whose probabilities sum to at most 1, found NaN",
         ),
         (
             graded(&[("7", 2.0)]),
-            "expected log probabilities whose probabilities have a sum of at most 1, found 2.00",
+            "expected log probabilities whose probabilities sum to at most 1, found 2.00",
         ),
         (
             graded(&[("7", 0.9), ("8", 0.6), ("x", 0.1)]),
-            "expected log probabilities whose probabilities have a sum of at most 1, found 1.60",
+            "expected log probabilities whose probabilities sum to at most 1, found 1.60",
         ),
         (
             graded(&[("7", f64::INFINITY)]),
-            "expected log probabilities whose probabilities have a sum of at most 1, found inf",
+            "expected log probabilities whose probabilities sum to at most 1, found inf",
         ),
     ];
     for (reply, reason) in cases {

@@ -298,7 +298,7 @@ async fn a_panel_answers_with_the_answer_of_more_than_half() {
         assert_eq!(
             error.to_string(),
             format!(
-                "metric `voted`: its component `order_by_three` has no score: no answer has more than half of the votes of {votes}; use an odd number of judges, or more of them"
+                "metric `voted`: its component `order_by_three` has no score: no answer has more than half of the votes of {votes}; use an odd number of judges, or more judges"
             )
         );
         assert!(error.cost_msats() >= 14);
@@ -317,7 +317,7 @@ async fn both_orders_of_a_pair_must_have_one_answer() {
     let error = evaluate("Correct", "wrong_order").await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "metric `paired`: its component `order_of_pair` has no score: its answers in both orders of the pair differ, `Correct` and `Wrong`"
+        "metric `paired`: its component `order_of_pair` has no score: its answers differ between the two orders of the pair: `Correct` and `Wrong`"
     );
 }
 
@@ -362,7 +362,7 @@ async fn the_offline_stand_in_answers_and_an_empty_row_does_not() {
     );
     assert_eq!(
         empty.unwrap_err().to_string(),
-        "metric `lexical`: its component `lexical_order` has no score: it was scored without an answer, and the tree branches on the answer"
+        "metric `lexical`: its component `lexical_order` has no score: it was scored without an answer, but the tree branches on the answer"
     );
 }
 

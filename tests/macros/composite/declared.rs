@@ -239,7 +239,7 @@ fn composites_are_components_too() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "metric `of_composites`: its component `blend` has no score: metric `blend`: its component `length` has no score: metric `length`: no field `pred.length`; it has `overlap`"
+        "metric `of_composites`: its component `blend` has no score: metric `blend`: its component `length` has no score: metric `length`: no field `pred.length`; found `overlap`"
     );
 }
 

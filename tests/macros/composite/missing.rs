@@ -45,7 +45,7 @@ fn a_component_without_a_score_fails_the_whole_unless_the_user_says_how() {
     .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "metric `half_half`: its component `length` has no score: metric `length`: no field `pred.length`; it has `overlap`"
+        "metric `half_half`: its component `length` has no score: metric `length`: no field `pred.length`; found `overlap`"
     );
     let nothing = score(&half_half(OnMissing::Skip), &prediction! {}).unwrap_err();
     assert!(

@@ -96,7 +96,7 @@ fn proxies_and_truths_have_their_places() {
     );
     assert_eq!(
         refusal(whole),
-        "composite `c`: `judged` is a truth metric, found among the proxies of the gate; move it to the truths"
+        "composite `c`: `judged` is a truth metric, but is among the gate's proxies; move it to the truths"
     );
     let whole = gate(
         [component(FormatOk)],
@@ -105,7 +105,7 @@ fn proxies_and_truths_have_their_places() {
     );
     assert_eq!(
         refusal(whole),
-        "composite `c`: `length` is a proxy metric, found among the truths of the gate; move it to the proxies"
+        "composite `c`: `length` is a proxy metric, but is among the gate's truths; move it to the proxies"
     );
 }
 

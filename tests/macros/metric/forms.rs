@@ -45,7 +45,7 @@ fn a_missing_field_names_metric_side_field_and_what_is_there() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "metric `intent_accuracy`: no field `gold.expected_intent`; it has `intent`, `answer`"
+        "metric `intent_accuracy`: no field `gold.expected_intent`; found `intent`, `answer`"
     );
     assert!(!IntentAccuracy.can_evaluate(&gold, &prediction! { "intent" => "x" }));
 }

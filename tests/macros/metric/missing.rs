@@ -61,7 +61,7 @@ fn a_prediction_without_a_required_field_is_an_error_of_a_metric_without_the_key
     let error = |pred| Same.score(&gold, &pred).unwrap_err().to_string();
     assert_eq!(
         error(prediction! { "anwser" => "4" }),
-        "metric `same`: no field `pred.answer`; it has `anwser`"
+        "metric `same`: no field `pred.answer`; found `anwser`"
     );
     assert_eq!(
         error(prediction! { "answer" => () }),
@@ -117,7 +117,7 @@ fn a_missing_gold_field_and_a_value_of_another_type_stay_errors() {
         .to_string();
     assert_eq!(
         error,
-        "metric `same_or_false`: no field `gold.answer`; it has no fields"
+        "metric `same_or_false`: no field `gold.answer`; found no fields"
     );
     // The gold row is read first.
     let error = SameOrFalse
@@ -126,7 +126,7 @@ fn a_missing_gold_field_and_a_value_of_another_type_stay_errors() {
         .to_string();
     assert_eq!(
         error,
-        "metric `same_or_false`: no field `gold.answer`; it has no fields"
+        "metric `same_or_false`: no field `gold.answer`; found no fields"
     );
     let gold = example! { "answer" => "4" };
     let error = SameOrFalse
@@ -311,7 +311,7 @@ async fn an_acceptance_test_rejects_a_prediction_without_a_field() {
         .map_err(text);
     assert_eq!(
         error,
-        Err("metric `same`: no field `gold.answer`; it has no fields".to_owned())
+        Err("metric `same`: no field `gold.answer`; found no fields".to_owned())
     );
     let number = prediction! { "answer" => 4 };
     let error = Same.accepts(&gold, &number, &trace).await.map_err(text);

@@ -416,7 +416,7 @@ fn parameters_come_from_text_as_well() -> Result<(), dsrs_metrics::contract::Par
     };
     assert_eq!(
         message(&[]),
-        "metric `known_words` needs its parameter `words` (a list of strings): --param known_words.words=VALUE"
+        "metric `known_words` requires the parameter `words` (a list of strings): --param known_words.words=VALUE"
     );
     assert_eq!(
         message(&[("word", "x")]),
@@ -424,7 +424,7 @@ fn parameters_come_from_text_as_well() -> Result<(), dsrs_metrics::contract::Par
     );
     assert!(
         message(&[("words", "[]"), ("weight", "heavy")]).starts_with(
-            "metric `known_words`: parameter `weight` should be a number; found `heavy`"
+            "metric `known_words`: parameter `weight`: expected a number, found `heavy`"
         )
     );
     let spec = KnownWords::SPEC.params[0];
@@ -541,6 +541,6 @@ fn a_missing_field_behind_a_pointer_is_named() {
     let message = error.unwrap_err().to_string();
     assert_eq!(
         message,
-        "metric `reads_note`: no field `pred.answer`; it has `text`"
+        "metric `reads_note`: no field `pred.answer`; found `text`"
     );
 }

@@ -101,7 +101,7 @@ fn rank_zero_is_rejected_before_any_row() {
     let error = AveragePrecision::configure(&params)
         .unwrap_err()
         .to_string();
-    let said = "metric `map`: parameter `depth` should be a whole number, 1 or more; found `0`";
+    let said = "metric `map`: parameter `depth`: expected a whole number, 1 or more, found `0`";
     assert_eq!(error, said);
 }
 

@@ -133,7 +133,7 @@ fn invalid_references_and_subagents_are_errors() {
     let reference = "step 1: `subagent_trajectory_ref`: ";
     for (refs, subagents, message) in [
         (json!([{"trajectory_id": "two"}]), one(), format!(
-            "{reference}no trajectory of `subagent_trajectories` has the `trajectory_id` `two`; add it, or write a `trajectory_path`"
+            "{reference}no trajectory in `subagent_trajectories` has the `trajectory_id` `two`; add it, or write a `trajectory_path`"
         )),
         (json!([{}]), one(), format!(
             "{reference}expected `trajectory_id` or `trajectory_path`, found neither; write the id of one of \
@@ -146,7 +146,7 @@ fn invalid_references_and_subagents_are_errors() {
         (json!(null), json!([broken]),
             "subagent trajectory 1: step 2: unknown source `robot`; write `system`, `user` or `agent`".to_owned()),
         (json!(null), json!([of_subagent("one", "a"), of_subagent("one", "b")]),
-            "subagent trajectory 2: a second trajectory with the `trajectory_id` `one`; write another id".to_owned()),
+            "subagent trajectory 2: duplicate `trajectory_id` `one`; give each trajectory a different id".to_owned()),
     ] {
         let error = Trajectory::from_json(document(&[delegating("a", &refs)], &subagents)).unwrap_err();
         assert_eq!(error.to_string(), message);

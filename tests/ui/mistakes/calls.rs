@@ -29,9 +29,9 @@
 //= uses/score_of_a_trait_object | answered | write `.evaluate(&gold, &pred).await`
 //= uses/hand_written_without_async_trait | answered | write `#[async_trait]` above `impl Metric`
 //= uses/async_closure_as_metric | answered | write `|gold, pred| { let answer = ..; async move { .. } }`
-//= uses/parquet_without_its_feature | answered | write `features = ["parquet"]`
+//= uses/parquet_without_its_feature | answered | add `features = ["parquet"]`
 
-//= uses/main_without_its_feature | answered | write `features = ["cli"]`
+//= uses/main_without_its_feature | answered | add `features = ["cli"]`
 //= uses/builtin_without_its_feature | answered | the item is gated behind the `sparql` feature
 //= uses/default_of_a_metric_that_requires_a_value | answered | write `Short::builder()`
 
@@ -144,7 +144,7 @@ use dsrs_metrics::metrics::AnswerExactMach;
 fn empty(#[gold] answer: &str) -> bool { answer.is_empty() }
 fn main() { let _: f64 = Empty.score(&example! {}, &prediction! {}).unwrap(); }
 
-//# a_table_without_its_feature | answered | write `features = ["report"]`
+//# a_table_without_its_feature | answered | add `features = ["report"]`
 use dsrs_metrics::prelude::*;
 fn main() {
     let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));

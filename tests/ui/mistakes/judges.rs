@@ -51,7 +51,7 @@ struct Polite { #[input(pred)] answer: String, #[output(range = 0.0..={ 1.0 })] 
 #[judge(score = rescale(grade, 1..=5), range = 0.0..=1.0)]
 struct Polite { #[input(pred)] answer: String, #[output(range = 1..=5)] grade: u8 }
 
-//# without_instruction | answered | write what to judge as the doc comment
+//# without_instruction | answered | write what to judge in the struct's doc comment
 #[judge]
 struct Polite { #[input(pred)] answer: String, #[output] polite: bool }
 

@@ -80,7 +80,7 @@ struct Ticket { kind: Option<String> }
 #[metric(gold = Ticket)]
 fn same(#[gold] kind: &str, #[pred("kind")] other: &str) -> bool { kind == other }
 
-//# owned_list_of_borrowed | answered | does not live for `'static`
+//# owned_list_of_borrowed | answered | cannot live for `'static`
 #[metric]
 fn count(#[pred] words: &'static str) -> usize { words.len() }
 

@@ -81,7 +81,7 @@ pub fn answer_passage_match(
 
 /// Alias of `answer_exact_match` with `frac = 1`. It is dspy's `EM`.
 ///
-/// The alias has no parameter `frac`, and summaries and result files name its scores `em`. Otherwise both metrics are
+/// The alias has no `frac` parameter, and summaries and result files name its scores `em`. Otherwise both metrics are
 /// the same.
 ///
 /// ```

@@ -7,8 +7,8 @@
 //! Rows that fail are not included: the headline shows how many rows the score covers, and how many failed. A missing
 //! label counts as the empty label, so it is wrong; a missing number fails the row.
 //!
-//! The scores are defined as in scikit-learn 1.9 and the package `krippendorff` 0.9. In scikit-learn, an undefined
-//! Matthews correlation is 0.
+//! The scores are defined as in scikit-learn 1.9 and the `krippendorff` package, version 0.9. In scikit-learn, an
+//! undefined Matthews correlation is 0.
 
 use crate::contract::{LabelFormula, within};
 use crate::stats::{AlphaLevel, Brier, Calibration, ClassScores, KappaWeights, ValuePairs};
@@ -20,7 +20,7 @@ pub use crate::contract::score::corpus::LabelScore;
 /// The parameters of all metrics that compare a gold and a predicted label.
 #[derive(Debug, Clone, ParamGroup)]
 pub struct LabelComparison {
-    /// `true` if labels that differ in case only are different.
+    /// `true` if labels that differ only in case are different.
     #[param(default = true)]
     pub case_sensitive: bool,
 }
@@ -46,7 +46,7 @@ impl LabelComparison {
 
 /// The share of rows with the right label, over all rows.
 ///
-/// Labels are strings, numbers, or true and false. A prediction without a label is wrong.
+/// Labels are strings, numbers or booleans. A prediction without a label is wrong.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Accuracy;
@@ -75,7 +75,7 @@ pub fn accuracy(
 
 /// The mean F1 of the labels, each with the same weight, over all rows.
 ///
-/// By default it covers every label that is a gold or a predicted one. Not defined if no row has one of `labels`.
+/// By default, it covers every gold label and every predicted label. It is not defined if no row has one of `labels`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::MacroF1;
@@ -111,7 +111,8 @@ pub fn macro_f1(
 
 /// The F1 of all labels together, over all rows.
 ///
-/// With all labels it equals the accuracy. Set `labels` to leave others out, such as the label for "none".
+/// Over all labels, it equals the accuracy. Set `labels` to the labels to include, for example to leave out the label
+/// for "none".
 ///
 /// ```
 /// use dsrs_metrics::metrics::MicroF1;
@@ -176,7 +177,7 @@ pub fn balanced_accuracy(
 
 /// The Matthews correlation of gold and predicted labels, over all rows.
 ///
-/// It works for two or more labels. Not defined if all gold or all predicted labels are equal.
+/// It works for two or more labels. It is not defined if all gold labels or all predicted labels are equal.
 ///
 /// ```
 /// use dsrs_metrics::metrics::MatthewsCorrelation;
@@ -205,8 +206,8 @@ pub fn matthews_correlation(
 
 /// Cohen's kappa of gold and predicted labels, over all rows.
 ///
-/// Agreement beyond chance. Weighted, labels are sorted as numbers if all are numbers, as strings otherwise. Not defined
-/// if all labels are equal.
+/// It measures agreement beyond chance. With weights, labels are sorted as numbers if all are numbers, and as strings
+/// otherwise. It is not defined if all labels are equal.
 ///
 /// ```
 /// use dsrs_metrics::metrics::CohenKappa;
@@ -238,7 +239,7 @@ pub fn cohen_kappa(
 
 /// Krippendorff's alpha of gold and predicted labels as two coders, over all rows.
 ///
-/// Not defined if all labels are equal. With `ordinal` and `interval`, labels must be numbers.
+/// It is not defined if all labels are equal. With `ordinal` and `interval`, labels must be numbers.
 ///
 /// ```
 /// use dsrs_metrics::metrics::KrippendorffAlpha;
@@ -270,7 +271,7 @@ pub fn krippendorff_alpha(
 
 /// Spearman's rank correlation of gold and predicted numbers, over all rows.
 ///
-/// Ties get the mean of their ranks. Not defined if all numbers of one side are equal. Uses 16 bytes per row.
+/// Ties get the mean of their ranks. It is not defined if all numbers of one side are equal. It uses 16 bytes per row.
 ///
 /// ```
 /// use dsrs_metrics::metrics::SpearmanCorrelation;
@@ -302,8 +303,8 @@ pub fn spearman_correlation(#[gold] answer: f64, #[pred("answer")] prediction: f
 /// The area under the ROC curve: how well a predicted number separates true from false, over all rows.
 ///
 /// It is the probability that a true row has a higher number than a false one; 0.5 is chance. `gold.answer` is true or
-/// false, 1 or 0, and `pred.probability` is any number. Not defined if all rows are true, or all false. Uses 8 bytes
-/// per row.
+/// false, 1 or 0, and `pred.probability` is any number. It is not defined if all rows are true, or all false. It uses 8
+/// bytes per row.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Auroc;

@@ -68,7 +68,7 @@ pub(super) fn bounded_pairing(pred: &Value, gold: &Value) -> Result<(), String> 
     }
     Err(format!(
         "too many values to compare in any order: {ours} predicted, {theirs} expected, in lists up to {levels} deep; \
-         set lists=ordered or compare some of the fields"
+         set lists=ordered, or compare only some of the fields"
     ))
 }
 

@@ -15,9 +15,9 @@
 //! | `promptfoo`: `not-..` | `#[metric(invert(..))]` |
 //!
 //! `includes`, `matches`, `pattern` and `choice` compare with the reference answers of a row, `gold.answer`. `one_of`,
-//! `contains_all` and `contains_any` search for the strings of the parameter `values`, or for those of `gold.answer`
-//! without it. Strings are compared in a Unicode normal form (NFC) and, unless `case_sensitive` is set, after case
-//! folding. An empty reference answer is in every output, so it is an error.
+//! `contains_all` and `contains_any` search for the strings of the `values` parameter or, if it is not set, for those
+//! of `gold.answer`. Strings are compared in a Unicode normal form (NFC) and, unless `case_sensitive` is set, after
+//! case folding. An empty reference answer is in every output, so it is an error.
 //!
 //! Related metrics: `keyword` scores the share of required keywords and rejects forbidden ones, `format` also checks
 //! for required JSON fields, and `numeric_match` compares the last numbers within tolerances.
@@ -60,7 +60,7 @@ fn searched<T: AsRef<str>>(strings: &[T], of: &str) -> Result<(), String> {
     {
         _ if strings.is_empty() => Err(format!("expected at least one string in {of}, found none")),
         true => Err(format!(
-            "expected a string that is not empty in {of}, found {:?}",
+            "expected a non-empty string in {of}, found {:?}",
             ""
         )),
         false => Ok(()),
@@ -69,7 +69,7 @@ fn searched<T: AsRef<str>>(strings: &[T], of: &str) -> Result<(), String> {
 
 /// Passes if the output includes one of the reference answers.
 ///
-/// inspect's `includes`, promptfoo's `icontains`. With `whole_words`, "5" is not included in "25".
+/// This is inspect's `includes` and promptfoo's `icontains`. With `whole_words`, "5" is not included in "25".
 ///
 /// ```
 /// use dsrs_metrics::metrics::Includes;
@@ -107,9 +107,9 @@ pub fn includes(
     Ok(answer.iter().any(|answer| output.contains(answer)))
 }
 
-/// Passes if the output begins with, ends with, contains or is one of the reference answers.
+/// Passes if the output begins with, ends with, contains or equals one of the reference answers.
 ///
-/// inspect's `match`. White space and punctuation around both are ignored; see
+/// This is inspect's `match`. White space and punctuation around both strings are ignored; see
 /// [`trim_punctuation`](crate::text::trim_punctuation). With `numeric`, a reference answer that is a number is compared
 /// with the first number of the output (`location = begin`), the last (`end`), each (`any`), or the number that makes
 /// up the whole output (`exact`); `numeric_match` has tolerances.
@@ -250,8 +250,8 @@ impl StringSearch {
 
 /// Passes if the output contains all of the strings.
 ///
-/// promptfoo's `contains-all` (with `case_sensitive`) and `icontains-all`. `keyword` scores the share of strings found,
-/// and rejects forbidden ones.
+/// This is promptfoo's `contains-all` (with `case_sensitive`) and `icontains-all`. `keyword` scores the share of
+/// strings found, and rejects forbidden ones.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ContainsAll;
@@ -286,7 +286,7 @@ pub fn contains_all(
 
 /// Passes if the output contains at least one of the strings.
 ///
-/// promptfoo's `contains-any` (with `case_sensitive`) and `icontains-any`.
+/// This is promptfoo's `contains-any` (with `case_sensitive`) and `icontains-any`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ContainsAny;
@@ -329,8 +329,8 @@ pub fn contains_any(
 
 /// Passes if the output is valid JSON.
 ///
-/// promptfoo's `is-json` without a schema; the same as `format` with `require_valid_json`, which also checks for
-/// required fields. A value that is not a string already is JSON.
+/// This is promptfoo's `is-json` without a schema. It is the same as `format` with `require_valid_json`, but `format`
+/// also checks for required fields. A value that is not a string is already JSON.
 ///
 /// ```
 /// use dsrs_metrics::metrics::IsJson;
@@ -360,10 +360,10 @@ requires_valid! {
 
 /// Passes if a regular expression extracts a reference answer from the output.
 ///
-/// inspect's `pattern`. The first match counts. One of its capture groups must be a reference answer, or all of them
-/// with `match_all`; without groups, it is the whole match. Groups that take no part in the match do not count.
-/// Expressions of the crate `regex` take linear time and have no look-around; `(?s).*ANSWER: (\w)` finds the last of
-/// several. An invalid one is an error before the first row; rows cannot contain expressions.
+/// This is inspect's `pattern`. The first match counts. One of its capture groups must be a reference answer, or all of
+/// them with `match_all`. If there are no groups, the whole match must be one. Groups that take no part in the match do
+/// not count. Expressions of the `regex` crate take linear time and have no look-around; `(?s).*ANSWER: (\w)` finds the
+/// last of several. An invalid expression is an error before the first row; rows cannot contain expressions.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Pattern;
@@ -408,9 +408,9 @@ pub fn pattern(
 
 /// Passes if a regular expression matches anywhere in the output.
 ///
-/// promptfoo's `regex`. `^` and `$` match the beginning and end of the whole output, and `(?i)` ignores case.
-/// Expressions of the crate `regex` take linear time and have no look-around. An invalid one is an error before the
-/// first row; rows cannot contain expressions.
+/// This is promptfoo's `regex`. `^` and `$` match the beginning and end of the whole output, and `(?i)` ignores case.
+/// Expressions of the `regex` crate take linear time and have no look-around. An invalid expression is an error before
+/// the first row; rows cannot contain expressions.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Regex;
@@ -446,12 +446,11 @@ requires_valid! {
 
 /// Passes if the output selects the right choices of a multiple-choice question, and no others.
 ///
-/// inspect's `choice`. Choices have the letters A, B and so on, or numbers. The output is read as described at
-/// [`choice_labels`](crate::text::choice_labels): the last `ANSWER: B`, or "B", "(B) Paris", "A and C". `gold.answer`
-/// has the letters (`"B"`, `"A,C"`, `["A", "C"]`). With the strings in `gold.choices`, answers may also be the text of
-/// a choice, as described at
-/// [`selected_choices`]: with the choices 3, 1, 4 and 2, "3" is choice A.
-/// Letters beyond the last one are errors in `gold.answer` and wrong in the output.
+/// This is inspect's `choice`. Choices are labelled with the letters A, B and so on, or with numbers. The output is
+/// read as described at [`choice_labels`](crate::text::choice_labels): the last `ANSWER: B`, or "B", "(B) Paris", "A
+/// and C". `gold.answer` contains the letters (`"B"`, `"A,C"`, `["A", "C"]`). If `gold.choices` contains the texts of
+/// the choices, answers may also be the text of a choice, as described at [`selected_choices`]: with the choices 3, 1,
+/// 4 and 2, "3" is choice A. A letter beyond the last choice is an error in `gold.answer` and wrong in the output.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Choice;

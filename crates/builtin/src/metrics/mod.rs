@@ -3,7 +3,7 @@
 //! Each is a `#[metric]` function over the pure functions of [`text`](crate::text), [`retrieval`](crate::retrieval) and
 //! [`structured`](dsrs_metrics_values::json::structured), with a struct of the same name. They read `gold.answer` and
 //! `pred.answer` unless their documentation names other fields; use `--map` on the command line for rows with other
-//! names. Metrics that can read any field also have a parameter `field`.
+//! names. Metrics that can read any field also have a `field` parameter.
 //!
 //! The metrics of the library.
 #![allow(
@@ -11,7 +11,8 @@
     reason = "a metric function takes its parameters by value, and so does the function that explains its score"
 )]
 
-/// Implements `Requires` for metrics that check their parameters before the first row. A failed check is the reason.
+/// Implements `Requires` for metrics that check their parameters before the first row. A failed check is reported as
+/// the reason.
 macro_rules! requires_valid {
     ($($metric:ident: |$this:ident| $check:expr;)*) => {$(
         impl $crate::contract::declared::requirements::Requires for $metric {

@@ -16,8 +16,8 @@ use crate::{ParamGroup, metric};
 /// Papineni et al. 2002 as computed by sacrebleu 2.6, divided by 100: a row with `effective_order`, the corpus without
 /// it. n-grams are clipped by the reference with the most of them, and the length is compared with the nearest
 /// reference. The score is 0 if the prediction, the reference or both are empty. Unlike in sacrebleu, strings are
-/// compared in NFC; `form=as_is` compares code points. For Chinese and Japanese use `tokens=zh` or `char`, because for
-/// `13a` a string without spaces is one word.
+/// compared in NFC; `form=as_is` compares code points. For Chinese and Japanese use `tokens=zh` or `char`, because
+/// `13a` reads a string without spaces as one word.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Bleu;
@@ -74,9 +74,9 @@ requires_valid! {
 /// chrF of a row with the best of its references, in [0, 1]; corpus chrF beside the mean.
 ///
 /// Popović 2015 as computed by sacrebleu 2.6, divided by 100: character n-grams without white space, precision and
-/// recall averaged over the lengths that both sides reach, and an F score that weighs recall `beta` times. With
-/// `word_order=2` it is chrF++ (Popović 2017). It needs no words and suits any script. The score is 0 if the
-/// prediction, the reference or both are empty. Unlike in sacrebleu, strings are compared in NFC.
+/// recall averaged over the lengths that both sides reach, and an F score in which recall counts `beta` times as much
+/// as precision. With `word_order=2`, it is chrF++ (Popović 2017). It needs no words and suits any script. The score is
+/// 0 if the prediction, the reference or both are empty. Unlike in sacrebleu, strings are compared in NFC.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Chrf;

@@ -5,8 +5,8 @@ use dsrs_metrics::metric;
 
 /// The duration of the program's run in seconds, in [0, inf); lower is better.
 ///
-/// For a program, it is the latency that it returned in a `ProgramOutput`, or the one that `Evaluate` measured. For
-/// finished predictions, it is the field `latency_s`.
+/// For a program, this is the latency that the program returned in a `ProgramOutput`, or the latency that `Evaluate`
+/// measured. For finished predictions, it is the `latency_s` field.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Latency;
@@ -28,14 +28,14 @@ pub fn latency(run: Option<&ProgramRun>, #[pred] latency_s: Option<f64>) -> Resu
         Some(seconds) => Err(format!(
             "expected a number of seconds of at least 0 in `pred.latency_s`, found {seconds}"
         )),
-        None => Err("expected the latency of the program, found none; set or map the field `pred.latency_s` (seconds), or run the program with `dsrs_metrics::Evaluate`".to_owned()),
+        None => Err("expected the program's latency, found none; set or map the field `pred.latency_s` (seconds), or run the program with `dsrs_metrics::Evaluate`".to_owned()),
     }
 }
 
 /// The tokens of the program's prompts and replies together, in [0, inf); lower is better.
 ///
 /// For a program, the tokens come from the usage that it returned in a `ProgramOutput`. For finished predictions, they
-/// are the sum of the fields `input_tokens` and `output_tokens`; one of them may be missing.
+/// are the sum of the `input_tokens` and `output_tokens` fields; one of them may be missing.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Tokens;
@@ -49,7 +49,7 @@ pub fn latency(run: Option<&ProgramRun>, #[pred] latency_s: Option<f64>) -> Resu
 /// ```
 #[metric(lower_is_better, explain = |run, input, output, _| {
     let usage = usage(run, input, output)?;
-    Some(format!("{} tokens of prompts and {} of replies", usage.input_tokens, usage.output_tokens))
+    Some(format!("{} prompt tokens and {} reply tokens", usage.input_tokens, usage.output_tokens))
 })]
 pub fn tokens(
     run: Option<&ProgramRun>,
@@ -58,14 +58,14 @@ pub fn tokens(
 ) -> Result<f64, String> {
     match usage(run, input_tokens, output_tokens) {
         Some(usage) => Ok(number(usage.tokens())),
-        None => Err("expected the tokens of the program, found none; set or map the fields `pred.input_tokens` and `pred.output_tokens`, or run a program that reports its usage".to_owned()),
+        None => Err("expected the program's token counts, found none; set or map the fields `pred.input_tokens` and `pred.output_tokens`, or run a program that reports its usage".to_owned()),
     }
 }
 
 /// The cost of the program's run in millisatoshis, in [0, inf); lower is better.
 ///
 /// For a program, it is the cost in the usage that it returned in a `ProgramOutput`. For finished predictions, it is
-/// the field `cost_msats`. The cost of metrics is not included.
+/// the `cost_msats` field. The cost of metrics is not included.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Cost;
@@ -83,8 +83,8 @@ pub fn cost(run: Option<&ProgramRun>, #[pred] cost_msats: Option<u64>) -> Result
         (Some(ProgramUsage { cost_msats: Some(cost_msats), .. }), _) | (_, Some(cost_msats)) => {
             Ok(number(cost_msats))
         }
-        (Some(_), None) => Err("expected the cost of the program, found a usage of unknown cost; set or map the field `pred.cost_msats` (millisatoshis), or set `ProgramUsage::with_cost_msats`".to_owned()),
-        (None, None) => Err("expected the cost of the program, found none; set or map the field `pred.cost_msats` (millisatoshis), or run a program that reports its cost".to_owned()),
+        (Some(_), None) => Err("expected the program's cost, found usage of unknown cost; set or map the field `pred.cost_msats` (millisatoshis), or set `ProgramUsage::with_cost_msats`".to_owned()),
+        (None, None) => Err("expected the program's cost, found none; set or map the field `pred.cost_msats` (millisatoshis), or run a program that reports its cost".to_owned()),
     }
 }
 

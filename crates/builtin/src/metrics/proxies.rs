@@ -1,8 +1,8 @@
 //! Cheap checks that need no gold answer: format, keywords, length and syntax. They are free and take microseconds.
 //!
-//! Each reads the prediction's field named by the parameter `field` (`answer` by default); `field = "*"` reads the
-//! whole prediction as JSON. A value other than a string is converted to JSON, and `null` to the empty string; a value
-//! nested deeper than 128 levels is an error. A configured metric's spec names the field that it reads. Rows that
+//! Each reads the field of the prediction that the `field` parameter names (`answer` by default); `field = "*"` reads
+//! the whole prediction as JSON. A value other than a string is converted to JSON, and `null` to the empty string; a
+//! value nested deeper than 128 levels is an error. A configured metric's spec names the field that it reads. Rows that
 //! derive `Record` work too, but because the parameter may name any field, missing ones are found only at run time.
 //!
 //! The file is long because each metric has its rules, its reference and an example; their code is short.
@@ -20,10 +20,9 @@ use crate::text::{Searchable, count_tokens, count_words};
 
 /// Passes if the output is not empty, is valid JSON, and has the required fields.
 ///
-/// A pass or a failure; the feedback names the violation. Reads `pred.answer` as a string, or the
-/// field that `field` names (`*` for the whole prediction as JSON). White space alone counts as
-/// empty. JSON is defined by RFC 8259: no comments, no trailing commas, no surrounding code fence, any
-/// nesting depth.
+/// The result is pass or fail; the feedback names the violation. Reads `pred.answer` as a string, or the field that
+/// `field` names (`*` for the whole prediction as JSON). White space alone counts as empty. JSON is defined by RFC
+/// 8259: no comments, no trailing commas, no surrounding code fence, any nesting depth.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Format;
@@ -89,12 +88,11 @@ fn missing_fields(text: &str, fields: &[String]) -> Option<String> {
 
 /// The share of the required keywords that the output contains; 0 if it contains a forbidden one.
 ///
-/// In [0, 1]; 1 is a pass. Without `partial_credit` a score below 1 becomes 0. Reads `pred.answer`
-/// as a string, or the field that `field` names (`*` for the whole prediction as JSON). Strings are
-/// compared after Unicode normalization (NFC), and without `case_sensitive` after case folding, so
-/// "STRASSE" equals "straße". With `whole_words` a keyword does not match inside a longer word:
-/// "TODO" does not match "TODOS". A configuration without keywords, or with an empty keyword, is an
-/// error before the first row.
+/// The score is in [0, 1]; 1 is a pass. Without `partial_credit`, a score below 1 becomes 0. Reads `pred.answer` as a
+/// string, or the field that `field` names (`*` for the whole prediction as JSON). Strings are compared after Unicode
+/// normalization (NFC), and without `case_sensitive` after case folding, so "STRASSE" equals "straße". With
+/// `whole_words`, a keyword does not match inside a longer word: "TODO" does not match "TODOS". A configuration without
+/// keywords, or with an empty keyword, is an error before the first row.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Keyword;
@@ -199,13 +197,13 @@ fn feedback(missing: &[&String], forbidden: &[&String]) -> String {
 
 /// 1 if the length of the output is within bounds, with partial credit outside them.
 ///
-/// In [0, 1]: 1 within all bounds, which is a pass; `length / minimum` below a minimum, `maximum /
-/// length` above a maximum, and the lowest of these if several bounds are violated. Without
-/// `partial_credit` a score below 1 becomes 0. Characters are Unicode scalar values, as in Python's
-/// `len`, not bytes; words are counted by [`count_words`], tokens by [`count_tokens`], a
-/// documented approximation. Without any bound the minimum is one character: an empty output scores 0, and any other
-/// 1. Reads `pred.answer` as a string, or the field that `field` names (`*` for the whole prediction as JSON). A
-/// minimum above its maximum is an error before the first row.
+/// The score is in [0, 1]: 1 within all bounds, which is a pass; `length / minimum` below a minimum, `maximum / length`
+/// above a maximum, and the lowest of these if several bounds are violated. Without `partial_credit`, a score below 1
+/// becomes 0. Characters are Unicode scalar values, as in Python's `len`, not bytes; words are counted by
+/// [`count_words`], tokens by [`count_tokens`], a documented approximation. If no bound is set, the minimum is one
+/// character: an empty output scores 0, and any other output scores 1. Reads `pred.answer` as a string, or the field
+/// that `field` names (`*` for the whole prediction as JSON). A minimum above its maximum is an error before the first
+/// row.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Length;
@@ -352,13 +350,12 @@ fn validate_bounds(bounds: &[Bounds]) -> Result<(), String> {
 /// Passes if brackets and quotes are balanced or, with a language, if the code parses without
 /// error.
 ///
-/// A pass or a failure; the feedback has the first error and its position. Without a language,
-/// brackets in strings and comments are ignored, for the string and comment syntax of common
-/// languages; see [`check_balance`]. With a language (`rust`, `python`, `javascript`, `typescript`,
-/// `json`, `sql`, `bash`) its parser decides. A language in a build without the feature `syntax`,
-/// and a configuration that checks nothing, are errors before the first row. Reads `pred.answer` as
-/// a string, or the field that `field` names (`*` for the whole prediction as JSON). An empty
-/// string is balanced; to reject it, use [`Format`].
+/// The result is pass or fail; the feedback shows the first error and its position. Without a language, brackets in
+/// strings and comments are ignored, for the string and comment syntax of common languages; see [`check_balance`]. With
+/// a language (`rust`, `python`, `javascript`, `typescript`, `json`, `sql`, `bash`) its parser decides. A language in a
+/// build without the `syntax` feature, and a configuration that checks nothing, are errors before the first row. Reads
+/// `pred.answer` as a string, or the field that `field` names (`*` for the whole prediction as JSON). An empty string
+/// is balanced; to reject it, use [`Format`].
 ///
 /// ```
 /// use dsrs_metrics::metrics::Syntax;

@@ -202,7 +202,7 @@ pub(in crate::metrics) fn listed<'a>(entities: &'a StrOrList<'_>) -> Vec<&'a str
 pub fn entity_type_accuracy(
     #[gold] expected_entity_type: Option<&str>,
     #[pred(missing)] entity_type: Option<&str>,
-    /// The type of an entity without one; empty if every entity must have a type.
+    /// The type of an entity that has none; empty if every entity must have a type.
     #[param(default = "institution")]
     missing: &str,
 ) -> Result<bool, String> {
@@ -218,9 +218,9 @@ pub fn entity_type_accuracy(
 /// Share of the retrieved contexts that are relevant, by id.
 ///
 /// Both fields are lists of ids, strings or numbers; repetitions of an id count once. The score is 0 if nothing was
-/// retrieved, and the metric abstains from a row without relevant contexts. This is `IDBasedContextPrecision` of ragas,
-/// where a row without retrieved contexts is NaN and one without relevant contexts 0. `precision_at_k` counts ranks
-/// instead.
+/// retrieved, and the metric abstains on a row without relevant contexts. This is `IDBasedContextPrecision` of ragas,
+/// where a row without retrieved contexts scores NaN and a row without relevant contexts scores 0. `precision_at_k`
+/// counts ranks instead.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ContextPrecisionById;
@@ -244,7 +244,7 @@ pub fn context_precision_by_id(
 
 /// Share of the relevant contexts that were retrieved, by id.
 ///
-/// The fields are those of `context_precision_by_id`. Abstains from a row without relevant contexts. This is
+/// The fields are those of `context_precision_by_id`. Abstains on a row without relevant contexts. This is
 /// `IDBasedContextRecall` of ragas.
 ///
 /// ```
@@ -278,11 +278,11 @@ fn found(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> Option<(usize, u
 
 /// Average precision of the retrieved contexts. A retrieved context is relevant if it resembles a reference context.
 ///
-/// The mean of the precisions at the ranks of the relevant contexts; 0 without any. A context resembles a string of
-/// `gold.context` if their similarity is at least `similarity`: one minus the Levenshtein distance relative to the
-/// longer text, in NFC. Abstains from a row without reference contexts. This is `NonLLMContextPrecisionWithReference`
-/// of ragas, which adds 1e-10 to the denominator. Fails if the contexts have more than 4,000 million pairs of
-/// characters.
+/// The score is the mean of the precisions at the ranks of the relevant contexts, or 0 if there are none. A context
+/// resembles a string of `gold.context` if their similarity is at least `similarity`: one minus the Levenshtein
+/// distance relative to the longer text, in NFC. Abstains on a row without reference contexts. This is
+/// `NonLLMContextPrecisionWithReference` of ragas, which adds 1e-10 to the denominator. Fails if the contexts have more
+/// than 4,000 million pairs of characters.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ContextPrecisionByDistance;
@@ -424,7 +424,7 @@ pub fn answer_present(#[pred(missing)] answer: Option<StrOrList<'_>>) -> Check {
     check_not_blank("answer", answer)
 }
 
-/// Passes if the reply names a source, a real one or not.
+/// Passes if the reply names a source, whether it is real or not.
 ///
 /// Passes unless `pred.sources_used` is missing, `null`, or a string or list of strings with
 /// nothing but white space. In the heritage document a list of empty strings is a source.
@@ -460,15 +460,15 @@ fn check_not_blank(field: &str, strings: Option<StrOrList<'_>>) -> Check {
     Check::unless((!has_text).then(|| format!("`{field}` is empty")))
 }
 
-/// A reply of a heritage question-answering system as a whole: intent and entities a quarter each,
-/// the query a fifth, answer and sources the rest.
+/// Scores a whole reply of a heritage question-answering system: intent and entities count a quarter each, the query a
+/// fifth, and the answer and sources share the rest.
 ///
-/// `0.25 intent_accuracy + 0.25 entity_f1 + 0.20 sparql_syntax_valid + 0.15 answer_present + 0.15 sources_used`,
-/// in [0, 1], and a pass from 0.8 on: the document's `heritage_rag_metric`, whose
-/// verdict depends on whether there is a trace. The documentation of each component states how it
-/// differs from the document: the query is read by a parser, and one predicted entity counts for
-/// one expected entity. The feedback joins the feedback of the components, worst first. A component whose field the
-/// prediction lacks scores 0, or as its documentation states: `{intent, answer}` is 0.4.
+/// `0.25 intent_accuracy + 0.25 entity_f1 + 0.20 sparql_syntax_valid + 0.15 answer_present + 0.15 sources_used`, in [0,
+/// 1]; 0.8 or more is a pass. This is the document's `heritage_rag_metric`, whose verdict depends on whether there is a
+/// trace. The documentation of each component states how it differs from the document: the query is read by a parser,
+/// and one predicted entity counts for one expected entity. The feedback joins the feedback of the components, worst
+/// first. A component whose field the prediction lacks scores 0, or as its documentation states: `{intent, answer}`
+/// scores 0.4.
 ///
 /// ```
 /// use dsrs_metrics::metrics::HeritageRag;
@@ -496,10 +496,10 @@ fn check_not_blank(field: &str, strings: Option<StrOrList<'_>>) -> Check {
 )]
 pub struct HeritageRag;
 
-/// Passes if a reply of a heritage question-answering system is good enough to learn from: right
-/// intent, entities with an F1 from 0.8 on, a valid query, and an answer.
+/// Passes if a reply of a heritage question-answering system is good enough to learn from: the right intent, entities
+/// with an F1 of at least 0.8, a valid query, and an answer.
 ///
-/// Passes or fails: the document's `heritage_rag_strict`, with the components of `heritage_rag`
+/// The result is pass or fail. This is the document's `heritage_rag_strict`, with the components of `heritage_rag`
 /// except the sources.
 ///
 /// ```

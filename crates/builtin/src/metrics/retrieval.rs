@@ -1,7 +1,7 @@
 //! Metrics of ranked retrieval over rows: `gold.relevant` and `pred.retrieved`.
 //!
-//! A row without relevant documents cannot rank them well or badly, so these metrics abstain from it. `trec_eval`
-//! scores it 0.
+//! A row without relevant documents cannot rank them well or badly, so these metrics abstain on it. `trec_eval` scores
+//! it 0.
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
@@ -29,7 +29,7 @@ fn at_each(
     }))
 }
 
-/// Declares a metric of the first k ranks. All have the same fields and the parameter `k`.
+/// Declares a metric of the first k ranks. All have the same fields and the `k` parameter.
 macro_rules! metric_at_k {
     ($(#[$($attribute:tt)*])* fn $name:ident = $score:expr;) => {
         $(#[$($attribute)*])*
@@ -50,7 +50,7 @@ metric_at_k! {
     /// Share of the first k retrieved documents that are relevant; `P_k` of `trec_eval`.
     ///
     /// `relevant` is a list of ids or a map from id to grade, `retrieved` a ranked list of ids or a map from id to
-    /// score. Ranks beyond the end of the list and repetitions of an id count as not relevant. Abstains from a row
+    /// score. Ranks beyond the end of the list and repetitions of an id count as not relevant. Abstains on a row
     /// without relevant documents.
     ///
     /// ```
@@ -73,7 +73,7 @@ metric_at_k! {
     /// Share of the relevant documents that are among the first k retrieved; `recall_k` of
     /// `trec_eval`.
     ///
-    /// The fields are those of `precision_at_k`. Abstains from a row without relevant documents.
+    /// The fields are those of `precision_at_k`. Abstains on a row without relevant documents.
     ///
     /// ```
     /// use dsrs_metrics::metrics::RecallAtK;
@@ -93,7 +93,7 @@ metric_at_k! {
     /// 1 if a relevant document is among the first k retrieved, otherwise 0: hit rate, top-k accuracy,
     /// `success_k` of `trec_eval`.
     ///
-    /// The fields are those of `precision_at_k`. Abstains from a row without relevant documents.
+    /// The fields are those of `precision_at_k`. Abstains on a row without relevant documents.
     ///
     /// ```
     /// use dsrs_metrics::metrics::HitRate;
@@ -111,7 +111,7 @@ metric_at_k! {
 
 /// One over the rank of the first relevant document, 0 if there is none. Its mean over rows is MRR.
 ///
-/// The fields are those of `precision_at_k`. Abstains from a row without relevant documents.
+/// The fields are those of `precision_at_k`. Abstains on a row without relevant documents.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ReciprocalRank;
@@ -142,7 +142,7 @@ pub fn reciprocal_rank(
 /// number of relevant documents. Its mean over rows is MAP.
 ///
 /// This is `map` and `map_cut_k` of `trec_eval`: documents that were not retrieved count 0. The fields are those of
-/// `precision_at_k`. All grades above 0 count the same. Abstains from a row without relevant documents.
+/// `precision_at_k`. All grades above 0 count the same. Abstains on a row without relevant documents.
 ///
 /// ```
 /// use dsrs_metrics::metrics::AveragePrecision;
@@ -172,9 +172,9 @@ pub fn average_precision(
 /// Normalized discounted cumulative gain of the first k retrieved, for graded relevance; `ndcg_cut_k` of
 /// `trec_eval`.
 ///
-/// The gains of the first k, each divided by `log2(rank + 1)`, relative to the gains of the ideal ranking
-/// of the relevant documents (Järvelin and Kekäläinen 2002). Fields as in `precision_at_k`; in a list
-/// of ids all grades are 1. Abstains from a row without relevant documents.
+/// The gains of the first k, each divided by `log2(rank + 1)`, relative to the gains of the ideal ranking of the
+/// relevant documents (Järvelin and Kekäläinen 2002). The fields are those of `precision_at_k`; in a list of ids, all
+/// grades are 1. Abstains on a row without relevant documents.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Ndcg;

@@ -13,7 +13,7 @@ use crate::metrics::explained::number;
 /// The best of several reference answers counts. The score is the cosine itself, in [-1, 1]: about 1 for strings of the
 /// same meaning, about 0 for unrelated ones. It is not scaled, and a negative cosine is a negative score. A blank
 /// string has no meaning to compare: it scores 1 against another blank string and 0 against any other, without calling
-/// a model. It is called `SemanticSimilarity` in ragas and `similar` in promptfoo.
+/// a model. The metric is called `SemanticSimilarity` in ragas and `similar` in promptfoo.
 ///
 /// **A proxy, never a truth.** Vectors are similar if strings have the same subject, even if they contradict each
 /// other. Measured with the static vectors of `wordllama` 0.4.0 and with MiniLM-L6-v2 (int8):
@@ -26,12 +26,12 @@ use crate::metrics::explained::number;
 /// | "The invoice was refunded." / "The invoice was **not** refunded." | 0.972 | 0.927 |
 /// | "It costs **40** euros." / "It costs **45** euros." | 0.962 | 0.893 |
 ///
-/// The metric has no default threshold, because 0.9 passes a negation and fails a paraphrase. The command `agree` shows
+/// The metric has no default threshold, because 0.9 passes a negation and fails a paraphrase. The `agree` command shows
 /// how well a threshold agrees with labels of your rows; `numeric_match` compares the numbers, and a judge such as
 /// `semantic_equivalence` the meaning.
 ///
-/// Set the model with `--embed`, `DSRS_EMBED` or `embedder`; a run without one is an error before the first row. Its
-/// name is part of the metric's identity, because scores of two models are not comparable.
+/// Set the model with `--embed`, `DSRS_EMBED` or `embedder`; without a model, a run fails before the first row. The
+/// model's name is part of the metric's identity, because scores of two models are not comparable.
 ///
 /// ```
 /// use dsrs_metrics::lm::ScriptedEmbedder;
@@ -60,7 +60,7 @@ pub async fn semantic_similarity(
 ) -> Result<MetricScore, Unscored> {
     if answer.is_empty() {
         return Err(Unscored::because(
-            "`gold.answer` is an empty list; write at least one answer",
+            "`gold.answer` is an empty list; add at least one answer",
         ));
     }
     let is_blank = |text: &str| text.trim().is_empty();
@@ -94,7 +94,7 @@ pub async fn semantic_similarity(
                 reference
             };
             Unscored::because(format!(
-                "the vector of {} has only zeros, so it has no cosine; use another model",
+                "the vector of {} is all zeros, so its cosine is undefined; use another model",
                 quoted(zeros)
             ))
         })?;

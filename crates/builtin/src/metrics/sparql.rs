@@ -10,7 +10,7 @@ use crate::sparql::{QueryLimits, SparqlStore, check_query};
 
 /// Passes if a parser accepts the predicted query as valid SPARQL.
 ///
-/// The result is pass or fail; the feedback has the line and column of the syntax error. Reads `pred.sparql_query`; a
+/// The result is pass or fail; the feedback shows the line and column of the syntax error. Reads `pred.sparql_query`; a
 /// row without it, or with an empty one, fails, as in the heritage document. The document checks the text instead (it
 /// contains `SELECT` and `WHERE`, braces match, no `???`), which rejects `ASK`, `CONSTRUCT` and a `SELECT` without the
 /// optional `WHERE`, and accepts much that no endpoint does. An update (`INSERT`, `DELETE`, `LOAD` ..) is not a query
@@ -46,12 +46,13 @@ fn fail_or_unscored(error: &dyn Display, is_query_error: bool) -> Result<Check, 
 
 /// Passes if the predicted query runs without error.
 ///
-/// The result is pass or fail; the feedback has the error. Reads `pred.sparql_query`; a row without it, or with an
+/// The result is pass or fail; the feedback shows the error. Reads `pred.sparql_query`; a row without it, or with an
 /// empty one, fails, as in the heritage document. `data` is an RDF file, which an embedded Oxigraph loads once for all
 /// rows and metrics, or the URL of an endpoint; see [`SparqlStore`]. A query fails if it is invalid, is an update, uses
 /// `SERVICE`, exceeds a limit (`timeout_secs`, 50 million processed terms, 256 MiB of stored terms, strings of 64 KiB)
-/// or causes an evaluation error. It cannot write or access the network. A `SELECT` with more than `max_results`
-/// solutions is read up to there and passes. Four queries run at a time; the others wait, and that time does not count.
+/// or causes an evaluation error. It cannot write or access the network. If a `SELECT` has more than `max_results`
+/// solutions, the rest are not read, and it passes. Four queries run at a time; the others wait, and the time they wait
+/// does not count.
 ///
 /// With an endpoint, the statuses 400 and 422 mean an invalid query. After any other failure (unreachable, timeout,
 /// 5xx, an invalid response) the row has no score; in the document it scores 0.

@@ -64,7 +64,7 @@ pub fn json_field_accuracy(
     /// `true` to ignore case and surrounding white space in strings.
     #[param(default = false)]
     ignore_case: bool,
-    /// How list items are compared: `ordered`, or `unordered`, in any order, for a few thousand values.
+    /// How list items are compared: `ordered`, or `unordered` (in any order, for at most a few thousand values).
     #[param(default = ListOrder::Ordered)]
     lists: ListOrder,
 ) -> Result<WithCorpus<Scores>, String> {

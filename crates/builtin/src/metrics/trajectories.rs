@@ -36,21 +36,21 @@ use crate::trajectory::{
 
 /// Passes if the agent's tool calls match the expected ones, by one of five modes.
 ///
-/// - `strict`: as many messages, of the same roles, each with the same calls in the same order;
+/// - `strict`: the same number of messages with the same roles, each with the same calls in the same order;
 /// - `ordered`: the same calls in the same order, no matter how they are spread over messages;
 /// - `unordered`: the same calls in any order;
 /// - `subset`: each call is expected;
 /// - `superset`: each expected call was made.
 ///
 /// A call matches an expected one if the tool is the same and the arguments match by the rule of `args`: `exact`,
-/// `ignore`, `subset` (each argument is expected), `superset` (each expected argument is there), a list of paths whose
-/// values are equal, or an object from tool to rule, where `*` is the rule for the others. In code, a rule may be a
-/// function. The mode `subset` does not reverse the rules. Arguments are compared as JSON: 1 equals 1.0, and `true` is
-/// not 1. Texts and results do not count.
+/// `ignore`, `subset` (each argument is expected), `superset` (each expected argument is present), a list of paths
+/// whose values are equal, or an object from tool to rule, where `*` is the rule for the others. In code, a rule may be
+/// a function. The `subset` mode does not reverse the rules. Arguments are compared as JSON: 1 equals 1.0, and `true`
+/// is not 1. Texts and results do not count.
 ///
 /// In the last three modes, each call is paired with at most one expected call, and as many as possible are paired: a
-/// maximum matching. The modes and rules are those of [agentevals](https://github.com/langchain-ai/agentevals)
-/// (`ordered` is not in it), whose greedy matching can miss a match; the module lists the other differences.
+/// maximum matching. The modes and rules are those of [agentevals](https://github.com/langchain-ai/agentevals) (which
+/// has no `ordered`), whose greedy matching can miss a match; the module lists the other differences.
 ///
 /// ```
 /// use dsrs_metrics::metrics::TrajectoryMatch;
@@ -239,12 +239,12 @@ fn ordered_counts(
 
 /// Passes if the agent made no loop: no call more than `max_same` times, and no cycle of several calls more than `max_cycles` times in a row.
 ///
-/// Calls are the same if tool and arguments are, compared as JSON. A cycle has 2 to 100 calls that follow each other in
-/// the same order; it is found even if many equal calls are allowed. The tools of `allowed`, such as one that waits, do
-/// not count. The limits are those of `AgentLoopDetectionMetric` of
+/// Calls are the same if their tools and arguments are equal, compared as JSON. A cycle has 2 to 100 calls that follow
+/// each other in the same order; it is found even if many equal calls are allowed. The tools of `allowed`, such as one
+/// that waits, do not count. The limits are those of `AgentLoopDetectionMetric` of
 /// [deepeval](https://github.com/confident-ai/deepeval), which counts the third equal call as a loop. deepeval compares
-/// arguments as Python's strings (1 is "1"), knows no cycles of calls, and mixes a score of 0, 0.5 or 1 with scores of
-/// strings and of nested agents.
+/// arguments as Python strings (1 is "1"), does not look for cycles of calls, and mixes a score of 0, 0.5 or 1 with
+/// scores of strings and of nested agents.
 ///
 /// ```
 /// use dsrs_metrics::metrics::NoLoops;
@@ -253,7 +253,7 @@ fn ordered_counts(
 /// # fn main() -> dsrs_metrics::Result<()> {
 /// let pred = prediction! { "trajectory" => ["read", "test", "read", "test", "read", "test"].map(ToolCall::new) };
 /// let scored = NoLoops::default().score(&example! {}, &pred)?;
-/// assert_eq!((scored.value, scored.details.as_deref()), (0.0, Some("3 times in a row from call 1 on: `read()`, `test()`")));
+/// assert_eq!((scored.value, scored.details.as_deref()), (0.0, Some("3 times in a row starting with call 1: `read()`, `test()`")));
 /// # Ok(())
 /// # }
 /// ```
@@ -306,7 +306,7 @@ fn counted_calls<'t>(trajectory: &'t Trajectory, allowed: &[String]) -> ToolCall
 #[metric(missing = false, explain = |trajectory, max, _| spent(trajectory, Some(trajectory.steps() as u64), "step", max))]
 pub fn within_steps(
     #[pred] trajectory: &Trajectory,
-    /// The largest number of steps.
+    /// The maximum number of steps.
     #[param]
     max: u64,
 ) -> bool {
@@ -330,7 +330,7 @@ pub fn within_steps(
 #[metric(missing = false, explain = |trajectory, max, _| spent(trajectory, Some(trajectory.tool_calls().len() as u64), "tool call", max))]
 pub fn within_tool_calls(
     #[pred] trajectory: &Trajectory,
-    /// The largest number of tool calls.
+    /// The maximum number of tool calls.
     #[param]
     max: u64,
 ) -> bool {
@@ -340,7 +340,7 @@ pub fn within_tool_calls(
 /// Passes if the agent's model used at most `max` tokens, prompts and replies together.
 ///
 /// The tokens are those of [`Trajectory::tokens`]: `final_metrics` of ATIF, or the sum of `usage` or `metrics` over the
-/// messages. A trajectory without them fails the row. The metric `tokens` reads the usage of the program's run instead.
+/// messages. A trajectory without them fails the row. The `tokens` metric reads the usage of the program's run instead.
 ///
 /// ```
 /// use dsrs_metrics::metrics::WithinTokens;
@@ -354,19 +354,19 @@ pub fn within_tool_calls(
 /// assert_eq!((scored.value, scored.details.as_deref()), (0.0, Some("128 tokens, at most 100 allowed")));
 ///
 /// let error = metric.score(&example! {}, &prediction! { "trajectory" => [ToolCall::new("search")] }).unwrap_err().to_string();
-/// assert_eq!(error, "metric `within_tokens`: the trajectory has no tokens; add `usage` to its messages, or use the metric `tokens`");
+/// assert_eq!(error, "metric `within_tokens`: the trajectory has no token counts; add `usage` to its messages, or use the `tokens` metric");
 /// # Ok(())
 /// # }
 /// ```
 #[metric(missing = false, explain = |trajectory, max, _| spent(trajectory, trajectory.tokens(), "token", max))]
 pub fn within_tokens(
     #[pred] trajectory: &Trajectory,
-    /// The largest number of tokens.
+    /// The maximum number of tokens.
     #[param]
     max: u64,
 ) -> Result<bool, &'static str> {
     let tokens = trajectory.tokens().ok_or(
-        "the trajectory has no tokens; add `usage` to its messages, or use the metric `tokens`",
+        "the trajectory has no token counts; add `usage` to its messages, or use the `tokens` metric",
     )?;
     Ok(tokens <= max)
 }
@@ -540,7 +540,7 @@ fn explain_call_loop(found: &CallLoop<'_>) -> String {
             written(call)
         ),
         calls => bounded(format!(
-            "{times} times in a row from call {first} on: {}",
+            "{times} times in a row starting with call {first}: {}",
             listed(calls)
         )),
     }

@@ -1,5 +1,5 @@
-//! Judges of conversations and of what agents did, after deepeval 4.3 and ragas 0.4. The guide pages `conversations` and `agents`
-//! have their formulas.
+//! Judges of conversations and of what agents did, based on deepeval 4.3 and ragas 0.4. Their formulas are on the
+//! guide's `conversations` and `agents` pages.
 //!
 //! They read `pred.conversation` or `pred.trajectory` in any form of [`Trajectory`](crate::contract::trajectory::Trajectory).
 

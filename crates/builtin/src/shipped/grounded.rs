@@ -134,7 +134,7 @@ impl CompleteAndGrounded {
         /// Replaces each score with 1 (pass) or 0 (fail).
         pub fn strict() in panel.strict;
 
-        /// Sets the largest expected cost of both calls for one model, in millisatoshis.
+        /// Sets the maximum expected cost of both calls for one model, in millisatoshis.
         pub fn with_cost_msats(cost_msats: u64) in panel.cost_msats;
     }
 }
@@ -160,7 +160,7 @@ impl CompleteAndGroundedBuilder {
         self.change(judge::Panel::strict)
     }
 
-    /// Sets the largest expected cost of both calls for one model, in millisatoshis.
+    /// Sets the maximum expected cost of both calls for one model, in millisatoshis.
     pub fn cost_msats(self, cost_msats: u64) -> Self {
         self.change(|panel| panel.cost_msats(cost_msats))
     }

@@ -96,7 +96,7 @@ type StopRule = dyn Fn(&Trajectory) -> bool + Send + Sync;
 
 impl SimulatedUser {
     /// Creates a user of this assistant, with at most 10 turns, the goal in the input `goal` and no persona. The
-    /// assistant's reply is the field `reply` of its prediction.
+    /// assistant's reply is the `reply` field of its prediction.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -130,7 +130,7 @@ impl SimulatedUser {
     }
 
     setters! {
-        /// Sets the name of the input with the user's goal, a string.
+        /// Sets the name of the input that contains the user's goal, a string.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::{Module, SimulatedUser}};
@@ -141,14 +141,14 @@ impl SimulatedUser {
         /// let error = program.forward(example! { "goal" => "Book a room." }).await.unwrap_err();
         /// assert_eq!(
         ///     error.to_string(),
-        ///     "expected the goal of the user as a string in the input `task`, found no such input; the inputs of the row are `goal`"
+        ///     "expected the user's goal as a string in the input `task`, found no such input; the row's inputs are `goal`"
         /// );
         /// # }
         /// ```
         pub fn goal_field(name: impl Into<String>) => goal_field = name.into();
 
-        /// Sets the name of the input with the persona: who the user is and how the user writes, a string. A row may
-        /// lack it.
+        /// Sets the name of the input that contains the persona, a string that describes who the user is and how they
+        /// write. Rows can omit it.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};
@@ -158,7 +158,7 @@ impl SimulatedUser {
         /// ```
         pub fn persona_field(name: impl Into<String>) => persona_field = Some(name.into());
 
-        /// Sets the field of the assistant's prediction with the reply, a string.
+        /// Sets the field of the assistant's prediction that contains the reply, a string.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};
@@ -169,7 +169,8 @@ impl SimulatedUser {
         pub fn reply_field(name: impl Into<String>) => reply_field = name.into();
 
         /// Sets the maximum number of replies of the assistant; 0 counts as 1. After the last one the user is asked
-        /// once more whether the goal is reached, so the conversation ends by `max_turns` only if the user would go on.
+        /// once more whether the goal is reached, so the conversation ends with `max_turns` only if the user would have
+        /// continued.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};
@@ -193,8 +194,8 @@ impl SimulatedUser {
     }
 
     setters! {
-        /// Sets the model that plays the user: a name, or a model. Without it, as for judges, the model is that of the
-        /// scope ([`Models`](crate::contract::judge::Models)), or the one named by `DSRS_LM`.
+        /// Sets the model that plays the user: a name, or a model. If you don't set it, the user has the same model as
+        /// judges: the model of the scope ([`Models`](crate::contract::judge::Models)), or the one named by `DSRS_LM`.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};

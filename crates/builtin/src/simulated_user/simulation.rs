@@ -41,13 +41,13 @@ impl<'a> Simulation<'a> {
                 (false, true) => "; the row has no inputs".to_owned(),
                 (false, false) => {
                     format!(
-                        "; the inputs of the row are {}",
+                        "; the row's inputs are {}",
                         escape::names(names.into_iter())
                     )
                 }
             };
             SimulationError::Input(format!(
-                "expected the goal of the user as a string in the input `{}`, found {}{others}",
+                "expected the user's goal as a string in the input `{}`, found {}{others}",
                 escape::name(&program.goal_field),
                 found.as_deref().unwrap_or("no such input"),
             ))
@@ -61,7 +61,7 @@ impl<'a> Simulation<'a> {
                 Err(None) => {}
                 Err(Some(found)) => {
                     return Err(SimulationError::Input(format!(
-                        "expected the persona of the user as a string in the input `{}`, found {found}; leave it out for a user \
+                        "expected the user's persona as a string in the input `{}`, found {found}; leave it out for a user \
                          without a persona",
                         escape::name(name)
                     )));
@@ -72,7 +72,7 @@ impl<'a> Simulation<'a> {
         inputs.data.remove(&program.goal_field);
         if inputs.get(MESSAGES).is_some() {
             return Err(SimulationError::Input(format!(
-                "the input `{MESSAGES}` is the conversation that the assistant gets; rename the field of the row"
+                "the input `{MESSAGES}` is reserved for the conversation that the assistant receives; rename the row's field"
             )));
         }
         Ok(Self {
@@ -162,7 +162,7 @@ impl<'a> Simulation<'a> {
                     Some(other) => found(other),
                 };
                 let reason = format!(
-                    "expected its reply as a string in the field `{}` of its prediction, found {found}; return it there, or name \
+                    "expected its reply as a string in its prediction's `{}` field, found {found}; return it there, or name \
                      another field with `reply_field`",
                     escape::name(name)
                 );

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::results::Results;
 use crate::agreement::Label;
 use crate::contract::Origin;
-use crate::data::{Mapping, ObjectRow, ObjectRows};
+use crate::data::{DataReader, Mapping, ObjectRow};
 use crate::error::{CliError, Result, err, known_names};
 use crate::json::describe::{found, text};
 use crate::messages::escape;
@@ -46,7 +46,7 @@ impl Labels {
         }
         if self.known.contains(field) {
             return Err(err!(
-                "{}: expected a label `{field}` in some row, found null or NaN in all; write the labels",
+                "{}: expected a label `{field}` in at least one row, found only null or NaN; add the labels",
                 file.display()
             ));
         }
@@ -64,16 +64,21 @@ pub(crate) fn in_result(row: &ResultRow, field: &str) -> Result<Label> {
 }
 
 /// Reads the labels of a file, and returns them in the order of these ids. `id` maps a label's id.
-pub(super) fn read(file: &Path, field: &str, id: Option<&Mapping>, of: &Results) -> Result<Labels> {
+pub(super) fn read(
+    (file, reader): (&Path, &DataReader),
+    field: &str,
+    id: Option<&Mapping>,
+    of: &Results,
+) -> Result<Labels> {
     let mut labels = Labels::default();
     let mut by_id = HashMap::new();
     let (mut first, mut gold, mut preds) = (None, Vec::new(), Vec::new());
     let (results, rows) = (&of.file, &of.rows);
-    for row in ObjectRows::open(file, None)? {
+    for row in reader.read_objects(file)? {
         let row = row?;
         let label = label(&row.at, field, row.textual, row.find(field).as_deref())?;
         labels.known.extend(row.keys().map(str::to_owned));
-        let id = id_of(&row, id, file, of)?;
+        let id = id_of(&row, id, (file, reader), of)?;
         let place = rows.find(&id);
         let hashes = row.hashes();
         let at = row.at;
@@ -87,10 +92,10 @@ pub(super) fn read(file: &Path, field: &str, id: Option<&Mapping>, of: &Results)
             gold.extend(is_other(0).then(|| id.clone()));
             preds.extend((is_other(1) && !label.is_missing()).then(|| (at.clone(), place)));
         }
-        first.get_or_insert_with(|| id.clone());
+        first.get_or_insert_with(|| (at.clone(), id.clone()));
         if let Some((_, before)) = by_id.insert(id.clone(), (label, at.clone())) {
             return Err(err!(
-                "{at}: duplicate id `{id}`, first in line {}; ids must be unique within a file",
+                "{at}: duplicate id `{id}`, first on line {}; ids must be unique within a file",
                 before.line
             ));
         }
@@ -103,18 +108,20 @@ pub(super) fn read(file: &Path, field: &str, id: Option<&Mapping>, of: &Results)
         labels.labels.push(label);
         labels.places.push(place);
     }
-    if labels.places.iter().all(Option::is_none) {
+    if let (true, Some((at, found))) = (labels.places.iter().all(Option::is_none), first) {
         let of_results = if rows.is_empty() { "" } else { rows.id(0) };
         return Err(err!(
-            "{}: no id matches {}: expected ids such as `{of_results}`, found ids such as `{}`",
-            file.display(),
+            "{at}: `{}`: expected ids of {} such as `{}`, found `{}`, and no other label has one; {}",
+            escape::name(id.map_or("id", Mapping::path)),
             results.display(),
-            first.unwrap_or_default()
+            escape::name(of_results),
+            escape::name(&found),
+            advice((file, reader), of)?
         ));
     }
     if !gold.is_empty() {
         return Err(err!(
-            "the gold rows of {} in {} are not the gold rows in {}; compare scores with labels of the same data",
+            "the gold rows of {} in {} differ from the gold rows in {}; compare scores with labels for the same data",
             escape::names(gold.iter().map(String::as_str)),
             file.display(),
             results.display()
@@ -127,7 +134,7 @@ pub(super) fn read(file: &Path, field: &str, id: Option<&Mapping>, of: &Results)
             others => format!(", and so are {others} more labels"),
         };
         return Err(err!(
-            "{label}: the label of `{}` is of another prediction than the one at {}{others_too}; label the predictions of these results, or, if the label holds for both, remove `pred` and `pred_hash` from the labels",
+            "{label}: the label of `{}` is for a different prediction than the one at {}{others_too}; label the predictions in these results, or, if the label applies to both, remove `pred` and `pred_hash` from the labels",
             escape::name(rows.id(*place)),
             rows.at(*place)
         ));
@@ -141,7 +148,12 @@ pub(super) fn read(file: &Path, field: &str, id: Option<&Mapping>, of: &Results)
 /// # Errors
 /// Returns an error if a row has no id. Its position is not used, because the results may have other rows, in another
 /// order.
-fn id_of(row: &ObjectRow, mapping: Option<&Mapping>, file: &Path, of: &Results) -> Result<String> {
+fn id_of(
+    row: &ObjectRow,
+    mapping: Option<&Mapping>,
+    labels: (&Path, &DataReader),
+    of: &Results,
+) -> Result<String> {
     let found = match mapping {
         None if row.has_id => return Ok(row.id.clone()),
         None => None,
@@ -162,27 +174,28 @@ fn id_of(row: &ObjectRow, mapping: Option<&Mapping>, file: &Path, of: &Results) 
         (_, None) => Err(err!(
             "{}: expected an `id`, found a label without one; {}",
             row.at,
-            advice(file, of)?
+            advice(labels, of)?
         )),
     }
 }
 
 /// Returns what to write to give labels ids. Row positions do not work as ids, because a label may be at another one.
-fn advice(file: &Path, of: &Results) -> Result<String> {
+fn advice(labels: (&Path, &DataReader), of: &Results) -> Result<String> {
     if of.rows.has_positional() {
-        let again = "the results have no ids either, so score again with --map id=COLUMN, and write it here too";
+        let again = "the results have no ids either, so score again with --map id=COLUMN, and pass it here too";
         return Ok(again.to_owned());
     }
-    Ok(match fitting_column(file, of)? {
-        Some(column) => format!("write --map id={}", escape::name(&column)),
-        None => "no column has an id of the results, so write --map id=COLUMN for both".to_owned(),
+    Ok(match fitting_column(labels, of)? {
+        Some(column) => format!("pass --map id={}", escape::name(&column)),
+        None => "no column contains ids from the results, so pass --map id=COLUMN to both commands"
+            .to_owned(),
     })
 }
 
 /// Returns the column with the most ids of these results, if any.
-fn fitting_column(file: &Path, of: &Results) -> Result<Option<String>> {
+fn fitting_column((file, reader): (&Path, &DataReader), of: &Results) -> Result<Option<String>> {
     let mut known: IndexMap<String, u64> = IndexMap::new();
-    for row in ObjectRows::open(file, None)? {
+    for row in reader.read_objects(file)? {
         let row = row?;
         for column in row.keys() {
             let id = row.find(column).map(Cow::into_owned).and_then(text);

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::args::AgreeArguments;
+use super::args::{AgreeArguments, FileArguments};
 use super::error::{Result, err, known_names};
 use super::files::Files;
 use super::from::InputFile;
@@ -22,7 +22,7 @@ use super::stdio::{print, print_json};
 use crate::agreement::{Agreement, Label, Rating};
 use crate::contract::score::OFFLINE_JUDGE;
 use crate::contract::{Direction, MetricIdentity};
-use crate::data::Mapping;
+use crate::data::{DataReader, Mapping};
 use crate::evaluate::{JudgeReplies, JudgedBy};
 use crate::messages::escape;
 use crate::metrics::Registry;
@@ -87,10 +87,15 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         .read("--labels", &args.labels)
         .check()?;
     check_unique(&args.metrics)?;
+    let has_rows = !args.scores.is_empty() || args.labels.is_some();
+    args.files.check(has_rows, "--labels or --score")?;
     let own = OwnScoreArguments {
         scores: args.scores.clone(),
         mappings: args.id.clone().into_iter().collect(),
-        files: args.files.clone(),
+        files: match args.scores.is_empty() {
+            true => FileArguments::default(),
+            false => args.files.clone(),
+        },
     };
     if own.scores.is_empty() && args.labels.is_none() && args.id.is_some() {
         return Err(err!("--map id=.. needs --labels or --score; remove it"));
@@ -110,6 +115,7 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         &args.label,
         args.labels.as_deref(),
         args.id.as_ref(),
+        &args.files.reader(),
     )?;
     if let (Some(_), [first, second, ..]) = (args.next, &*results.metrics().collect::<Vec<_>>()) {
         return Err(err!(
@@ -189,12 +195,14 @@ pub(super) fn labels(
     label: &str,
     labels: Option<&Path>,
     id: Option<&Mapping>,
+    reader: &DataReader,
 ) -> Result<Labels> {
     labels_of(
         &mut results::read(results.into(), &[], label)?,
         label,
         labels,
         id,
+        reader,
     )
 }
 
@@ -204,9 +212,10 @@ fn labels_of(
     label: &str,
     file: Option<&Path>,
     id: Option<&Mapping>,
+    reader: &DataReader,
 ) -> Result<Labels> {
     let labels = match file {
-        Some(file) => labels::read(file, label, id, results)?,
+        Some(file) => labels::read((file, reader), label, id, results)?,
         None => std::mem::take(&mut results.labels),
     };
     labels.check(file.unwrap_or(&results.file), label)?;
@@ -218,7 +227,7 @@ fn check_metrics(results: &Results, args: &AgreeArguments) -> Result<()> {
     match args.metrics.iter().find(|name| !results.is_rated(name)) {
         None => Ok(()),
         Some(name) => Err(err!(
-            "{}: no row has a score of `{name}`{}",
+            "{}: no row has a score for `{name}`{}",
             args.results.display(),
             known_names(name, results.known.iter().map(String::as_str))
         )),
@@ -297,7 +306,7 @@ fn check_compared(
         .filter(|label| **label != Label::Missing)
         .count();
     Err(err!(
-        "{}: no row has both a score of `{name}` and a label `{}`; rows with a score: {}, rows with a label: {labelled}",
+        "{}: no row has both a score for `{name}` and a label `{}`; rows with a score: {}, rows with a label: {labelled}",
         args.results.display(),
         args.label,
         agreement.without_label
@@ -328,7 +337,7 @@ impl Report<'_> {
             let identity = identity.map_or_else(String::new, |it| format!("{it}\n"));
             let code = match has_other_code {
                 true => format!(
-                    "note: the code of `{name}` changed since these results; raise its version if the meaning did\n"
+                    "note: the code of `{name}` changed since these results; raise its version if its meaning changed\n"
                 ),
                 false => String::new(),
             };

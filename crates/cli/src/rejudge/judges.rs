@@ -26,7 +26,7 @@ pub(super) fn arguments(
 ) -> Result<ScoreArguments> {
     let Some(manifest) = run.manifest().map(|manifest| &manifest.run) else {
         return Err(err!(
-            "{}: its judges are unknown: {}; restore the manifest, or name the judges: `score RUN -m NAME --lm NEW --out NEW.jsonl`, then `compare`",
+            "{}: the judges are unknown: {}; restore the manifest, or name the judges: `score RUN -m NAME --lm NEW --out NEW.jsonl`, then `compare`",
             args.run.display(),
             run.unknown_identity().unwrap_or_default()
         ));
@@ -93,7 +93,7 @@ fn judges(manifest: &RunManifest, file: &Path, named: &[String]) -> Result<Vec<S
     let judges: Vec<String> = judges.map(|(name, _)| name.clone()).collect();
     if judges.is_empty() {
         return Err(err!(
-            "{}: expected a metric that calls a model, found none; to add a metric, write `score RUN -m NAME`",
+            "{}: expected a metric that calls a model, found none; to add a metric, run `score RUN -m NAME`",
             file.display()
         ));
     }
@@ -101,7 +101,7 @@ fn judges(manifest: &RunManifest, file: &Path, named: &[String]) -> Result<Vec<S
         _ if named.is_empty() => Ok(judges),
         None => Ok(named.to_vec()),
         Some(name) => Err(err!(
-            "{}: `{}` is not a judge of the run{}",
+            "{}: `{}` is not a judge in the run{}",
             file.display(),
             escape::name(name),
             known_names(name, judges.iter().map(String::as_str))
@@ -126,7 +126,7 @@ pub(super) fn check(run: &Results, metrics: &[Arc<dyn Metric>], names: &[String]
         let differences = old.differences(&new);
         if let Some(other) = differences.iter().find(|it| !is_of_model(&it.place)) {
             return Err(err!(
-                "`{}` is not the metric of {}: {} is {} in the run, and {} here; if it can be set, write --param {name}.KEY=VALUE, or leave the metric out with -m",
+                "`{}` is not the same metric as in {}: {} is {} in the run, but {} here; if this is a parameter, pass --param {name}.KEY=VALUE; otherwise select only the other metrics with -m",
                 escape::name(name),
                 run.name(),
                 other.place,

@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::agree::{self, Labels};
-use super::args::{Param, RunOptions};
+use super::args::{FileArguments, Param, RunOptions};
 use super::error::{Result, err};
 use super::files::Files;
 use super::limit::Limit;
@@ -30,13 +30,15 @@ use crate::results::{Comparison, ComparisonBuilder, FormatVersion, MetricCompari
 
 /// Let another model judge the rows of a run, and compare both judges
 ///
-/// Calls the model of --lm with the same rows and the judges of the run: the metrics that call a model, with the
-/// parameters that the manifest of the run contains. The run must contain its rows: write it with `score --out FILE
-/// --with-rows`. Prints the paired comparison of the run (A) with the new judge (B), as `compare`.
+/// Runs the judges of the run again on the same rows, with the model of --lm. The judges are the
+/// metrics that call a model; their parameters come from the manifest of the run. The run must
+/// contain its rows: write it with `score --out FILE --with-rows`. Prints the paired comparison of
+/// the run (A) with the new judge (B), as `compare` does.
 ///
-/// With --label it prints which judge is closer to the labels. Of labels that are verdicts, as for `agree`, the
-/// number of rows is compared in which each judge is right (McNemar's exact test); of other numbers the mean absolute
-/// difference between score and label (permutation test). Rows that lack a label, or a score of one of the judges, are left out.
+/// With --label, it prints which judge is closer to the labels. If the labels are verdicts, as for
+/// `agree`, it compares the number of rows in which each judge is right (McNemar's exact test). If
+/// they are other numbers, it compares the mean absolute difference between score and label
+/// (permutation test). Rows that lack a label, or a score of one of the judges, are left out.
 ///
 /// Exit code: 0 on success; 1 if all rows failed, --max-errors was reached, or --budget did not cover all rows; 2 for
 /// invalid usage or input; 130 after Ctrl-C, SIGTERM or SIGHUP.
@@ -63,7 +65,9 @@ pub(super) struct RejudgeArguments {
     /// The column with the ids of the labels, or a dotted path to it; by default `id`
     #[arg(long = "map", value_name = "id=PATH", requires = "labels", value_parser = id_path)]
     id: Option<Mapping>,
-    /// A score of at least this is a pass, or of at most this if lower is better: 0.6 or 60%
+    #[command(flatten)]
+    files: FileArguments,
+    /// A score passes if it is at least this, or at most this if lower is better: 0.6 or 60%
     #[arg(
         long,
         value_name = "X",
@@ -95,11 +99,15 @@ pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCo
         .json_output(args.json);
     files.check()?;
     check_unique(&args.metrics)?;
+    args.files.check(args.labels.is_some(), "--labels")?;
     let old = Results::read(&args.run)?;
     let score = judges::arguments(registry, &old, args)?;
     let labels = args.label.as_deref();
     let labels = labels
-        .map(|field| agree::labels(&args.run, field, args.labels.as_deref(), args.id.as_ref()))
+        .map(|field| {
+            let (file, reader) = (args.labels.as_deref(), args.files.reader());
+            agree::labels(&args.run, field, file, args.id.as_ref(), &reader)
+        })
         .transpose()?;
     let metrics = score::configure(registry, &score)?;
     files.check_metrics(&metrics)?;
@@ -371,7 +379,7 @@ fn closeness(
             .map_err(|error| err!("{}: {error}", against()))?;
         if closeness == Closeness::NoVerdict {
             return Err(err!(
-                "{}: the labels are verdicts, and the scores have none; write --threshold X",
+                "{}: the labels are verdicts, but the scores have none; pass --threshold X",
                 against()
             ));
         }

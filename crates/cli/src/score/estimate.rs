@@ -142,7 +142,7 @@ impl Estimated {
         if self.by_purpose.is_empty() {
             let why = match args.offline {
                 true => "with --offline no language model is called",
-                false => "no metric of this run calls a language model",
+                false => "no metric in this run calls a language model",
             };
             return format!("{why}; the run costs nothing\n");
         }
@@ -169,7 +169,7 @@ impl Estimated {
             counted(probes, "probe")
         ));
         lines.push(format!(
-            "at most {msats} msat if each call is answered at once by a valid reply"
+            "at most {msats} msat if every call gets a valid reply on the first attempt"
         ));
         for EarlyRows { distance, rows } in &self.early {
             let side = if *distance > 0.0 { "above" } else { "below" };
@@ -192,7 +192,7 @@ impl Estimated {
         if !self.unpriced.is_empty() {
             let models = Vec::from_iter(self.unpriced.iter().map(String::as_str)).join(", ");
             lines.push(format!(
-                "no price for {models}, so that {} of {calls} calls are in no amount; add it to the price table (DSRS_PRICES=FILE)",
+                "no price for {models}, so {} of {calls} calls are not in any amount; add it to the price table (DSRS_PRICES=FILE)",
                 self.total.unpriced_calls
             ));
         }

@@ -72,12 +72,12 @@ fn with_files(args: &ScoreArguments) -> Result<ScoreArguments> {
     let mut args = args.clone();
     if let [gold, pred] = &*args.lines {
         (args.gold, args.data) = (Some(gold.clone()), vec![pred.clone()]);
-        args.format = Some(Format::Text);
+        args.files.format = Some(Format::Text);
     }
     if args.from.from.is_none() {
         let files = args.data.iter().map(|path| match Format::files_in(path) {
             Ok(files) if files.is_empty() => Err(err!(
-                "{}: expected files of rows in the folder, found none with the extension {}; name a file",
+                "{}: expected row files in the folder, found none with the extension {}; name a file",
                 path.display(),
                 Format::EXTENSIONS
             )),
@@ -310,7 +310,7 @@ fn evaluate_rows(
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build();
-    let runtime = runtime.map_err(|error| err!("cannot start the threads of the run: {error}"))?;
+    let runtime = runtime.map_err(|error| err!("cannot start the threads for the run: {error}"))?;
     let run = models.settings().scope(async {
         match rows {
             Rows::Pairs(rows) => evaluate.score_files(rows).await,

@@ -1,5 +1,5 @@
 //! `--lm`, `--embed`, `--offline`, `--budget` and the options of the store: the language models of a run's judges, and
-//! a summary of their calls. Without the feature `lm`, only the offline judge and static embeddings are available.
+//! a summary of their calls. Without the `lm` feature, only the offline judge and static embeddings are available.
 //!
 //! Before the first row, the harness checks that the models reply.
 
@@ -45,7 +45,7 @@ impl RunModels {
         ];
         if let Some((_, option)) = options.into_iter().find(|(is_set, _)| *is_set) {
             return Err(err!(
-                "{option}: this program was built without language models; build it with `cargo install dsrs-metrics --features cli,lm`, or enable the feature `lm` of the dependency `dsrs-metrics`"
+                "{option}: this program was built without language models; run `cargo install dsrs-metrics --features cli,lm`, or enable `lm` on your `dsrs-metrics` dependency"
             ));
         }
         let models = match args.offline {
@@ -170,7 +170,7 @@ impl RunModels {
         let is_unused = !requirements(self.settings(), metrics)
             .iter()
             .any(uses_model);
-        is_unused.then(|| format!("warning: --lm {id}: no metric of this run uses this model"))
+        is_unused.then(|| format!("warning: --lm {id}: no metric in this run uses this model"))
     }
 
     /// Returns a line for each metric whose rows were skipped because of the budget. Adds a line if the calls cost more
@@ -271,7 +271,7 @@ impl RunModels {
             .embed
             .as_ref()
             .filter(|_| !requirements(self.settings(), metrics).iter().any(is_used))
-            .map(|id| format!("warning: --embed {id}: no metric of this run uses embeddings"));
+            .map(|id| format!("warning: --embed {id}: no metric in this run uses embeddings"));
         of_judges.into_iter().chain(of_embedder).collect()
     }
 }
@@ -299,9 +299,9 @@ fn unused_offline(metrics: &[Arc<dyn Metric>], chosen: Option<&str>) -> Option<S
     let is_used = |it: &Requirement| it.is_offline() || it.missing_reason().is_some();
     let offline = Settings::new().with(Models::offline());
     if !requirements(offline, metrics).iter().any(is_used) {
-        return Some("warning: --offline: no metric of this run is a judge".to_owned());
+        return Some("warning: --offline: no metric in this run is a judge".to_owned());
     }
-    chosen.map(|id| format!("warning: --offline: the model of DSRS_LM, {id}, is not called"))
+    chosen.map(|id| format!("warning: --offline: the model set in DSRS_LM, {id}, is not called"))
 }
 
 /// Returns the cost charged to rows, if it exceeds the known cost of their calls.
@@ -315,7 +315,7 @@ fn declared_cost(
     let is_more = charged > total.cost_msats.saturating_sub(probes.cost_msats);
     (total.unpriced > probes.unpriced && is_more).then(|| {
         format!(
-            "; rows are charged {charged} msat, as declared by judges for calls of unknown cost"
+            "; rows are charged {charged} msat, as the judges declare for calls of unknown cost"
         )
     })
 }

@@ -49,7 +49,7 @@ fn check(args: &ScoreArguments) -> Result<()> {
     ];
     match set.iter().find(|(_, is_set)| *is_set) {
         Some((option, _)) => Err(err!(
-            "{option} needs the metrics of a run; add -m NAME, or remove it to print the scores in the file"
+            "{option} requires a run with metrics; add -m NAME, or remove the option to print the scores in the file"
         )),
         None => Ok(()),
     }

@@ -35,7 +35,7 @@ pub(crate) fn configure(
     for name in names(args) {
         let entry = registry.find(name).map_err(of_metric)?;
         if selected.insert(name, (entry, Params::default())).is_some() {
-            return Err(err!("duplicate metric `{name}`; name it once"));
+            return Err(err!("duplicate metric `{name}`; list it once"));
         }
     }
     check_names(args)?;
@@ -81,7 +81,7 @@ fn check_names(args: &ScoreArguments) -> Result<()> {
         Some((_, name, option)) => {
             let hint = did_you_mean(name, known());
             Err(err!(
-                "{option}: `{name}` is not a metric of this run{}",
+                "{option}: `{name}` is not a metric in this run{}",
                 hint.as_deref().unwrap_or("; add it with -m")
             ))
         }
@@ -92,11 +92,9 @@ fn check_names(args: &ScoreArguments) -> Result<()> {
 /// Returns the reader of the options, without mappings.
 fn reader(args: &ScoreArguments) -> DataReader {
     let mut reader = args.files.reader();
-    if let Some(format) = args.format {
-        reader = reader.with_format(format);
-    }
     if let Some(gold) = &args.gold {
-        reader = reader.with_gold(gold);
+        let missing = args.missing.unwrap_or_default();
+        reader = reader.with_gold(gold).with_missing(missing);
     }
     for conversion in args.split.iter().chain(&args.decimal_comma) {
         reader = reader.with_conversion(conversion.clone());
@@ -120,7 +118,7 @@ pub(super) fn open(
             .any(|other| other.field() == mapping.field())
         {
             return Err(err!(
-                "--map: duplicate mapping of `{}`; write one",
+                "--map: duplicate mapping of `{}`; keep one",
                 mapping.field()
             ));
         }
@@ -138,7 +136,7 @@ pub(super) fn samples(
 ) -> Result<Samples> {
     if args.repeats.is_some() {
         return Err(err!(
-            "--repeats: the files have several samples of a row, as --map repeat=.. says; write one of the two options"
+            "--repeats: the files have several samples of a row, as --map repeat=.. says; pass only one of the two options"
         ));
     }
     Ok(rows.for_metrics(metrics).into_samples()?)
@@ -184,7 +182,7 @@ fn check_mappings(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result<
             .map(|(_, name)| *name);
         if let Some(meant) = nearest(name, of_side).filter(|meant| !is_mapped(side, meant)) {
             return Err(err!(
-                "--map {mapping}: no metric of this run reads `{field}`; did you mean `{side}.{meant}`?"
+                "--map {mapping}: no metric in this run reads `{field}`; did you mean `{side}.{meant}`?"
             ));
         }
     }
@@ -202,7 +200,7 @@ pub(super) fn with_hint(
         EvaluateError::UnreadableRow { error: metric, .. } => metric,
         EvaluateError::DuplicateId { .. } if has_id() => {
             return err!(
-                "{error}; if they are samples of one row, write --map repeat=COLUMN, and otherwise --map id=COLUMN,COLUMN"
+                "{error}; if they are samples of the same row, pass --map repeat=COLUMN; otherwise pass --map id=COLUMN,COLUMN"
             );
         }
         _ => return error.into(),
@@ -226,7 +224,7 @@ pub(super) fn with_hint(
             )
         }
         None => format!(
-            "if the row has it elsewhere, write {}",
+            "if the row has it elsewhere, pass {}",
             suggested(&format!("{side}.{field}"), args, inputs)
         ),
     };

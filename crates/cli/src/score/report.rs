@@ -184,7 +184,7 @@ fn of_manifest(manifest: &Manifest) -> Vec<String> {
     let mut warnings: Vec<String> = grown
         .map(|file| {
             format!(
-                "warning: {} grew by {} bytes while it was read; this run has the rows of its first {} bytes",
+                "warning: {} grew by {} bytes while it was read; this run has only the rows in its first {} bytes",
                 escape::name(&file.name), file.grew_by, file.bytes
             )
         })
@@ -226,7 +226,7 @@ fn unknown_group(
         None => (
             "attribute",
             format!(
-                "; write gold.{name} or pred.{name} for a field of the gold row or the prediction"
+                "; write gold.{name} for a field of the gold row, or pred.{name} for a field of the prediction"
             ),
         ),
     };
@@ -264,7 +264,7 @@ fn unknown_fields(
             None => {
                 let path = format!("pred.{}", escape::name(&field.name));
                 let suggested = suggested(&path, args, inputs);
-                format!("{metric}: {field}{end} if the rows have it elsewhere, write {suggested}")
+                format!("{metric}: {field}{end} if the rows have it elsewhere, pass {suggested}")
             }
         }
     };
@@ -280,7 +280,7 @@ fn reported_models(metric: &MetricSummary) -> Vec<String> {
         .collect();
     if metric.judged_by_others > 0 {
         lines.push(format!(
-            "warning: {}: {} replies came from further models or fingerprints, which no output names",
+            "warning: {}: {} replies came from other models or fingerprints, which no output lists",
             metric.name, metric.judged_by_others
         ));
     }
@@ -319,7 +319,7 @@ pub(super) fn unknown_identities(args: &ScoreArguments) -> Result<Vec<String>> {
         return Ok(lines);
     }
     for file in args.data.iter().filter(|file| is_regular(file)) {
-        let manifest = manifest_of(file, args.format)?;
+        let manifest = manifest_of(file, args.files.format)?;
         if let Some(Err(reason)) = manifest {
             lines.push(format!(
                 "warning: {}: identity unknown: {reason}",
@@ -343,7 +343,7 @@ mod tests {
         });
         let manifest = serde_json::json!({ "format": 1, "run": run });
         let manifest: Manifest = serde_json::from_value(manifest).unwrap();
-        let warning = "warning: b.jsonl grew by 12 bytes while it was read; this run has the rows of its first 90 bytes";
+        let warning = "warning: b.jsonl grew by 12 bytes while it was read; this run has only the rows in its first 90 bytes";
         assert_eq!(of_manifest(&manifest), [warning]);
     }
 }

@@ -21,7 +21,7 @@ use dsrs_metrics_values::messages::hash;
 /// HTTP endpoint.
 ///
 /// Cheap to clone; clones share the data. On the command line, write the path of a file, a JSON list of paths, or the
-/// URL of an endpoint (`http://localhost:7878/query`, in a build with the feature `sparql-http`).
+/// URL of an endpoint (`http://localhost:7878/query`, in a build with the `sparql-http` feature).
 #[derive(Clone)]
 pub struct SparqlStore {
     pub(super) backend: Backend,
@@ -143,7 +143,7 @@ impl SparqlStore {
     #[cfg(not(feature = "sparql-http"))]
     fn from_endpoint(url: &str) -> Result<Self, SparqlError> {
         Err(SparqlError::new(format_args!(
-            "{url}: this build does not support endpoints; build it with the feature `sparql-http`"
+            "{url}: this build does not support endpoints; build it with the `sparql-http` feature"
         )))
     }
 

@@ -8,7 +8,8 @@ use super::comments::{CommentSyntax, candidates};
 pub struct BalanceOptions {
     /// `()`, `[]` and `{}` must match and nest.
     pub brackets: bool,
-    /// A string that starts with `"` or `'` must be closed, the latter on the same line.
+    /// A string that starts with `"` or `'` must be closed. A string that starts with `'` must be closed on the same
+    /// line.
     pub quotes: bool,
 }
 
@@ -26,7 +27,7 @@ pub struct BalanceOptions {
 /// let all = BalanceOptions { brackets: true, quotes: true };
 /// assert_eq!(check_balance("f(')', \"]\")  # :-(", all), None);
 /// let error = check_balance("f(\n  [1, 2)", all).unwrap();
-/// assert_eq!(error.to_string(), "line 2, column 8: `)` does not match `[` in line 2");
+/// assert_eq!(error.to_string(), "line 2, column 8: `)` does not match `[` on line 2");
 /// ```
 pub fn check_balance(code: &str, options: BalanceOptions) -> Option<Diagnostic> {
     // If the code is unbalanced under every interpretation, the one that gets furthest is the most likely.
@@ -170,7 +171,7 @@ impl<'a> Scan<'a> {
                 let found = char::from(self.bytes[start]);
                 Some((
                     at,
-                    format!("`{close}` does not match `{found}` in line {line}"),
+                    format!("`{close}` does not match `{found}` on line {line}"),
                 ))
             }
             Some(_) => None,

@@ -41,7 +41,7 @@ impl Language {
     #[cfg(not(feature = "syntax"))]
     fn unavailable(self) -> ParserError {
         ParserError(format!(
-            "this build has no parser for {self:?}; build dsrs-metrics with the feature `syntax`, or omit the language"
+            "this build has no parser for {self:?}; build dsrs-metrics with the `syntax` feature, or omit the language"
         ))
     }
 

@@ -2,7 +2,7 @@
 //! language.
 //!
 //! Pure functions on strings. The metrics over rows are in `metrics::proxies` and `metrics::diff`. The parsers require
-//! the feature `syntax`.
+//! the `syntax` feature.
 
 mod balance;
 mod comments;

@@ -22,7 +22,7 @@ const MAX_STEPS: u64 = 1_000_000_000;
 
 /// A regular expression that is compiled once and matched in linear time.
 ///
-/// The syntax is that of the crate [`regex`](https://docs.rs/regex): Perl's, without look-around and backreferences.
+/// The syntax is that of the [`regex`](https://docs.rs/regex) crate: Perl's, without look-around and backreferences.
 /// Match time grows linearly with the length of the string, for every pattern. A pattern has at most 100,000 characters
 /// and ranges after its counted repetitions are written out, so it compiles quickly. A match takes at most 10^9 steps:
 /// the length of the string times the length of the pattern.

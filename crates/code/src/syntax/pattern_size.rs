@@ -52,8 +52,7 @@ const ONE: PatternSize = PatternSize {
     positions: 1,
 };
 
-/// Returns an upper bound on the size of a pattern in the syntax of the crate `regex`, or `None` if
-/// it is invalid.
+/// Returns an upper bound on the size of a pattern in the syntax of the `regex` crate, or `None` if it is invalid.
 pub fn pattern_size(pattern: &str) -> Option<PatternSize> {
     let mut parser = ParserBuilder::new().build();
     parser.parse(pattern).ok().map(|ast| {
@@ -64,7 +63,7 @@ pub fn pattern_size(pattern: &str) -> Option<PatternSize> {
     })
 }
 
-/// Does the same as [`pattern_size`] for a JSON Schema pattern, which may have look-around and backreferences. What
+/// Like [`pattern_size`], for a JSON Schema pattern, which may have look-around and backreferences. A pattern that
 /// cannot be parsed is bounded by its length and its counted repetitions.
 pub fn schema_pattern_size(pattern: &str) -> PatternSize {
     let mut plain = pattern.to_owned();

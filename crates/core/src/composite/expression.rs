@@ -7,8 +7,8 @@ use super::shape::Shape;
 use crate::metric::Metric;
 use crate::rows::dynamic::{Example, Prediction};
 
-/// A component, or a combination of several. A component used twice is evaluated once per row if both uses are clones
-/// of one value.
+/// A component, or a combination of several. A component used twice is evaluated only once per row if both uses are
+/// clones of the same value.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -85,8 +85,8 @@ pub fn weighted<G, P>(
     ))
 }
 
-/// Returns a composite that passes if every component passes, by its own verdict or by the bound of
-/// [`Expression::at_least`].
+/// Returns a composite that passes if every component passes. A component passes by its own verdict, or by the bound
+/// set with [`Expression::at_least`].
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, all, component};
@@ -106,8 +106,8 @@ pub fn all<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expressio
     Expression(Shape::All(shapes(parts)))
 }
 
-/// Returns a composite that passes if any component passes, by its own verdict or by the bound of
-/// [`Expression::at_least`].
+/// Returns a composite that passes if any component passes. A component passes by its own verdict, or by the bound set
+/// with [`Expression::at_least`].
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, any, component};
@@ -167,8 +167,8 @@ pub fn max<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expressio
     Expression(Shape::Max(shapes(parts)))
 }
 
-/// Returns the mean of the truths if the mean of the proxies is at least `at_least`. Otherwise the row is gated: it has
-/// no score, the truths are not evaluated, and it ranks below every row that passed.
+/// Returns the mean of the truths if the mean of the proxies is at least `at_least`. Otherwise the row is gated: the
+/// truths are not evaluated, and the row has no score and ranks below every row that passed.
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, component, gate};
@@ -199,7 +199,7 @@ pub fn gate<G, P>(
     })
 }
 
-/// Mirrors the component's value in its range, to combine a lower-is-better component with others.
+/// Mirrors the component's value within its range, so you can combine a lower-is-better component with others.
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, component, invert};

@@ -107,7 +107,7 @@ pub struct CompositeBuilder<G = Example, P = Prediction> {
     on_missing: OnMissing,
 }
 
-/// The error of an invalid composite.
+/// The error returned when a composite is invalid.
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, component};
@@ -226,7 +226,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         /// ```
         pub fn threshold(threshold: f64) => declared.threshold = Some(threshold);
 
-        /// Declares the tier. By default it is derived; it must not be below that of any component.
+        /// Declares the tier. By default, it is derived; it must not be below that of any component.
         ///
         /// ```
         /// use dsrs_metrics::composite::{Composite, component};
@@ -243,7 +243,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         /// ```
         pub fn tier(tier: MetricTier) => declared.tier = Some(tier);
 
-        /// Sets the largest allowed cost of one call, in millisatoshis.
+        /// Sets the maximum allowed cost of one call, in millisatoshis.
         ///
         /// ```
         /// use dsrs_metrics::composite::{Composite, all, component};
@@ -261,7 +261,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         /// ```
         pub fn budget_msats(budget: u64) => declared.budget_msats = Some(budget);
 
-        /// Sets what a component without a score means for the composite.
+        /// Sets how the composite treats a component without a score.
         ///
         /// ```
         /// use dsrs_metrics::composite::{Composite, OnMissing, component, weighted};

@@ -11,10 +11,10 @@ use crate::metric::Metric;
 use crate::score::Scored;
 use crate::spec::MetricSpec;
 
-/// What a composite does about a component that fails, abstains or panics. A missing component never counts as a pass.
+/// How a composite treats a component that fails, abstains or panics. Such a component never counts as a pass.
 ///
-/// It also applies to the rollouts of a row. If one has no score, the row has none ([`Fail`](Self::Fail)), or the
-/// rollout is omitted and counted ([`Skip`](Self::Skip)).
+/// The same setting applies to the rollouts of a row. If a rollout has no score, either the row has none too
+/// ([`Fail`](Self::Fail)), or the rollout is left out and counted ([`Skip`](Self::Skip)).
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, OnMissing, component, weighted};

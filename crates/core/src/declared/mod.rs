@@ -69,12 +69,12 @@ pub trait Declared: Sized {
         }
     }
 
-    /// Returns the largest expected cost of one call of this value, in millisatoshis; see [`Metric::cost_estimate`](crate::Metric::cost_estimate).
+    /// Returns the maximum expected cost of one call of this value, in millisatoshis; see [`Metric::cost_estimate`](crate::Metric::cost_estimate).
     fn max_cost(&self) -> u64 {
         self.max_cost_of(Declared::spec(self).cost_msats)
     }
 
-    /// Returns the largest expected cost of one call of this value, given the declared cost.
+    /// Returns the maximum expected cost of one call of this value, given the declared cost.
     fn max_cost_of(&self, declared_msats: u64) -> u64 {
         self.requires()
             .map_or(declared_msats, |requires| requires.max_cost(declared_msats))

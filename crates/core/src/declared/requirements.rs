@@ -135,7 +135,7 @@ impl Requirement {
         matches!(self.need, Need::Check(_))
     }
 
-    /// Creates the requirement of a metric that runs a check before the first row. The error is one line with the
+    /// Creates the requirement of a metric that runs a check before the first row. The error is one line that names the
     /// setting to change.
     ///
     /// ```
@@ -156,7 +156,8 @@ impl Requirement {
         Self::new(metric, Need::Check(Arc::new(move || Box::pin(check()))))
     }
 
-    /// Creates the requirement of a metric that cannot score any row. `reason` is one line with the setting to change.
+    /// Creates the requirement of a metric that cannot score any row. `reason` is one line that names the setting to
+    /// change.
     ///
     /// ```
     /// # use dsrs_metrics::contract::Requirement;
@@ -210,7 +211,7 @@ impl Requirement {
         matches!(self.need, Need::MissingModel(_))
     }
 
-    /// Returns `true` if the metric is a judge that was told to use its offline stand-in.
+    /// Returns `true` if the metric is a judge that is set to use its offline stand-in.
     ///
     /// ```
     /// use dsrs_metrics::{judge::shipped::SemanticEquivalence, prelude::*};
@@ -279,7 +280,7 @@ impl fmt::Debug for Requirement {
     }
 }
 
-/// The error that a metric cannot score any row, with one line on the setting to change.
+/// The error returned when a metric cannot score any row, with one line on the setting to change.
 #[derive(Debug, Clone)]
 pub struct NotReady {
     pub metric: String,
@@ -387,7 +388,7 @@ pub trait Requires {
         let _ = all;
     }
 
-    /// Returns the largest expected cost of one call, given the declared cost. A judge's cost depends on its panel.
+    /// Returns the maximum expected cost of one call, given the declared cost. A judge's cost depends on its panel.
     fn max_cost(&self, declared_msats: u64) -> u64 {
         declared_msats
     }

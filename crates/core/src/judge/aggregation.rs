@@ -38,10 +38,10 @@ use crate::trajectory::{Message, Role, Trajectory};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Aggregation {
-    /// For verdicts, the majority of the judges that returned one; a tie is an error. For grades, the most frequent
-    /// grade, or the median of several equally frequent ones. The default for verdicts.
+    /// For verdicts, the majority among the judges that returned a verdict; a tie is an error. For grades, the most
+    /// frequent grade, or the median if several are equally frequent. This is the default for verdicts.
     Majority,
-    /// The median. The default for grades.
+    /// The median. This is the default for grades.
     Median,
     /// The mean.
     Average,
@@ -165,7 +165,7 @@ pub struct Turns {
 #[doc(hidden)]
 pub type Conversation<'i, I> = (&'i Trajectory, fn(&I, Trajectory) -> I);
 
-/// How to combine the scores of the turns into that of the row.
+/// How to combine the scores of the turns into the row's score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum Reduction {
@@ -250,7 +250,7 @@ macro_rules! checked_integer {
 }
 checked_integer!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 
-/// The types that `score = ..` may have besides `bool`.
+/// The types other than `bool` that `score = ..` may have.
 ///
 /// ```
 /// use dsrs_metrics::lm::ScriptedLm;
@@ -339,8 +339,8 @@ pub fn rescale<S: Into<f64>>(grade: impl Into<f64>, scale: std::ops::RangeInclus
     (grade.into() - worst) / (best - worst)
 }
 
-/// Returns the share of items that `is_counted` accepts, in [0, 1]. It is NaN without items; a judge declares what such
-/// a row means with `#[output(each = statements, empty = ..)]`.
+/// Returns the share of items that `is_counted` accepts, in [0, 1], or NaN if there are no items. A judge declares how
+/// to score such a row with `#[output(each = statements, empty = ..)]`.
 ///
 /// ```
 /// use dsrs_metrics::judge::share;

@@ -74,13 +74,13 @@ pub trait Answers {
     const OUTPUT: &'static str;
 }
 
-const NO_ANSWER: &str = "it was scored without an answer, and the tree branches on the answer";
+const NO_ANSWER: &str = "it was scored without an answer, but the tree branches on the answer";
 
 /// Returns a judge's answer on a row. For a panel, it is the answer of more than half of the judges that answered. A
-/// judge whose answers in both orders of a pair differ votes for neither.
+/// judge that answers differently when the pair is swapped votes for neither answer.
 ///
 /// # Errors
-/// Fails if no answer has a majority, or the row was scored without a call.
+/// Fails if no answer has a majority, or if the row was scored without calling a model.
 #[doc(hidden)]
 pub fn answer_of<J: Answers<Answer: Choice>>(scored: &Scored) -> Result<&'static str, String> {
     let metadata = scored.metadata().ok_or(NO_ANSWER)?;
@@ -120,7 +120,7 @@ fn majority<A: Choice>(judges: &[Vec<A>]) -> Result<A, String> {
         if let Some(second) = answers.iter().find(|answer| **answer != first) {
             if let [_] = judges {
                 return Err(format!(
-                    "its answers in both orders of the pair differ, `{}` and `{}`",
+                    "its answers differ between the two orders of the pair: `{}` and `{}`",
                     first.name(),
                     second.name()
                 ));
@@ -142,14 +142,14 @@ fn majority<A: Choice>(judges: &[Vec<A>]) -> Result<A, String> {
         .collect();
     if sure < judges.len() {
         votes.push(format!(
-            "{} with another answer in each order",
+            "{} with a different answer in each order",
             judges.len() - sure
         ));
     }
     match judges.len() {
         0 => Err(NO_ANSWER.to_owned()),
         judges => Err(format!(
-            "no answer has more than half of the votes of {judges} judges: {}; use an odd number of judges, or more of them",
+            "no answer has more than half of the votes of {judges} judges: {}; use an odd number of judges, or more judges",
             votes.join(", ")
         )),
     }

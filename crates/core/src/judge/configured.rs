@@ -222,7 +222,7 @@ impl<'de> Deserialize<'de> for Models {
             "default" => Ok("default".into_model()),
             name if is_whole(name) => Ok(name.into_model()),
             name => Err(D::Error::custom(format!(
-                "expected `provider:model`, found `{name}`; write for instance `openai:gpt-6-luna`"
+                "expected `provider:model`, found `{name}`; write, for example, `openai:gpt-6-luna`"
             ))),
         };
         names.iter().map(model).collect::<Result<_, _>>().map(Self)

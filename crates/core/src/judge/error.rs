@@ -6,8 +6,8 @@ use std::fmt;
 use crate::lm::LmError;
 use crate::messages::escape;
 
-/// Why a judge has no verdict. None of these errors depends on the quality of the judged answer, so none becomes a
-/// score.
+/// The reason why a judge returned no verdict. These errors say nothing about the quality of the judged answer, so they
+/// never become a score.
 ///
 /// ```
 /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -52,9 +52,9 @@ enum Kind {
 }
 
 #[cfg(feature = "lm")]
-const SET_MODEL: &str = "set DSRS_LM=provider:model, such as openai:gpt-6-luna, or write `--lm provider:model` (in code `.with_lm(..)`)";
+const SET_MODEL: &str = "set DSRS_LM=provider:model, such as openai:gpt-6-luna, or pass `--lm provider:model` (in code `.with_lm(..)`)";
 #[cfg(not(feature = "lm"))]
-const SET_MODEL: &str = "build with feature `lm` and set DSRS_LM=provider:model or write `--lm provider:model`, or set a model in code with `.with_lm(..)`";
+const SET_MODEL: &str = "build with the `lm` feature, and set DSRS_LM=provider:model or pass `--lm provider:model`; or set a model in code with `.with_lm(..)`";
 
 impl JudgeError {
     pub(super) fn new(message: impl Into<String>) -> Self {
@@ -66,7 +66,7 @@ impl JudgeError {
 
     pub(super) fn no_model(has_stand_in: bool) -> Self {
         let or_offline = match has_stand_in {
-            true => "; to score by token overlap instead, write `--offline` (in code `.offline()`)",
+            true => "; to score by token overlap instead, pass `--offline` (in code `.offline()`)",
             false => "",
         };
         Self {
@@ -83,7 +83,7 @@ impl JudgeError {
 
     pub(super) fn no_connection(id: &str) -> Self {
         Self::new(format!(
-            "cannot connect to the model `{id}`; build with feature `lm`, or set a model with `.with_lm(..)`"
+            "cannot connect to the model `{id}`; build with the `lm` feature, or set a model with `.with_lm(..)`"
         ))
     }
 
@@ -97,7 +97,7 @@ impl JudgeError {
     pub(super) fn no_quorum(quorum: usize, judges: usize, answered: usize, first: Self) -> Self {
         Self {
             message: format!(
-                "expected verdicts of at least {quorum} of {judges} judges, found {answered}; first error: {first}"
+                "expected verdicts from at least {quorum} of {judges} judges, found {answered}; first error: {first}"
             ),
             kind: Kind::NoQuorum(Box::new(first)),
         }

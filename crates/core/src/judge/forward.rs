@@ -45,7 +45,7 @@ where
     input.map(Untrusted::new)
 }
 
-/// Does the same as [`read_input`], with a default for a missing field.
+/// Like [`read_input`], with a default for a missing field.
 ///
 /// # Errors
 /// Fails if it has another type.

@@ -28,8 +28,8 @@ pub(super) fn shown(model: &JudgeModel) -> String {
     }
 }
 
-/// The models of a scope: the default for judges that name none, and how to connect to a named model. It is part of
-/// [`Settings`], so it applies to every judge that runs within the scope.
+/// The models of a scope: the default for judges that don't name a model, and how to connect to a model by name.
+/// `Models` is part of [`Settings`], so it applies to every judge that runs within the scope.
 ///
 /// ```
 /// use dsrs_metrics::contract::Settings;
@@ -58,7 +58,7 @@ type Connect = dyn Fn(&str) -> Result<Arc<dyn LanguageModel>, LmError> + Send + 
 type ConnectEmbedder = dyn Fn(&str) -> Result<Arc<dyn EmbeddingModel>, LmError> + Send + Sync;
 
 impl Models {
-    /// Uses `lm` for judges that name no model.
+    /// Uses `lm` for judges that don't name a model.
     ///
     /// ```
     /// use dsrs_metrics::contract::Settings;
@@ -83,9 +83,9 @@ impl Models {
         }
     }
 
-    /// Makes judges that name no model use their offline stand-in, even if `DSRS_LM` is set; their results are marked.
-    /// A judge without a stand-in, or one that names a model, is an error before the first row. A judge with a model
-    /// passed as a value calls that model.
+    /// Makes judges that don't name a model use their offline stand-in, even if `DSRS_LM` is set. Their results are
+    /// marked. A run fails before the first row if a judge names a model or has no stand-in. A judge whose model was
+    /// passed as a value still calls that model.
     ///
     /// ```
     /// use dsrs_metrics::contract::Settings;
@@ -143,7 +143,7 @@ impl Models {
         self
     }
 
-    /// Sets the embedding model of metrics that name none. Default: the one named by `DSRS_EMBED`.
+    /// Sets the embedding model for metrics that don't name one. By default, they use the model named by `DSRS_EMBED`.
     ///
     /// ```
     /// use dsrs_metrics::contract::Settings;
@@ -165,9 +165,10 @@ impl Models {
         }
     }
 
-    /// Uses the model named by `DSRS_LM` as the default, and connects to any other by its name, with the API keys and
-    /// endpoints of the environment; see [`Lm`](crate::lm::Lm). One [ledger](Self::ledger) counts them all, and models
-    /// of one account share its rate limits. Judges use these models unless their scope has its own.
+    /// Uses the model named by `DSRS_LM` as the default, and connects to any other model by name, with the API keys and
+    /// endpoints from the environment; see [`Lm`](crate::lm::Lm). One [ledger](Self::ledger) counts the calls of all
+    /// models, and models of the same account share its rate limits. Judges use these models unless their scope has its
+    /// own.
     ///
     /// ```
     /// use dsrs_metrics::judge::Models;
@@ -199,7 +200,8 @@ impl Models {
         Some(id.trim().to_owned()).filter(|id| !id.is_empty())
     }
 
-    /// Builds each model on first use, once, with the same settings. `id` names the model of judges that name none.
+    /// Builds each model on first use, once, with the same settings. `id` names the model for judges that don't name
+    /// one.
     #[cfg(feature = "lm")]
     #[doc(hidden)]
     pub fn built_by(
@@ -222,8 +224,8 @@ impl Models {
         }
     }
 
-    /// Returns the ledger of all calls, if these are the models of the environment. A model passed as a value has its
-    /// own.
+    /// Returns the ledger of all calls, if the models come from the environment. A model passed as a value has its own
+    /// ledger.
     ///
     /// ```
     /// use dsrs_metrics::judge::Models;
@@ -282,7 +284,7 @@ impl Models {
                 ..
             }) => return connect(id),
             _ => {
-                "nothing connects to it; build with feature `lm`, or set a model with `.embedder(..)`"
+                "nothing connects to it; build with the `lm` feature, or set a model with `.embedder(..)`"
             }
         };
         Err(LmError::setting("embedding model", id, reason))
@@ -376,8 +378,8 @@ impl fmt::Debug for Models {
 
 /// Returns the vectors of several strings. Equal strings are embedded once.
 ///
-/// If your judge or metric compares several strings, call this once for all of them. Without a model of its own,
-/// `embedder` is the model of the scope ([`Models::with_embedder`]), or the one named by `DSRS_EMBED`.
+/// If your judge or metric compares several strings, call this once for all of them. If `embedder` has no model of its
+/// own, this calls the model of the scope ([`Models::with_embedder`]), or the one named by `DSRS_EMBED`.
 ///
 /// ```
 /// use dsrs_metrics::judge;
@@ -398,7 +400,7 @@ impl fmt::Debug for Models {
 /// # Errors
 /// Returns [`LmErrorKind::Setting`](crate::lm::LmErrorKind::Setting) if no model is configured, the error of a failed
 /// call, or [`LmErrorKind::InvalidReply`](crate::lm::LmErrorKind::InvalidReply) if the number of vectors differs from
-/// that of the strings.
+/// the number of strings.
 pub async fn embed(embedder: &Embedder, texts: &[&str]) -> Result<Embeddings, LmError> {
     let mut distinct: Vec<&str> = Vec::with_capacity(texts.len());
     let mut positions = Vec::with_capacity(texts.len());
@@ -444,7 +446,7 @@ pub fn embedding_model(embedder: &Embedder) -> Result<Arc<dyn EmbeddingModel>, L
 }
 
 /// Returns what a metric with this embedding model needs before its first row: the model, which a run probes once, or
-/// the reason why it cannot score any row.
+/// the reason why the metric cannot score any row.
 ///
 /// ```
 /// use dsrs_metrics::judge;

@@ -57,11 +57,11 @@ impl OutputSpec {
         #[doc(hidden)]
         pub fn labelled(labels: &'static [&'static str]) => labels = labels;
 
-        /// Sets the list for whose items the output has one item each.
+        /// Sets the list that determines the number of items: the output has one item for each of the list's items.
         #[doc(hidden)]
         pub fn each(each: Each) => each = Some(each);
 
-        /// Sets the list whose items this output's items name by number.
+        /// Sets the list whose items this output refers to by number.
         #[doc(hidden)]
         pub fn cites(list: &'static str) => cites = Some(list);
 
@@ -176,7 +176,7 @@ impl fmt::Debug for Offline {
     }
 }
 
-/// Functions that can replace a judge's model under `.offline()` or `--offline`. They take the inputs as strings in the
+/// Functions that can replace a judge's model with `.offline()` or `--offline`. They take the inputs as strings in the
 /// order of the signature (`None` for an input that the row lacks), and return the outputs by name; `reasoning` may be
 /// omitted.
 ///
@@ -207,8 +207,8 @@ impl fmt::Debug for Offline {
 /// # }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`offline` must name a function from the inputs to the outputs of the judge",
-    label = "not a function from the inputs to the outputs",
+    message = "`offline` must name a function that maps the judge's inputs to its outputs",
+    label = "not a function that maps the inputs to the outputs",
     note = "write `fn name(inputs: &[Option<&str>]) -> serde_json::Map<String, serde_json::Value>`: the inputs as strings, in\nthe order of the struct, and the outputs by name"
 )]
 pub trait AnswersOffline {

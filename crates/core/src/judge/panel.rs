@@ -22,11 +22,11 @@ const CALLS_PER_QUESTION: u64 = 2;
 
 /// The panel of a judge: settings that override those of `#[judge]`.
 ///
-/// On the command line each setting is a parameter of the judge: `--param NAME.models=openai:gpt-6-luna,default`,
-/// `--param NAME.aggregation=median`, and so on. A metric of yours that calls judges has these parameters too if it
-/// takes `#[param(default)] panel: dsrs_metrics::judge::Panel`.
+/// On the command line, each setting is a parameter of the judge: `--param NAME.models=openai:gpt-6-luna,default`,
+/// `--param NAME.aggregation=median`, and so on. Your own metric that calls judges has these parameters too if it takes
+/// `#[param(default)] panel: dsrs_metrics::judge::Panel`.
 ///
-/// Two panels are equal if they return the same answer. The concurrency is not compared, and models passed as values
+/// Two panels are equal if they return the same answer, so their concurrency is not compared. Models passed as values
 /// are equal if they are the same value.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Panel {
@@ -45,26 +45,26 @@ impl Panel {
     }
 
     setters! {
-        /// Sets the model to use where the judge names none.
+        /// Sets the model to use if the judge doesn't name one.
         pub fn with_lm(lm: impl IntoModel) => lm = Some(lm.into_model());
 
-        /// Uses the judge's offline stand-in where it names no model, even if one is configured. Every result is
-        /// marked. The later call of this method and [`with_lm`](Self::with_lm) wins.
+        /// Uses the judge's offline stand-in if it doesn't name a model, even if a default model is configured. Every
+        /// result is marked. If you call both this method and [`with_lm`](Self::with_lm), the later call wins.
         pub fn offline() => lm = Some(JudgeModel::Offline);
 
-        /// Sets the models. All are called, and one listed twice is called twice.
+        /// Sets the models. All of them are called, and a model listed twice is called twice.
         pub fn models(models: impl IntoIterator<Item = impl IntoModel>)
             => settings.models = models.into_iter().map(IntoModel::into_model).collect();
 
         /// Sets how to aggregate the judges' answers.
         pub fn aggregation(aggregation: Aggregation) => settings.aggregation = Some(aggregation);
 
-        /// Sets how many judges are called concurrently per row. By default all are.
+        /// Sets how many judges are called concurrently per row. By default, all are.
         pub fn max_concurrent_judges(limit: usize) => settings.max_concurrent_judges = Some(limit);
 
-        /// Sets how many judges must return a verdict for a score. By default more than half must. The headline counts
-        /// rows that only some of the judges judged, and on the command line the exit code is then 1 unless a quorum is
-        /// set. A judge that the budget does not cover is never left out: the row is skipped.
+        /// Sets how many judges must return a verdict for the row to have a score. By default, more than half must. The
+        /// headline counts rows that only some of the judges judged. If there are any, the command line exits with 1
+        /// unless you set a quorum. If the budget does not cover a judge, the row is skipped regardless of the quorum.
         pub fn quorum(quorum: usize) => settings.quorum = Some(quorum);
 
         /// Sets the judge's threshold: the smallest passing value, or the largest if lower is better.
@@ -73,25 +73,25 @@ impl Panel {
         /// Replaces each score of the judge with 1 (pass) or 0 (fail). The judge must have a threshold.
         pub fn strict() => instance.strict = Some(true);
 
-        /// Sets the largest expected cost of one verdict of one model, in millisatoshis. It also counts as the cost of
+        /// Sets the maximum expected cost of one verdict of one model, in millisatoshis. It also counts as the cost of
         /// a call whose price is unknown.
         pub fn cost_msats(cost_msats: u64) => instance.cost_msats = Some(cost_msats);
     }
 
-    /// Sets the instruction, instead of the doc comment of the judge's signature.
+    /// Sets the instruction, replacing the doc comment of the judge's signature.
     pub fn instruction(self, instruction: impl Into<String>) -> Self {
         let instruction = Some(instruction.into());
         self.prompted(|prompt| prompt.instruction = instruction)
     }
 
     /// Sets the demonstrations: examples with the judge's inputs and outputs, under the names of the signature's
-    /// fields. You can leave out an output `reasoning` that the judge adds itself.
+    /// fields. You can leave out the `reasoning` output if the judge adds it itself.
     pub fn demos(self, demos: impl IntoIterator<Item = Example>) -> Self {
         let demos = demos.into_iter().collect();
         self.prompted(|prompt| prompt.demos = demos)
     }
 
-    /// Sets extra context, which follows the instruction. Like the instruction it is trusted, so put text from others
+    /// Sets extra context that follows the instruction. It is trusted like the instruction, so put text from others
     /// into an input instead.
     pub fn context(self, context: impl Into<String>) -> Self {
         let context = Some(context.into());
@@ -144,7 +144,7 @@ impl Panel {
             .map_err(|error| MetricError::failed(declared.name, error))
     }
 
-    /// Does the same as [`spec`](Self::spec), but ignores invalid settings.
+    /// Like [`spec`](Self::spec), but ignores invalid settings.
     #[doc(hidden)]
     pub fn shown_spec<'a>(&self, declared: MetricSpec<'a>) -> MetricSpec<'a> {
         self.instance.shown(declared)
@@ -232,8 +232,8 @@ impl Panel {
         self.settings.quorum.or(signature.panel.quorum).is_some()
     }
 
-    /// Returns the largest expected cost of a row in millisatoshis, if one verdict of one model costs `verdict_msats`.
-    /// Each model of the panel is called, and once more if its reply needs a repair.
+    /// Returns the maximum expected cost of a row in millisatoshis, if one verdict of one model costs `verdict_msats`.
+    /// Each model of the panel is called once, and again if its reply needs a repair.
     #[doc(hidden)]
     pub fn max_cost(&self, signature: &Signature, verdict_msats: u64) -> u64 {
         let judges = self.num_judges(signature) as u64;
@@ -316,7 +316,7 @@ pub(super) enum Judges<'s> {
     Offline(&'s Offline),
 }
 
-const MIXED: &str = "expected models, or offline for all judges of the panel, found both; remove the named models, or do not ask for offline";
+const MIXED: &str = "expected either models or offline for all judges in the panel, found both; remove the named models or the offline setting";
 
 /// Connects one model of a panel, using the models of the scope; `None` is the offline stand-in.
 fn connect(
@@ -364,7 +364,7 @@ impl<J> JudgeBuilder<J> {
     }
 
     setters! {
-        /// Sets the models that judge and the aggregation of their scores.
+        /// Sets the panel: the models that judge, and how to aggregate their scores.
         ///
         /// ```
         /// use dsrs_metrics::judge::{Panel, shipped::SemanticF1};
@@ -378,7 +378,7 @@ impl<J> JudgeBuilder<J> {
     }
 
     setters! {
-        /// Sets the model of every judge of the panel that names none.
+        /// Sets the model of every judge in the panel that doesn't name one.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -414,7 +414,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn offline() in panel.offline;
 
-        /// Sets the models of the panel, whose scores are aggregated.
+        /// Sets the models of the panel. Their scores are aggregated.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -436,7 +436,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn models(models: impl IntoIterator<Item = impl IntoModel>) in panel.models;
 
-        /// Sets the aggregation of the scores of several judges.
+        /// Sets how to aggregate the scores of several judges.
         ///
         /// ```
         /// use dsrs_metrics::judge::{Aggregation, shipped::SemanticEquivalence};
@@ -457,7 +457,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn aggregation(aggregation: Aggregation) in panel.aggregation;
 
-        /// Sets how many judges run concurrently; at least one does.
+        /// Sets how many judges run concurrently, at least 1.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -518,7 +518,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn strict() in panel.strict;
 
-        /// Sets the largest expected cost of one verdict of one model, in millisatoshis.
+        /// Sets the maximum expected cost of one verdict of one model, in millisatoshis.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -537,7 +537,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn cost_msats(cost_msats: u64) in panel.cost_msats;
 
-        /// Sets the instruction, instead of the signature's doc comment.
+        /// Sets the instruction, replacing the signature's doc comment.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -569,7 +569,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn demos(demos: impl IntoIterator<Item = Example>) in panel.demos;
 
-        /// Sets extra context, which follows the instruction and is trusted like it.
+        /// Sets extra context that follows the instruction and is trusted like it.
         ///
         /// ```
         /// use std::sync::Arc;

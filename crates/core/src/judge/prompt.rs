@@ -54,7 +54,7 @@ pub struct Prompt {
     pub user: Arc<str>,
 }
 
-/// A demonstration: the question about an example, and its answer.
+/// A demonstration: the question about one example, and its answer.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -130,8 +130,8 @@ impl Prompt {
         }
     }
 
-    /// Parses the inputs of a user message. The fence code is on the first line, and only a line that contains it
-    /// starts or ends an input. Returns `None` if the message has another format.
+    /// Parses the inputs in a user message. The first line contains the fence code, and only lines with that code start
+    /// or end an input. Returns `None` if the message isn't in this format.
     ///
     /// ```
     /// use dsrs_metrics::judge::Prompt;

@@ -39,7 +39,7 @@ pub trait JudgeOutput: Sized + Send {
     fn read(reply: &mut Reply<'_>) -> Option<Self>;
 }
 
-/// A reply while its outputs are read.
+/// A reply whose outputs are being read.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -276,7 +276,7 @@ impl<'a> Reply<'a> {
     }
 }
 
-/// Types of a judge's outputs: everything that implements `serde::Deserialize` and `JsonSchema`.
+/// Types that a judge's outputs may have: everything that implements `serde::Deserialize` and `JsonSchema`.
 ///
 /// ```
 /// use dsrs_metrics::judge::Answer;

@@ -130,7 +130,7 @@ pub(super) fn weights(output: &OutputSpec, reply: &LmReply) -> Result<Weights, S
     let covered: f64 = probabilities.iter().sum();
     if covered < LEAST_COVERED {
         return Err(format!(
-            "the values of `{}` have together a probability of {covered:.2} at the place of its answer, and at least {LEAST_COVERED} is required",
+            "the values of `{}` together have a probability of {covered:.2} where it is answered, but at least {LEAST_COVERED} is required",
             output.name
         ));
     }
@@ -151,10 +151,10 @@ fn at_value<'r>(name: &str, reply: &'r LmReply) -> Result<AtValue<'r>, String> {
     let joined: String = reply.logprobs.iter().map(|token| &*token.token).collect();
     let (tail, text) = (joined.trim_end(), reply.text.trim_end());
     if !tail.ends_with(text) && !text.ends_with(tail) {
-        return Err("the tokens of the reply are not its text".to_owned());
+        return Err("the reply's tokens do not match its text".to_owned());
     }
     let start = tail.len().checked_sub(from_end);
-    let start = start.ok_or_else(|| format!("the tokens of the reply begin after `{name}`"))?;
+    let start = start.ok_or_else(|| format!("the reply's tokens begin after `{name}`"))?;
     let mut end = 0;
     let is_before = |token: &&TokenLogprobs| {
         end += token.token.len();
@@ -197,7 +197,7 @@ fn decide(
         // NaN if one is not a number.
         if sum.is_nan() || sum > MAX_SUM {
             return Err(format!(
-                "expected log probabilities whose probabilities have a sum of at most 1, found {sum:.2}"
+                "expected log probabilities whose probabilities sum to at most 1, found {sum:.2}"
             ));
         }
         let mut chosen = None;

@@ -105,12 +105,12 @@ impl PromptSettings {
         }
         if is_empty(&self.context) {
             return Err(JudgeError::new(
-                "expected extra context, found an empty string; write it, or do not set it",
+                "expected extra context, found an empty string; write the context, or leave it unset",
             ));
         }
         if self.is_half && (self.instruction.is_some() || !self.demos.is_empty()) {
             return Err(JudgeError::new(
-                "expected no instruction and no demonstrations for two judges with one score, found some; set them on each of the two",
+                "expected no instruction and no demonstrations for two judges with one score, found some; set them on each judge",
             ));
         }
         Ok(())

@@ -68,7 +68,7 @@ impl Signature {
             return Ok(());
         }
         Err(JudgeError::new(format!(
-            "the cost of a verdict must be at least the sum of the costs of its steps, {sum} msat, found {cost_msats} msat; raise it"
+            "the cost of a verdict must be at least the total cost of its steps, {sum} msat, found {cost_msats} msat; raise it"
         )))
     }
 
@@ -94,7 +94,7 @@ impl Signature {
     }
 }
 
-/// The list for whose items an output has one item each, and what an empty list means.
+/// The list that determines how many items an output has, and what an empty list means.
 #[derive(Debug, Clone, Copy)]
 #[doc(hidden)]
 pub struct Each {

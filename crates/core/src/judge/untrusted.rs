@@ -176,7 +176,7 @@ impl fmt::Debug for Content {
     }
 }
 
-/// Types of a judge's inputs: everything that implements `serde::Serialize`.
+/// Types that a judge's inputs may have: everything that implements `serde::Serialize`.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -238,9 +238,9 @@ pub fn shown_items<T: Serialize>(value: &Untrusted<T>) -> Content {
     serde_json::to_value(&value.0).map_or_else(|_| T::shown(value), Content::numbered)
 }
 
-/// The maximum size of a trace in a prompt, in bytes: about 8,000 tokens. A longer trace is shortened to the first 4
-/// KiB of the inputs and outputs of each step, and to the first and last steps; a line between them states how many
-/// steps and bytes are left out.
+/// The maximum size of a trace in a prompt, in bytes: about 8,000 tokens. A longer trace keeps only the first 4 KiB of
+/// each step's inputs and outputs, and only the first and last steps. A line between them states how many steps and
+/// bytes are left out.
 ///
 /// ```
 /// use dsrs_metrics::judge::MAX_TRACE_BYTES;

@@ -16,8 +16,8 @@ use crate::score::{
 /// A metric's answer to one call.
 ///
 /// A synchronous metric returns [`Ready`](Self::Ready), so no future is allocated per row. A metric that waits, such as
-/// for a language model, returns [`Pending`](Self::Pending). You can await both for the score;
-/// [`resolved`](Self::resolved) also returns a row's contribution to a score of all rows.
+/// for a language model, returns [`Pending`](Self::Pending). You can await either one to get the score. To also get a
+/// row's contribution to a score of all rows, call [`resolved`](Self::resolved).
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -40,7 +40,7 @@ use crate::score::{
 pub enum Answer<'a> {
     /// The metric has finished.
     Ready(Result<RowAnswer>),
-    /// The metric must wait. Nothing happens before the future is polled.
+    /// The metric has to wait. No work starts until the future is polled.
     Pending(BoxFuture<'a, Result<RowAnswer>>),
 }
 
@@ -114,7 +114,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Returns the metric's result. A metric over all rows has one too.
+    /// Returns the metric's result: a score, or a row's contribution to the score of a metric over all rows.
     ///
     /// ```
     /// use dsrs_metrics::contract::{CorpusCounts, RowAnswer};

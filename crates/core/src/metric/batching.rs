@@ -155,7 +155,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Batched<G, P> {
     }
 
     fn wrong_count(&self, expected: usize, found: usize) -> MetricError {
-        let message = format!("expected {expected} results of `evaluate_batch`, found {found}");
+        let message = format!("expected {expected} results from `evaluate_batch`, found {found}");
         MetricError::failed(self.metric.name(), message)
     }
 }

@@ -36,11 +36,11 @@ pub struct MetricCall<'a, G = Example, P = Prediction> {
     pub pred: &'a P,
     /// The trace of the whole program; `Some` while an optimizer is running.
     pub trace: Option<&'a Trace>,
-    /// The predictor being scored, if only one step of the program is.
+    /// The predictor being scored, if the call scores only one step of the program.
     pub pred_name: Option<&'a str>,
     /// That predictor's part of the trace.
     pub pred_trace: Option<&'a Trace>,
-    /// Trace, usage and latency that the program returned with the prediction. They are only informative: unlike
+    /// The trace, usage and latency that the program returned with the prediction. They are only informative: unlike
     /// [`trace`](Self::trace), they do not turn the score into a verdict.
     pub run: Option<&'a ProgramRun>,
     /// Answers to this call, if metrics of one run are equal or share components.
@@ -220,7 +220,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         self.spec.unwrap_or(declared)
     }
 
-    /// Does the same as [`spec`](Self::spec) for a metric whose declaration is a constant.
+    /// Like [`spec`](Self::spec), for a metric whose declaration is a constant.
     #[doc(hidden)]
     pub fn spec_of<M: Declared>(&self) -> &'a MetricSpec<'a> {
         self.spec(const { &<M as Declared>::SPEC })

@@ -13,7 +13,7 @@ use crate::score::{MetricError, MetricReturn, MetricScore, Result};
 use crate::spec::instance_settings::{InstanceSettings, SettingError};
 use crate::spec::{MetricSpec, MetricTier};
 
-/// The name of a metric from a closure: anything that converts into a `String`.
+/// The name of a closure metric: anything that converts into a `String`.
 ///
 /// ```
 /// # use dsrs_metrics::prelude::*;
@@ -237,7 +237,7 @@ impl<G, P> FnMetric<G, P> {
         /// ```
         pub fn with_tier(tier: MetricTier) in spec.with_tier;
 
-        /// Sets the largest expected cost of one call, in millisatoshis.
+        /// Sets the maximum expected cost of one call, in millisatoshis.
         ///
         /// ```
         /// # use dsrs_metrics::prelude::*;

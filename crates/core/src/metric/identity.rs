@@ -13,12 +13,12 @@ use crate::metric::Metric;
 use crate::score::OFFLINE_JUDGE;
 use crate::spec::{Direction, MetricSpec, ScoreRange};
 
-/// Everything that a metric's score depends on that the library can see: the declaration with the version, the
-/// parameters, the names and contents of the [files](Metric::files) it reads, the models it calls (or that a judge
-/// scores offline), and a [fingerprint of its code](MetricSpec::code).
+/// Everything the library can see that a metric's score depends on: the declaration with the version, the parameters,
+/// the names and contents of the [files](Metric::files) it reads, the models it calls (or that a judge scores offline),
+/// and a [fingerprint of its code](MetricSpec::code).
 ///
-/// The fingerprint covers only what the macro sees, not the functions that the code calls. Hand-written metrics have
-/// none. Increment `version` when you change what a metric measures.
+/// The fingerprint covers only what the macro sees, not the functions that the code calls. Hand-written metrics have no
+/// fingerprint. Increment `version` when you change what a metric measures.
 ///
 /// ```
 /// use dsrs_metrics::contract::MetricIdentity;
@@ -76,8 +76,8 @@ pub struct IdentityDifference {
 }
 
 impl MetricIdentity {
-    /// Returns the identity of a metric. It reads the metric's files; one that cannot be read is compared by the
-    /// reason.
+    /// Returns the identity of a metric. This reads the metric's files. For a file that cannot be read, the identity
+    /// contains the reason.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::MetricIdentity, metrics::Em, prelude::*};
@@ -181,7 +181,7 @@ impl MetricIdentity {
         &self.models
     }
 
-    /// Returns `true` if the metric says which values its scores can have, even if that is any number.
+    /// Returns `true` if the metric declares which values its scores can have, even if any number is allowed.
     #[doc(hidden)]
     pub fn declares_range(&self) -> bool {
         self.spec.get("range").is_some()
@@ -260,7 +260,7 @@ impl MetricIdentity {
         (range.min <= range.max).then_some(range)
     }
 
-    /// Returns the differences between this identity and another one, ordered by what differs.
+    /// Returns the differences between this identity and `found`, in the order of the identity's parts.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::MetricIdentity, metrics::{Em, F1}, prelude::*};

@@ -12,11 +12,11 @@ use crate::score::{MetricError, MetricScore, Result};
 use crate::spec::MetricSpec;
 use crate::spec::instance_settings::{InstanceSettings, SettingError};
 
-/// Changes threshold, strictness and cost of one instance of a metric. Every `#[metric]` has these methods; a judge has
-/// its own, which return the judge.
+/// Changes the threshold, strictness and cost of one instance of a metric. Every `#[metric]` has these methods. A judge
+/// has its own versions of them, which return the judge.
 ///
-/// The attribute sets the default, and the instance's spec shows the change. Two metrics are equal only if their
-/// settings are. An invalid setting is reported before the first row and by every call.
+/// The attribute sets the defaults, and the instance's spec has the changed values. Two metrics are equal only if their
+/// settings are equal. An invalid setting is reported before the first row and by every call.
 ///
 /// ```
 /// use dsrs_metrics::metrics::F1;
@@ -66,7 +66,7 @@ pub trait WithSettings: Declared {
         Instance::of(self).strict()
     }
 
-    /// Sets the largest expected cost of one call, in millisatoshis.
+    /// Sets the maximum expected cost of one call, in millisatoshis.
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::F1, prelude::*};
@@ -159,7 +159,7 @@ impl<M> Instance<M> {
         Self::new(self.metric, self.declared, self.settings)
     }
 
-    /// Sets the largest expected cost of one call, in millisatoshis.
+    /// Sets the maximum expected cost of one call, in millisatoshis.
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::F1, prelude::*};
@@ -172,7 +172,7 @@ impl<M> Instance<M> {
         Self::new(self.metric, self.declared, self.settings)
     }
 
-    /// Returns the instance's spec. If a parameter names a field, only [`Metric::spec`] has that name.
+    /// Returns the instance's spec. If a parameter names a field, only the spec from [`Metric::spec`] has that name.
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::F1, prelude::*};

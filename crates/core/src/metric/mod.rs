@@ -81,7 +81,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
             .map_or(MetricTier::Proxy, |declared| declared.spec().tier)
     }
 
-    /// Returns the largest expected cost of one call, in millisatoshis. For a judge it covers one verdict of each model
+    /// Returns the maximum expected cost of one call, in millisatoshis. For a judge it covers one verdict of each model
     /// of its panel, and one repair of each reply.
     ///
     /// ```
@@ -118,7 +118,8 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     #[rustfmt::skip] // rustc shows this line where `impl Metric` lacks the attribute.
     async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore>; // write `#[async_trait]` above `impl Metric`
 
-    /// Scores one pair of rows at once. For a metric that may be asynchronous, the compiler says what to write.
+    /// Scores one pair of rows synchronously. If the metric may be asynchronous, the compiler says what to write
+    /// instead.
     #[doc(hidden)]
     fn score(&self, gold: &G, pred: &P) -> Result<MetricScore>
     where
@@ -130,7 +131,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     /// Scores one call. The harness, composites, `Scorer` and the command line call this. The answer also has the
     /// verdict, feedback and named scores.
     ///
-    /// By default it awaits [`evaluate`](Self::evaluate) and validates the score against [`spec`](Self::spec).
+    /// By default, it awaits [`evaluate`](Self::evaluate) and validates the score against [`spec`](Self::spec).
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::Em, prelude::*};
@@ -150,9 +151,9 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         })
     }
 
-    /// Returns the metric's declaration. By default it has the name, tier and cost of the other methods and the range
-    /// [0, 1]; a score outside of it is an error. Override this method in a hand-written metric for another range, a
-    /// direction, a threshold or fields.
+    /// Returns the metric's declaration. By default, it has the name, tier and cost of the other methods and the range
+    /// [0, 1]; a score outside that range is an error. In a hand-written metric, override this method to declare
+    /// another range, a direction, a threshold or fields.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -207,7 +208,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     /// Scores pairs of rows, and returns one result for each, in order. An error of one pair does not affect the
     /// others.
     ///
-    /// By default it scores up to 32 pairs concurrently. If your metric can score several rows with one call, override
+    /// By default, it scores up to 32 pairs concurrently. If your metric can score several rows with one call, override
     /// it together with [`batch_size`](Self::batch_size).
     ///
     /// ```
@@ -278,7 +279,8 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         1
     }
 
-    /// Scores one call for an optimizer: without a trace it returns the score, with one the verdict.
+    /// Scores one call for an optimizer. Returns the verdict if the call has a trace and the metric has a verdict, and
+    /// the score otherwise.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;

@@ -12,8 +12,8 @@ use crate::spec::MetricSpec;
 /// A metric with a verdict. An optimizer can use it to accept or reject a trace.
 ///
 /// `#[metric]` implements it for functions that return `bool` or have a `threshold`. Closures, run-time composites and
-/// instances with their own settings have it too; without a verdict each call returns an error. A hand-written metric
-/// needs one line:
+/// instances with their own settings implement it too, but if they have no verdict, each call returns an error. A
+/// hand-written metric needs one line:
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -74,8 +74,8 @@ pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> 
     /// ```
     ///
     /// # Errors
-    /// Fails as [`Metric::evaluate`] does, except for a missing field of the prediction, or if the score has no
-    /// verdict. An error is not an acceptance.
+    /// Fails as [`Metric::evaluate`] does, except that a missing field of the prediction is not an error. Also fails if
+    /// the score has no verdict. An error is not an acceptance.
     async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool> {
         let call = MetricCall::new(gold, pred)
             .with_trace(trace)
@@ -108,9 +108,10 @@ impl<G: Sync, P: Sync, M: Metric<G, P> + HasVerdict> AcceptanceTest<G, P> for M 
 
 const NO_VERDICT: &str = "expected a verdict, found a score only; set a threshold";
 
-/// Scores with feedback, for reflective optimizers. Every [`Metric`] is one.
+/// Scores with feedback, for reflective optimizers. Every [`Metric`] implements this trait.
 ///
-/// An optimizer that scores one predictor of a program passes the trace, and the predictor's name and trace:
+/// An optimizer that scores one predictor of a program passes the trace of the program and the name and trace of the
+/// predictor:
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -136,14 +137,14 @@ pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Syn
     async fn feedback_of(&self, call: MetricCall<'_, G, P>) -> Result<FeedbackMetric>;
 
     /// Returns the score and feedback of each objective of a call: one per named score, one per component with a score,
-    /// or a single one. The metadata has its `name`, and its `passed`, `range` and `details` if it has them. The
-    /// verdict of a named score compares its value with the metric's threshold.
+    /// or a single one. The metadata contains the objective's `name`, and its `passed`, `range` and `details` if it has
+    /// them. The verdict of a named score compares its value with the metric's threshold.
     ///
     /// # Errors
     /// Fails as [`Metric::evaluate`] does.
     async fn objectives_of(&self, call: MetricCall<'_, G, P>) -> Result<Vec<FeedbackMetric>>;
 
-    /// Does the same as [`feedback_of`](Self::feedback_of), without a trace.
+    /// Like [`feedback_of`](Self::feedback_of), without a trace.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -162,7 +163,7 @@ pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Syn
         self.feedback_of(MetricCall::new(example, prediction)).await
     }
 
-    /// Does the same as [`objectives_of`](Self::objectives_of), without a trace.
+    /// Like [`objectives_of`](Self::objectives_of), without a trace.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -202,8 +203,8 @@ impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> FeedbackEvaluator<G, P> for M {
     }
 }
 
-/// Returns one objective per named score, one per component with a score, or a single one. The metadata has its `name`,
-/// and its `passed`, `range` and `details` if it has them.
+/// Returns one objective per named score, one per component with a score, or a single one. The metadata contains the
+/// objective's `name`, and its `passed`, `range` and `details` if it has them.
 pub fn objectives(scored: Scored, spec: &MetricSpec<'_>) -> Vec<FeedbackMetric> {
     if !scored.parts().is_empty() {
         return scored

@@ -15,10 +15,11 @@ use crate::value_type::TypeHelp;
 /// A struct of parameters shared by several metrics. `#[derive(ParamGroup)]` implements it, and `#[param(flatten)]`
 /// adds the parameters to a metric.
 ///
-/// Each field is a parameter, with the documentation, the `default` and the `into` of a `#[param]`. A field has a
-/// default or is an `Option`, and its type implements `Debug`, `Clone` and `Deserialize`; the struct implements `Debug`
-/// and `Clone`. The derive also implements `Default`, and defines the trait `NAMESetters`: while it is in scope, the
-/// metrics' builders have a method for each field. `#[param_group(crate = path)]` names the crate.
+/// Each field is a parameter and takes the same documentation, `default` and `into` as a `#[param]`. A field must have
+/// a default or be an `Option`, and its type must implement `Debug`, `Clone` and `Deserialize`. The struct must
+/// implement `Debug` and `Clone`. The derive also implements `Default` and defines the `NAMESetters` trait. While that
+/// trait is in scope, the metrics' builders have a method for each field. `#[param_group(crate = path)]` sets the path
+/// of the crate.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

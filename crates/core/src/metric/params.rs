@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::declared::{Declared, WithoutParameters};
 use crate::spec::{MetricSpec, ParamSpec};
 
-/// The error of a metric's parameter that is unknown, missing or of the wrong type.
+/// The error returned when a parameter of a metric is unknown, missing or of the wrong type.
 ///
 /// ```
 /// use dsrs_metrics::contract::{Configure, Params};
@@ -33,7 +33,7 @@ pub enum ParamError {
     },
     /// The parameter is required and has no value.
     #[error(
-        "metric `{metric}` needs its parameter `{param}` ({expected}): --param {metric}.{param}=VALUE"
+        "metric `{metric}` requires the parameter `{param}` ({expected}): --param {metric}.{param}=VALUE"
     )]
     Missing {
         /// The metric's name.
@@ -45,7 +45,7 @@ pub enum ParamError {
     },
     /// The value cannot be read as the parameter's type.
     #[error(
-        "metric `{metric}`: parameter `{param}` should be {expected}; found `{found}`{}",
+        "metric `{metric}`: parameter `{param}`: expected {expected}, found `{found}`{}",
         InBrackets(reason)
     )]
     WrongType {
@@ -100,8 +100,8 @@ impl std::fmt::Display for Known<'_> {
 
 /// Values for one metric's parameters, by name.
 ///
-/// A value that parses as JSON of the parameter's type is JSON; any other value is a string. You can write `0.8`,
-/// `["a", "b"]` and `python3 check.py` as they are.
+/// A value is read as JSON if it is valid JSON of the parameter's type, and as a string otherwise. You can write `0.8`,
+/// `["a", "b"]` and `python3 check.py` without extra quotes.
 ///
 /// ```
 /// use dsrs_metrics::contract::{Configure, Params};
@@ -225,8 +225,8 @@ pub trait Configure: Sized {
     /// let mut params = Params::default();
     /// params.insert("limit", "few");
     /// let error = Brief::configure(&params).unwrap_err().to_string();
-    /// assert!(error.starts_with("metric `brief`: parameter `limit` should be "), "{error}");
-    /// assert!(error.contains("; found `few`"), "{error}");
+    /// assert!(error.starts_with("metric `brief`: parameter `limit`: expected "), "{error}");
+    /// assert!(error.contains(", found `few`"), "{error}");
     /// ```
     ///
     /// # Errors
@@ -234,7 +234,7 @@ pub trait Configure: Sized {
     fn configure(params: &Params) -> Result<Self, ParamError>;
 
     /// Returns the parameters' defaults as a user would write them, in the order of the spec: `folded`, `0.8`,
-    /// `["a","b"]`. A parameter has `None` if it has no default or its type does not implement `Serialize`.
+    /// `["a","b"]`. An entry is `None` if the parameter has no default or its type does not implement `Serialize`.
     ///
     /// ```
     /// # use dsrs_metrics::contract::Configure;

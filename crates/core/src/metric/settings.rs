@@ -147,10 +147,11 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// The number of a row's repeat, from 0, set while `Evaluate` runs a program and metrics with `repeats`.
+/// The number of a row's current repeat, starting at 0. It is set while `Evaluate` runs a program and metrics with
+/// `repeats`.
 ///
-/// Judges include it in their requests, so a stored reply to one repeat does not answer another. Do the same in a
-/// program that keeps replies itself, such as with [`LmRequest::with_draw`](crate::lm::LmRequest::with_draw).
+/// Judges include it in their requests, so a stored reply to one repeat does not answer another. If your program stores
+/// replies itself, do the same, for example with [`LmRequest::with_draw`](crate::lm::LmRequest::with_draw).
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

@@ -119,6 +119,13 @@ pub fn read_row<'r, T: RowType<'r>>(
     expected: &'static str,
 ) -> Result<T> {
     T::read(row).map_err(|reason| {
+        if let Some(field) = row.not_finite.first() {
+            return MetricError::field(
+                spec.name,
+                side,
+                *crate::rows::FieldError::not_finite(field),
+            );
+        }
         let (expected, reason) = (expected.to_owned(), reason.to_string());
         MetricError::new(
             spec.name,

@@ -61,6 +61,7 @@ impl NamedFields for Prediction {
 
 /// Returns a field of a dynamic row as a string; see [`NamedFields`].
 pub fn in_fields<'r>(row: &'r Fields, name: &str) -> Result<Cow<'r, str>, Box<FieldError>> {
+    row.check_finite(name)?;
     match row.get(name) {
         Some(Value::Null) => Err(null(name)),
         Some(value) => to_string(value).map_err(|TooDeep| unreadable(name, &TooDeep)),

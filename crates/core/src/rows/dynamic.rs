@@ -71,8 +71,8 @@ impl Example {
         self.input_keys.as_deref()
     }
 
-    /// Returns the labels: the fields that only a metric may read. Returns none if [`with_inputs`](Self::with_inputs)
-    /// was not called.
+    /// Returns the labels: the fields that only a metric may read. The result is empty if
+    /// [`with_inputs`](Self::with_inputs) was not called.
     ///
     /// ```
     /// # use dsrs_metrics::example;
@@ -187,7 +187,7 @@ pub struct TraceStep {
 
 /// The steps that led a program to its prediction.
 ///
-/// If an optimizer passes it to a metric, the metric returns its verdict. A trace that a program returns
+/// If an optimizer passes a trace to a metric, the metric returns its verdict. A trace that a program returns
 /// ([`ProgramRun::trace`](crate::ProgramRun)) is only informative, so the metric still returns its score.
 ///
 /// ```

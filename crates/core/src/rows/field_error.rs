@@ -51,26 +51,42 @@ pub enum FieldError {
         /// The value that the field has.
         found: String,
     },
+    /// The field has NaN or an infinity, which JSON has no numbers for.
+    NotFinite {
+        /// The field.
+        field: Cow<'static, str>,
+    },
 }
 
 impl FieldError {
-    /// Returns `true` if the field has a value of another type.
-    pub(crate) const fn is_of_type(&self) -> bool {
-        matches!(self, Self::WrongType { .. })
+    pub(crate) fn not_finite(field: &str) -> Box<Self> {
+        let field = field.to_owned().into();
+        Box::new(Self::NotFinite { field })
+    }
+
+    /// Returns `true` if the field is missing or null.
+    pub(crate) const fn is_absent(&self) -> bool {
+        matches!(self, Self::Missing { .. } | Self::Null { .. })
     }
 
     /// Writes the error's message, naming the side of the row.
     pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>, side: Side) -> fmt::Result {
         match self {
             Self::Missing { field, present } if present.is_empty() => {
-                write!(f, "no field `{side}.{field}`; it has no fields")
+                write!(f, "no field `{side}.{field}`; found no fields")
             }
             Self::Missing { field, present } => {
                 let present = escape::names(present.iter().map(String::as_str));
-                write!(f, "no field `{side}.{field}`; it has {present}")
+                write!(f, "no field `{side}.{field}`; found {present}")
             }
             Self::Null { field, expected } => {
                 write!(f, "field `{side}.{field}`: expected {expected}, found null")
+            }
+            Self::NotFinite { field } => {
+                write!(
+                    f,
+                    "field `{side}.{field}`: expected a value, found NaN or an infinity"
+                )
             }
             Self::WrongType {
                 field,

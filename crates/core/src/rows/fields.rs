@@ -20,6 +20,7 @@ use serde_json::Value;
 
 use crate::json::depth::{self, TooDeep};
 use crate::json::describe::found;
+use crate::json::numbers::is_not_finite;
 use crate::rows::{Absent, Cell, Example, FieldError, Fields, Given, Prediction, read_fields};
 use crate::spec::FieldSpec;
 
@@ -386,6 +387,9 @@ fn unreadable(
         }
         // The deserializer's message names the wrong element.
         Value::Array(_) | Value::Object(_) => format!("{} ({error})", found(value)),
+        Value::String(text) if textual && is_not_finite(text) => {
+            return FieldError::not_finite(field.name);
+        }
         Value::String(text) => {
             let found = found(value);
             match Cell::new(text).hint().filter(|_| textual) {
@@ -419,6 +423,7 @@ macro_rules! dynamic_row {
     ($($row:ty),*) => {$(
         impl<'r, N, W: ReadValue<'r>> ReadField<'r, N, W> for $row {
             fn read_field(&'r self, field: &FieldSpec<'static>) -> Result<W::Output, Box<FieldError>> {
+                self.data.check_finite(field.name)?;
                 W::read_from(&self.data, field)
             }
 

@@ -24,7 +24,7 @@ pub enum InputError {
     /// Neither the example nor the run declares the inputs.
     #[error(
         "the inputs are not declared, so the program would receive the labels too; write `.with_inputs([..])` on each \
-         row, or `.inputs([..])` once for the run, with those of {} that the program may read",
+         row, or `.inputs([..])` once for the run, with the fields among {} that the program may read",
         escape::names(present.iter().map(String::as_str))
     )]
     Undeclared {

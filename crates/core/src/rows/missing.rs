@@ -56,7 +56,9 @@ impl MissingFields {
         let (name, is_null, present) = match error {
             FieldError::Missing { field, present } => (field, false, present),
             FieldError::Null { field, .. } => (field, true, Vec::new()),
-            error @ FieldError::WrongType { .. } => return Err(error),
+            error @ (FieldError::WrongType { .. } | FieldError::NotFinite { .. }) => {
+                return Err(error);
+            }
         };
         let mut fields = vec![MissingField::new(name, is_null)];
         if !is_null {
@@ -146,9 +148,6 @@ impl Absent {
 pub fn is_scored<T>(read: &Result<T, Box<FieldError>>) -> bool {
     match read {
         Ok(_) => true,
-        Err(error) => matches!(
-            **error,
-            FieldError::Missing { .. } | FieldError::Null { .. }
-        ),
+        Err(error) => error.is_absent(),
     }
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::dynamic::{Example, Prediction};
 use super::entries::{Entries, Name};
+use super::field_error::FieldError;
 use crate::json::describe::found;
 use crate::json::numbers::{is_long_integer, numbers};
 use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};
@@ -37,6 +38,10 @@ pub struct Fields {
     #[serde(skip)]
     #[doc(hidden)]
     pub strings: Vec<String>,
+    /// The fields that are null because they had NaN or an infinity. A metric that reads one fails on the row.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub not_finite: Vec<String>,
 }
 
 impl Fields {
@@ -52,7 +57,7 @@ impl Fields {
         self.values.get(name)
     }
 
-    /// Returns a field's value to change it, for example to reuse a row's memory for the next one.
+    /// Returns a mutable reference to the value of a field, for example to reuse the row's memory for the next row.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -98,7 +103,15 @@ impl Fields {
         self.textual && !self.strings.iter().any(|string| string == name)
     }
 
-    /// Does the same as [`insert`](Self::insert), without copying a static name.
+    /// Returns an error if the field had NaN or an infinity.
+    pub(super) fn check_finite(&self, name: &str) -> Result<(), Box<FieldError>> {
+        match self.not_finite.iter().any(|field| field == name) {
+            true => Err(FieldError::not_finite(name)),
+            false => Ok(()),
+        }
+    }
+
+    /// Like [`insert`](Self::insert), but does not copy a static name.
     #[doc(hidden)]
     pub fn insert_named(&mut self, name: Cow<'static, str>, value: Value) -> Option<Value> {
         self.values.insert(name, value)
@@ -117,7 +130,7 @@ impl Fields {
         self.values.remove(name)
     }
 
-    /// Removes a field in constant time, moving the last one to its place.
+    /// Removes a field in constant time by moving the last one into its place.
     #[doc(hidden)]
     pub fn swap_remove(&mut self, name: &str) -> Option<Value> {
         self.values.swap_remove(name)
@@ -175,6 +188,7 @@ impl Fields {
         Self {
             textual: self.textual,
             strings: self.strings.clone(),
+            not_finite: self.not_finite.clone(),
             ..kept
         }
     }

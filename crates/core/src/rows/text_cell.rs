@@ -36,10 +36,10 @@ impl<'r> Cell<'r> {
 }
 
 /// The error for a cell that is not a boolean.
-const NOT_A_BOOLEAN: &str = "in a cell it is true, True or TRUE, or false, False or FALSE";
+const NOT_A_BOOLEAN: &str = "write true, True, TRUE, false, False or FALSE";
 
 /// The error for a cell that begins like a list where a string or a list is expected.
-const NOT_A_LIST: &str = "which begins like a list and is not one; write `[\"a\", \"b\"]` (for an array, its `.tolist()`), \
+const NOT_A_LIST: &str = "which starts like a list but is not one; write `[\"a\", \"b\"]` (for an array, its `.tolist()`), \
                           or the rows as JSONL if it is a string";
 
 impl Cell<'_> {

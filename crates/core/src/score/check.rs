@@ -12,7 +12,7 @@ use crate::trajectory::Condition;
 
 /// A verdict, with the reason for a failure.
 ///
-/// It counts like a `bool`. Optimizers read the reason as feedback.
+/// A `Check` counts like a `bool`. Optimizers read the reason as feedback.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Check;
@@ -124,7 +124,7 @@ impl MetricReturn for Check {
 pub struct Explained<T> {
     /// The score, which may have feedback.
     pub score: T,
-    /// The details; `None` keeps those of the score.
+    /// The details; `None` keeps the score's own details.
     pub details: Option<String>,
 }
 
@@ -147,7 +147,7 @@ impl<T: MetricReturn> MetricReturn for Explained<T> {
 pub enum Unscored {
     /// A field that the metric reads is missing or cannot be read.
     Field {
-        /// The half of the row.
+        /// The side of the row.
         side: Side,
         /// The error of the field.
         error: FieldError,
@@ -202,8 +202,8 @@ pub fn at_least<T: Copy + PartialOrd + std::fmt::Display>(
 pub fn valid_beta(beta: f64) -> Result<(), String> {
     (beta.is_finite() && beta >= 0.0).then_some(()).ok_or_else(|| {
         format!(
-            "`beta` must be a finite number of at least 0, found {beta}; write 1 for precision and recall alike, 2 for recall twice \
-             as much"
+            "`beta` must be a finite number of at least 0, found {beta}; write 1 to weigh precision and recall equally, or 2 to weigh \
+             recall twice as much"
         )
     })
 }

@@ -74,18 +74,19 @@ pub trait CorpusState: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
     /// ```
     ///
     /// # Errors
-    /// Returns [`NotDefined`] if they determine none, such as a correlation of equal values.
+    /// Returns [`NotDefined`] if the rows determine no score. For example, a correlation is not defined if all values
+    /// are equal.
     fn overall_score(&self) -> Result<f64, NotDefined>;
 
-    /// Returns one row's contribution as written to a result file, with the key `formula`, so two files can be
-    /// compared. Returns `None`, the default, if `corpus/record.rs` cannot read it.
+    /// Returns one row's contribution as written to a result file, with a `formula` key, so two files can be compared.
+    /// Returns `None`, the default, if `corpus/record.rs` cannot read it.
     #[doc(hidden)]
     fn record(&self) -> Option<Value> {
         None
     }
 }
 
-/// What one row, or several merged ones, contribute to the score of a corpus metric.
+/// What one row, or several merged rows, contribute to the score of a corpus metric.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Accuracy;
@@ -150,7 +151,7 @@ impl Counted {
     /// ```
     ///
     /// # Errors
-    /// Returns [`NotDefined`] if they determine no score, or one that is not finite.
+    /// Returns [`NotDefined`] if the rows determine no score, or if the score is not finite.
     pub fn score(&self) -> Result<f64, NotDefined> {
         let score = self.state.score()?;
         if score.is_finite() {

@@ -10,7 +10,7 @@ use crate::lm::LmError;
 use crate::rows::field_error::FieldError;
 use crate::spec::{ScoreRange, Side};
 
-/// A [`Result`](std::result::Result) whose error is a [`MetricError`] unless another is named.
+/// A [`Result`](std::result::Result) whose error type defaults to [`MetricError`].
 ///
 /// ```
 /// use dsrs_metrics::{MetricError, Result};
@@ -95,7 +95,7 @@ pub enum MetricErrorKind {
         /// The declared range.
         range: ScoreRange,
     },
-    /// The metric itself returned an error. A typed one is the [`source`](Error::source).
+    /// The metric itself returned an error. A typed error is available as the [`source`](Error::source).
     Failed {
         /// The metric's message.
         message: String,
@@ -129,7 +129,7 @@ pub enum MetricErrorKind {
     },
     /// The metric returned `None`. The harness counts the row as an abstention, not as a failure.
     Abstained,
-    /// Someone asked for the score of one row, but the metric scores all rows together.
+    /// The caller asked for the score of one row, but the metric scores all rows together.
     NoRowScore,
 }
 
@@ -220,7 +220,7 @@ impl MetricError {
         Self::new(metric, MetricErrorKind::Panicked { message })
     }
 
-    /// Sets the cost, in millisatoshis, of the call without a score. The budget is charged for it.
+    /// Sets the cost of the call, in millisatoshis. The budget is charged for it although the row has no score.
     ///
     /// ```
     /// # use dsrs_metrics::{MetricError, Outcome};
@@ -256,7 +256,7 @@ impl MetricError {
         &self.0.kind
     }
 
-    /// Returns the cost of the call without a score, in millisatoshis.
+    /// Returns the cost of the call, in millisatoshis, although the row has no score.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -268,8 +268,8 @@ impl MetricError {
         self.0.cost_msats
     }
 
-    /// Returns `true` if a required field is missing from the prediction or `null`. For a composite, it is a field of
-    /// the component that left it without a score.
+    /// Returns `true` if a required field is missing from the prediction or `null`. For a composite, this refers to the
+    /// component that left it without a score.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -289,7 +289,7 @@ impl MetricError {
             MetricErrorKind::Field {
                 side: Side::Pred,
                 error,
-            } => !error.is_of_type(),
+            } => error.is_absent(),
             MetricErrorKind::Row {
                 side: Side::Pred,
                 reason,
@@ -300,6 +300,18 @@ impl MetricError {
             }
             MetricErrorKind::MissingComponent { .. } => {
                 of_component(&self.0.source).is_some_and(Self::is_missing_from_prediction)
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns `true` if a field that the metric reads has NaN or an infinity, or one that its component reads.
+    #[doc(hidden)]
+    pub fn is_not_finite(&self) -> bool {
+        match self.kind() {
+            MetricErrorKind::Field { error, .. } => matches!(error, FieldError::NotFinite { .. }),
+            MetricErrorKind::MissingComponent { .. } => {
+                of_component(&self.0.source).is_some_and(Self::is_not_finite)
             }
             _ => false,
         }
@@ -370,7 +382,7 @@ impl fmt::Display for MetricError {
             }
             Kind::Abstained => f.write_str(" abstained"),
             Kind::NoRowScore => f.write_str(
-                " scores all rows together and no single row; run it with `Evaluate` or the command `score`",
+                " scores all rows together, not single rows; run it with `Evaluate` or the `score` command",
             ),
         }
     }

@@ -9,8 +9,8 @@ use crate::score::{MetricError, MetricScore, Result, RowAnswer, Scored, row_answ
 use crate::spec::{MetricSpec, Side};
 
 impl Scored {
-    /// Returns the names of the fields that are missing from the prediction or `null`, if the metric scored it
-    /// nevertheless: `missing` of `#[metric]` or `#[pred]`. For a composite, these are the missing fields of its
+    /// Returns the names of the fields that are missing from the prediction or `null`, if the metric scored it anyway
+    /// because `#[metric]` or `#[pred]` sets `missing`. For a composite, these are the missing fields of its
     /// components.
     ///
     /// ```
@@ -76,7 +76,8 @@ impl Scored {
 }
 
 impl Scored {
-    /// Returns `true` if a judge, even as a component, scored the row by token overlap instead of with a model.
+    /// Returns `true` if a judge scored the row by token overlap instead of with a model. The judge may also be a
+    /// component of a composite.
     ///
     /// ```
     /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -101,8 +102,8 @@ impl Scored {
             })
     }
 
-    /// Returns the judges without a verdict, of this judge or of one among the components. Those that no quorum allows
-    /// take precedence.
+    /// Returns the judges that returned no verdict, on the panel of this judge or of one of the components. Judges
+    /// whose loss no quorum allows take precedence.
     #[doc(hidden)]
     pub fn lost_judges(&self) -> Option<&LostJudges> {
         let own = self.critique.as_ref().and_then(|it| it.lost.as_ref());

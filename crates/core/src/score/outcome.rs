@@ -12,8 +12,8 @@ use crate::score::{Counted, MetricError, MetricErrorKind, Result, Scored};
 /// The outcome of one metric on one row. Only [`Scored`](Self::Scored) has a value; no other variant is converted to a
 /// number implicitly.
 ///
-/// With serde, an outcome has the form in which a store keeps it, which may change between versions. A contribution to
-/// a score of all rows cannot be stored: its state is a type of the metric's author.
+/// With serde, an outcome has the form in which a store keeps it. This form may change between versions. A contribution
+/// to a score of all rows cannot be stored: its state has a type that the metric's author defined.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -41,7 +41,7 @@ pub enum Outcome {
         /// The cost, in millisatoshis, of a judge that was stopped between two calls.
         cost_msats: u64,
     },
-    /// The metric scores all rows together: this row has no score but contributes to that one.
+    /// The metric scores all rows together. This row has no score of its own but contributes to the score of all rows.
     #[serde(skip)]
     Counted(Counted),
     /// The metric returned `None`.
@@ -50,7 +50,7 @@ pub enum Outcome {
     NotNeeded,
     /// The row is not in the sample of rows that the metric judges.
     NotSampled {
-        /// The probability with which it could have been; 0 if the run was stopped before the sample was drawn.
+        /// The probability that the row had of being sampled; 0 if the run was stopped before the sample was drawn.
         probability: f64,
     },
     /// The metric failed.
@@ -249,8 +249,8 @@ impl RowAnswer {
     /// # async fn main() -> dsrs_metrics::Result<()> {
     /// let (gold, pred) = (example! { "answer" => "yes" }, prediction! { "answer" => "no" });
     /// let answer = Accuracy::default().answer(MetricCall::new(&gold, &pred)).resolved().await?;
-    /// let message = "metric `accuracy` scores all rows together and no single row; \
-    ///                run it with `Evaluate` or the command `score`";
+    /// let message = "metric `accuracy` scores all rows together, not single rows; \
+    ///                run it with `Evaluate` or the `score` command";
     /// assert_eq!(answer.scored().unwrap_err().to_string(), message);
     /// # Ok(())
     /// # }

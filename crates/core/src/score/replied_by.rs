@@ -19,13 +19,13 @@ const REPLIED_BY: &str = "replied_by";
 pub struct LostJudges {
     /// `true` if the panel sets a quorum, which allows them to fail.
     pub is_allowed: bool,
-    /// The error of the first of them.
+    /// The error of the first of these judges.
     pub first_error: Box<str>,
 }
 
-/// The number of replies to one judge on one row that came from one reported model.
+/// How many replies one judge received from one reported model for one row.
 ///
-/// A provider reports which model replied, because a name such as `gpt-6-luna` stands for a version that changes.
+/// Providers report which model replied because a name such as `gpt-6-luna` can point to different versions over time.
 ///
 /// ```
 /// use dsrs_metrics::contract::RepliedBy;
@@ -63,8 +63,8 @@ pub struct RepliedBy<'a> {
 }
 
 impl<'a> RepliedBy<'a> {
-    /// Reads the entries from the metadata of one score, without its components. Replies of the offline stand-in or
-    /// without a reported model have no entry.
+    /// Reads the entries from the metadata of one score, without its components. Replies from the offline stand-in and
+    /// replies without a reported model have no entry.
     pub fn of_metadata(metadata: &'a Map<String, Value>) -> Vec<Self> {
         let mut all = Vec::new();
         each_in(metadata, &mut |replied_by| all.push(replied_by));

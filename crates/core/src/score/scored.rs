@@ -61,8 +61,8 @@ pub(crate) struct Critique {
 }
 
 impl Scored {
-    /// Returns the metric's feedback, if there is any; without it, the details explain the score. For a composite, this
-    /// is the feedback of its components, worst first.
+    /// Returns the metric's feedback, if there is any. If there is none, the details explain the score. For a
+    /// composite, this is the feedback of its components, worst first.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;

@@ -63,12 +63,12 @@ pub enum Direction {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScoreKind {
-    /// True or false. The score of a run is the share of true, in [0, 1].
+    /// True or false. The score of a run is the share of rows that are true, in [0, 1].
     Bool,
     /// A number. The headline is the mean.
     #[default]
     Number,
-    /// A row has no value. The headline is one score of all rows.
+    /// One score of all rows, which is the headline. A single row has no value.
     Corpus,
 }
 
@@ -144,7 +144,7 @@ pub struct MetricSpec<'a> {
     pub doc: &'a str,
     /// Proxy or truth.
     pub tier: MetricTier,
-    /// The largest expected cost of one call, in millisatoshis.
+    /// The maximum expected cost of one call, in millisatoshis.
     pub cost_msats: u64,
     /// The kind of the values: bool or number.
     pub kind: ScoreKind,
@@ -256,7 +256,7 @@ impl<'a> MetricSpec<'a> {
         /// ```
         pub const fn with_tier(tier: MetricTier) => tier = tier;
 
-        /// Sets the largest expected cost of one call, in millisatoshis.
+        /// Sets the maximum expected cost of one call, in millisatoshis.
         ///
         /// ```
         /// # use dsrs_metrics::contract::MetricSpec;
@@ -573,7 +573,8 @@ pub struct FieldSpec<'a> {
     /// `true` if a row without the field is an error, or is counted as incomplete (see
     /// [`may_be_missing`](Self::may_be_missing)).
     pub required: bool,
-    /// `true` if a prediction without the required field is scored and counted: `missing` of `#[metric]` or `#[pred]`.
+    /// `true` if a prediction without the required field is scored and counted, because `#[metric]` or `#[pred]` sets
+    /// `missing`.
     #[serde(skip_serializing_if = "is_false")]
     pub may_be_missing: bool,
     /// The description of the type for users who do not read Rust, if it has one.

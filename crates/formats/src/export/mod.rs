@@ -23,7 +23,7 @@ use run::{ExportedRun, TextFields};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExportFormat {
-    /// A log of inspect_ai: an `.eval` file. Needs the feature `inspect`.
+    /// A log of inspect_ai: an `.eval` file. Requires the `inspect` feature.
     Inspect,
     /// *Every Eval Ever*, schema 0.3.0: a folder with a JSON file for the run and a JSONL file with the rows.
     EveryEvalEver,
@@ -95,8 +95,8 @@ impl Export {
         }
     }
 
-    /// Sets a fact that the result file does not state, such as `model` or `organization`, or that it states in another way. The guide
-    /// page `formats` lists the tags that each format reads.
+    /// Sets a fact that the result file does not state or states differently, such as `model` or `organization`. The
+    /// guide's `formats` page lists the tags that each format reads.
     ///
     /// ```
     /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
@@ -107,8 +107,8 @@ impl Export {
         self
     }
 
-    /// Sets the field with the input of the program: an attribute, `gold.FIELD` or `pred.FIELD`. By default it is `gold.input`, or else
-    /// `gold.question`, or else the gold row as JSON.
+    /// Sets the field that contains the program's input: an attribute, `gold.FIELD` or `pred.FIELD`. The default is
+    /// `gold.input` or, if a row lacks it, `gold.question`. If a row has neither, it is the gold row as JSON.
     ///
     /// ```
     /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
@@ -119,7 +119,8 @@ impl Export {
         self
     }
 
-    /// Sets the field with the right answer. By default it is `gold.target`, or else `gold.answer`; a row may have none.
+    /// Sets the field that contains the right answer. The default is `gold.target` or, if a row lacks it,
+    /// `gold.answer`. A row may have neither.
     ///
     /// ```
     /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
@@ -130,7 +131,8 @@ impl Export {
         self
     }
 
-    /// Sets the field with the answer of the program. By default it is `pred.answer`, or else the prediction as JSON.
+    /// Sets the field that contains the program's answer. The default is `pred.answer` or, if a row lacks it, the
+    /// prediction as JSON.
     ///
     /// ```
     /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
@@ -141,15 +143,16 @@ impl Export {
         self
     }
 
-    /// Converts a result file to a format that is one file, and returns notes on what is not in it. Memory is some 50 bytes for each
-    /// row beside the longest row: the result file is read several times.
+    /// Converts a result file to a format that consists of one file, and returns notes on what that file leaves out.
+    /// The result file is read several times, so memory use is about 50 bytes per row, plus the longest row.
     ///
     /// # Errors
-    /// [`FormatError`], with the file and the row. For a format with several files, use [`write_folder`](Self::write_folder).
+    /// Returns a [`FormatError`] with the file and the row. For a format with several files, use
+    /// [`write_folder`](Self::write_folder).
     pub fn write(&self, run: &Path, out: &mut dyn Write) -> Result<Vec<String>, FormatError> {
         if self.format == ExportFormat::EveryEvalEver {
             return Err(FormatError::new(
-                "expected a format of one file, found one that is a folder; write it with `Export::write_folder`",
+                "expected a single-file format, found a folder format; use `Export::write_folder`",
             ));
         }
         let run = ExportedRun::read(run, &self.tags, &self.fields)?;
@@ -169,8 +172,8 @@ impl Export {
         Ok(notes)
     }
 
-    /// Converts a result file to a format with several files in a folder, and returns the files that were written, with notes on what is
-    /// not in them.
+    /// Converts a result file to a format with several files in a folder. Returns the files that were written, with
+    /// notes on what they leave out.
     ///
     /// ```
     /// use dsrs_metrics::runs::formats::{Export, ExportFormat};
@@ -189,7 +192,7 @@ impl Export {
     /// ```
     ///
     /// # Errors
-    /// [`FormatError`], with the file and the row.
+    /// Returns a [`FormatError`] with the file and the row.
     pub fn write_folder(
         &self,
         run: &Path,
@@ -197,7 +200,7 @@ impl Export {
     ) -> Result<(Vec<PathBuf>, Vec<String>), FormatError> {
         if self.format != ExportFormat::EveryEvalEver {
             return Err(FormatError::new(
-                "expected the format of a folder, found one that is a file; write it with `Export::write`",
+                "expected a folder format, found a single-file format; use `Export::write`",
             ));
         }
         let run = ExportedRun::read(run, &self.tags, &self.fields)?;

@@ -47,7 +47,7 @@ impl<'a> ExportedRun<'a> {
     ) -> Result<Self, FormatError> {
         if file.as_os_str() == "-" {
             return Err(FormatError::new(
-                "--to: expected a result file, found standard input, which cannot be read several times; write it to a file",
+                "--to: expected a result file, found standard input, which cannot be read more than once; save it to a file",
             ));
         }
         let manifest = manifest_of(file, None).map_err(crate::results::ResultsError::from)?;

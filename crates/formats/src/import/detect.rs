@@ -48,7 +48,8 @@ fn described(format: &str) -> String {
     format!("{}{rest} (`--from {format}`)", first.to_lowercase())
 }
 
-/// Describes a file of another program, with the option that reads it; `None` if it seems to be none, or cannot be read.
+/// Describes a file of another program, with the option that reads it; `None` if the format is not recognized, or the
+/// file cannot be read.
 pub fn recognize(file: &Path) -> Option<String> {
     if !file.is_file() {
         return None;
@@ -131,7 +132,7 @@ fn describe(start: &[u8]) -> String {
                 escape::names(keys.iter().take(8).map(String::as_str))
             )
         }
-        () => "a file without objects of JSON".to_owned(),
+        () => "a file without JSON objects".to_owned(),
     }
 }
 
@@ -194,7 +195,7 @@ mod tests {
                 "an object with `x`",
             ),
             ("[1]", "a list"),
-            ("7", "a file without objects of JSON"),
+            ("7", "a file without JSON objects"),
         ] {
             assert_eq!(describe(text.as_bytes()), expected, "{text}");
         }

@@ -1,4 +1,4 @@
-//! Folders: the logs or samples of several tasks as one run, and the files of a format that has several.
+//! Reads folders: the logs of several tasks become one run, and some formats consist of several files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use super::format::{Converted, Epochs, ForeignFormat};
 use crate::error::FormatError;
 use crate::messages::escape;
 
-/// Converts files, or the files of a folder.
-pub(super) fn convert(
-    format: ForeignFormat,
-    epochs: Epochs,
-    files: &[&Path],
-) -> Result<Converted, FormatError> {
+/// Returns these files, with the files of this format that a folder contains instead of the folder.
+///
+/// # Errors
+/// [`FormatError`], if a folder cannot be read or has no such file.
+#[doc(hidden)]
+pub fn source_files(format: ForeignFormat, files: &[&Path]) -> Result<Vec<PathBuf>, FormatError> {
     let mut all = Vec::new();
     for file in files {
         match file.is_dir() {
@@ -22,6 +22,16 @@ pub(super) fn convert(
             false => all.push(file.to_path_buf()),
         }
     }
+    Ok(all)
+}
+
+/// Converts files, or the files of a folder.
+pub(super) fn convert(
+    format: ForeignFormat,
+    epochs: Epochs,
+    files: &[&Path],
+) -> Result<Converted, FormatError> {
+    let all = source_files(format, files)?;
     let all: Vec<&Path> = all.iter().map(PathBuf::as_path).collect();
     let is_folder = all != files;
     match format {
@@ -70,13 +80,13 @@ fn files_of(format: ForeignFormat, folder: &Path) -> Result<Vec<PathBuf>, Format
         )),
         ([_, second, ..], ForeignFormat::Helm) => Err(FormatError::at(
             second,
-            "a second run in the folder; name the folder of one run",
+            "found several runs in the folder; name a folder with only one run",
         )),
         _ => Ok(found),
     }
 }
 
-/// Makes one run of the logs of several tasks. The id of a row is `TASK:ID`, and its task is an attribute.
+/// Merges the logs of several tasks into one run. A row's id becomes `TASK:ID`, and its task an attribute.
 fn merge(format: ForeignFormat, epochs: Epochs, files: &[&Path]) -> Result<Converted, FormatError> {
     let mut merged: Option<Converted> = None;
     let mut tasks: Vec<(String, &Path)> = Vec::new();
@@ -91,7 +101,7 @@ fn merge(format: ForeignFormat, epochs: Epochs, files: &[&Path]) -> Result<Conve
             return Err(FormatError::at(
                 file,
                 format_args!(
-                    "a second log of the task `{}`, after {}; keep one in the folder",
+                    "duplicate log for the task `{}`, after {}; keep only one in the folder",
                     escape::name(&task),
                     first.display()
                 ),
@@ -122,7 +132,7 @@ fn merge(format: ForeignFormat, epochs: Epochs, files: &[&Path]) -> Result<Conve
             .label
             .take()
             .filter(|label| run.label.as_ref() == Some(label));
-        // A property of one task is no property of the run.
+        // A property that differs between tasks is not one of the run.
         all.run
             .tags
             .retain(|name, value| run.tags.get(name) == Some(value));
@@ -133,7 +143,7 @@ fn merge(format: ForeignFormat, epochs: Epochs, files: &[&Path]) -> Result<Conve
                     return Err(FormatError::at(
                         file,
                         format_args!(
-                            "lower scores of `{name}` are better in some tasks and worse in others; name the files of one kind"
+                            "lower scores of `{name}` are better in some tasks and worse in others; name only files of the same kind"
                         ),
                     ));
                 }

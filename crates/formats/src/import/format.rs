@@ -9,7 +9,7 @@ pub enum ForeignFormat {
     Inspect,
     /// The samples of a task of lm-eval, `samples_TASK_DATE.jsonl`, or a folder of them.
     LmEval,
-    /// Spans of OpenTelemetry, in OTLP's JSON; with the feature `otel`, in its protobuf too.
+    /// Spans of OpenTelemetry, in OTLP's JSON; with the `otel` feature, also in its protobuf.
     Otlp,
     /// Trajectories of the Agent Trajectory Interchange Format.
     Atif,
@@ -60,19 +60,19 @@ impl ForeignFormat {
         (Self::Trn, "trn", "Transcripts of speech recognition"),
     ];
 
-    /// Returns `true` if several files together have the rows, such as gold labels and predictions.
+    /// Returns `true` if several files together contain the rows, such as gold labels and predictions.
     #[doc(hidden)]
     pub const fn is_joined(self) -> bool {
         matches!(self, Self::Bfcl | Self::Swebench | Self::Trec | Self::Trn)
     }
 }
 
-/// What the epochs of a log become.
+/// How to import a log's epochs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Epochs {
     /// Repeats of one row, whose score is their mean.
     Repeats,
-    /// Rows of their own, to be scored again.
+    /// Separate rows, to be scored again.
     Rows,
 }
 

@@ -21,8 +21,7 @@ pub(super) fn import(input: Input<'_>, epochs: Epochs) -> Result<Converted, Form
     let state = match path.exists() {
         true => objects(Input { file: &path }, "a state of HELM")?.swap_remove(0),
         false => {
-            let note =
-                "no `scenario_state.json` in its folder, so rows have no prompts and answers";
+            let note = "no `scenario_state.json` in its folder, so rows have no prompts or answers";
             table.notes.push(note.to_owned());
             Value::Null
         }

@@ -31,12 +31,14 @@ use crate::error::{FormatError, Input};
 use crate::results::write_foreign_rows;
 
 pub use detect::recognize;
+#[doc(hidden)]
+pub use folder::source_files;
 use format::Converted;
 pub use format::{Epochs, ForeignFormat};
 pub(crate) use text::as_string;
 
-/// Converts a file to a result file of JSON Lines with its manifest, and returns notes on what a reader may not expect. All rows
-/// are in memory.
+/// Converts a file to a result file of JSON Lines with its manifest, and returns notes on anything that you may not
+/// expect. All rows are held in memory.
 ///
 /// ```
 /// use dsrs_metrics::runs::formats::{Epochs, ForeignFormat, import_file};
@@ -55,7 +57,7 @@ pub(crate) use text::as_string;
 /// ```
 ///
 /// # Errors
-/// [`FormatError`], with the file and the place in it.
+/// Returns a [`FormatError`] with the file and the place in it.
 pub fn import_file(
     format: ForeignFormat,
     epochs: Epochs,
@@ -65,10 +67,10 @@ pub fn import_file(
     import_files(format, epochs, &[file], out)
 }
 
-/// Converts files that have the rows together, such as judgements and a run of TREC.
+/// Converts files that together contain the rows, such as judgements and a run of TREC.
 ///
 /// # Errors
-/// [`FormatError`], with the file and the place in it.
+/// Returns a [`FormatError`] with the file and the place in it.
 #[doc(hidden)]
 pub fn import_files(
     format: ForeignFormat,

@@ -12,7 +12,7 @@ use crate::contract::{
 };
 use crate::results::ForeignRow;
 
-/// Returns the outcome of a score: its value, and whether it is a verdict.
+/// Returns the outcome of a score. `passed` is its verdict, if it has one.
 pub(super) fn scored(
     value: f64,
     passed: Option<bool>,
@@ -26,7 +26,7 @@ pub(super) fn scored(
     Outcome::Scored(Scored::of_other_program(score, passed, metadata))
 }
 
-/// Returns the outcome of a score that is not a finite number. Where the file has `NaN`, the value is null.
+/// Returns the outcome of a score that is not a finite number. `NaN` was read as null.
 pub(super) fn invalid(metric: &str, found: &Value) -> Outcome {
     let found = match found {
         Value::Null => "missing, null or NaN".to_owned(),
@@ -38,7 +38,7 @@ pub(super) fn invalid(metric: &str, found: &Value) -> Outcome {
     ))
 }
 
-/// Gives each row a result of each metric that some row has, unless the metric is optional. A row without one of them failed.
+/// Adds a failure to each row that lacks a metric of other rows, unless the metric is optional.
 pub(super) fn complete(rows: &mut [ForeignRow], optional: &HashSet<String>) {
     let attempts = rows.iter().flat_map(|row| &row.attempts);
     let names = attempts.flat_map(|attempt| attempt.outcomes.keys());
@@ -57,7 +57,7 @@ pub(super) fn complete(rows: &mut [ForeignRow], optional: &HashSet<String>) {
     }
 }
 
-/// Returns the mean of a metric over the rows that have a score. A row with several evaluations counts with their mean.
+/// Returns the mean of a metric over the rows with a score. The score of a row with several evaluations is their mean.
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 rows")]
 fn mean_of(rows: &[ForeignRow], metric: &str) -> Option<f64> {
     let mean = |values: Vec<f64>| {
@@ -70,13 +70,13 @@ fn mean_of(rows: &[ForeignRow], metric: &str) -> Option<f64> {
     mean(rows.iter().filter_map(of_row).collect())
 }
 
-/// Returns the score of a header and the mean of the rows, if they are different.
+/// Returns the header's score and the mean of the rows, if they differ.
 pub(super) fn other_mean(header: &Value, rows: &[ForeignRow], metric: &str) -> Option<(f64, f64)> {
     let both = header.as_f64().zip(mean_of(rows, metric));
     both.filter(|(header, mean)| (header - mean).abs() > 1e-6)
 }
 
-/// Orders the ids of rows: numbers by their value, then strings.
+/// Compares ids: numbers by value, before strings.
 pub(super) fn by_id(a: &str, b: &str) -> Ordering {
     match (a.parse::<u64>(), b.parse::<u64>()) {
         (Ok(first), Ok(second)) => first.cmp(&second).then_with(|| a.cmp(b)),
@@ -86,7 +86,7 @@ pub(super) fn by_id(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// Returns the record of a program's run. A latency that is not a time is left out.
+/// Returns the record of a program's run, without a latency that isn't a valid duration.
 pub(super) fn program_run(latency_s: Option<f64>, tokens: Option<[u64; 2]>) -> ProgramRun {
     let mut output = ProgramOutput::new(());
     if let Some(latency) = latency_s.and_then(|it| Duration::try_from_secs_f64(it).ok()) {
@@ -98,13 +98,13 @@ pub(super) fn program_run(latency_s: Option<f64>, tokens: Option<[u64; 2]>) -> P
     output.into_parts().1
 }
 
-/// The names of metrics by what another program calls them.
+/// Our names for the metrics of another program.
 #[derive(Default)]
 pub(super) struct MetricNames(IndexMap<String, String>);
 
 impl MetricNames {
-    /// Returns the name of a metric, or of an element of its score after a colon. The command line separates names with commas,
-    /// and a dot is followed by a part, so both are replaced.
+    /// Returns the name of a metric, followed by a colon and the element of its score if there is one. Replaces commas and dots,
+    /// which separate names and parts on the command line.
     pub(super) fn name(&mut self, metric: &str, element: Option<&str>) -> String {
         let original = match element {
             Some(element) => format!("{metric}:{element}"),

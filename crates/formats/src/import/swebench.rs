@@ -44,7 +44,7 @@ pub(super) fn import(inputs: &[Input<'_>], epochs: Epochs) -> Result<Converted, 
                 row.pred = pick(prediction, &[("answer", "/model_patch")]);
                 table.run.label = text(prediction, "/model_name_or_path");
                 if rows.insert(id.clone(), row).is_some() {
-                    let reason = format_args!("a second prediction for {id}; write one");
+                    let reason = format_args!("duplicate prediction for {id}; keep only one");
                     return Err(input.whole(reason));
                 }
             }

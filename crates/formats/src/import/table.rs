@@ -1,6 +1,6 @@
-//! Rows of formats that are objects with fields: what `promptfoo.rs`, `ragas.rs` and others share.
+//! Builds rows and their scores for formats that consist of objects: `promptfoo.rs`, `ragas.rs`, `otlp` and others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
@@ -40,6 +40,7 @@ pub(super) struct Score {
     pub(super) passed: Option<bool>,
     pub(super) reason: Option<String>,
     pub(super) error: Option<String>,
+    pub(super) metadata: Map<String, Value>,
 }
 
 impl TableRow {
@@ -81,7 +82,7 @@ impl Score {
             (None, None) => invalid(&self.metric, &self.value),
             (None, Some(value)) => {
                 let passed = self.passed.or(self.value.as_bool());
-                scored(value, passed, self.reason, Map::new())
+                scored(value, passed, self.reason, self.metadata)
             }
         }
     }
@@ -96,13 +97,18 @@ pub(super) struct Table {
     pub(super) parameters: BTreeMap<String, BTreeMap<String, String>>,
     /// The metrics whose lower scores are better.
     pub(super) lower_is_better: Vec<String>,
+    /// The names of scores that are not the first of their metric in a row.
+    pub(super) repeated: HashSet<String>,
     names: MetricNames,
     rows: IndexMap<String, ForeignRow>,
     failed: Vec<(usize, String)>,
 }
 
 impl Table {
-    /// Adds a row, whose id is new.
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// Returns an error if another row has the same id.
     pub(super) fn add(&mut self, input: Input<'_>, row: TableRow) -> Result<(), FormatError> {
         let mut attempt = RowAttempt {
             pred: Some(Value::Object(row.pred)),
@@ -115,6 +121,7 @@ impl Table {
             while attempt.outcomes.contains_key(&name) {
                 name = self.names.name(&score.metric, Some(&number.to_string()));
                 number += 1;
+                self.repeated.insert(name.clone());
             }
             let mut spec = MetricSpec::new(&score.metric);
             if self.lower_is_better.contains(&score.metric) {
@@ -138,18 +145,16 @@ impl Table {
         };
         let id = escape::name(&row.id).to_string();
         match self.rows.insert(row.id, foreign) {
-            Some(_) => Err(input.whole(format_args!(
-                "a second row with the id `{id}`; write each id once"
-            ))),
+            Some(_) => Err(input.whole(format_args!("duplicate row for id `{id}`; keep only one"))),
             None => Ok(()),
         }
     }
 
-    /// Adds a note if the head of the file counts otherwise.
+    /// Adds a note if the file's header has another count.
     pub(super) fn check(&mut self, what: &str, header: Option<u64>, found: usize) {
         if let Some(header) = header.filter(|header| *header != found as u64) {
             self.notes.push(format!(
-                "the header counts {header} {what}, and the rows have {found}; copy the file again"
+                "the header counts {header} {what}, but the rows have {found}; copy the file again"
             ));
         }
     }

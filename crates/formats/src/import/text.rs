@@ -1,4 +1,4 @@
-//! JSON of other programs: Python writes `NaN` and `Infinity`, which JSON does not have. Limits of size and depth.
+//! Parses JSON of other programs, within limits of size and depth. Python also writes `NaN` and `Infinity`, which JSON lacks.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,17 +14,17 @@ use serde_json::Value;
 
 use super::detect::other_format;
 use crate::error::{FormatError, Input};
+use crate::json::numbers::replace_constants;
 use crate::json::size::{MAX_VALUES, is_too_large};
 use crate::json::unique_keys::reject_duplicate;
 
 pub(super) use crate::data::ROW_LIMIT;
 
-/// Parses JSON in which `NaN` is null and infinities are strings with their names. Fields that the type lacks are skipped,
-/// however deep they are.
+/// Parses JSON, with `NaN` as null and infinities as strings. Skips unknown fields of any depth.
 pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     let text = as_text(bytes)?;
     if is_too_large(text, MAX_VALUES) {
-        return Err(format!("more than {MAX_VALUES} values; expected fewer"));
+        return Err(format!("expected at most {MAX_VALUES} values, found more"));
     }
     let text = with_finite_numbers(text);
     serde_json::from_str(&text).map_err(|error| match error.to_string() {
@@ -41,7 +41,7 @@ pub(super) fn as_text(bytes: &[u8]) -> Result<&str, String> {
         .map_err(|error| format!("invalid UTF-8 at byte {}", error.valid_up_to()))
 }
 
-/// Removes the byte order mark, with which some programs begin a file.
+/// Removes the byte order mark that some programs write.
 pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
@@ -74,45 +74,12 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for Unique<V> {
     }
 }
 
-/// The constants of Python, longest first, and their replacements.
-const CONSTANTS: [(&str, &str); 3] = [
-    ("-Infinity", "\"-Infinity\""),
-    ("Infinity", "\"Infinity\""),
-    ("NaN", "null"),
-];
-
-/// Replaces the constants outside of strings.
+/// Replaces `NaN` by null and infinities by strings with their names.
 pub(super) fn with_finite_numbers(text: &str) -> Cow<'_, str> {
-    if !text.contains("NaN") && !text.contains("Infinity") {
-        return text.into();
-    }
-    let (mut replaced, mut rest) = (String::with_capacity(text.len()), text);
-    let (mut in_string, mut at) = (false, 0);
-    while let Some(byte) = rest.as_bytes().get(at) {
-        match byte {
-            b'"' => in_string = !in_string,
-            b'\\' if in_string => at += 1,
-            b'N' | b'I' | b'-' if !in_string => {
-                if let Some((found, with)) = CONSTANTS
-                    .iter()
-                    .find(|(found, _)| rest[at..].starts_with(found))
-                {
-                    replaced.push_str(&rest[..at]);
-                    replaced.push_str(with);
-                    rest = &rest[at + found.len()..];
-                    at = 0;
-                    continue;
-                }
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    replaced.push_str(rest);
-    replaced.into()
+    replace_constants(text, ["null", "\"Infinity\"", "\"-Infinity\""])
 }
 
-/// Returns a string as it is, and any other value as JSON with sorted keys.
+/// Returns a string unchanged, and any other value as JSON with sorted keys.
 pub(crate) fn as_string(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -124,10 +91,10 @@ pub(crate) fn as_string(value: &Value) -> String {
     }
 }
 
-/// The longest document of a file that consists of one, in bytes.
+/// The maximum size of a file that is a single document, in bytes.
 pub(super) const MAX_DOCUMENT: usize = 256 << 20;
 
-/// Calls a function with each document of a file and its place: each line is one, or the whole file is.
+/// Calls a function with each document of a file and its location. A document is a line, or the whole file.
 pub(super) fn each_document<T: DeserializeOwned>(
     input: Input<'_>,
     expected: &'static str,
@@ -140,7 +107,7 @@ pub(super) fn each_document<T: DeserializeOwned>(
         let parsed = parse::<T>(&lines.line);
         let place = format!("line {}", lines.number);
         let parsed = match parsed {
-            // A document that is written over several lines.
+            // The document spans several lines.
             Err(_) if is_first && parse::<IgnoredAny>(&lines.line).is_err() => {
                 return each("document 1", whole(input, expected)?);
             }
@@ -166,7 +133,7 @@ fn whole<T: DeserializeOwned>(input: Input<'_>, expected: &'static str) -> Resul
     if text.len() > MAX_DOCUMENT {
         let limit = MAX_DOCUMENT >> 20;
         return Err(input.whole(format_args!(
-            "longer than {limit} MiB as one document; write one document in each line"
+            "larger than {limit} MiB as a single document; write one document per line"
         )));
     }
     let start = without_mark(&text).trim_ascii_start();
@@ -174,7 +141,7 @@ fn whole<T: DeserializeOwned>(input: Input<'_>, expected: &'static str) -> Resul
         return Err(other_format(
             input,
             expected,
-            input.whole("not an object of JSON"),
+            input.whole("not a JSON object"),
         ));
     }
     parse(&text).map_err(|reason| match parse::<IgnoredAny>(&text) {
@@ -199,10 +166,10 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Reads the next line that is not blank; false at the end.
+    /// Reads the next line that isn't blank; returns `false` at the end.
     ///
     /// # Errors
-    /// Of the file, or if the line is longer than [`ROW_LIMIT`].
+    /// Returns an error if the file cannot be read or the line is longer than [`ROW_LIMIT`].
     pub(super) fn read_next(&mut self) -> io::Result<bool> {
         loop {
             self.line.clear();

@@ -41,13 +41,13 @@ pub(super) fn import(inputs: &[Input<'_>], epochs: Epochs) -> Result<Converted, 
             }
             if !seen.insert([columns[0], columns[2]].map(str::to_owned)) {
                 return Err(invalid(
-                    "a second line of its query and document; write one",
+                    "duplicate line for this query and document; keep only one",
                 ));
             }
         }
     }
     if judged.is_empty() || rankings.is_empty() {
-        let reason = "expected judgements (4 columns) and a run (6 columns), found one of them; write `--from trec QRELS RUN`";
+        let reason = "expected judgements (4 columns) and a run (6 columns), found one of them; pass `--from trec QRELS RUN`";
         return Err(inputs[0].whole(reason));
     }
     let unranked = judged.keys().filter(|query| !rankings.contains_key(*query));
@@ -89,13 +89,13 @@ pub(super) fn import_transcripts(
     epochs: Epochs,
 ) -> Result<Converted, FormatError> {
     let [reference, hypothesis] = inputs else {
-        let reason = "expected two files; write `--from trn REFERENCE HYPOTHESIS`";
+        let reason = "expected two files; pass `--from trn REFERENCE HYPOTHESIS`";
         return Err(inputs[0].whole(reason));
     };
     let missing = |input: &Input<'_>, id: &str| {
         let id = escape::name(id);
         input.whole(format_args!(
-            "no transcript of `{id}`; write each in both files"
+            "no transcript for `{id}`; each must be in both files"
         ))
     };
     let mut said = transcripts(*hypothesis)?;
@@ -128,7 +128,7 @@ fn transcripts(input: Input<'_>) -> Result<IndexMap<String, String>, FormatError
             .insert(id.trim().to_owned(), text.trim().to_owned())
             .is_some()
         {
-            return Err(invalid("a second transcript of its id; write one"));
+            return Err(invalid("duplicate transcript for this id; keep only one"));
         }
     }
     Ok(transcripts)

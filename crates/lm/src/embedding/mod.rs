@@ -69,7 +69,7 @@ use super::LmError;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an embedding model",
     label = "not an `EmbeddingModel`",
-    note = "implement `EmbeddingModel` for it, or use a `ScriptedEmbedder`; with feature `lm`, `ProviderEmbedder::from_env()` returns the model of a provider"
+    note = "implement `EmbeddingModel` for it, or use a `ScriptedEmbedder`; with the `lm` feature, `ProviderEmbedder::from_env()` returns the model of a provider"
 )]
 pub trait EmbeddingModel: Send + Sync {
     /// Returns the model's name: `provider:model`, or `static:` and the hash of the files in a folder. It is part of a
@@ -117,7 +117,7 @@ pub trait EmbeddingModel: Send + Sync {
     /// Returns [`LmError`] if the call fails or returns vectors that [`Embeddings::new`] rejects.
     async fn embed(&self, texts: &[&str]) -> Result<Embeddings, LmError>;
 
-    /// Checks that the model answers. A run calls this before its first row. By default it embeds one word.
+    /// Checks that the model answers. A run calls this before its first row. By default, it embeds one word.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, LmError, ScriptedEmbedder};
@@ -144,7 +144,7 @@ pub(super) const PROBE: &str = "probe";
 /// Returns the static vectors in a folder, which is read once per process.
 ///
 /// # Errors
-/// Returns [`LmErrorKind::Setting`](crate::LmErrorKind::Setting) if the feature `embed-static` is not enabled or the
+/// Returns [`LmErrorKind::Setting`](crate::LmErrorKind::Setting) if the `embed-static` feature is not enabled or the
 /// folder has no valid files.
 #[doc(hidden)]
 pub fn static_embedder(folder: &str) -> Result<Arc<dyn EmbeddingModel>, LmError> {
@@ -152,7 +152,7 @@ pub fn static_embedder(folder: &str) -> Result<Arc<dyn EmbeddingModel>, LmError>
     return static_vectors::shared(folder);
     #[cfg(not(feature = "embed-static"))]
     {
-        let reason = "build with feature `embed-static`, which reads the vectors";
+        let reason = "build with the `embed-static` feature, which reads the vectors";
         let folder = format!("static:{folder}");
         Err(LmError::setting("embedding model", &folder, reason))
     }

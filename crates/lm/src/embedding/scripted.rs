@@ -12,8 +12,9 @@ use crate::{LmError, Usage};
 
 /// An embedding model for tests. It returns a fixed vector for each string and records its calls.
 ///
-/// A string's vector is the one set by [`when`](Self::when), or the result of [`otherwise`](Self::otherwise). Without
-/// either, the call fails with [`LmErrorKind::Other`](crate::LmErrorKind::Other). Clones share the recorded calls.
+/// A string's vector is the one set by [`when`](Self::when), or the result of [`otherwise`](Self::otherwise). If
+/// neither is set, the call fails with [`LmErrorKind::Other`](crate::LmErrorKind::Other). Clones share the recorded
+/// calls.
 ///
 /// ```
 /// use dsrs_metrics::lm::{EmbeddingModel, LmError, ScriptedEmbedder};

@@ -87,8 +87,9 @@ impl LmBudget {
         }
     }
 
-    /// Keeps the spending in a store, under this name. If the process is killed, the next one continues with what is
-    /// left of the budget; a call in progress counts with its highest possible cost. [`end`](Self::end) starts over.
+    /// Saves the amount spent in a store under this name. If the process is killed, the next one resumes with the
+    /// remaining budget. A call that was in progress is charged at its maximum cost. Call [`end`](Self::end) to reset
+    /// the budget.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmBudget, Store};

@@ -40,7 +40,7 @@ impl Default for CircuitPolicy {
     }
 }
 
-/// A model that pauses its calls while its provider keeps failing. During the pause calls fail immediately with
+/// A model that pauses its calls while its provider keeps failing. During the pause, calls fail immediately with
 /// [`LmErrorKind::CircuitOpen`], instead of each waiting for its own timeout.
 ///
 /// Failures are lost connections, timeouts, 5xx statuses and responses that are not replies. A rate limit (429) is not
@@ -120,7 +120,7 @@ struct Open {
 }
 
 impl<L> CircuitBreaker<L> {
-    /// Wraps `inner` with a circuit of its own.
+    /// Wraps `inner` with its own circuit.
     ///
     /// ```
     /// use std::time::Duration;

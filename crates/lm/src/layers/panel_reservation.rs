@@ -22,11 +22,11 @@ pub struct Quote {
     pub(super) msats: u64,
 }
 
-/// Reserves all of `quotes`, then runs the calls. Reservations that no call takes return to the budget.
+/// Reserves all of `quotes`, then runs the calls. Unused reservations are returned to the budget.
 ///
 /// # Errors
-/// Returns [`LmErrorKind::BudgetExceeded`](crate::LmErrorKind::BudgetExceeded) if a budget does not cover its calls.
-/// Then no call is made.
+/// Returns [`LmErrorKind::BudgetExceeded`](crate::LmErrorKind::BudgetExceeded) if a budget does not cover its calls. In
+/// that case, no call is made.
 pub async fn run<T>(mut quotes: Vec<Quote>, calls: impl Future<Output = T>) -> Result<T, LmError> {
     quotes.sort_by_key(|quote| quote.budget.order());
     let mut reservations = Vec::with_capacity(quotes.len());

@@ -18,7 +18,8 @@ use super::panel_reservation::{self, Quote};
 /// - a reply costs its tokens at the model's price;
 /// - an error from the provider or a failed connection costs nothing;
 /// - a call that may have been charged without a complete reply (a timeout, a lost connection, an invalid reply, a
-///   cancelled call) costs its reported tokens, or else the highest amount possible, if `max_tokens` limits it.
+///   cancelled call) costs its reported tokens or, if none were reported, the highest possible amount, if `max_tokens`
+///   limits it.
 ///
 /// This cost is charged to the budget, and the reply or error carries it to the [`Ledger`](crate::Ledger) and to the
 /// row's outcome.
@@ -54,7 +55,7 @@ pub struct Priced<L> {
 pub(crate) const DEFAULT_MAX_TOKENS: u32 = 4096;
 
 impl<L: LanguageModel> Priced<L> {
-    /// Computes the cost of the calls of `inner` from `prices`.
+    /// Wraps `inner` and computes the cost of its calls from `prices`.
     ///
     /// ```
     /// use dsrs_metrics::lm::{

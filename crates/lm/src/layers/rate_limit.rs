@@ -19,8 +19,8 @@ use super::super::{LanguageModel, LmError, LmReply, LmRequest};
 /// A limiter of requests and tokens per minute. Clones share the limits: use one limiter for all models of an account.
 ///
 /// Calls wait in order of arrival; none is rejected. A tenth of the limit is available immediately and the rest is
-/// spread over the minute, so no 60 seconds exceed the limit; in the long run nine tenths of it are usable. A call's
-/// tokens are estimated first (one per three bytes of the prompt, plus `max_tokens` or 1,024 for the reply) and
+/// spread over the minute, so no 60 seconds exceed the limit. In the long run, nine tenths of the limit are usable. A
+/// call's tokens are estimated first (one per three bytes of the prompt, plus `max_tokens` or 1,024 for the reply) and
 /// corrected by the usage that the provider reports.
 ///
 /// ```

@@ -81,7 +81,7 @@ impl RetryPolicy {
 }
 
 /// A model that retries transient failures. The reply or error carries the cost and tokens of all attempts, and an
-/// error also the number of attempts.
+/// error also carries the number of attempts.
 ///
 /// ```
 /// use std::time::Duration;

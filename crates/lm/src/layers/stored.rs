@@ -12,9 +12,9 @@ use super::single_flight::{Flight, SingleFlight};
 
 /// A model that keeps its replies in a store, so no call is paid for twice.
 ///
-/// A complete reply is stored even if a judge cannot parse it, so a run that continues does not pay for the same repair
-/// again ([`refresh`](Self::refresh) makes the call again). A reply that was truncated, filtered, refused or empty is
-/// stored if the provider charged for it. Errors are not stored; the next run repeats those calls.
+/// A complete reply is stored even if a judge cannot parse it, so a resumed run does not pay for the same repair again
+/// ([`refresh`](Self::refresh) makes the call again). A reply that was truncated, filtered, refused or empty is stored
+/// if the provider charged for it. Errors are not stored; the next run repeats those calls.
 ///
 /// Equal concurrent calls become one call; the others wait for its reply or error. If that call is dropped, one of the
 /// waiting calls is made instead.

@@ -122,7 +122,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Calls>, ReplayError> {
             serde_json::from_slice(bytes).map_err(|error| damaged(reason_of(&error)))?;
         let key = key_of(&call.model, &call.request);
         if calls.insert(key, call).is_some() {
-            return Err(damaged("a call that an earlier line has".to_owned()));
+            return Err(damaged("a duplicate of an earlier call".to_owned()));
         }
     }
     Ok(Some(calls))

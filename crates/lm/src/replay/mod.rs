@@ -55,7 +55,7 @@ tokio::task_local! {
     static CURRENT: Option<Arc<Replay>>;
 }
 
-/// The calls of a scope: recorded, or to be recorded.
+/// The calls of a scope, either recorded already or to be recorded.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -196,7 +196,7 @@ impl Replay {
         CURRENT.scope(Some(Arc::clone(self)), future)
     }
 
-    /// Does the same as [`scope`](Self::scope) for a function, such as one that blocks on a runtime.
+    /// Like [`scope`](Self::scope), for a function, such as one that blocks on a runtime.
     pub fn scope_sync<T>(self: &Arc<Self>, run: impl FnOnce() -> T) -> T {
         CURRENT.sync_scope(Some(Arc::clone(self)), run)
     }

@@ -100,7 +100,7 @@ fn connected(path: &Path) -> Result<Connection, Open> {
             (0, 0) if tables == 0 => Ok(true),
             (APPLICATION_ID, VERSION) => Ok(false),
             (APPLICATION_ID, newer) if newer > VERSION => Err(Open::Refused(format!(
-                "it has version {newer}, and this version of dsrs-metrics reads version {VERSION}; update dsrs-metrics, or {OTHER}"
+                "it has version {newer}, but this version of dsrs-metrics reads version {VERSION}; update dsrs-metrics, or {OTHER}"
             ))),
             _ => Err(Open::Refused(format!(
                 "it is the database of another program; {OTHER}"

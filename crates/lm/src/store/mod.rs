@@ -26,10 +26,10 @@ use super::{LmError, LmErrorKind};
 /// A store of paid results: replies of language models, outputs of programs, and evaluations of metrics with a cost.
 ///
 /// A record is written before its result is returned, and survives the death of the process; a power failure loses at
-/// most the last tenth of a second. Its key is everything that the result depends on. For a reply, that is the model,
-/// the address, the request with its messages, schema and sampling parameters, the purpose (which names the judge and
-/// its version) and the draw ([`LanguageModel::effective_request`](super::LanguageModel::effective_request)). API keys
-/// are not part of it.
+/// most the last tenth of a second. A record's key is everything that its result depends on. For a reply, that is the
+/// model, the address, the request with its messages, schema and sampling parameters, the purpose (which names the
+/// judge and its version) and the draw ([`LanguageModel::effective_request`](super::LanguageModel::effective_request)).
+/// API keys are not part of it.
 ///
 /// Several processes can use one store at the same time. Only its user can read it, because prompts quote rows. It
 /// grows until you [prune](Self::prune) it. Any SQLite client can read the file.
@@ -237,7 +237,7 @@ fn tell_of_earlier_versions(path: &Path) {
         let file = path.with_file_name(name);
         if file.exists() {
             eprintln!(
-                "{}: the {what} of an earlier version, which this version does not read, so their calls are paid for again; remove the file unless you go back",
+                "{}: the {what} from an earlier version, which this version cannot read, so their calls are paid for again; remove the file unless you plan to go back to that version",
                 file.display()
             );
         }

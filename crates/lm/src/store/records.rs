@@ -142,7 +142,7 @@ impl Store {
     }
 
     /// Removes records older than `older_than`, then the oldest ones until the database is no larger than `max_bytes`.
-    /// The file shrinks.
+    /// This shrinks the file.
     ///
     /// ```
     /// use std::time::Duration;

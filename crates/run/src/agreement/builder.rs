@@ -17,7 +17,8 @@ const MIN_RESAMPLES: usize = 200;
 pub struct AgreementBuilder(pub(super) Options);
 
 impl Agreement {
-    /// Compares ratings with labels: a metric's result for each row with the correct one. Either may be an `Option`.
+    /// Compares ratings with labels: for each row, a metric's result with the correct result. Either one may be an
+    /// `Option`.
     ///
     /// # Errors
     /// Returns an [`AgreementError`] if a number is not finite, or if values cannot be compared.
@@ -38,7 +39,7 @@ impl AgreementBuilder {
         /// Sets the threshold: a score of at least this passes, regardless of the metric's own verdict.
         pub fn threshold(threshold: f64) => 0.threshold = Some(threshold);
 
-        /// Sets whether a score passes if it is at most the threshold, instead of at least.
+        /// Sets whether scores pass if they are at most the threshold, instead of at least.
         pub fn lower_is_better(lower_is_better: bool) => 0.lower_is_better = lower_is_better;
 
         /// Sets the labels that mean a pass; all others mean a failure.
@@ -49,8 +50,8 @@ impl AgreementBuilder {
         pub fn scale(classes: impl IntoIterator<Item = impl Into<String>>)
             => 0.scale = classes.into_iter().map(Into::into).collect();
 
-        /// Sets how the labelled rows were chosen; unknown by default. If the verdicts contradict a random sample, they
-        /// take precedence.
+        /// Sets how the labelled rows were chosen; unknown by default. If you claim a random sample but the verdicts
+        /// contradict it, the verdicts take precedence.
         ///
         /// ```
         /// use dsrs_metrics::agreement::{Agreement, LabelSample};
@@ -87,8 +88,8 @@ impl AgreementBuilder {
         /// Sets the seed of the bootstrap; 0 by default.
         pub fn seed(seed: u64) => 0.seed = seed;
 
-        /// Sets how many samples the bootstrap draws. With 0, Spearman's correlation has no interval.
-        /// The default is 2,000; above 10,000 rows it decreases, down to 200.
+        /// Sets how many samples the bootstrap draws. With 0, Spearman's correlation has no interval. The default is
+        /// 2,000. For more than 10,000 rows, it decreases to as few as 200.
         pub fn resamples(resamples: u32) => 0.resamples = Some(resamples);
     }
 
@@ -135,7 +136,7 @@ fn default_resamples(rows: usize) -> u32 {
     u32::try_from(affordable).map_or(most, |resamples| resamples.min(most))
 }
 
-/// How close each rating is to its label; `None` without a rating or a label.
+/// How close each rating is to its label; `None` if the row has no rating or no label.
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Closeness {
@@ -143,7 +144,7 @@ pub enum Closeness {
     Right(Vec<Option<bool>>),
     /// For labels that are numbers: the absolute difference between score and label.
     Difference(Vec<Option<f64>>),
-    /// Labels are verdicts, and a score has none.
+    /// The labels are verdicts, but a score has no verdict.
     NoVerdict,
 }
 

@@ -110,7 +110,7 @@ pub(super) fn validate(rows: &[Row], options: &Options) -> Result<(), AgreementE
             if other != label.kind() {
                 let (text, kind) = (label.to_string(), label.kind());
                 let message = format!(
-                    "expected {other} like the labels before, found `{}`, {kind}; omit the label if it is unknown",
+                    "expected {other} like the earlier labels, found `{}`, {kind}; omit the label if it is unknown",
                     escape::name(&text)
                 );
                 return Err(AgreementError::at(row, message));

@@ -21,7 +21,7 @@ pub struct Figure {
     pub ci95: Option<Interval>,
     /// The number of rows it is computed from.
     pub n: u64,
-    /// The number of rows in the share, if the figure is one.
+    /// The number of rows that count towards the share, if the figure is a share of rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub successes: Option<u64>,
     /// Why the estimate or the interval is missing, or what limits it.
@@ -40,7 +40,7 @@ impl Note {
     pub(super) const NO_POSITIVE: Self =
         Self::new("undefined: the labels are not verdicts; name the passing labels (positive)");
     pub(super) const NO_CLASSES: Self =
-        Self::new("undefined: scores and labels are not on one scale of few values");
+        Self::new("undefined: the scores and labels do not share a scale with few values");
     pub(super) const NO_ORDER: Self =
         Self::new("undefined: the classes have no order; set a scale");
     const TOO_LITTLE_VARIATION: Self =
@@ -52,7 +52,7 @@ impl Note {
 
     /// There are fewer rows than the figure needs.
     pub(super) fn not_enough_rows(needed: u64) -> Self {
-        Self(format!("not enough rows, it needs {needed}").into())
+        Self(format!("not enough rows: needs {needed}").into())
     }
 
     /// All compared `labels`, `scores`, or `labels and scores` are the same.
@@ -118,7 +118,7 @@ impl Figure {
         };
         if n < MIN_ROWS_FOR_INTERVAL {
             let needed = MIN_ROWS_FOR_INTERVAL;
-            let note = format!("not enough rows for an interval, it needs {needed}");
+            let note = format!("not enough rows for an interval: needs {needed}");
             return Self {
                 note: Some(Note(note.into())),
                 ..known

@@ -15,10 +15,10 @@ const LEVEL: f64 = 0.01;
 pub enum LabelSample {
     /// Every row has a label.
     EveryRow,
-    /// They are a random sample, as set by [`label_sample`](super::AgreementBuilder::label_sample), so every figure
-    /// describes all rows.
+    /// The labelled rows are a random sample, as set by [`label_sample`](super::AgreementBuilder::label_sample), so
+    /// every figure describes all rows.
     Random,
-    /// By the metric's verdict, because you set so or the verdicts show it. Only
+    /// The rows were chosen by the metric's verdict, because you said so or the verdicts show it. Only
     /// [`corrected`](super::Agreement::corrected) describes all rows.
     ByVerdict,
     /// It is unknown how the rows were chosen.
@@ -30,11 +30,11 @@ pub enum LabelSample {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct LabelledRows {
-    /// How they were chosen.
+    /// How the rows were chosen.
     pub sample: LabelSample,
-    /// How many of them the metric passed.
+    /// How many of the rows the metric passed.
     pub passed: Proportion,
-    /// The p-value of the hypothesis that they were chosen regardless of their verdict (Fisher's exact test,
+    /// The p-value of the hypothesis that the rows were chosen regardless of their verdict (Fisher's exact test,
     /// two-sided); `None` if every row has a label. Below 0.01, the sample is [`ByVerdict`](LabelSample::ByVerdict).
     pub p_value: Option<f64>,
 }

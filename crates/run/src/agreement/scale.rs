@@ -14,7 +14,7 @@ const VERDICT_WORDS: [(&str, &str); 6] = [
     ("good", "bad"),
 ];
 
-/// Returns the verdict that a word such as `pass` or `no` has.
+/// Returns the verdict that a word such as `pass` or `no` stands for.
 #[doc(hidden)]
 pub fn verdict_word(word: &str) -> Option<bool> {
     let word = word.trim();

@@ -20,8 +20,9 @@ const MIN_ROWS_FOR_SPEARMAN: u64 = 3;
 
 /// How well a metric or judge agrees with labels, and its score corrected for its errors.
 ///
-/// Every figure has its number of rows and a 95% interval, or a note that says why it has none. Rows without a score or
-/// a label are counted, but excluded from the figures; only `passed` and `corrected` include rows without a label.
+/// Every figure has its number of rows and a 95% interval, or a note that says why the interval is missing. Rows
+/// without a score or a label are counted, but excluded from the figures; only `passed` and `corrected` include rows
+/// without a label.
 ///
 /// The values decide the kind of comparison:
 ///
@@ -77,9 +78,9 @@ pub struct Agreement {
     pub specificity: Figure,
     /// The share of passes among all rows with a verdict.
     pub passed: Figure,
-    /// The share of rows that pass by label among those with a verdict. [`post_stratified`] estimates it from the
-    /// labels of rows that passed and of rows that failed. With [`error_rates`](super::AgreementBuilder::error_rates),
-    /// this is [`rogan_gladen`]'s estimate instead.
+    /// The share of rows that pass according to their labels, among all rows with a verdict. [`post_stratified`]
+    /// estimates it from the labels of rows that passed and of rows that failed. With
+    /// [`error_rates`](super::AgreementBuilder::error_rates), this is [`rogan_gladen`]'s estimate instead.
     pub corrected: Figure,
     /// Which rows have a label; `None` if the labels are not compared with verdicts.
     #[serde(skip_serializing_if = "Option::is_none")]

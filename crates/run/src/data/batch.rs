@@ -1,15 +1,18 @@
 //! Rows of a file that are read together and decoded later, on any thread.
 
+use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 
 #[cfg(feature = "csv")]
 use super::csv::CsvRows;
 use super::error::DataError;
+use super::gold::Stored;
 use super::pairing::Pairing;
 #[cfg(feature = "parquet")]
 use super::parquet::ColumnRows;
-use super::row::Row;
+use super::row::{Row, RowObject};
 use super::selection::FieldSelection;
 use super::text::TextRows;
 use crate::contract::{Origin, Pair};
@@ -22,6 +25,8 @@ pub(crate) struct Batch {
     pub(super) rows_before: u64,
     /// The error that follows the rows.
     pub(super) error: Option<DataError>,
+    /// Dropped once the rows are decoded.
+    pub(super) _until_decoded: Option<Sender<Infallible>>,
 }
 
 pub(super) enum BatchRows {
@@ -30,6 +35,8 @@ pub(super) enum BatchRows {
     Csv(CsvRows),
     #[cfg(feature = "parquet")]
     Columns(ColumnRows),
+    /// Gold rows without a prediction, each with `true` if its values are cells.
+    Gold(Vec<(Stored, bool)>),
 }
 
 /// A row that is not yet decoded.
@@ -50,6 +57,7 @@ impl BatchRows {
             Self::Csv(rows) => rows.len(),
             #[cfg(feature = "parquet")]
             Self::Columns(rows) => rows.len(),
+            Self::Gold(rows) => rows.len(),
         }
     }
 }
@@ -62,6 +70,18 @@ impl Batch {
             rows: BatchRows::Text(TextRows::default()),
             rows_before: 0,
             error: Some(error),
+            _until_decoded: None,
+        }
+    }
+
+    /// Creates a batch of gold rows without predictions.
+    pub(super) fn of_gold(file: &Arc<Path>, rows: Vec<(Stored, bool)>) -> Self {
+        Self {
+            file: Arc::clone(file),
+            rows: BatchRows::Gold(rows),
+            rows_before: 0,
+            error: None,
+            _until_decoded: None,
         }
     }
 
@@ -73,6 +93,7 @@ impl Batch {
             BatchRows::Csv(rows) => rows.line(index),
             #[cfg(feature = "parquet")]
             BatchRows::Columns(_) => number,
+            BatchRows::Gold(rows) => rows[index].0.line,
         };
         RawRow {
             rows: &self.rows,
@@ -106,6 +127,12 @@ impl RawRow<'_> {
     /// Decodes the row to a pair; `None` if the run leaves it out. Decodes only the selected fields, unless the row is unusual or an error may need
     /// other fields.
     pub(crate) fn pair(&self, pairing: &Pairing) -> Result<Option<Pair>, DataError> {
+        if let BatchRows::Gold(rows) = self.rows {
+            let (stored, is_textual) = &rows[self.index];
+            return pairing
+                .pair_without_pred(stored, *is_textual, &self.at)
+                .map(Some);
+        }
         let pair_of = |row| pairing.pair_of(row, &self.at, self.number);
         if let Some(selection) = pairing.selection()
             && let Ok(pair) = self.read(Some(selection)).and_then(pair_of)
@@ -126,6 +153,7 @@ impl RawRow<'_> {
             BatchRows::Csv(rows) => rows.read(self.index, &self.at, selection),
             #[cfg(feature = "parquet")]
             BatchRows::Columns(rows) => rows.read(self.index, &self.at),
+            BatchRows::Gold(_) => Ok(Row::Map(RowObject::default())),
         }
     }
 
@@ -133,7 +161,6 @@ impl RawRow<'_> {
     pub(super) fn json(&self) -> Option<&str> {
         match self.rows {
             BatchRows::Text(rows) => rows.text(self.index),
-            #[cfg(feature = "csv")]
             _ => None,
         }
     }

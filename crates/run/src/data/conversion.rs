@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::mapping::{Mapping, MappingError, Target};
 use crate::contract::{Fields, Side};
 
-/// How a field is written, if neither as JSON nor as a metric reads it.
+/// How to convert a field that is written neither as JSON nor in the form that a metric reads.
 ///
 /// ```
 /// use dsrs_metrics::data::{Conversion, DataReader, Format};

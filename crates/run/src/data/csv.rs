@@ -140,7 +140,7 @@ impl CsvFile {
         let is_tsv = self.input.file.extension().is_some_and(|it| it == "tsv");
         (self.is_detected && !(is_tsv && self.delimiter == b'\t')).then(|| {
             format!(
-                "{}: columns are separated by {}, as the header shows; write --delimiter if they are not",
+                "{}: columns are separated by {}, as the header shows; pass --delimiter if they are not",
                 self.input.file.display(),
                 named(self.delimiter)
             )
@@ -437,7 +437,7 @@ impl<'r> Record<'r> {
             DataError::invalid(
                 at,
                 format_args!(
-                    "column `{column}`: invalid UTF-8: byte {byte} is 0x{found:02X}; convert the file to UTF-8, or write --encoding windows-1252 if a Windows program wrote it"
+                    "column `{column}`: invalid UTF-8: byte {byte} is 0x{found:02X}; convert the file to UTF-8, or pass --encoding windows-1252 if a Windows program wrote it"
                 ),
             )
         })?;

@@ -33,13 +33,13 @@ use crate::messages::hash::hexadecimal;
 pub struct DataFile {
     /// The name of the file, without its folder.
     pub name: String,
-    /// The number of bytes when the file was opened; or the number of bytes read, if it grew or is a stream.
+    /// The file's size in bytes when it was opened, or the number of bytes read if it grew or is a stream.
     pub bytes: u64,
     /// The SHA-256 hash of the bytes, in hexadecimal. `None` if the file was not read to its end, or if the run writes
     /// no result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-    /// The number of rows. `None` if the file was not read to its end.
+    /// The number of rows. `None` if the file was not read to its end, or if its rows are parts of those in another file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
     /// How many bytes the file grew by while it was being read.
@@ -70,6 +70,8 @@ struct Progress {
     bytes: u64,
     /// The number of rows, if all were read.
     rows: Option<u64>,
+    /// `true` if the hash is that of the whole file, regardless of its rows.
+    is_whole: bool,
     /// What a reader of the output may not expect.
     note: Option<String>,
 }
@@ -92,6 +94,14 @@ impl DataFileRecord {
             path: metadata.map(|_| path.to_owned()),
             progress: Mutex::new(progress),
         }
+    }
+
+    /// Hashes a file whose rows are in another one that was converted from it.
+    pub(super) fn of_source(file: &Path, is_hashed: bool) -> io::Result<Arc<Self>> {
+        let record = Arc::new(Self::new(file, is_hashed));
+        record.hash_all(file)?;
+        record.progress().is_whole = true;
+        Ok(record)
     }
 
     fn progress(&self) -> MutexGuard<'_, Progress> {
@@ -142,7 +152,8 @@ impl DataFileRecord {
         let rows = progress.rows.filter(|_| is_complete);
         let file = self.path.as_ref().and_then(|path| fs::metadata(path).ok());
         let length = file.map_or(progress.bytes, |file| file.len().max(progress.bytes));
-        let hash = progress.hash.as_ref().filter(|_| rows.is_some());
+        let is_read = rows.is_some() || is_complete && progress.is_whole;
+        let hash = progress.hash.as_ref().filter(|_| is_read);
         DataFile {
             name: self.name.clone(),
             bytes: progress.bytes.max(progress.length),
@@ -161,11 +172,11 @@ impl DataFileRecord {
 pub(crate) struct DataFiles(Arc<Mutex<Vec<Arc<DataFileRecord>>>>);
 
 impl DataFiles {
-    pub(super) fn add(&self, file: &Arc<DataFileRecord>) {
+    pub(super) fn add(&self, files: &[Arc<DataFileRecord>]) {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .push(Arc::clone(file));
+            .extend_from_slice(files);
     }
 
     /// Returns how files were read where that is not obvious.
@@ -213,8 +224,8 @@ impl<R: Read> Read for RecordedFile<R> {
         if read == 0 && !buffer.is_empty() && self.read < self.length {
             let Self { length, read, .. } = self;
             return Err(io::Error::other(format!(
-                "the file became shorter while it was read: expected {length} bytes, found {read}; \
-                 run again when nothing writes the file"
+                "the file shrank while it was being read: expected {length} bytes, found {read}; \
+                 run again when nothing is writing to the file"
             )));
         }
         Ok(read)

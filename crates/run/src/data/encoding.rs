@@ -37,6 +37,7 @@ impl Encoding {
                 text: io::Cursor::default(),
                 is_big_endian: None,
                 line: 1,
+                column: 1,
             })),
         }
     }
@@ -70,7 +71,18 @@ struct Decoder {
     text: io::Cursor<Vec<u8>>,
     /// The order of the bytes, once it is known.
     is_big_endian: Option<bool>,
-    line: usize,
+    /// The line and character after the text that is decoded, counted from 1.
+    line: u64,
+    column: usize,
+}
+
+/// Why a file is not in its encoding, and where, counted from 1.
+#[derive(Debug, thiserror::Error)]
+#[error("line {line}: {reason}")]
+pub(super) struct EncodingError {
+    pub(super) line: u64,
+    pub(super) column: usize,
+    pub(super) reason: String,
 }
 
 impl Read for Decoder {
@@ -89,7 +101,7 @@ impl Read for Decoder {
                 Encoding::Utf16 => self.utf16(&chunk)?,
                 _ => self.windows_1252(&chunk)?,
             };
-            self.line += text.matches('\n').count();
+            self.advance(&text);
             self.text = io::Cursor::new(text.into_bytes());
         }
     }
@@ -117,17 +129,16 @@ impl Decoder {
         self.bytes = [rest.as_flattened(), odd].concat();
         if is_end && !self.bytes.is_empty() {
             self.bytes.clear();
-            return Err(
-                self.invalid("the UTF-16 text ends within a character; copy the file again")
-            );
+            let reason = "the UTF-16 text ends within a character; copy the file again";
+            return Err(self.invalid("", 0, reason.to_owned()));
         }
-        char::decode_utf16(pairs.iter().map(unit))
-            .collect::<Result<String, _>>()
-            .map_err(|_| {
-                self.invalid(
-                    "expected UTF-16, found half a character; the file has another encoding",
-                )
-            })
+        let mut text = String::with_capacity(pairs.len());
+        for found in char::decode_utf16(pairs.iter().map(unit)) {
+            let reason = "expected UTF-16, found half a character; write the --encoding of the file, or copy it again";
+            let invalid = |_| self.invalid(&text, 0, reason.to_owned());
+            text.push(found.map_err(invalid)?);
+        }
+        Ok(text)
     }
 
     fn windows_1252(&mut self, chunk: &[u8]) -> io::Result<String> {
@@ -136,10 +147,10 @@ impl Decoder {
             self.bytes.push(byte);
             let last = &self.bytes[self.bytes.len().saturating_sub(3)..];
             if let Some(found) = utf8_character(last) {
-                self.line += text.matches('\n').count();
-                return Err(self.invalid(&format!(
+                let reason = format!(
                     "expected Windows-1252, found `{found}` in UTF-8; the file has several encodings, so convert it to UTF-8"
-                )));
+                );
+                return Err(self.invalid(&text, found.len_utf8() - 1, reason));
             }
             let keep = last.len().min(2);
             self.bytes.drain(..self.bytes.len() - keep);
@@ -151,11 +162,25 @@ impl Decoder {
         Ok(text)
     }
 
-    fn invalid(&self, reason: &str) -> io::Error {
-        io::Error::new(
-            io::ErrorKind::InvalidData,
-            format!("line {}: {reason}", self.line),
-        )
+    /// Moves the place behind this text.
+    fn advance(&mut self, text: &str) {
+        if let Some((before, last)) = text.rsplit_once('\n') {
+            self.line += 1 + before.matches('\n').count() as u64;
+            self.column = 1 + last.chars().count();
+        } else {
+            self.column += text.chars().count();
+        }
+    }
+
+    /// Returns the error for a character after this text, whose last characters belong to it.
+    fn invalid(&mut self, text: &str, belonging: usize, reason: String) -> io::Error {
+        self.advance(text);
+        let error = EncodingError {
+            line: self.line,
+            column: self.column.saturating_sub(belonging).max(1),
+            reason,
+        };
+        io::Error::new(io::ErrorKind::InvalidData, error)
     }
 }
 

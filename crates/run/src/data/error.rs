@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::{fmt, io};
 
+use super::encoding::EncodingError;
 use crate::contract::Origin;
 use crate::json::size::OBJECT;
 
@@ -76,6 +77,23 @@ impl DataError {
     }
 
     pub(super) fn unreadable(file: &Path, reason: &io::Error) -> Self {
+        let source = reason.get_ref().and_then(|source| source.downcast_ref());
+        if let Some(EncodingError {
+            line,
+            column,
+            reason,
+        }) = source
+        {
+            let at = Origin {
+                file: file.into(),
+                line: *line,
+            };
+            return Self::at(
+                &at,
+                DataErrorKind::Invalid,
+                format_args!(":{column}: {reason}"),
+            );
+        }
         let message = format!("{}: cannot be read: {reason}", file.display());
         Self::new(DataErrorKind::Unreadable, message)
     }

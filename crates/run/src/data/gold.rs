@@ -1,9 +1,9 @@
-//! Gold rows in a file of their own, joined to predictions by id.
+//! Gold rows in a separate file, joined to predictions by id.
 //!
-//! The rows are written to a temporary file. In memory there are 16 bytes and a bit for each: the hash of its id and
-//! where it starts.
+//! The rows are written to a temporary file. Each one takes 16 bytes and a bit of memory: the hash of its id and where
+//! it starts.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Write as _};
 use std::iter;
@@ -26,6 +26,12 @@ use crate::messages::escape;
 
 /// How many ids a message shows.
 const SHOWN: usize = 5;
+
+/// How many rows without a prediction are returned at once.
+const AT_ONCE: usize = 256;
+
+/// How many bytes of the temporary file are read at once. A prediction in another order than its gold row skips most of them.
+const READ: usize = 1 << 10;
 
 /// Which columns join gold rows and predictions: `gold.id=pred.instance_id`.
 ///
@@ -61,13 +67,46 @@ impl FromStr for Join {
     }
 }
 
+/// How to count a gold row without a prediction.
+///
+/// ```
+/// use dsrs_metrics::data::{DataReader, Format, Missing};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = std::env::temp_dir().join(format!("dsrs-metrics-missing-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// let gold = folder.join("gold.json");
+/// std::fs::write(&gold, r#"{"q1": {"answer": "Paris"}, "q2": {"answer": "Oslo"}}"#)?;
+/// let preds = br#"{"id": "q1", "pred": {"answer": "paris"}}"#;
+///
+/// let reader = DataReader::new().with_gold(&gold);
+/// let ids = |reader: &DataReader| {
+///     let rows = reader.read_from("preds.jsonl", Format::Jsonl, &preds[..]);
+///     rows.map(|row| Ok(row?.id)).collect::<Result<Vec<_>, dsrs_metrics::data::DataError>>()
+/// };
+/// assert_eq!(ids(&reader)?, ["q1", "q2"]);
+/// assert_eq!(ids(&reader.with_missing(Missing::Skip))?, ["q1"]);
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Missing {
+    /// It is a row whose program failed, which counts with the score of a failure.
+    #[default]
+    Fail,
+    /// It is left out.
+    Skip,
+}
+
 /// The file of gold rows, which is read before the first prediction.
 #[derive(Debug)]
 pub(super) struct GoldFile {
-    pub(super) file: PathBuf,
+    pub(super) file: Arc<Path>,
     pub(super) join: Option<Join>,
     /// `true` if rows are joined by their position, as the lines of text are.
     pub(super) is_by_position: bool,
+    missing: Missing,
     rows: OnceLock<GoldRows>,
 }
 
@@ -77,10 +116,18 @@ pub(super) struct GoldWriter {
     index: Vec<(u64, u64)>,
     place: u64,
     is_textual: bool,
+    has_nan: bool,
 }
 
-/// The hash of a row's id, its line in the temporary file, and `true` if its values are cells.
-type StoredLine = (u64, Vec<u8>, bool);
+/// A row for the temporary file.
+pub(super) struct StoredLine {
+    /// The hash of its id.
+    hash: u64,
+    text: Vec<u8>,
+    /// `true` if its values are cells.
+    is_textual: bool,
+    has_nan: bool,
+}
 
 /// The gold rows of a file.
 #[derive(Debug)]
@@ -91,21 +138,24 @@ struct GoldRows {
     /// A bit for each row of the index that a prediction has.
     matched: Vec<AtomicU64>,
     is_textual: bool,
+    has_nan: bool,
     without_gold: Mutex<WithoutGold>,
+    /// Where the rows without a prediction start that are still to be returned; `None` before the last prediction.
+    missing: Mutex<Option<VecDeque<u64>>>,
 }
 
 /// The predictions without a gold row: their number, and the first of them by line.
 #[derive(Debug, Default)]
 struct WithoutGold {
     count: u64,
-    first: BTreeSet<(u64, String)>,
+    first: BTreeSet<(u64, String, Arc<Path>)>,
 }
 
 /// A gold row as it is in the temporary file, on one line.
-#[derive(Serialize, Deserialize)]
-struct Stored {
-    line: u64,
-    id: String,
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Stored {
+    pub(super) line: u64,
+    pub(super) id: String,
     row: Map<String, Value>,
 }
 
@@ -119,14 +169,24 @@ fn hash(id: &str) -> u64 {
 }
 
 impl GoldFile {
-    pub(super) fn new(file: PathBuf, join: Option<Join>, is_by_position: bool) -> Self {
-        let rows = OnceLock::new();
+    pub(super) fn new(
+        file: PathBuf,
+        join: Option<Join>,
+        is_by_position: bool,
+        missing: Missing,
+    ) -> Self {
         Self {
-            file,
+            file: file.into(),
             join,
             is_by_position,
-            rows,
+            missing,
+            rows: OnceLock::new(),
         }
+    }
+
+    /// Returns `true` if any gold row has NaN or an infinity.
+    pub(super) fn has_nan(&self) -> bool {
+        self.rows.get().is_some_and(|rows| rows.has_nan)
     }
 
     /// Returns `true` if the rows were read.
@@ -147,19 +207,17 @@ impl GoldFile {
             index: Vec::new(),
             place: 0,
             is_textual: false,
+            has_nan: false,
         })
     }
 
     /// Adds the next row.
-    pub(super) fn add(
-        &self,
-        writer: &mut GoldWriter,
-        (hash, line, is_textual): StoredLine,
-    ) -> Result<(), DataError> {
-        writer.is_textual |= is_textual;
-        writer.index.push((hash, writer.place));
-        writer.place += line.len() as u64;
-        let written = writer.out.write_all(&line);
+    pub(super) fn add(&self, writer: &mut GoldWriter, line: &StoredLine) -> Result<(), DataError> {
+        writer.is_textual |= line.is_textual;
+        writer.has_nan |= line.has_nan;
+        writer.index.push((line.hash, writer.place));
+        writer.place += line.text.len() as u64;
+        let written = writer.out.write_all(&line.text);
         written.map_err(|reason| self.unwritable(&reason))
     }
 
@@ -171,11 +229,13 @@ impl GoldFile {
         index.sort_unstable();
         let bits = iter::repeat_with(AtomicU64::default).take(index.len().div_ceil(64));
         let rows = GoldRows {
-            rows: Mutex::new((BufReader::new(file), writer.place)),
+            rows: Mutex::new((BufReader::with_capacity(READ, file), writer.place)),
             matched: bits.collect(),
             index,
             is_textual: writer.is_textual,
+            has_nan: writer.has_nan,
             without_gold: Mutex::default(),
+            missing: Mutex::default(),
         };
         rows.check_unique(&self.file)?;
         // Only one thread reads batches.
@@ -197,7 +257,7 @@ impl GoldFile {
             None if self.is_by_position => number.to_string(),
             None => return Err(without_id(&row, path, at)),
         };
-        let is_textual = row.attributes.textual;
+        let (is_textual, has_nan) = (row.attributes.textual, row.has_nan);
         let fields = match row.gold.take() {
             Some(Shape::Map(fields)) => fields,
             Some(Shape::Other(value)) => [("value", value)].into_iter().collect(),
@@ -207,7 +267,12 @@ impl GoldFile {
         let row = fields.into_iter().collect();
         let mut text = serde_json::to_vec(&Stored { line, id, row }).unwrap_or_default();
         text.push(b'\n');
-        Ok((hash, text, is_textual))
+        Ok(StoredLine {
+            hash,
+            text,
+            is_textual,
+            has_nan,
+        })
     }
 
     /// Finds the gold row of a prediction: an object of fields, or one with `value` if it is a plain value. Returns `None`, and
@@ -216,62 +281,130 @@ impl GoldFile {
         let Some(rows) = self.rows.get() else {
             return Ok(None);
         };
-        let unreadable = |reason: io::Error| DataError::unreadable(&self.file, &reason);
-        let Some(stored) = rows.find(id).map_err(unreadable)? else {
+        let Some(stored) = rows.find(id).map_err(|reason| self.unreadable(&reason))? else {
             let mut without = lock(&rows.without_gold);
             without.count += 1;
-            without.first.insert((at.line, id.to_owned()));
+            let first = (at.line, id.to_owned(), Arc::clone(&at.file));
+            without.first.insert(first);
             if without.first.len() > SHOWN {
                 without.first.pop_last();
             }
             return Ok(None);
         };
-        let mut fields: Fields = stored.row.into_iter().collect();
-        fields.textual = rows.is_textual;
-        if !rows.is_textual {
+        Ok(Some(stored.fields(rows.is_textual)))
+    }
+
+    fn unreadable(&self, reason: &io::Error) -> DataError {
+        DataError::unreadable(&self.file, reason)
+    }
+
+    /// Returns the next rows that count as failed because no prediction has their ids, in the order of the file. Call this
+    /// after the last prediction; `pred_path` is where its id was.
+    ///
+    /// # Errors
+    /// Returns a [`DataError`] if no prediction has a gold row, or if lines of text differ in number.
+    pub(super) fn missing(&self, pred_path: &str) -> Result<Vec<(Stored, bool)>, DataError> {
+        let Some(rows) = self.rows.get() else {
+            return Ok(Vec::new());
+        };
+        let mut places = lock(&rows.missing);
+        if places.is_none() {
+            let unmatched = rows.unmatched();
+            self.check(rows, &unmatched, pred_path)?;
+            *places = Some(match self.missing {
+                Missing::Fail => unmatched.into(),
+                Missing::Skip => VecDeque::new(),
+            });
+        }
+        let next = places
+            .iter_mut()
+            .flat_map(|places| places.drain(..AT_ONCE.min(places.len())));
+        let read = |place| Ok((rows.read(place)?, rows.is_textual));
+        let missing: io::Result<_> = next.map(read).collect();
+        missing.map_err(|reason| self.unreadable(&reason))
+    }
+
+    /// Checks that the two files belong together. `unmatched` are the places of the gold rows without a prediction.
+    fn check(&self, rows: &GoldRows, unmatched: &[u64], pred_path: &str) -> Result<(), DataError> {
+        let without_gold = lock(&rows.without_gold);
+        let (lines, without_pred) = (rows.index.len(), unmatched.len());
+        if self.is_by_position && without_pred as u64 + without_gold.count > 0 {
+            let preds = (lines - without_pred) as u64 + without_gold.count;
+            let message = format_args!(
+                "expected as many lines as predictions, found {lines} and {preds}; write a line for each prediction, an empty one if there is no text"
+            );
+            return Err(DataError::invalid_file(&self.file, message));
+        }
+        let (true, Some((line, _, file))) = (lines == without_pred, without_gold.first.first())
+        else {
+            return Ok(());
+        };
+        let golds = rows
+            .first(unmatched)
+            .map_err(|reason| self.unreadable(&reason))?;
+        let at = Origin {
+            file: Arc::clone(file),
+            line: *line,
+        };
+        let path = self.join.as_ref().map_or("id", |join| &join.gold);
+        let first = golds.first().map_or(1, |gold| gold.line);
+        Err(DataError::invalid(
+            &at,
+            format_args!(
+                "`{}`: expected ids from {}, such as {} in `{}` from line {first} on, found {}, and no other prediction has one; pass --join gold.COLUMN=pred.COLUMN with the columns that have the same ids",
+                escape::name(pred_path),
+                self.file.display(),
+                escape::names(golds.iter().map(|gold| &*gold.id)),
+                escape::name(path),
+                escape::names(without_gold.first.iter().map(|(_, id, _)| &**id)),
+            ),
+        ))
+    }
+
+    /// Returns what has no partner in the other file.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let Some(rows) = self.rows.get() else {
+            return Vec::new();
+        };
+        let file = self.file.display();
+        let note = |count: u64, what: &str, first: Vec<&str>, advice: &str| {
+            let first = escape::names(first.into_iter());
+            (count > 0).then(|| format!("{file}: {what}: {count}, the first {first}{advice}"))
+        };
+        let without_gold = lock(&rows.without_gold);
+        let preds = without_gold.first.iter().map(|(_, id, _)| &**id);
+        let of_preds = note(
+            without_gold.count,
+            "predictions without a gold row, not scored",
+            preds.collect(),
+            "",
+        );
+        let (what, advice) = match self.missing {
+            Missing::Fail => (
+                "gold rows without a prediction, counted as failed",
+                "; pass --missing skip to leave them out",
+            ),
+            Missing::Skip => ("gold rows without a prediction, not scored", ""),
+        };
+        let unmatched = rows.unmatched();
+        let golds = rows.first(&unmatched).unwrap_or_default();
+        let golds = golds.iter().map(|gold| &*gold.id).collect();
+        let of_golds = note(unmatched.len() as u64, what, golds, advice);
+        of_preds.into_iter().chain(of_golds).collect()
+    }
+}
+
+impl Stored {
+    /// Returns the fields of the row. `is_textual` is `true` if they are cells.
+    pub(super) fn fields(self, is_textual: bool) -> Fields {
+        let mut fields: Fields = self.row.into_iter().collect();
+        fields.textual = is_textual;
+        if !is_textual {
             // In a prediction of cells they must not be read as cells.
             let strings = fields.iter().filter(|(_, value)| value.is_string());
             fields.strings = strings.map(|(name, _)| name.to_owned()).collect();
         }
-        Ok(Some(fields))
-    }
-
-    /// Returns what the join left out, or why it left out everything.
-    pub(super) fn left_out(&self) -> Result<Vec<String>, String> {
-        let Some(rows) = self.rows.get() else {
-            return Ok(Vec::new());
-        };
-        let without_gold = lock(&rows.without_gold);
-        let first: Vec<&str> = without_gold.first.iter().map(|(_, id)| &**id).collect();
-        let (without_pred, golds) = rows.without_pred().unwrap_or_default();
-        let golds: Vec<&str> = golds.iter().map(String::as_str).collect();
-        let file = self.file.display();
-        if without_pred == rows.index.len() as u64 && without_gold.count > 0 {
-            return Err(format!(
-                "{file}: no gold row has the id of a prediction: the ids here are {}, those of the predictions {}; write --join gold.COLUMN=pred.COLUMN with the columns that have the same ids",
-                escape::names(golds.into_iter()),
-                escape::names(first.into_iter())
-            ));
-        }
-        if self.is_by_position && without_pred + without_gold.count > 0 {
-            let lines = rows.index.len() as u64;
-            let preds = lines - without_pred + without_gold.count;
-            return Err(format!(
-                "{file}: expected as many lines as predictions, found {lines} and {preds}; write a line for each prediction, an empty one if there is no text"
-            ));
-        }
-        let mut lines = Vec::new();
-        let mut line = |count: u64, what: &str, ids: Vec<&str>| {
-            if count > 0 {
-                let ids = escape::names(ids.into_iter());
-                lines.push(format!(
-                    "{file}: {what}, not scored: {count}, the first {ids}"
-                ));
-            }
-        };
-        line(without_gold.count, "predictions without a gold row", first);
-        line(without_pred, "gold rows without a prediction", golds);
-        Ok(lines)
+        fields
     }
 }
 
@@ -283,7 +416,7 @@ pub(super) fn without_id(row: &RowObject, path: &str, at: &Origin) -> DataError 
     DataError::invalid(
         at,
         format_args!(
-            "expected an id at `{}`, found a row with {}; write --join gold.{guess}=pred.{guess}, with the columns that have the same ids in both files",
+            "expected an id at `{}`, found a row with {}; pass --join gold.{guess}=pred.{guess}, with the columns that have the same ids in both files",
             escape::name(path),
             escape::names(keys.into_iter())
         ),
@@ -347,32 +480,30 @@ impl GoldRows {
         Err(DataError::invalid(
             &at,
             format_args!(
-                "duplicate id `{}`, first in line {before}; ids must be unique in the gold file (duplicates: {count}, the first {ids}); remove them, or join by another column with --join",
+                "duplicate id `{}`, first on line {before}; ids must be unique in the gold file (duplicates: {count}, the first {ids}); remove them, or join by another column with --join",
                 escape::name(id)
             ),
         ))
     }
 
-    /// Returns how many gold rows no prediction has, and the first ids of them.
-    fn without_pred(&self) -> io::Result<(u64, Vec<String>)> {
+    /// Returns the places of the rows that no prediction has, in the order of the file.
+    fn unmatched(&self) -> Vec<u64> {
         let is_matched = |number: usize| {
             self.matched[number / 64].load(Ordering::Relaxed) >> (number % 64) & 1 == 1
         };
-        let (mut count, mut first) = (0, Vec::new());
-        for (_, (_, place)) in self
-            .index
+        let numbered = self.index.iter().enumerate();
+        let unmatched = numbered.filter(|(number, _)| !is_matched(*number));
+        let mut places: Vec<u64> = unmatched.map(|(_, (_, place))| *place).collect();
+        places.sort_unstable();
+        places
+    }
+
+    /// Reads the first rows at these places.
+    fn first(&self, places: &[u64]) -> io::Result<Vec<Stored>> {
+        places
             .iter()
-            .enumerate()
-            .filter(|(it, _)| !is_matched(*it))
-        {
-            count += 1;
-            let at = first.partition_point(|other| other < place);
-            if at < SHOWN {
-                first.insert(at, *place);
-                first.truncate(SHOWN);
-            }
-        }
-        let ids = first.into_iter().map(|place| Ok(self.read(place)?.id));
-        Ok((count, ids.collect::<io::Result<_>>()?))
+            .take(SHOWN)
+            .map(|place| self.read(*place))
+            .collect()
     }
 }

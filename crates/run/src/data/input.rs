@@ -9,11 +9,11 @@ use super::error::DataError;
 use crate::contract::Origin;
 use crate::json::size::MAX_VALUES;
 
-/// The default limit for one row, in bytes: 64 MiB. Set another one with
+/// The default limit for one row, in bytes: 64 MiB. Change it with
 /// [`DataReader::with_row_limit`](super::DataReader::with_row_limit).
 ///
-/// A longer row is nearly always a missing line end or an unclosed quote, which would otherwise read the rest of the
-/// file into memory.
+/// A longer row almost always comes from a missing line break or an unclosed quote. Without the limit, the rest of the
+/// file would be read into memory.
 pub const ROW_LIMIT: usize = 64 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -28,40 +28,29 @@ const COMPRESSED: [(&[u8], &str); 3] = [
     (b"\xfd7zXZ", "xz"),
 ];
 
-/// The first bytes of files that are no rows, what they are, and what to do.
-const OTHERS: [(&[u8], &str, &str); 8] = [
+const HTML: &str = "it may be the error page of a download; download the file again";
+
+/// How other files start, what they are, and what to do.
+const OTHERS: [(&[u8], &str, &str); 7] = [
     (
         b"version https://git-lfs",
         "a pointer of Git LFS",
         "run `git lfs pull` to get the file",
     ),
-    (
-        b"<!doctype html",
-        "an HTML page",
-        "it may be the error page of a download; download the file again",
-    ),
-    (
-        b"<!DOCTYPE html",
-        "an HTML page",
-        "it may be the error page of a download; download the file again",
-    ),
-    (
-        b"<html",
-        "an HTML page",
-        "it may be the error page of a download; download the file again",
-    ),
+    (b"<!doctype html", "an HTML page", HTML),
+    (b"<html", "an HTML page", HTML),
     (
         b"PAR1",
         "Parquet",
-        "name the file .parquet, or write --format parquet",
+        "name the file .parquet, or pass --format parquet",
     ),
     (
         b"PK\x03\x04",
         "a zip archive",
         "save a workbook as CSV, or read an inspect log with --from inspect",
     ),
-    (b"\xff\xfe", "UTF-16", "write --encoding utf-16"),
-    (b"\xfe\xff", "UTF-16", "write --encoding utf-16"),
+    (b"\xff\xfe", "UTF-16", "pass --encoding utf-16"),
+    (b"\xfe\xff", "UTF-16", "pass --encoding utf-16"),
 ];
 
 /// An open file of rows.
@@ -98,7 +87,12 @@ impl Input {
         if let Some((_, found)) = compressed {
             return Err(DataError::compressed(&file, found));
         }
-        match OTHERS.iter().find(|(magic, ..)| start.starts_with(magic)) {
+        let is_other = |magic: &[u8]| {
+            let found = start.get(..magic.len());
+            let is_html = magic.starts_with(b"<");
+            found.is_some_and(|it| it == magic || is_html && it.eq_ignore_ascii_case(magic))
+        };
+        match OTHERS.iter().find(|(magic, ..)| is_other(magic)) {
             Some((_, found, advice)) => Err(DataError::invalid_file(
                 &file,
                 format_args!("expected rows, found {found}; {advice}"),

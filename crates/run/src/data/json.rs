@@ -9,10 +9,10 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Vis
 use serde_json::{Map, Value};
 
 use super::error::{DataError, DataErrorKind};
-use super::row::{Row, RowObject};
+use super::row::{NOT_FINITE, Row, RowObject};
 use super::selection::FieldSelection;
 use crate::contract::{Fields, Origin, Side};
-use crate::json::numbers::{is_long_integer, is_underflow, numbers};
+use crate::json::numbers::{is_long_integer, is_underflow, numbers, replace_constants};
 use crate::json::size::is_too_large;
 use crate::json::unique_keys::{Shape, UniqueKeys};
 
@@ -34,7 +34,7 @@ fn text_from<'b>(bytes: &'b [u8], start: Start<'_>) -> Result<&'b str, DataError
         DataError::invalid(
             &at,
             format_args!(
-                "invalid UTF-8: byte {byte} is 0x{found:02X}; convert the file to UTF-8, or write --encoding windows-1252 if a Windows program wrote it"
+                "invalid UTF-8: byte {byte} is 0x{found:02X}; convert the file to UTF-8, or pass --encoding windows-1252 if a Windows program wrote it"
             ),
         )
     })
@@ -112,8 +112,10 @@ pub(super) fn parse(bytes: &[u8], start: Start<'_>, value_limit: usize) -> Resul
         return Err(DataError::too_many_values(start.at, value_limit));
     }
     let mut row: Row = serde_json::from_str(text).or_else(|error| {
-        let finite = without_nan(text).and_then(|text| serde_json::from_str::<Row>(&text).ok());
-        let mut row = finite.ok_or_else(|| invalid(&error, start))?;
+        let marker = format!("\"{NOT_FINITE}\"");
+        let finite = replace_constants(text, [&marker; 3]);
+        let row = serde_json::from_str::<Row>(&finite).ok();
+        let mut row = row.ok_or_else(|| invalid(&error, start))?;
         if let Shape::Map(row) = &mut row {
             row.has_nan = true;
         }
@@ -124,45 +126,6 @@ pub(super) fn parse(bytes: &[u8], start: Start<'_>, value_limit: usize) -> Resul
     }
     keep_id_as_written(&mut row, text);
     Ok(row)
-}
-
-/// Replaces `NaN` and `Infinity`, which Python writes outside of strings, by null; `None` if there are none.
-fn without_nan(text: &str) -> Option<String> {
-    let (mut finite, mut rest, mut is_found) = (String::with_capacity(text.len()), text, false);
-    while let Some(start) = rest.find(['"', 'N', 'I', '-']) {
-        finite.push_str(&rest[..start]);
-        rest = &rest[start..];
-        let number = ["NaN", "Infinity", "-Infinity"]
-            .into_iter()
-            .find(|it| rest.starts_with(it));
-        let length = match number {
-            Some(number) => {
-                is_found = true;
-                finite.push_str("null");
-                number.len()
-            }
-            None => {
-                let length = string_length(rest).unwrap_or(1);
-                finite.push_str(&rest[..length]);
-                length
-            }
-        };
-        rest = &rest[length..];
-    }
-    finite.push_str(rest);
-    is_found.then_some(finite)
-}
-
-/// Returns the length of the string at the start of JSON text.
-fn string_length(text: &str) -> Option<usize> {
-    let mut is_escaped = false;
-    let inside = text.strip_prefix('"')?;
-    let end = inside.bytes().position(|byte| {
-        let is_end = byte == b'"' && !is_escaped;
-        is_escaped = byte == b'\\' && !is_escaped;
-        is_end
-    })?;
-    Some(end + 2)
 }
 
 /// Parses only the selected fields of a row; `None` if the row has an unusual shape or may be invalid.

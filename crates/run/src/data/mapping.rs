@@ -8,12 +8,12 @@ use crate::contract::Side;
 /// A field that a metric reads, and the dotted path to its value in the row.
 ///
 /// Each segment of the path is a key or an index into a list: `messages.-1.content` or `messages[-1].content` is the
-/// content of the last message. Quote a key that contains dots, as in `meta."a.b".c`; without quotes it is found if it
-/// is the whole path. A string on the way is read as JSON or as a Python literal. If the row has no value at the path,
-/// the field is absent, even if the row has a field with the same name.
+/// content of the last message. Quote a key that contains dots, as in `meta."a.b".c`; without quotes, such a key is
+/// found if it is the whole path. A string along the path is read as JSON or as a Python literal. If the row has no
+/// value at the path, the field is absent, even if the row has a field with the same name.
 ///
-/// An id may have several columns, as in `id=task,language`. `repeat=COLUMN` says that rows with the same id are samples
-/// of one row; the column numbers them.
+/// An id may span several columns, as in `id=task,language`. `repeat=COLUMN` says that rows with the same id are
+/// samples of one row; the column numbers the samples.
 ///
 /// ```
 /// use dsrs_metrics::data::Mapping;

@@ -37,7 +37,7 @@ pub use data_file::DataFile;
 pub(crate) use data_file::DataFiles;
 pub use encoding::Encoding;
 pub use error::{DataError, DataErrorKind};
-pub use gold::Join;
+pub use gold::{Join, Missing};
 #[doc(hidden)]
 pub use guess::guess_mappings;
 pub use input::ROW_LIMIT;
@@ -45,6 +45,7 @@ pub use mapping::{Mapping, MappingError};
 #[doc(hidden)]
 pub use object_rows::{ObjectRow, ObjectRows};
 pub(crate) use object_rows::{column_strings, read_objects};
+pub(crate) use pairing::Pairing;
 #[cfg(feature = "parquet")]
 pub(crate) use parquet::{EMBEDDED_MANIFEST, JSON_COLUMNS, embedded_manifest};
 pub use reader::{DataReader, Pairs};

@@ -22,21 +22,21 @@ use crate::json::unique_keys::Shape;
 /// A row that is an object, with or without `gold` and `pred`.
 #[doc(hidden)]
 pub struct ObjectRow {
-    /// Its id, or its number in the file if it has none.
+    /// The row's id, or its number in the file if it has no id.
     pub id: String,
     /// `true` if the row contains its id.
     pub has_id: bool,
-    /// Where it is.
+    /// Where the row is.
     pub at: Origin,
     /// The keys of `scores`, in file order.
     pub score_names: Vec<String>,
     /// `true` if the format has only strings as values.
     pub textual: bool,
-    /// `true` if the format has columns, so a score has several of them.
+    /// `true` if the format has columns, so a score spans several of them.
     pub is_flat: bool,
     /// `true` if the row is from a result file.
     pub(crate) is_result: bool,
-    /// `true` if the row has a number that JSON does not have, which is null.
+    /// `true` if the row has a number that JSON cannot represent. It is read as null.
     #[doc(hidden)]
     pub has_nan: bool,
     row: RowObject,
@@ -49,6 +49,9 @@ impl ObjectRow {
 
     fn new(row: Row, at: Origin, number: u64) -> Result<Self, DataError> {
         let mut row = into_object(row, &at)?;
+        if row.has_nan {
+            row.clear_not_finite();
+        }
         let is_result = row.is_result();
         row.validate_object(&at)?;
         let id = row.id.take().map(|id| id_of(id, &at)).transpose()?;
@@ -88,7 +91,7 @@ impl ObjectRow {
         self.row.find(path)
     }
 
-    /// Returns the value of a mapping, or the texts of its columns with commas between them.
+    /// Returns the value of a mapping, or the texts of its columns joined with commas.
     #[doc(hidden)]
     pub fn mapped(&self, mapping: &Mapping) -> Option<Value> {
         self.row.value_of(mapping).map(|(value, _)| value)
@@ -172,7 +175,8 @@ pub(crate) fn column_strings(file: &Path, format: Option<Format>, name: &str) ->
         if row.json().is_some_and(|json| !json.contains(&key)) {
             return Ok(None);
         }
-        let row = into_object(row.read(Some(&selection))?, &row.at)?;
+        let mut row = into_object(row.read(Some(&selection))?, &row.at)?;
+        row.clear_not_finite();
         let value = row.attributes.get(name).and_then(Value::as_str);
         Ok::<_, DataError>(value.map(str::to_owned))
     };
@@ -213,7 +217,7 @@ pub struct ObjectRows {
 }
 
 impl ObjectRows {
-    /// Opens a file. Without a format, its extension decides; `-` is standard input.
+    /// Opens a file. If no format is given, the extension selects it. `-` is standard input.
     #[doc(hidden)]
     pub fn open(file: &Path, format: Option<Format>) -> Result<Self, DataError> {
         Self::open_with(file, FileOptions::of(format))

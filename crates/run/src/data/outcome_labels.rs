@@ -1,5 +1,6 @@
 //! Reads labelled training data from files.
 
+use std::iter;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -72,63 +73,31 @@ pub async fn load_jsonl_with_labels(
 /// row. `-` is standard input.
 ///
 /// # Errors
-/// Returns a [`DataError`] if the file does not exist. The iterator ends with its first error, which names file and
+/// Returns a [`DataError`] if the file does not exist. The iterator ends with its first error, which names the file and
 /// line. A file without rows is an error.
 pub fn load_jsonl(
     file: impl AsRef<Path>,
     scorer: &OutcomeCoupledScorer,
-) -> Result<LabelledExamples, DataError> {
-    let rows = ObjectRows::open(file.as_ref(), Some(Format::Jsonl))?;
-    Ok(LabelledExamples {
-        rows,
-        scorer: *scorer,
-        ended: false,
-    })
-}
-/// An iterator over the rows of one file, returned by [`load_jsonl`].
-pub struct LabelledExamples {
-    rows: ObjectRows,
-    scorer: OutcomeCoupledScorer,
-    ended: bool,
-}
-
-impl Iterator for LabelledExamples {
-    type Item = Result<LabelledExample, DataError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let row = self.rows.next()?;
-        let example = row.and_then(|row| self.example(row));
-        self.ended = example.is_err();
+) -> Result<Box<dyn Iterator<Item = Result<LabelledExample, DataError>> + Send>, DataError> {
+    let mut rows = ObjectRows::open(file.as_ref(), Some(Format::Jsonl))?;
+    let (scorer, mut has_ended) = (*scorer, false);
+    Ok(Box::new(iter::from_fn(move || {
+        let row = if has_ended { None } else { rows.next() }?;
+        let example = row.and_then(|row| example(row, &scorer));
+        has_ended = example.is_err();
         Some(example)
-    }
+    })))
 }
 
-impl LabelledExamples {
-    fn example(&self, row: ObjectRow) -> Result<LabelledExample, DataError> {
-        let at = row.at.clone();
-        let pair = row.into_pair();
-        let labels = LabelledRow {
-            fields: &pair.attributes,
-            at,
-        }
-        .labels(&self.scorer)?;
-        Ok(LabelledExample {
-            pair: split(pair, &labels),
-            labels,
-        })
-    }
-}
-
-impl std::fmt::Debug for LabelledExamples {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LabelledExamples")
-            .field("scorer", &self.scorer)
-            .field("ended", &self.ended)
-            .finish_non_exhaustive()
-    }
+fn example(row: ObjectRow, scorer: &OutcomeCoupledScorer) -> Result<LabelledExample, DataError> {
+    let at = row.at.clone();
+    let pair = row.into_pair();
+    let fields = &pair.attributes;
+    let labels = LabelledRow { fields, at }.labels(scorer)?;
+    Ok(LabelledExample {
+        pair: split(pair, &labels),
+        labels,
+    })
 }
 
 /// The fields of a row that hold its labels.

@@ -1,17 +1,18 @@
 //! How rows become pairs: mappings, ids, and decoding only the fields that are read.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::conversion::Conversion;
 use super::error::DataError;
-use super::gold::{GoldFile, without_id};
+use super::gold::{GoldFile, Stored, without_id};
 use super::mapping::{Mapping, Target};
 use super::row::{Row, RowObject, id_of, into_object};
 use super::selection::{FieldSelection, ReadField};
 use serde_json::Value;
 
-use crate::contract::{MetricSpec, Origin, Pair, Side};
+use crate::contract::{Fields, MetricSpec, Origin, Pair, Side};
 use crate::json::path;
 use crate::json::unique_keys::Shape;
 
@@ -72,11 +73,22 @@ impl Pairing {
         self.gold.as_ref()
     }
 
-    /// Returns what a join with gold rows left out, or why it left out everything.
-    pub(crate) fn left_out(&self) -> Result<Vec<String>, String> {
-        self.gold
-            .as_ref()
-            .map_or_else(|| Ok(Vec::new()), GoldFile::left_out)
+    /// Returns what has no partner in the file of gold rows, or in that of the predictions.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        self.gold.as_ref().map(GoldFile::notes).unwrap_or_default()
+    }
+
+    /// Returns `true` if the pair is a gold row without a prediction, whose place is in the file of gold rows.
+    pub(crate) fn lacks_pred(&self, pair: &Pair) -> bool {
+        let is_gold = |at: &Origin, gold: &GoldFile| Arc::ptr_eq(&at.file, &gold.file);
+        let file = pair.origin.as_ref().zip(self.gold.as_ref());
+        file.is_some_and(|(at, gold)| is_gold(at, gold))
+    }
+
+    /// Returns the path of the id that joins a prediction to its gold row.
+    pub(super) fn join_path<'p>(&'p self, gold: &'p GoldFile) -> &'p str {
+        let id = self.id_mapping().map_or("id", Mapping::path);
+        gold.join.as_ref().map_or(id, |join| &join.pred)
     }
 
     /// Sets the fields that the metrics read, each once.
@@ -149,6 +161,36 @@ impl Pairing {
                 None => return Ok(None),
             },
         };
+        self.map(&mut row, of_gold, at)?;
+        let id = row.id.take().map(|id| id_of(id, at)).transpose()?;
+        let is_positional = row.is_positional || id.is_none();
+        let id = id.unwrap_or_else(|| match self.several {
+            true => format!("{}:{}", at.file.display(), number),
+            false => number.to_string(),
+        });
+        Ok(Some(row.into_pair(at, id, is_positional)))
+    }
+
+    /// Makes a pair with an empty prediction from a gold row that no prediction has.
+    pub(super) fn pair_without_pred(
+        &self,
+        gold: &Stored,
+        is_textual: bool,
+        at: &Origin,
+    ) -> Result<Pair, DataError> {
+        let mut row = RowObject::default();
+        let of_gold = self.set_gold(&mut row, gold.clone().fields(is_textual), at)?;
+        self.map(&mut row, of_gold, at)?;
+        Ok(row.into_pair(at, gold.id.clone(), false))
+    }
+
+    /// Sets the fields that mappings and conversions make; `of_gold` are values of a row of the file of gold rows.
+    fn map(
+        &self,
+        row: &mut RowObject,
+        of_gold: Vec<(usize, Value)>,
+        at: &Origin,
+    ) -> Result<(), DataError> {
         if self.are_examples {
             row.validate_example(at)?;
         } else {
@@ -167,13 +209,10 @@ impl Pairing {
             }
         }
         row.write_scalars(&self.read);
-        let id = row.id.take().map(|id| id_of(id, at)).transpose()?;
-        let is_positional = row.is_positional || id.is_none();
-        let id = id.unwrap_or_else(|| match self.several {
-            true => format!("{}:{}", at.file.display(), number),
-            false => number.to_string(),
-        });
-        Ok(Some(row.into_pair(at, id, is_positional)))
+        if row.has_nan || self.gold.as_ref().is_some_and(GoldFile::has_nan) {
+            row.clear_not_finite();
+        }
+        Ok(())
     }
 
     /// Makes a plain value the only field of the prediction that the metrics read.
@@ -196,7 +235,7 @@ impl Pairing {
             _ => Err(DataError::invalid(
                 at,
                 format_args!(
-                    "expected a row with fields, found one value, and the metrics do not read exactly one field of `{side}`; write --map {side}.FIELD=value"
+                    "expected a row with fields, found a single value, but the metrics do not read exactly one field of `{side}`; pass --map {side}.FIELD=value"
                 ),
             )),
         }
@@ -218,9 +257,7 @@ impl Pairing {
             ));
         }
         let path = gold.join.as_ref().map(|join| &*join.pred);
-        let mut mappings = self.mappings.iter();
-        let mapped = mappings.find(|mapping| *mapping.target() == Target::Id);
-        let id = match (path, mapped) {
+        let id = match (path, self.id_mapping()) {
             (Some(path), _) => row.find(path).map(Cow::into_owned),
             (None, Some(mapping)) => row.value_of(mapping).map(|(value, _)| value),
             (None, None) => row.id.clone(),
@@ -230,9 +267,29 @@ impl Pairing {
             None if gold.is_by_position => number.to_string(),
             None => return Err(without_id(row, path.unwrap_or("id"), at)),
         };
-        let Some(mut fields) = gold.find(&id, at)? else {
+        let Some(fields) = gold.find(&id, at)? else {
             return Ok(None);
         };
+        let of_gold = self.set_gold(row, fields, at)?;
+        if row.id.is_none() && !gold.is_by_position {
+            row.id = Some(id.into());
+        }
+        Ok(Some(of_gold))
+    }
+
+    fn id_mapping(&self) -> Option<&Mapping> {
+        let mut mappings = self.mappings.iter();
+        mappings.find(|mapping| *mapping.target() == Target::Id)
+    }
+
+    /// Sets the gold row of a row. Returns the values that mappings of gold fields find in it, by the position of the
+    /// mapping.
+    fn set_gold(
+        &self,
+        row: &mut RowObject,
+        mut fields: Fields,
+        at: &Origin,
+    ) -> Result<Vec<(usize, Value)>, DataError> {
         if let Some(value) = fields.get("value").filter(|_| fields.len() == 1).cloned() {
             fields.insert(self.only_field(Side::Gold, at)?, value);
         }
@@ -250,10 +307,7 @@ impl Pairing {
             .filter_map(of_gold)
             .collect();
         row.gold = Some(Shape::Map(fields));
-        if row.id.is_none() && !gold.is_by_position {
-            row.id = Some(id.into());
-        }
-        Ok(Some(of_gold))
+        Ok(of_gold)
     }
 }
 

@@ -32,7 +32,7 @@ use super::csv::{are_of_results, duplicate_column};
 use super::error::{DataError, DataErrorKind, Read};
 use super::input::value_limit;
 use super::pairing::Pairing;
-use super::row::{Column, Row, RowObject, check_sides};
+use super::row::{Column, Row, RowObject, check_sides, has_not_finite};
 use super::selection::FieldSelection;
 use crate::contract::{Origin, Side, panic};
 use crate::messages::escape;
@@ -308,7 +308,7 @@ impl ParquetFile {
         DataError::new(
             DataErrorKind::TooLarge,
             format!(
-                "{}: column `{}`: expected pages of at most {limit} {unit}, found {found}; write the file with smaller pages",
+                "{}: column `{}`: expected pages of at most {limit} {unit}, found {found}; rewrite the file with smaller pages",
                 self.file.display(),
                 escape::name(column)
             ),
@@ -348,6 +348,7 @@ impl ColumnRows {
                 let column = escape::name(field.name());
                 invalid(&at.file, at.line, &format!("column `{column}`: {problem}"))
             })?;
+            object.has_nan |= has_not_finite(&value);
             object.add_cell(target, value, false);
         }
         if size > self.row_limit {
@@ -479,7 +480,7 @@ fn check_compression(file: &Path, column: &ColumnChunkMetaData) -> Result<(), Da
     Err(DataError::invalid_file(
         file,
         format_args!(
-            "column `{}`: expected snappy, gzip, zstd or no compression, found {found}; write the file with one of them",
+            "column `{}`: expected snappy, gzip, zstd or no compression, found {found}; rewrite the file with a supported codec",
             escape::name(&name)
         ),
     ))

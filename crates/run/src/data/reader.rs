@@ -2,17 +2,19 @@
 //!
 //! The file is long because it documents each setting of one type with an example.
 
+use std::convert::Infallible;
 use std::io::BufRead;
 use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::batch::{Batch, RawRow};
 use super::conversion::Conversion;
 use super::data_file::DataFiles;
 use super::encoding::Encoding;
 use super::error::DataError;
-use super::gold::{GoldFile, Join};
+use super::gold::{GoldFile, Join, Missing};
 use super::input::ROW_LIMIT;
 use super::mapping::Mapping;
 use super::object_rows::ObjectRows;
@@ -62,6 +64,7 @@ pub struct DataReader {
     options: FileOptions,
     gold: Option<PathBuf>,
     join: Option<Join>,
+    missing: Missing,
     mappings: Vec<Mapping>,
     conversions: Vec<Conversion>,
     selection: Option<FieldSelection>,
@@ -74,6 +77,7 @@ impl Default for DataReader {
             options: FileOptions::default(),
             gold: None,
             join: None,
+            missing: Missing::default(),
             mappings: Vec::new(),
             conversions: Vec::new(),
             selection: None,
@@ -94,7 +98,8 @@ impl DataReader {
         self
     }
 
-    /// Sets what separates the columns of CSV files. By default the header shows it: a comma, `;`, a tab or `|`.
+    /// Sets the character that separates the columns of CSV files. By default, the header shows which one it is: a
+    /// comma, `;`, a tab or `|`.
     pub fn with_delimiter(mut self, delimiter: u8) -> Self {
         self.options.delimiter = Some(delimiter);
         self
@@ -118,9 +123,11 @@ impl DataReader {
         self
     }
 
-    /// Reads the gold rows from a file of their own, and joins them to the predictions by id. The whole row, or its `gold`,
-    /// is the gold row. Rows without a partner are left out; [`EvaluationResult::notes`](crate::EvaluationResult::notes)
-    /// counts them.
+    /// Reads the gold rows from a separate file and joins them to the predictions by id. In that file, the gold row is
+    /// the whole row, or its `gold` if it has one.
+    ///
+    /// A gold row without a prediction fails, unless you [skip it](Self::with_missing). A prediction without a gold row
+    /// is left out. [`EvaluationResult::notes`](crate::EvaluationResult::notes) counts both.
     ///
     /// The gold rows are copied to a temporary file; each takes 16 bytes of memory.
     ///
@@ -152,6 +159,13 @@ impl DataReader {
         self
     }
 
+    /// Sets what becomes of a gold row without a prediction. By default it fails, after the rows with predictions;
+    /// [`read`](Self::read) returns it with an empty prediction.
+    pub fn with_missing(mut self, missing: Missing) -> Self {
+        self.missing = missing;
+        self
+    }
+
     /// Adds a mapping, which reads a field's value from another place in the row.
     ///
     /// Mappings read the row as it is in the file, regardless of what other mappings set.
@@ -174,8 +188,8 @@ impl DataReader {
         self
     }
 
-    /// Decodes only these fields of JSONL and Parquet rows, like the command `score`. A field is a side, a name, and
-    /// `true` if a row needs it.
+    /// Decodes only these fields of JSONL and Parquet rows, like the `score` command. Each field is given by its side,
+    /// its name, and `true` if a row needs it.
     #[cfg(fuzzing)]
     #[doc(hidden)]
     pub fn with_selected_fields(
@@ -248,7 +262,8 @@ impl DataReader {
     fn pairs(&self, files: Vec<RowSource>) -> Pairs {
         let gold = self.gold.clone();
         let is_by_position = self.options.format == Some(Format::Text);
-        let gold = gold.map(|gold| GoldFile::new(gold, self.join.clone(), is_by_position));
+        let gold =
+            gold.map(|gold| GoldFile::new(gold, self.join.clone(), is_by_position, self.missing));
         let pairing = Pairing::new(files.len() > 1, self.mappings.clone(), false);
         let mut pairing = pairing
             .with_gold(gold)
@@ -263,7 +278,7 @@ impl DataReader {
         }
     }
 
-    /// Returns the rows of a file, which need only be objects. `-` is standard input.
+    /// Returns the rows of a file. The rows can be any objects. `-` is standard input.
     ///
     /// # Errors
     /// Returns the same errors as [`read`](Self::read).
@@ -299,10 +314,13 @@ pub struct Pairs {
     /// The rows of the current batch.
     decoded: std::vec::IntoIter<Result<Pair, DataError>>,
     has_ended: bool,
+    /// Connected to the batches that are not decoded yet; the first half is `None` after the last prediction.
+    until_decoded: (Option<Sender<Infallible>>, Receiver<Infallible>),
 }
 
 impl Pairs {
     fn new(files: Vec<RowSource>, pairing: Pairing, row_limit: usize) -> Self {
+        let (sender, receiver) = channel();
         Self {
             files: files.into_iter(),
             current: None,
@@ -313,6 +331,7 @@ impl Pairs {
             is_hashed: false,
             decoded: Vec::new().into_iter(),
             has_ended: false,
+            until_decoded: (Some(sender), receiver),
         }
     }
 
@@ -368,25 +387,39 @@ impl Pairs {
             ..*reading
         };
         let mut file = RowSource::new(&gold.file, self.options)?.open(&reading)?;
-        self.records.add(&file.record);
+        self.records.add(&file.records);
         let mut writer = gold.writer()?;
         let stored = |row: &RawRow<'_>| gold.stored(row.read(None)?, &row.at, row.number);
         in_order(
             |batch: Batch| batch.decode(stored),
             |rows| {
                 rows.into_iter()
-                    .try_for_each(|row| gold.add(&mut writer, row?))
+                    .try_for_each(|row| gold.add(&mut writer, &row?))
             },
             |pass| iter::from_fn(|| file.next_batch()).try_for_each(pass),
         )?;
         gold.finish(writer)
     }
 
+    /// Returns the next gold rows without a prediction; `None` if there are none left.
+    fn without_pred(&self) -> Option<Batch> {
+        let gold = self.pairing.gold()?;
+        match gold.missing(self.pairing.join_path(gold)) {
+            Ok(rows) if rows.is_empty() => None,
+            Ok(rows) => Some(Batch::of_gold(&gold.file, rows)),
+            Err(error) => Some(Batch::failed(error)),
+        }
+    }
+
     /// Returns the next rows, for the caller to decode. An error ends the rows.
     pub(crate) fn next_batch(&mut self) -> Option<Batch> {
         loop {
             if let Some(batch) = self.current.as_mut().and_then(RowFile::next_batch) {
-                return Some(batch);
+                let _until_decoded = self.until_decoded.0.clone();
+                return Some(Batch {
+                    _until_decoded,
+                    ..batch
+                });
             }
             let reading = Reading {
                 row_limit: self.row_limit,
@@ -397,9 +430,16 @@ impl Pairs {
             if let Err(error) = self.load_gold(&reading) {
                 return Some(Batch::failed(error));
             }
-            match self.files.next()?.open(&reading) {
+            let Some(file) = self.files.next() else {
+                self.current = None;
+                self.until_decoded.0 = None;
+                // Returns once no batch is left, because nothing is ever sent.
+                let _ = self.until_decoded.1.recv();
+                return self.without_pred();
+            };
+            match file.open(&reading) {
                 Ok(file) => {
-                    self.records.add(&file.record);
+                    self.records.add(&file.records);
                     self.current = Some(file);
                 }
                 Err(error) => return Some(Batch::failed(error)),

@@ -24,6 +24,9 @@ use crate::messages::escape;
 /// The attribute with the number of a sample, if a mapping names it.
 pub(super) const REPEAT: &str = "repeat";
 
+/// Stands for NaN or an infinity in a row that is not yet mapped. No text has this character, which Unicode excludes.
+pub(super) const NOT_FINITE: &str = "\u{10FFFF}NaN";
+
 /// A row as it was read, of any shape.
 pub(super) type Row = Shape<RowObject>;
 
@@ -42,7 +45,7 @@ pub(super) struct RowObject {
     pub(super) added: Option<Box<Added>>,
     /// `true` if the id is the position of a result row that had none.
     pub(super) is_positional: bool,
-    /// `true` if the row has a number that JSON does not have, which is null.
+    /// `true` if the row may contain [`NOT_FINITE`] instead of a number, or contained it.
     pub(super) has_nan: bool,
     /// `true` if the row is one value, the attribute `value`.
     pub(super) is_plain: bool,
@@ -243,7 +246,7 @@ impl RowObject {
                 return Err(DataError::invalid(
                     at,
                     format_args!(
-                        "`{side}`: expected an object of fields, found {}; to score the value itself, write --map {side}.FIELD={side}",
+                        "`{side}`: expected an object of fields, found {}; to score the value itself, pass --map {side}.FIELD={side}",
                         found(value)
                     ),
                 ));
@@ -389,6 +392,27 @@ impl RowObject {
         }
     }
 
+    /// Replaces [`NOT_FINITE`] by null, and marks the fields that had it.
+    pub(super) fn clear_not_finite(&mut self) {
+        let [gold, pred] = [&mut self.gold, &mut self.pred];
+        let sides = [gold, pred].into_iter().filter_map(|side| match side {
+            Some(Shape::Map(fields)) => Some(fields),
+            Some(Shape::Other(value)) => {
+                clear(value);
+                None
+            }
+            None => None,
+        });
+        for fields in sides.chain([&mut self.attributes]) {
+            let names: Vec<String> = fields.keys().map(str::to_owned).collect();
+            for name in names {
+                if fields.get_mut(&name).is_some_and(clear) {
+                    fields.not_finite.push(name);
+                }
+            }
+        }
+    }
+
     /// Returns the pair. The row's own id is not read.
     pub(super) fn into_pair(self, origin: &Origin, id: String, is_positional: bool) -> Pair {
         let is_textual = self.attributes.textual;
@@ -409,6 +433,33 @@ impl RowObject {
             origin: Some(origin.clone()),
             run: self.added.and_then(|added| added.run),
         }
+    }
+}
+
+/// Returns `true` if a value is or has [`NOT_FINITE`].
+#[cfg(feature = "parquet")]
+pub(super) fn has_not_finite(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text == NOT_FINITE,
+        Value::Array(list) => list.iter().any(has_not_finite),
+        Value::Object(object) => object.values().any(has_not_finite),
+        _ => false,
+    }
+}
+
+/// Replaces [`NOT_FINITE`] in a value by null. Returns `true` if it was there.
+fn clear(value: &mut Value) -> bool {
+    match value {
+        Value::String(text) if text == NOT_FINITE => {
+            *value = Value::Null;
+            true
+        }
+        // Not `any`, which would stop at the first.
+        Value::Array(list) => list.iter_mut().fold(false, |any, value| clear(value) | any),
+        Value::Object(object) => object
+            .values_mut()
+            .fold(false, |any, value| clear(value) | any),
+        _ => false,
     }
 }
 
@@ -476,6 +527,7 @@ pub(super) fn id_of(id: Value, at: &Origin) -> Result<String, DataError> {
     let found = match id {
         // CSV has no empty ids, so this one could not be written.
         Value::String(id) if id.is_empty() => "an empty string".to_owned(),
+        Value::String(id) if id == NOT_FINITE => "NaN or an infinity".to_owned(),
         Value::String(id) => return Ok(id),
         Value::Number(id) => return Ok(id.to_string()),
         other => found(&other),

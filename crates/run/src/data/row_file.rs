@@ -31,6 +31,8 @@ pub struct NamedFile<'a> {
     pub path: &'a Path,
     /// The name to show.
     pub name: &'a Path,
+    /// The files that it was converted from, if it was.
+    pub sources: &'a [PathBuf],
 }
 
 impl<'a, F: AsRef<Path> + ?Sized> From<&'a F> for NamedFile<'a> {
@@ -38,6 +40,7 @@ impl<'a, F: AsRef<Path> + ?Sized> From<&'a F> for NamedFile<'a> {
         Self {
             path: file.as_ref(),
             name: file.as_ref(),
+            sources: &[],
         }
     }
 }
@@ -48,6 +51,7 @@ pub(super) struct RowSource {
     format: Format,
     options: FileOptions,
     content: Content,
+    sources: Vec<PathBuf>,
 }
 
 enum Content {
@@ -99,13 +103,18 @@ impl RowSource {
         file: impl Into<NamedFile<'f>>,
         options: FileOptions,
     ) -> Result<Self, DataError> {
-        let NamedFile { path: file, name } = file.into();
+        let NamedFile {
+            path: file,
+            name,
+            sources,
+        } = file.into();
         if file.as_os_str() == "-" {
             return Ok(Self {
                 name: "<stdin>".into(),
                 format: options.format.unwrap_or(Format::Jsonl),
                 options,
                 content: Content::StandardInput,
+                sources: Vec::new(),
             });
         }
         let unreadable = |message: String| {
@@ -134,6 +143,7 @@ impl RowSource {
             format,
             options,
             content: Content::File(file.to_path_buf()),
+            sources: sources.to_vec(),
         })
     }
 
@@ -157,6 +167,7 @@ impl RowSource {
             format,
             options,
             content: Content::Reader(Box::new(reader)),
+            sources: Vec::new(),
         }
     }
 
@@ -166,6 +177,12 @@ impl RowSource {
         let name: Arc<Path> = self.name.into();
         let record = Arc::new(DataFileRecord::new(&name, reading.is_hashed));
         let unreadable = |reason| DataError::unreadable(&name, &reason);
+        let others = self.sources.iter().filter(|source| ***source != *name);
+        let mut records = others
+            .map(|source| DataFileRecord::of_source(source, reading.is_hashed))
+            .collect::<io::Result<Vec<_>>>()
+            .map_err(unreadable)?;
+        records.push(Arc::clone(&record));
         let (row_limit, options) = (reading.row_limit, self.options);
         let input = |content: Content| {
             let reader = content.reader(&name, &record).map_err(unreadable)?;
@@ -224,6 +241,7 @@ impl RowSource {
             rows,
             rows_before: 0,
             record,
+            records,
         })
     }
 }
@@ -292,6 +310,8 @@ pub(super) struct RowFile {
     /// The number of rows that were read.
     rows_before: u64,
     pub(super) record: Arc<DataFileRecord>,
+    /// This file's record, after those of the other files that it was converted from.
+    pub(super) records: Vec<Arc<DataFileRecord>>,
 }
 
 impl RowFile {
@@ -313,19 +333,21 @@ impl RowFile {
             rows_before: self.rows_before,
             rows,
             error,
+            _until_decoded: None,
         };
         self.rows_before += batch.rows.len() as u64;
         Some(batch)
     }
 }
 
-/// A format of row files.
+/// A row file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
     /// One JSON object per line.
     Jsonl,
-    /// One JSON array of objects; also several objects, an object of rows by id, or the orientations of pandas.
+    /// A JSON array of objects. Several objects one after another, an object of rows by id, and pandas' orientations
+    /// are also read.
     Json,
     /// Plain text: each line is a row with one value.
     Text,
@@ -346,7 +368,8 @@ impl Format {
         (false, false) => ".jsonl or .json",
     };
 
-    /// Returns the files in a folder that are rows by their extension, in the order of their names; or the file itself.
+    /// Returns the files in a folder that have the extension of a row format, sorted by name. If the path is a file,
+    /// returns the file itself.
     #[doc(hidden)]
     pub fn files_in(path: &Path) -> io::Result<Vec<PathBuf>> {
         if !path.is_dir() {
@@ -372,8 +395,9 @@ impl Format {
             .find(|name| name[1..] == extension)
     }
 
-    /// Returns the format that a file's extension names: `jsonl`, `jsonlines` or `ndjson`, `json`, `csv` or `tsv`,
-    /// and with the feature `parquet` also `parquet`. `.gz` may follow with the feature `compressed`, and `.zst` with `parquet`.
+    /// Returns the format that a file's extension names: `jsonl`, `jsonlines` or `ndjson`, `json`, `csv` or `tsv`, and
+    /// with the `parquet` feature also `parquet`. With the `compressed` feature, `.gz` may follow, and with `parquet`,
+    /// `.zst`.
     ///
     /// ```
     /// use dsrs_metrics::data::Format;

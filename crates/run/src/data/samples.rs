@@ -7,6 +7,7 @@ use indexmap::map::Entry;
 
 use super::data_file::DataFiles;
 use super::error::DataError;
+use super::pairing::Pairing;
 use super::reader::Pairs;
 use super::row::REPEAT;
 use crate::contract::{Metric, Origin, Pair, Prediction};
@@ -15,25 +16,27 @@ use crate::messages::escape;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The rows of files in which rows with the same id are samples of one row, each with all of its predictions; see
-/// [`Pairs::into_samples`]. They are in memory.
+/// Rows with several samples each. In the files, rows with the same id are samples of one row. A row has all of its
+/// predictions, or none; see [`Pairs::into_samples`]. All rows are held in memory.
 #[derive(Debug)]
 pub struct Samples {
     pub(crate) rows: Vec<(Pair, Vec<Prediction>)>,
     pub(crate) files: DataFiles,
+    pub(crate) pairing: Arc<Pairing>,
     repeats: u32,
 }
 
 impl Samples {
-    /// Returns the largest number of samples of a row, for [`EvaluateBuilder::repeats`](crate::EvaluateBuilder::repeats).
+    /// Returns the maximum number of samples of any row, for
+    /// [`EvaluateBuilder::repeats`](crate::EvaluateBuilder::repeats).
     pub fn repeats(&self) -> u32 {
         self.repeats
     }
 }
 
 impl Pairs {
-    /// Reads all rows, and joins those with the same id, which are samples of one row: the mapping `repeat=COLUMN` names the
-    /// column that numbers them.
+    /// Reads all rows and joins those with the same id, which are samples of one row. The `repeat=COLUMN` mapping names
+    /// the column that numbers the samples.
     ///
     /// ```
     /// use dsrs_metrics::data::{DataReader, Format};
@@ -55,14 +58,18 @@ impl Pairs {
     /// ```
     ///
     /// # Errors
-    /// Returns a [`DataError`] if a row cannot be read, lacks the column or has the number of another sample, or if samples of
-    /// a row have different gold rows.
+    /// Returns a [`DataError`] if a row cannot be read, lacks the column or has the same number as another sample, or
+    /// if samples of a row have different gold rows.
     pub fn into_samples(self) -> Result<Samples, DataError> {
-        let files = self.data_files();
+        let (files, pairing) = (self.data_files(), Arc::clone(self.pairing()));
         let mut rows: IndexMap<String, (Pair, Vec<Prediction>)> = IndexMap::new();
         let mut seen = HashSet::new();
         for pair in self.with_hashes() {
             let mut pair = pair?;
+            if pairing.lacks_pred(&pair) {
+                rows.insert(pair.id.clone(), (pair, Vec::new()));
+                continue;
+            }
             let unknown = || Origin {
                 file: Path::new("rows").into(),
                 line: 0,
@@ -70,7 +77,7 @@ impl Pairs {
             let at = pair.origin.clone().unwrap_or_else(unknown);
             let number = pair.attributes.remove(REPEAT).and_then(text);
             let number = number.ok_or_else(|| {
-                DataError::invalid(&at, "expected the number of the sample at the path of --map repeat=PATH, found no value; write the column that numbers the samples of an id")
+                DataError::invalid(&at, "expected the sample's number at the path from --map repeat=PATH, found no value; name the column that numbers the samples of an id")
             })?;
             let id = escape::name(&pair.id).to_string();
             if !seen.insert((pair.id.clone(), number.clone())) {
@@ -78,7 +85,7 @@ impl Pairs {
                 return Err(DataError::invalid(
                     &at,
                     format_args!(
-                        "a second sample `{number}` of `{id}`; number the samples of an id, or write --map id=COLUMN,COLUMN for an id of several columns"
+                        "duplicate sample `{number}` for id `{id}`; give each sample of an id a different number, or pass --map id=COLUMN,COLUMN if the id spans several columns"
                     ),
                 ));
             }
@@ -94,7 +101,7 @@ impl Pairs {
                         return Err(DataError::invalid(
                             &at,
                             format_args!(
-                                "the gold row of this sample of `{id}` is not that of line {first}; write --map id=PATH with an id that names the row"
+                                "this sample of `{id}` has a different gold row from line {first}; pass --map id=PATH with an id that identifies the row"
                             ),
                         ));
                     }
@@ -106,6 +113,7 @@ impl Pairs {
         Ok(Samples {
             rows: rows.into_values().collect(),
             files,
+            pairing,
             repeats: most.and_then(|most| u32::try_from(most).ok()).unwrap_or(0),
         })
     }

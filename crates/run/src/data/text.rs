@@ -362,7 +362,7 @@ impl JsonValues {
             let (expected, found) = (split.columns.len(), cells.len());
             if expected != found {
                 return Err(invalid(format!(
-                    "expected lists of {expected} values in `data`, as `columns` has, found one of {found}; write a value for each column"
+                    "expected {expected} values in each list in `data`, one per column, found {found}; write a value for each column"
                 )));
             }
             let row: Map<_, _> = split.columns.iter().cloned().zip(cells).collect();

@@ -94,7 +94,7 @@ impl Baseline {
         let baseline = Self::parse(path, &text).map_err(unreadable)?;
         if baseline.eval != eval {
             return Err(format!(
-                "the baseline `{}` is of the eval `{}`, not of `{eval}`; write another path in `baseline = \"..\"`, or remove the file and accept a new one",
+                "the baseline `{}` belongs to the eval `{}`, not to `{eval}`; write another path in `baseline = \"..\"`, or remove the file and accept a new one",
                 shown(),
                 escape::name(&baseline.eval)
             ));
@@ -111,12 +111,12 @@ impl Baseline {
             VERSION => {}
             older if older < VERSION => {
                 return Err(format!(
-                    "line 1: an earlier version of dsrs-metrics wrote it, with other hashes of gold rows (format version {older}, expected {VERSION}); run that version again, or remove the file and accept a new one"
+                    "line 1: an earlier version of dsrs-metrics wrote it, with different hashes of gold rows (format version {older}, expected {VERSION}); run that version again, or remove the file and accept a new one"
                 ));
             }
             newer => {
                 return Err(format!(
-                    "line 1: it has the format version {newer}, and this version of dsrs-metrics reads {VERSION}; update dsrs-metrics"
+                    "line 1: it has the format version {newer}, but this version of dsrs-metrics reads {VERSION}; update dsrs-metrics"
                 ));
             }
         }
@@ -131,7 +131,7 @@ impl Baseline {
         let rows = results.rows().len() as u64;
         if rows != header.rows {
             return Err(format!(
-                "line 1 states {} rows, and the file has {rows}",
+                "line 1 states {} rows, but the file has {rows}",
                 header.rows
             ));
         }

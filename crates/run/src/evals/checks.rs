@@ -31,7 +31,7 @@ pub(super) fn check_samples(gates: &[Gate], sampled: &[&str]) -> Result<(), Stri
         Some(Gate { text, condition }) => {
             let metric = condition.0.metric().unwrap_or_default();
             Err(format!(
-                "gate `{text}`: `{metric}` judges a sample of the rows, which decides limits on its score, `no_worse` and `better`; write `lower({metric}) >= 0.8`, or add it to `metrics(..)`"
+                "gate `{text}`: `{metric}` judges only a sample of the rows, so gates can only limit its score or compare it with the baseline; write `lower({metric}) >= 0.8`, or add it to `metrics(..)`"
             ))
         }
     }
@@ -70,8 +70,7 @@ pub(super) fn explained(error: &EvaluateError, settings: &Settings) -> String {
             Some(limit) => format!(
                 "no row is left after `limit = {limit}`; write a larger limit, or add rows to the devset"
             ),
-            None => "the devset has no rows, and a gate on no rows means nothing; add rows to it"
-                .to_owned(),
+            None => "the devset has no rows, so its gates mean nothing; add rows".to_owned(),
         },
         EvaluateError::NotReady { .. } if !settings.is_live && settings.replay.is_none() => {
             format!(

@@ -326,7 +326,7 @@ impl Decider<'_> {
         if old.metrics().all(|known| known != name) {
             let metric = escape::name(metric);
             return Err(undecided(format!(
-                "the baseline has no score of `{metric}`"
+                "the baseline has no score for `{metric}`"
             )));
         }
         let different = old.identity_differences(new, metric, self.is_strict, places);

@@ -93,7 +93,7 @@ pub(super) fn claim_name(source: &Source, folder: &Path, target: &Path) -> Resul
     match other {
         None => Ok(()),
         Some(other) => Err(format!(
-            "two evals of the package `{}` have this name: {place}, and {other}; rename one, because they share baseline and folder",
+            "two evals of the package `{}` have this name: {place}, and {other}; rename one, because they would share a baseline and a folder",
             source.package
         )),
     }

@@ -206,7 +206,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         }
         #[cfg(not(feature = "store"))]
         {
-            self.settings.mistake = Some("`live` and `store` need the feature `lm`; write `features = [\"lm\"]` after the version of `dsrs-metrics` in Cargo.toml".to_owned());
+            self.settings.mistake = Some("`live` and `store` need the `lm` feature; add `features = [\"lm\"]` to the `dsrs-metrics` dependency in Cargo.toml".to_owned());
         }
         self
     }

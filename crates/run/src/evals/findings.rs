@@ -359,7 +359,7 @@ pub(super) fn passed_at(figures: &Figures, metric: Option<&str>, k: u32, bound: 
         None => Finding(
             GateVerdict::Failed,
             format!(
-                "`{}` has no verdict in every repeat, so pass@{k} is not known",
+                "`{}` lacks a verdict in some repeats, so pass@{k} is unknown",
                 escape::name(name)
             ),
         ),

@@ -45,7 +45,7 @@ impl EvalModels {
         #[cfg(not(feature = "lm"))]
         if settings.replay.is_some() || settings.is_live {
             let _ = (source, update);
-            return Err("`live` and `replay` need the feature `lm`; write `features = [\"lm\"]` after the version of `dsrs-metrics` in Cargo.toml".to_owned());
+            return Err("`live` and `replay` need the `lm` feature; add `features = [\"lm\"]` to the `dsrs-metrics` dependency in Cargo.toml".to_owned());
         }
         #[cfg(feature = "lm")]
         let pool = if settings.is_live {

@@ -39,7 +39,7 @@ impl Pool {
         };
         if cfg!(not(unix)) && env::var_os(NEXTEST_RUN).is_none() {
             return Err(format!(
-                "{VARIABLE}: only nextest names the run of a process on this system; run `cargo nextest run`, or give each eval a `budget`"
+                "{VARIABLE}: on this system, only nextest says which run a process belongs to; run `cargo nextest run`, or give each eval a `budget`"
             ));
         }
         let limit = crate::lm::parse_msats(&text)

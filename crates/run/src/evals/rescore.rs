@@ -91,7 +91,7 @@ fn rescored_line(metric: &str, old: &Results, new: &Results) -> String {
         .filter(|row| score(old, &row.id) != score(new, &row.id))
         .count();
     format!(
-        "baseline rescored by the new code: {}, {changed} of {} rows changed",
+        "baseline rescored with the new code: {}, {changed} of {} rows changed",
         escape::name(metric),
         rows.len()
     )

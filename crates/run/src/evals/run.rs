@@ -201,7 +201,7 @@ where
             && let Some(model) = models.scope(|| progress.remote_model())
         {
             return Err(format!(
-                "a metric calls {}, which `#[eval]` does not declare; write `live = {model:?}`, with which `cargo test` skips the eval, or record the calls once with `replay` too",
+                "a metric calls {}, which `#[eval]` does not declare; write `live = {model:?}`, so that `cargo test` skips the eval, or add `replay` too, to record the calls once",
                 escape::name(&model)
             ));
         }

@@ -430,7 +430,7 @@ fn bad_input_is_a_failed_test_whose_first_line_says_what_to_do() {
     other.run(wrong_on(&[]));
     assert!(
         line(eval().devset(rows(5)).baseline(None))
-            .contains("is of the eval `rivers`, not of `capitals`")
+            .contains("belongs to the eval `rivers`, not to `capitals`")
     );
     let path = package.path("evals/capitals.baseline.jsonl");
     let edited = fs::read_to_string(&path)
@@ -459,7 +459,7 @@ fn two_evals_of_one_name_are_an_error() {
     assert_eq!(message(|| moved.run(wrong_on(&[]))), "passed");
     assert_eq!(
         first_line(|| eval("demo::b").run(wrong_on(&[]))),
-        "eval `capitals`: two evals of the package `names` have this name: demo::b in evals.rs, and demo::a in evals.rs; rename one, because they share baseline and folder"
+        "eval `capitals`: two evals of the package `names` have this name: demo::b in evals.rs, and demo::a in evals.rs; rename one, because they would share a baseline and a folder"
     );
 }
 
@@ -616,7 +616,7 @@ fn an_eval_with_a_sample_decides_limits_by_its_estimate() {
     assert_eq!(
         eval("each(\"topic\", zero >= 0.2)", each).lines().next(),
         Some(
-            "eval `capitals`: gate `each(\"topic\", zero >= 0.2)`: `zero` judges a sample of the rows, which decides limits on its score, `no_worse` and `better`; write `lower(zero) >= 0.8`, or add it to `metrics(..)`"
+            "eval `capitals`: gate `each(\"topic\", zero >= 0.2)`: `zero` judges only a sample of the rows, so gates can only limit its score or compare it with the baseline; write `lower(zero) >= 0.8`, or add it to `metrics(..)`"
         )
     );
 }

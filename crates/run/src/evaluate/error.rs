@@ -173,7 +173,7 @@ pub enum EvaluateError {
     },
     /// No row has a score, so there is no mean.
     #[error(
-        "not enough rows: none of {rows} has a score under `{metric}` ({failed} failed{})",
+        "not enough rows: none of {rows} has a score for `{metric}` ({failed} failed{})",
         first(first_error.as_ref())
     )]
     NothingScored {

@@ -67,7 +67,7 @@ pub trait Evaluator: Module {
         prediction: &Prediction,
     ) -> impl Future<Output = Result<f64>> + Send;
 
-    /// Evaluates the module on examples and returns the mean score. Examples declare their
+    /// Evaluates the module on examples and returns the mean score. Examples must declare their
     /// [inputs](Example::with_inputs). If the program or the metric fails, the example counts as 0 and the others are
     /// unaffected.
     ///

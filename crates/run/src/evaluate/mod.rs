@@ -236,12 +236,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         chunks: impl IntoIterator<Item: FnOnce() -> C + Send + 'static, IntoIter: Send + 'static>,
     ) -> Running<'_, G, P> {
         let chunks = chunks.into_iter().fuse().map(|decode| {
-            let decode = move || {
-                decode()
-                    .into_iter()
-                    .map(|row| pair(row).map(Box::new))
-                    .collect()
-            };
+            let decode = move || decode().into_iter().map(to_input).collect();
             Box::new(decode) as Chunk<'_, G, P>
         });
         let source = Source::chunks(Box::new(chunks));

@@ -59,7 +59,7 @@ pub trait Observer<G = Example, P = Prediction>: Send + Sync {
     }
 
     /// Called once after the last row, with the result or error of the run. Not called if [`on_start`](Self::on_start)
-    /// was not, or if the run is dropped.
+    /// was not called, or if the run is dropped.
     fn on_end(&self, result: Result<&EvaluationResult<G, P>, &EvaluateError>) {
         let _ = result;
     }

@@ -8,7 +8,7 @@ use super::row::{Plan, Predicted};
 use super::summary::Ending;
 use super::{Evaluate, Running};
 use crate::contract::{Example, Pair, Prediction};
-use crate::data::{DataError, FieldSelection, Pairs, RawRow, Samples};
+use crate::data::{FieldSelection, Pairing, Pairs, RawRow, Samples};
 
 impl Evaluate {
     /// Scores the rows of files that already have predictions. The result is the same as with [`score`](Self::score),
@@ -38,7 +38,7 @@ impl Evaluate {
     /// ```
     ///
     /// # Errors
-    /// [`EvaluateError`]: a file cannot be read, or one of its rows is invalid.
+    /// Returns an [`EvaluateError`] if a file cannot be read or one of its rows is invalid.
     pub fn score_files(&self, rows: Pairs) -> Running<'_, Example, Prediction> {
         let metrics = self
             .plan
@@ -63,34 +63,37 @@ impl Evaluate {
         // A row is evaluated, and paid for, only if all rows before it can be read.
         let check = waits.then(|| Arc::clone(&self.plan));
         let source = if waits && rows.may_block() {
-            read_on_thread(rows.map(move |row| checked(row.map(Box::new), &check)))
+            let pairing = Arc::clone(&pairing);
+            read_on_thread(rows.map(move |row| input(row?, &pairing, &check)))
         } else {
             Ok(Source::chunks(Box::new(chunks(rows, check))))
         };
         let render = self.render_scored();
         Box::pin(async move {
-            let result = self.start(source?.with_data(data), Predicted, render).await;
-            let left_out = || pairing.left_out().map_err(EvaluateError::input);
-            if matches!(result, Err(EvaluateError::NoRows)) {
-                left_out()?;
-            }
-            let mut result = result?;
+            let mut result = self
+                .start(source?.with_data(data), Predicted, render)
+                .await?;
             result.notes.extend(files.notes());
             if result.ending == Ending::Complete {
-                result.notes.extend(left_out()?);
+                result.notes.extend(pairing.notes());
                 result.unused_mappings = pairing.unused_mappings().cloned().collect();
             }
             Ok(result)
         })
     }
 
-    /// Scores rows with several predictions each, which are repeats of a row. Set
+    /// Scores rows with several predictions each, which count as repeats of the row. Set
     /// [`repeats`](super::EvaluateBuilder::repeats) to the number that [`Samples::repeats`] returns.
     ///
     /// # Errors
-    /// [`EvaluateError`]: a metric cannot read a row.
+    /// Returns an [`EvaluateError`] if a metric cannot read a row.
     pub fn score_samples(&self, samples: Samples) -> Running<'_, Example, Prediction> {
-        let Samples { rows, files, .. } = samples;
+        let Samples {
+            rows,
+            files,
+            pairing,
+            ..
+        } = samples;
         let plan = Arc::clone(&self.plan);
         let rows = rows.into_iter().map(move |(pair, preds)| {
             let at = pair.origin.as_ref();
@@ -107,6 +110,9 @@ impl Evaluate {
         Box::pin(async move {
             let mut result = self.start(source, Predicted, render).await?;
             result.notes.extend(files.notes());
+            if result.ending == Ending::Complete {
+                result.notes.extend(pairing.notes());
+            }
             Ok(result)
         })
     }
@@ -147,28 +153,36 @@ fn chunks(
     let pairing = Arc::clone(rows.pairing());
     std::iter::from_fn(move || rows.next_batch()).map(move |batch| {
         let (pairing, check) = (Arc::clone(&pairing), check.clone());
-        let pair = move |row: &RawRow<'_>| match row.pair(&pairing) {
-            Ok(pair) => pair
-                .map(|pair| checked(Ok(Box::new(pair)), &check))
-                .transpose(),
-            Err(error) => Err(error.into()),
+        let decode = move |row: &RawRow<'_>| match row.pair(&pairing)? {
+            Some(pair) => input(pair, &pairing, &check).map(Some),
+            None => Ok(None),
         };
-        let pairs = move || {
+        let inputs = move || {
             batch
-                .decode(pair)
+                .decode(decode)
                 .into_iter()
                 .filter_map(Result::transpose)
                 .collect()
         };
-        Box::new(pairs) as Chunk<'_, _, _>
+        Box::new(inputs) as Chunk<'_, _, _>
     })
 }
 
-fn checked(row: Result<Box<Pair>, DataError>, check: &Check) -> Result<Box<Pair>, EvaluateError> {
-    let row = row?;
-    let at = row.origin.as_ref();
+/// Returns the row to evaluate.
+///
+/// # Errors
+/// Returns an error if a metric cannot read the row, and that must end the run.
+fn input(
+    pair: Pair,
+    pairing: &Pairing,
+    check: &Check,
+) -> Result<Input<Example, Prediction>, EvaluateError> {
+    if pairing.lacks_pred(&pair) {
+        return Ok(Input::of_samples(pair, Vec::new()));
+    }
+    let at = pair.origin.as_ref();
     let error = check
         .as_ref()
-        .and_then(|plan| plan.unreadable(&row.gold, &row.pred, at));
-    error.map_or(Ok(row), Err)
+        .and_then(|plan| plan.unreadable(&pair.gold, &pair.pred, at));
+    error.map_or_else(|| Ok(Input::Predicted(Box::new(pair))), Err)
 }

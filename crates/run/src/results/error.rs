@@ -129,7 +129,7 @@ impl ResultsError {
     pub(super) fn duplicate_id(at: &Origin, id: &str, first: u64) -> Self {
         let id = escape::name(id);
         Self::read(format!(
-            "{at}: duplicate id `{id}`, first in line {first}; ids must be unique within a file"
+            "{at}: duplicate id `{id}`, first on line {first}; ids must be unique within a file"
         ))
     }
 

@@ -136,7 +136,7 @@ impl Results {
         pub fn with_name(name: impl Into<String>) => run.name = name.into();
 
         /// Sets the score that a failed row contributes to a mean. The default is the score in the manifest, or 0
-        /// without one.
+        /// without a manifest.
         pub fn with_failure_score(score: f64) => run.failure_score = score;
     }
 
@@ -151,7 +151,7 @@ impl Results {
         self.run.manifest()
     }
 
-    /// Returns why the run has no manifest, such as `it has no manifest`.
+    /// Returns the reason why the run's identity is unknown, such as `it has no manifest`, or `None` if it is known.
     pub fn unknown_identity(&self) -> Option<&str> {
         self.run.unknown_identity()
     }

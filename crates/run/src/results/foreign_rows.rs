@@ -47,7 +47,7 @@ pub struct RowAttempt {
 pub struct ForeignRun {
     /// The name of the program that was measured.
     pub label: Option<String>,
-    /// Its properties, and those of its evaluation.
+    /// Properties of the program and of its evaluation.
     pub tags: BTreeMap<String, String>,
     /// The identities of the metrics.
     pub metrics: IndexMap<String, MetricIdentity>,
@@ -57,11 +57,11 @@ pub struct ForeignRun {
     pub is_partial: bool,
 }
 
-/// Writes a result file of JSON Lines and its manifest. The score of a row with several evaluations is their mean, where a failed one
-/// counts as 0.
+/// Writes a result file of JSON Lines and its manifest. The score of a row with several evaluations is their mean, in
+/// which a failed evaluation counts as 0.
 ///
 /// # Errors
-/// [`EvaluateError`] if one cannot be written.
+/// Returns an [`EvaluateError`] if one of the files cannot be written.
 #[doc(hidden)]
 pub fn write_foreign_rows(
     out: &Path,

@@ -36,15 +36,15 @@ type Rows<'r> = dyn Fn(&mut dyn FnMut(&ResultRow) -> io::Result<()>) -> io::Resu
 impl Results {
     /// Returns the results as JUnit XML: a test suite for each metric, with a test case for each row that has it.
     ///
-    /// A case fails if its verdict is false, including by the metric's threshold. A row whose program or metric failed
-    /// is an error, and a gated, skipped or abstained row is skipped. A score without a verdict passes. A failure shows
-    /// the score's details, or the feedback if there are none. Results in memory have the properties `score`,
-    /// `ci95_low` and `ci95_high` (the 95% interval). The suite of a judge that scored offline has the property `judge`
-    /// with the value `offline-lexical`. A case's time is the latency that the program returned, and a suite's time is
-    /// their sum. Characters that XML cannot contain become U+FFFD.
+    /// A case fails if its verdict is false, even if the verdict comes from the metric's threshold. A row whose program
+    /// or metric failed is an error, and a gated, skipped or abstained row is skipped. A score without a verdict
+    /// passes. A failure shows the score's details, or the feedback if there are none. Results in memory have the
+    /// properties `score`, `ci95_low` and `ci95_high` (the 95% interval). The suite of a judge that scored offline has
+    /// the property `judge` with the value `offline-lexical`. A case's time is the latency that the program returned,
+    /// and a suite's time is their sum. Characters that XML cannot contain become U+FFFD.
     ///
     /// # Errors
-    /// Returns an error from the writer. None is expected for a document in memory.
+    /// Returns an error from the writer. Writing to memory should never fail.
     pub fn junit(&self) -> io::Result<String> {
         let mut xml = Vec::new();
         let metrics: Vec<&str> = self.metrics().collect();
@@ -56,8 +56,8 @@ impl Results {
         String::from_utf8(xml).map_err(io::Error::other)
     }
 
-    /// Writes the rows of a result file as JUnit XML, with the name and figures of these results. Rows are not kept in
-    /// memory.
+    /// Writes the rows of a result file as JUnit XML, with the name and totals of these results. Rows are streamed, not
+    /// kept in memory.
     ///
     /// # Errors
     /// Returns an error of the file or the writer.

@@ -1,8 +1,8 @@
 //! Result files: what `score --out` and [`Evaluate`](crate::Evaluate) write for each row.
 //!
-//! [`Results`] reads a file, or takes the rows of an [`EvaluationResult`](crate::EvaluationResult). The guide page
-//! `command_line` describes the format. `evaluate/report/record.rs` has the record of a row. `read_rows.rs` reads rows:
-//! serde decodes lines of JSON, and `parse.rs` everything else. `run_scores.rs` and `row_index.rs` store columns
+//! [`Results`] reads a file, or takes the rows of an [`EvaluationResult`](crate::EvaluationResult). The guide's
+//! `command_line` page describes the format. `evaluate/report/record.rs` has the record of a row. `read_rows.rs` reads
+//! rows: serde decodes lines of JSON, and `parse.rs` everything else. `run_scores.rs` and `row_index.rs` store columns
 //! instead of rows. [`Comparison`] compares two runs. `html/` writes the HTML report.
 
 mod compare;

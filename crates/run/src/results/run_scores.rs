@@ -144,7 +144,7 @@ impl RunScores {
 
     setters! {
         /// Sets the score that a failed row contributes to a mean. The default is the score in the manifest, or 0
-        /// without one.
+        /// without a manifest.
         pub fn with_failure_score(score: f64) => run.failure_score = score;
     }
 

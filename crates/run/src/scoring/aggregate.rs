@@ -68,8 +68,8 @@ fn suggested(percent: f64) -> String {
 }
 
 impl AggregationMethod {
-    /// Aggregates finite values. The result lies between the smallest and largest value, and does not depend on their
-    /// order, to the last bit.
+    /// Aggregates finite values. The result lies between the smallest and largest value, and is the same to the last
+    /// bit regardless of their order.
     ///
     /// ```
     /// use dsrs_metrics::scoring::{AggregationError, AggregationMethod};

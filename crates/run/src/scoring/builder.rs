@@ -181,8 +181,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
         self.with(Some(MetricTier::Truth), metric)
     }
 
-    /// Marks a truth metric without a declared cost as free, such as a local test run. With a budget, every other truth metric must
-    /// declare a cost, so that all calls count towards the limit. A `#[metric]` function of fields that isn't `async` is free.
+    /// Marks a truth metric that declares no cost as free, such as a local test run. With a budget, every other truth
+    /// metric must declare a cost, so that all calls count towards the limit. A `#[metric]` function over fields is
+    /// free unless it is `async`.
     pub fn free(mut self, truth_metric: impl Into<String>) -> Self {
         self.free.push(truth_metric.into());
         self
@@ -283,7 +284,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
             Some(Entry { name, .. }) if self.config.budget_msats.is_some() => {
                 Err(ScorerError::setup(format!(
                     "the truth metric `{name}` declares no cost, so the budget cannot limit it; declare one with \
-                     `#[metric(cost = \"100 msat\")]`, or write `.free(\"{name}\")` if it has none"
+                     `#[metric(cost = \"100 msat\")]`, or write `.free(\"{name}\")` if it is free"
                 )))
             }
             _ => Ok(()),

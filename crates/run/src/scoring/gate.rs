@@ -175,7 +175,7 @@ impl Normalization {
         if spec.kind == ScoreKind::Corpus {
             let metric = spec.name;
             return Err(ScorerError::setup(format!(
-                "`{metric}` scores all rows together and no single row; run it with `Evaluate`"
+                "`{metric}` scores all rows together, not single rows; run it with `Evaluate`"
             )));
         }
         let has_verdict = spec.threshold.is_some() || spec.kind == ScoreKind::Bool;

@@ -38,21 +38,21 @@ use crate::evaluate::{BudgetReport, Evaluate, Gate};
 /// 1. First the proxies run on a row: synchronous ones as plain calls, the others concurrently. Each value is
 ///    normalized to [0, 1], where 1 is best, by the metric's declared range and direction, so every metric needs a
 ///    range (a `bool` has one). The row's proxy score is their mean.
-/// 2. If that reaches the threshold, the truth metrics run concurrently, and their mean is the row's score. If not,
-///    they are [`Gated`](dsrs_metrics_core::Outcome::Gated) and cost nothing. A gated row [ranks](Rank) below every row
-///    that passed.
+/// 2. If that mean reaches the threshold, the truth metrics run concurrently, and their mean is the row's score. If
+///    not, they are [`Gated`](dsrs_metrics_core::Outcome::Gated) and cost nothing. A gated row [ranks](Rank) below
+///    every row that passed.
 /// 3. With several rollouts, each is scored this way, and the [`AggregationMethod`] combines their scores.
 ///    A gated rollout counts as 0.
 ///
 /// A metric that fails, abstains or panics never counts as a pass; see [`OnMissing`].
 ///
 /// With a budget, the worst-case cost of a tier's calls is reserved before the first call, and each call is settled at
-/// its actual cost. A judge's worst case is the declared cost of one verdict per model of its panel, and once more for
-/// repairs of their replies. A call of unknown cost is settled at the declared cost. A judge's declared cost must cover
-/// retries that may be charged. All clones and calls share the budget, and no call starts that could exceed it. Rows
-/// that it does not cover are [`Skipped`](dsrs_metrics_core::Outcome::Skipped) as a whole: no score is based on only
-/// some of the metrics. A metric must not wait for a scorer that it is part of. The scorer may be waiting for that
-/// metric's reservation, which would be a deadlock.
+/// its actual cost. A judge's worst case is the declared cost of one verdict per model of its panel, and the same again
+/// for repairs of their replies. A call of unknown cost is settled at the declared cost. A judge's declared cost must
+/// cover retries that may be charged. All clones and calls share the budget, and no call starts that could exceed it.
+/// Rows that the budget does not cover are [`Skipped`](dsrs_metrics_core::Outcome::Skipped) as a whole: no score is
+/// based on only some of the metrics. A metric must not wait for a scorer that it is part of, because the scorer may be
+/// waiting for that metric's reservation, which would be a deadlock.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -117,7 +117,8 @@ impl Scorer {
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// Checks that the metrics' language models reply, with one small call to each: this verifies the API key, the host
     /// and the model name. [`score_all`](Self::score_all) does this before its first row; call it yourself before you
-    /// score rows one by one. Its cost counts in the models' ledgers, but not in the budget for metrics.
+    /// score rows one by one. The models' ledgers record the cost of these calls, but the budget for metrics is not
+    /// charged.
     ///
     /// # Errors
     /// Returns [`ScorerError::Run`], which names the metric and what to set.

@@ -15,7 +15,7 @@ pub struct Rollout {
     pub status: RowStatus,
     /// `true` if it passed the gate, or if there is none. It may still have no score.
     pub passed: bool,
-    /// The mean of its proxies in [0, 1]; `None` without proxies, or if one of them has no score.
+    /// The mean of its proxies in [0, 1]; `None` if there are no proxies, or if one of them has no score.
     pub proxy: Option<f64>,
     /// The outcome of each metric, in the order of [`MetricSet::all`](super::MetricSet::all). Truth metrics that were
     /// not evaluated are `Gated` by the proxies that failed or are below the threshold.
@@ -41,9 +41,9 @@ pub struct RowScore {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FinalScore {
-    /// The score in [0, 1]. A row that the proxies rejected has 0, as in every mean. It does not have its proxy mean,
-    /// which could exceed the score of a row that passed; for that, see [`status`](RowScore::status).
-    /// [`rank`](RowScore::rank) orders rejected rows by their proxy mean.
+    /// The score in [0, 1]. A row that the proxies rejected has the value 0, as in every mean, because its proxy mean
+    /// could exceed the score of a row that passed. [`status`](RowScore::status) contains the proxy mean, and
+    /// [`rank`](RowScore::rank) orders rejected rows by it.
     pub value: f64,
     /// The row: its status, the outcome of each metric, and the cost.
     pub row: RowScore,

@@ -62,7 +62,7 @@ pub struct ScoringResult {
     pub manifest: Box<Manifest>,
     /// Why the run ended: with all rows scored, or early.
     pub ending: Ending,
-    /// What the run took from its store, if it has one.
+    /// What the run took from its store, if it has a store.
     pub store: Option<StoreUse>,
     /// The message of the first observer that panicked.
     pub observer_error: Option<String>,
@@ -96,8 +96,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// Scores rows, at most `concurrency` at once, on all threads of the runtime. Rows are read lazily.
     /// Dropping the future cancels the calls in progress and releases their reservations.
     ///
-    /// Without a budget, the same rows give the same result at any concurrency. With one, the cost of calls and the
-    /// order in which they finish determine which rows are covered.
+    /// Without a budget, the same rows give the same result at any concurrency. With a budget, the cost of calls and
+    /// the order in which they finish determine which rows are covered.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;

@@ -28,7 +28,7 @@ use crate::stats::{Moments, Uncertainty};
 pub struct ScoringSummary {
     /// The number of rows.
     pub rows: u64,
-    /// The number of rows with at least one rollout that passed the gate. Without a gate, all rollouts pass.
+    /// The number of rows with at least one rollout that passed the gate. If there is no gate, all rollouts pass.
     pub passed: u64,
     /// The number of rows with a score.
     pub scored: u64,
@@ -40,7 +40,7 @@ pub struct ScoringSummary {
     pub failed: u64,
     /// The number of rows with fewer rollouts than configured.
     pub short: u64,
-    /// The number of scored rows that fewer judges scored than the panel has, because a judge returned no verdict.
+    /// The number of rows scored by fewer judges than the panel has, because a judge returned no verdict.
     pub judged_in_part: u64,
     /// The number of scored rows that a judge scored offline, without a language model.
     pub judged_offline: u64,

@@ -34,9 +34,9 @@ pub enum Accounting {
     /// A cgroup (version 2) per sandbox. The kernel accounts all memory, including that of its own objects, and
     /// enforces the limit.
     ///
-    /// Requires a parent of this process's cgroup to be delegated with the controllers `memory` and `pids`. A user's
+    /// Requires a parent of this process's cgroup to be delegated with the `memory` and `pids` controllers. A user's
     /// process must be able to write to it; for root, it must have the extended attribute `user.delegate` (systemd:
-    /// `Delegate=yes`). `systemd-run --user --scope dsrs-metrics ..` provides one.
+    /// `Delegate=yes`). `systemd-run --user --scope dsrs-metrics ..` provides such a parent.
     CgroupV2,
     /// The sum over all processes and threads, read from `/proc` every 20 ms: anonymous memory, page tables, swap, the
     /// files of the work directory, `/tmp` and `/dev/shm`, and the maximum that sockets can buffer.
@@ -103,13 +103,13 @@ impl Mechanism {
         match wanted {
             None | Some(Accounting::PerTask) if process_tree::is_readable() => Ok(Self::PerTask),
             None | Some(Accounting::PerTask) => Err(SandboxError::NoIsolation(
-                "cannot account memory: no cgroup is delegated, and /proc has no lists of children; \
+                "cannot account for memory: no cgroup is delegated, and /proc has no lists of children; \
                  mount /proc, or run under `systemd-run --user --scope`"
                     .to_owned(),
             )),
             Some(Accounting::CgroupV2) => Err(SandboxError::NoIsolation(
-                "cannot account memory by cgroup_v2: no such cgroup with the controllers `memory` and \
-                 `pids` is delegated to this process"
+                "cannot account for memory with cgroup_v2: no cgroup with the `memory` and `pids` \
+                 controllers is delegated to this process"
                     .to_owned(),
             )),
         }

@@ -6,7 +6,7 @@ use serde_json::Value;
 /// exceed it.
 pub const MAX_DEPTH: usize = 128;
 
-/// The error of a value nested deeper than [`MAX_DEPTH`].
+/// The error returned when a value is nested deeper than [`MAX_DEPTH`].
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a value nested more than {MAX_DEPTH} levels deep")]
 pub struct TooDeep;

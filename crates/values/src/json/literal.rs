@@ -14,8 +14,8 @@ pub fn may_be_literal(cell: &str) -> bool {
     cell.starts_with(['[', '{']) || cell.starts_with(ARRAYS[0])
 }
 
-/// Returns the list or object that a cell has, as JSON or Python writes it; `None` if it is neither, or has more values
-/// than a row may have.
+/// Parses a cell as a list or object in JSON or Python syntax. Returns `None` if the cell is neither, or if it has more
+/// values than a row allows.
 pub fn parse(cell: &str) -> Option<Value> {
     if !may_be_literal(cell) || is_too_large(cell, MAX_VALUES) {
         return None;

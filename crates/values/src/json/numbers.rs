@@ -1,5 +1,7 @@
 //! Numbers as written in JSON text, where `serde_json` may silently read another value.
 
+use std::borrow::Cow;
+
 /// A number in JSON text.
 pub struct Number<'t> {
     /// The offset of its first byte.
@@ -56,6 +58,42 @@ fn string_length(bytes: &[u8]) -> usize {
 fn number_length(bytes: &[u8]) -> usize {
     let in_number = |byte: &&u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
     bytes.iter().take_while(in_number).count()
+}
+
+/// The numbers that Python writes and JSON does not have.
+const CONSTANTS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
+
+/// Replaces `NaN`, `Infinity` and `-Infinity` outside of strings by these texts, in this order.
+pub fn replace_constants<'t>(text: &'t str, with: [&str; 3]) -> Cow<'t, str> {
+    if !text.contains("NaN") && !text.contains("Infinity") {
+        return text.into();
+    }
+    let (mut replaced, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(start) = rest.find(['"', 'N', 'I', '-']) {
+        replaced.push_str(&rest[..start]);
+        rest = &rest[start..];
+        let mut constants = CONSTANTS.iter().zip(with);
+        let (length, with) = match constants.find(|(constant, _)| rest.starts_with(**constant)) {
+            Some((constant, with)) => (constant.len(), with),
+            None if rest.starts_with('"') => {
+                let length = 1 + string_length(&rest.as_bytes()[1..]);
+                (length, &rest[..length])
+            }
+            None => (1, &rest[..1]),
+        };
+        replaced.push_str(with);
+        rest = &rest[length..];
+    }
+    replaced.push_str(rest);
+    replaced.into()
+}
+
+/// Returns `true` if a text is the name of a number that JSON does not have: `nan`, `-inf`, `Infinity`.
+pub fn is_not_finite(text: &str) -> bool {
+    let name = text.trim().trim_start_matches(['-', '+']);
+    ["nan", "inf", "infinity"]
+        .iter()
+        .any(|other| name.eq_ignore_ascii_case(other))
 }
 
 /// Returns the first number in valid JSON text that `serde_json` reads as a different one, and why.

@@ -37,7 +37,7 @@ pub fn find<'a>(path: &str, get: impl Fn(&str) -> Option<&'a Value>) -> Option<&
     }
 }
 
-/// Like [`find`]. A string on the way that is JSON or a Python literal is read, and the value inside it is owned.
+/// Like [`find`]. A string along the path that is JSON or a Python literal is parsed, and the value inside it is owned.
 pub fn find_inside<'a>(
     path: &str,
     get: impl Fn(&str) -> Option<&'a Value>,
@@ -49,7 +49,8 @@ pub fn find_inside<'a>(
     walk(get(first)?, rest)
 }
 
-/// Like [`below`]. A string on the way that is JSON or a Python literal is read, and the value inside it is owned.
+/// Like [`below`]. A string along the path that is JSON or a Python literal is parsed, and the value inside it is
+/// owned.
 pub fn walk<'a>(value: &'a Value, mut path: &str) -> Option<Cow<'a, Value>> {
     let mut value = Cow::Borrowed(value);
     while !path.is_empty() {

@@ -45,7 +45,7 @@ pub struct FieldOptions {
 pub struct FieldCounts {
     /// Fields of both sides with the same value.
     pub correct: u64,
-    /// Fields of the gold value.
+    /// The number of fields in the gold value.
     pub expected: u64,
     /// Fields of the prediction.
     pub predicted: u64,
@@ -119,14 +119,14 @@ impl FieldOptions {
     /// A field that is `null` or `{}` equals a missing one; `[]` does not. Numbers are compared by value (1 is 1.0) and
     /// never equal strings. If one side is an object and the other a list or a leaf, every field below is wrong.
     ///
-    /// This recurses. A value built in memory with far more levels than the 127 that `serde_json` reads can overflow
-    /// the stack.
+    /// This method is recursive. A value built in memory with far more levels than the 127 that `serde_json` reads can
+    /// overflow the stack.
     pub fn compare(&self, pred: &Value, gold: &Value) -> FieldReport {
         self.compare_at(pred, gold, &[String::new()])
     }
 
-    /// Does the same as [`compare`](Self::compare), but only for the values at these paths. Paths are JSON pointers,
-    /// like `/address/city`; an empty path is the whole value.
+    /// Like [`compare`](Self::compare), but compares only the values at these paths. Paths are JSON pointers, like
+    /// `/address/city`; an empty path is the whole value.
     pub fn compare_at(&self, pred: &Value, gold: &Value, fields: &[String]) -> FieldReport {
         let mut report = FieldReport::default();
         for path in fields {
@@ -224,8 +224,8 @@ pub enum ListOrder {
     #[default]
     Ordered,
     /// The order is ignored. Pairs are chosen greedily: first the pair with the most correct fields, then the best of
-    /// the remaining items; the first in order wins a tie. This is optimal for lists of strings, and nearly always
-    /// otherwise.
+    /// the remaining items; the first in order wins a tie. This is optimal for lists of strings, and nearly always for
+    /// other lists.
     Unordered,
 }
 

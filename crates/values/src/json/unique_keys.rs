@@ -1,4 +1,4 @@
-//! JSON without duplicate keys, at any depth. By default `serde_json` keeps a key's last value and silently drops the
+//! JSON without duplicate keys, at any depth. By default, `serde_json` keeps a key's last value and silently drops the
 //! others.
 
 use std::fmt;

@@ -12,9 +12,9 @@ const MAX_NAME: usize = 80;
 /// The maximum number of names in a list.
 const MAX_NAMES: usize = 20;
 
-/// Returns `true` if a terminal may obey the character instead of showing it: control characters (C0, DEL and C1), line
-/// and paragraph separators, directional formatting, and invisible characters that can make different names look alike.
-/// U+200C and U+200D are not included because scripts and emoji need them.
+/// Returns `true` if a terminal may interpret the character instead of showing it: control characters (C0, DEL and C1),
+/// line and paragraph separators, directional formatting, and invisible characters that can make different names look
+/// alike. U+200C and U+200D are not included because scripts and emoji need them.
 pub fn is_unsafe(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -27,8 +27,8 @@ pub fn is_unsafe(character: char) -> bool {
         )
 }
 
-/// Escapes the characters that a terminal may obey, as in a Rust literal: `\n`, `\r`, `\t`, `\u{1b}`. The result is one
-/// line.
+/// Escapes the characters that a terminal may interpret, as in a Rust literal: `\n`, `\r`, `\t`, `\u{1b}`. The result
+/// is one line.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     escape(text, is_unsafe)
 }

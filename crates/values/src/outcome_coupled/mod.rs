@@ -1,5 +1,5 @@
-//! Scores of a tool call by its outcome: whether the step advanced the goal, was new, made more
-//! tests pass, and had valid parameters.
+//! Scores a tool call by its outcome: whether the step advanced the goal, was new, made more tests pass, and had valid
+//! parameters.
 //!
 //! The formula is defined in the `dsrs` document:
 //!

@@ -32,7 +32,7 @@ use crate::json::written_scalar::WrittenScalar;
 pub struct Cutoffs(Vec<NonZeroUsize>);
 
 crate::message_errors! {
-    /// The error of invalid cutoff ranks: none, 0, or a duplicate.
+    /// The error returned when cutoff ranks are invalid: an empty list, a rank of 0, or a duplicate.
     pub struct InvalidCutoffs;
 }
 
@@ -53,7 +53,7 @@ impl Cutoffs {
         }
         match cutoffs.is_empty() {
             true => Err(
-                "expected at least one cutoff rank, found none; write for example [1, 5, 10]"
+                "expected at least one cutoff rank, found none; write, for example, [1, 5, 10]"
                     .into(),
             ),
             false => Ok(Self(cutoffs)),
@@ -108,8 +108,8 @@ pub type DocumentId<'a> = Cow<'a, str>;
 /// The relevant documents and their grades: a list of ids, each of grade 1, or a map from id to
 /// grade.
 ///
-/// A grade is a finite number. Documents with a grade of 0 or less are not relevant. An id that a list repeats counts
-/// once.
+/// A grade is a finite number. Documents with a grade of 0 or less are not relevant. An id that is repeated in a list
+/// counts once.
 ///
 /// ```
 /// use dsrs_metrics::retrieval::Relevant;
@@ -124,7 +124,7 @@ pub type DocumentId<'a> = Cow<'a, str>;
 pub struct Relevant<'a>(HashMap<DocumentId<'a>, f64>);
 
 crate::message_errors! {
-    /// The error of a grade that is NaN or infinite.
+    /// The error returned when a grade is NaN or infinite.
     pub struct InvalidGrade;
 }
 

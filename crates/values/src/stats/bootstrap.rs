@@ -24,8 +24,8 @@ use super::moments::Uncertainty;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bootstrap {
-    /// The number of samples. The interval's ends are quantiles of as many values; with fewer than
-    /// about 1,000 they vary much.
+    /// The number of samples. The ends of the interval are quantiles of this many values. With fewer than about 1,000,
+    /// they vary a lot.
     pub resamples: u32,
     /// The seed of the random numbers (xoshiro256++, seeded through SplitMix64).
     pub seed: u64,
@@ -49,8 +49,8 @@ impl Bootstrap {
     /// to the 97.5% quantile of its values on samples of `rows` rows. A sample is a list of row
     /// indices.
     ///
-    /// Returns `None` without rows or samples, if the statistic is undefined on more than one
-    /// sample in twenty, and if it never varies, because a constant shows nothing about its error.
+    /// Returns `None` if there are no rows or samples, if the statistic is undefined on more than one sample in twenty,
+    /// or if it never varies, because a constant says nothing about its error.
     pub fn interval(
         &self,
         rows: usize,
@@ -59,9 +59,9 @@ impl Bootstrap {
         self.statistic(rows, statistic).ci95()
     }
 
-    /// Returns the standard error of a statistic over `rows` rows, which is the standard deviation of its values on the
-    /// samples, and its [`interval`](Self::interval). With the difference of two systems as the statistic, this is
-    /// the paired bootstrap of Koehn (2004).
+    /// Returns the standard error of a statistic over `rows` rows and its [`interval`](Self::interval). The standard
+    /// error is the standard deviation of the statistic's values on the samples. With the difference of two systems as
+    /// the statistic, this is the paired bootstrap of Koehn (2004).
     ///
     /// ```
     /// use dsrs_metrics::stats::Bootstrap;
@@ -84,7 +84,8 @@ impl Bootstrap {
         })
     }
 
-    /// As [`statistic`](Self::statistic), without a list of the rows of each sample. The statistic reads all of them.
+    /// Like [`statistic`](Self::statistic), but without a list of the rows of each sample. The statistic reads all of
+    /// them.
     #[doc(hidden)]
     pub fn statistic_of_draws(
         &self,
@@ -126,8 +127,8 @@ impl Bootstrap {
         (0..self.resamples).filter_map(sample).collect()
     }
 
-    /// Returns the standard error of a mean, which is the standard deviation of the means of the samples, and its interval,
-    /// bias-corrected and accelerated (BCa, Efron 1987), as `scipy.stats.bootstrap` computes them.
+    /// Returns the standard error of a mean and its bias-corrected and accelerated interval (BCa, Efron 1987), as
+    /// `scipy.stats.bootstrap` computes them. The standard error is the standard deviation of the means of the samples.
     ///
     /// A unit is a list of rows that are drawn together, as `(sum of scores, number of rows)`: one row, or all rows of a
     /// group. The mean is over rows.
@@ -210,7 +211,8 @@ fn deviation(values: &[f64]) -> f64 {
 }
 
 /// Returns the bias-corrected and accelerated interval (BCa, Efron 1987) of an estimate, from its values on samples of
-/// the rows and on the rows without each of them. `None` if the values do not vary, or none is on the other side of the estimate.
+/// the rows and on the rows without each of them. `None` if the values do not vary, or if all of them are on one side
+/// of the estimate.
 ///
 /// ```
 /// use dsrs_metrics::stats::bca_interval;

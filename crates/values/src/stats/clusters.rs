@@ -8,7 +8,7 @@ use super::interval::{Units, weight};
 use super::moments::{Commonest, Uncertainty};
 
 /// Values in groups, such as the questions about one document. The rows of a group are alike, so they count for less
-/// than as many independent rows.
+/// than the same number of independent rows.
 ///
 /// ```
 /// use dsrs_metrics::stats::{Clusters, Moments};
@@ -67,7 +67,7 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         self.groups.len()
     }
 
-    /// Returns the mean over all rows; `None` without rows.
+    /// Returns the mean over all rows; `None` if there are no rows.
     pub fn mean(&self) -> Option<f64> {
         let mut sum = ExactSum::default();
         self.groups
@@ -80,10 +80,10 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
     /// Returns the cluster-robust standard error of the mean, and the interval by Student's t.
     ///
     /// With `G` groups of `n_g` rows with sums `s_g`, `n` rows and the mean `m`, the standard error is
-    /// `√(Σ (s_g - n_g m)² / (1 - n_g / n)) / n`: CR2 of Bell and McCaffrey (2002), which is unbiased for groups of unequal
-    /// size if rows are independent. The degrees of freedom are the harmonic mean of theirs for independent rows, and of
-    /// theirs for groups of copies. The former alone cover the mean in 92% of all studies with 3 groups of 30 rows and 20
-    /// groups of 3. Groups of equal size have `G - 1` degrees of freedom.
+    /// `√(Σ (s_g - n_g m)² / (1 - n_g / n)) / n`: CR2 of Bell and McCaffrey (2002), which is unbiased for groups of
+    /// unequal size if rows are independent. The degrees of freedom are the harmonic mean of those for independent rows
+    /// and those for groups of identical rows. The former alone would cover the mean in only 92% of all studies with 3
+    /// groups of 30 rows and 20 groups of 3. Groups of equal size have `G - 1` degrees of freedom.
     ///
     /// For values with a known range, [`uncertainty_within`](Self::uncertainty_within) covers the mean more often.
     pub fn uncertainty(&self) -> Uncertainty {
@@ -102,9 +102,9 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
 
     /// Returns the standard error and the interval of the mean of values between `least` and `most`.
     ///
-    /// If the means of fewer than 30 groups differ from the commonest one, such as that of the groups in which all rows pass,
-    /// the interval is that of [`Moments::uncertainty_within`](super::Moments::uncertainty_within), with groups instead of
-    /// values.
+    /// If the means of fewer than 30 groups differ from the most common mean, such as that of the groups in which all
+    /// rows pass, the interval is that of [`Moments::uncertainty_within`](super::Moments::uncertainty_within), with
+    /// groups instead of values.
     pub fn uncertainty_within(&self, least: f64, most: f64) -> Uncertainty {
         let (width, n) = (most - least, self.rows());
         let commonest = self

@@ -10,9 +10,9 @@ use super::proportion::Proportion;
 /// The sensitivity and specificity of a judge, measured on rows with known labels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct ErrorRates {
-    /// The share of the rows that should pass and did.
+    /// Among the rows that should pass, the share that did.
     pub sensitivity: Proportion,
-    /// The share of the rows that should fail and did.
+    /// Among the rows that should fail, the share that did.
     pub specificity: Proportion,
 }
 
@@ -34,9 +34,8 @@ pub struct CorrectedRate {
     pub rate: f64,
     /// The 95% interval, within [0, 1]. It contains the estimate.
     pub interval: Interval,
-    /// The estimate before it was clamped, if it was outside [0, 1]: fewer rows passed, or failed,
-    /// than the error rates predict, by chance or because the error rates were measured on rows of
-    /// another kind.
+    /// The estimate before it was clamped, if it was outside [0, 1]. That happens if fewer rows passed, or failed, than
+    /// the error rates predict, either by chance or because the error rates were measured on a different kind of rows.
     pub unclamped: Option<f64>,
 }
 
@@ -57,7 +56,7 @@ const NO_ROWS: &str = "not enough rows: no row has a verdict";
 /// widened up to the estimate.
 ///
 /// # Errors
-/// [`NotDefined`] if a count is missing or the judge is not better than chance.
+/// Returns [`NotDefined`] if a count is missing or the judge is not better than chance.
 ///
 /// ```
 /// use dsrs_metrics::stats::{ErrorRates, Proportion, rogan_gladen};
@@ -148,7 +147,7 @@ impl Smoothed {
 pub struct Stratum {
     /// All rows with this verdict, labelled or not.
     pub rows: u64,
-    /// The labelled rows among them, and how many pass by their label. At most `rows`.
+    /// The labelled rows with this verdict, and how many of them pass by their label. There are at most `rows`.
     pub labelled: Proportion,
 }
 
@@ -204,8 +203,7 @@ struct Part {
 /// another share of passes. If every row has a label, the result is Wilson's for the labels.
 ///
 /// # Errors
-/// [`NotDefined`] without rows, or if there are rows of a
-/// verdict and none of them has a label.
+/// Returns [`NotDefined`] if there are no rows, or if there are rows of a verdict and none of them has a label.
 ///
 /// ```
 /// use dsrs_metrics::stats::{Proportion, Stratum, post_stratified};

@@ -1,4 +1,4 @@
-//! Numbers rounded for people.
+//! Numbers rounded for people to read.
 
 /// Returns a number with this many decimals. A number that rounds to zero has no sign.
 pub fn decimals(value: f64, places: usize) -> String {

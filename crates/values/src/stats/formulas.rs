@@ -1,6 +1,7 @@
 //! Short formulas: the F-beta score, the harmonic mean, and the difference of scores that are equal but for rounding.
 
-/// F-beta of counts: `(1 + beta²) hits / ((1 + beta²) hits + beta² missed + wrong)`, in [0, 1]; 0 without hits.
+/// Returns F-beta computed from counts: `(1 + beta²) hits / ((1 + beta²) hits + beta² missed + wrong)`, in [0, 1]; 0
+/// without hits.
 ///
 /// The weighted harmonic mean of precision `hits / (hits + wrong)` and recall `hits / (hits + missed)`, in which recall counts
 /// `beta` times as much (van Rijsbergen 1979).
@@ -37,12 +38,13 @@ pub fn harmonic_mean(a: f64, b: f64) -> f64 {
     if sum == 0.0 { 0.0 } else { 2.0 * (a * b) / sum }
 }
 
-/// Returns `a - b`, or 0 if the scores are equal but for rounding: if they differ by at most `2⁻⁵⁰` of the larger one.
+/// Returns `a - b`, or 0 if the scores are equal except for rounding: if they differ by at most `2⁻⁵⁰` of the larger
+/// one.
 ///
-/// A score is a mean of numbers that were written with decimals. Each of them, and the mean, is rounded by at most `2⁻⁵³`,
-/// so that two scores of equal value differ by at most `4 · 2⁻⁵³`; the bound leaves as much again for the arithmetic of a
-/// metric. It hides no difference between counts: two different fractions with denominators below 10 million differ by more
-/// than `10⁻¹⁴`.
+/// A score is a mean of numbers that were written with decimals. Each of them, and the mean, is rounded by at most
+/// `2⁻⁵³`, so two scores of equal value differ by at most `4 · 2⁻⁵³`; the bound leaves as much again for the arithmetic
+/// of a metric. It hides no difference between counts: two different fractions with denominators below 10 million
+/// differ by more than `10⁻¹⁴`.
 ///
 /// ```
 /// use dsrs_metrics::stats::score_difference;

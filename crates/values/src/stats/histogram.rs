@@ -5,8 +5,8 @@ use std::fmt;
 /// The number of bins.
 const BINS: usize = 20;
 
-/// Counts of values in 20 intervals of equal width between the smallest and the largest possible value. Counts of parts
-/// of the rows merge.
+/// Counts of values in 20 intervals of equal width between the smallest and the largest possible value. Counts of
+/// different parts of the rows can be merged.
 ///
 /// `Display` shows a line of bars, the highest for the bin with most values; a bin without values is empty.
 ///
@@ -26,7 +26,8 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Creates a histogram of values from `min` to `max`; `None` if these are not finite, or not in this order.
+    /// Creates a histogram of values from `min` to `max`; `None` if they are not finite, or if `min` is not less than
+    /// `max`.
     pub fn new(min: f64, max: f64) -> Option<Self> {
         let is_valid = min < max && (max - min).is_finite();
         is_valid.then_some(Self {
@@ -36,7 +37,7 @@ impl Histogram {
         })
     }
 
-    /// Counts a value. One outside the range is counted in the nearest bin, and NaN is not counted.
+    /// Counts a value. A value outside the range is counted in the nearest bin. NaN is not counted.
     pub fn record(&mut self, value: f64) {
         if value.is_nan() {
             return;
@@ -55,7 +56,7 @@ impl Histogram {
         }
     }
 
-    /// Returns the same histogram without values.
+    /// Returns an empty histogram with the same bins.
     #[doc(hidden)]
     pub fn emptied(&self) -> Self {
         Self {

@@ -12,7 +12,7 @@ use super::interval::{Interval, Z};
 /// The number of rows for each pair of a gold and a predicted label.
 ///
 /// Counts are integers, so sums do not depend on the order of the rows. Memory grows with the number of distinct pairs.
-/// Scores are defined as in scikit-learn and the package `krippendorff`, except that an undefined score is an error and
+/// Scores are defined as in scikit-learn and the `krippendorff` package, except that an undefined score is an error and
 /// not 0 or NaN.
 ///
 /// ```
@@ -30,15 +30,15 @@ pub struct LabelPairs {
     counts: BTreeMap<(String, String), u64>,
 }
 
-/// The difference of two labels in Krippendorff's alpha.
+/// How Krippendorff's alpha measures the difference between two labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AlphaLevel {
-    /// Labels are equal or not.
+    /// Labels are either equal or not.
     Nominal,
     /// Labels are numbers, and only their order counts.
     Ordinal,
-    /// Labels are numbers with distances.
+    /// Labels are numbers, and the distances between them count.
     Interval,
 }
 
@@ -69,7 +69,7 @@ impl LabelPairs {
         *sum = sum.saturating_add(1);
     }
 
-    /// Returns the labels, if there is one row.
+    /// Returns the labels, if there is exactly one row.
     #[doc(hidden)]
     pub fn only(&self) -> Option<(&str, &str)> {
         let ((gold, predicted), 1) = self.counts.first_key_value()? else {
@@ -96,7 +96,7 @@ impl LabelPairs {
     /// Returns the share of rows with equal labels.
     ///
     /// # Errors
-    /// The data has no rows.
+    /// Returns [`NotDefined`] if the data has no rows.
     pub fn accuracy(&self) -> Result<f64, NotDefined> {
         Ok(self.right() as f64 / self.known_rows()? as f64)
     }
@@ -105,7 +105,7 @@ impl LabelPairs {
     /// if `labels` is empty.
     ///
     /// # Errors
-    /// The data has no rows, or no row with one of `labels`.
+    /// Returns [`NotDefined`] if the data has no rows, or no row with one of `labels`.
     pub fn macro_f1(&self, labels: &[String]) -> Result<f64, NotDefined> {
         self.known_rows()?;
         let classes = self.classes();
@@ -127,7 +127,7 @@ impl LabelPairs {
     /// the accuracy.
     ///
     /// # Errors
-    /// The data has no rows, or no row with one of `labels`.
+    /// Returns [`NotDefined`] if the data has no rows, or no row with one of `labels`.
     pub fn micro_f1(&self, labels: &[String]) -> Result<f64, NotDefined> {
         self.known_rows()?;
         let classes = self.classes();
@@ -142,10 +142,10 @@ impl LabelPairs {
             .ok_or_else(|| "no row has one of the labels".into())
     }
 
-    /// Returns the mean recall of the classes that are a gold label.
+    /// Returns the mean recall of the classes that occur as a gold label.
     ///
     /// # Errors
-    /// The data has no rows.
+    /// Returns [`NotDefined`] if the data has no rows.
     pub fn balanced_accuracy(&self) -> Result<f64, NotDefined> {
         self.known_rows()?;
         let classes = self.classes();
@@ -159,7 +159,7 @@ impl LabelPairs {
     /// Returns the Matthews correlation in [-1, 1], for two or more classes (Gorodkin 2004).
     ///
     /// # Errors
-    /// All gold labels are equal, or all predicted ones.
+    /// Returns [`NotDefined`] if all gold labels are equal, or if all predicted labels are.
     pub fn matthews_correlation(&self) -> Result<f64, NotDefined> {
         let n = i128::from(self.known_rows()?);
         let classes = self.classes();
@@ -186,7 +186,7 @@ impl LabelPairs {
     /// are numbers, and as strings otherwise.
     ///
     /// # Errors
-    /// The data has no rows, or all labels of both sides are equal.
+    /// Returns [`NotDefined`] if the data has no rows, or if all labels of both sides are equal.
     pub fn cohen_kappa(&self, weights: KappaWeights) -> Result<f64, NotDefined> {
         let n = self.known_rows()? as f64;
         let classes = self.classes();
@@ -228,7 +228,8 @@ impl LabelPairs {
     /// Returns Krippendorff's alpha of two coders, gold and prediction, without missing values (Krippendorff 2011).
     ///
     /// # Errors
-    /// All labels of both sides are equal, or a label is not a number where it has to be one.
+    /// Returns [`NotDefined`] if all labels of both sides are equal, or if a label is not a number although `level`
+    /// requires one.
     pub fn krippendorff_alpha(&self, level: AlphaLevel) -> Result<f64, NotDefined> {
         let values = 2.0 * self.known_rows()? as f64;
         let classes = self.classes();
@@ -346,8 +347,8 @@ fn sorted<'a>(labels: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 }
 
 crate::message_errors! {
-    /// The reason why a score is not defined for the given rows, such as a correlation where all values are equal. It is
-    /// neither 0 nor NaN.
+    /// The reason why a score is not defined for the given rows, such as a correlation where all values are equal. Such
+    /// a score is neither 0 nor NaN.
     ///
     /// ```
     /// use dsrs_metrics::stats::{NotDefined, ValuePairs};
@@ -366,9 +367,9 @@ crate::message_errors! {
 pub enum KappaWeights {
     /// All disagreements have the same weight: for classes without order.
     Unweighted,
-    /// The distance of the classes' indices.
+    /// The weight is the distance between the classes' indices.
     Linear,
-    /// The square of that distance.
+    /// The weight is the square of that distance.
     Quadratic,
 }
 
@@ -389,8 +390,8 @@ impl KappaWeights {
 pub struct Kappa {
     /// In [-1, 1]: 1 is perfect agreement, 0 agreement by chance, less than 0 even less agreement.
     pub value: f64,
-    /// The asymptotic standard error; 0 if all rows agree or one side has only one class, since
-    /// such rows show nothing about the error.
+    /// The asymptotic standard error; 0 if all rows agree or one side has only one class, because such rows say nothing
+    /// about the error.
     pub standard_error: f64,
 }
 
@@ -407,16 +408,17 @@ impl Kappa {
     }
 }
 
-/// Returns Cohen's kappa (Cohen 1960; weighted: Cohen 1968) of labels and given classes: `1 - o / e`, where `o` is the
-/// observed mean weight of a disagreement and `e` the one expected of two independent raters with the same class
-/// frequencies. Weights depend on the indices of the classes in the matrix, as in scikit-learn.
+/// Returns Cohen's kappa between the labels and the predicted classes (Cohen 1960; weighted: Cohen 1968): `1 - o / e`,
+/// where `o` is the observed mean weight of a disagreement, and `e` is the mean weight expected of two independent
+/// raters with the same class frequencies. As in scikit-learn, weights depend on the indices of the classes in the
+/// matrix.
 ///
 /// The standard error is the asymptotic one that does not assume `kappa = 0` (Fleiss, Cohen and
 /// Everitt 1969, eq. 13, with weights of disagreements): with `p` the shares of the matrix, `w` the weights, `r` and `c`
 /// the mean weights of a row and a column of the matrix under the class frequencies of the other side,
 /// `√(Σ pᵢⱼ (wᵢⱼe - (rᵢ + cⱼ)o + oe)² / n) / e²`.
 ///
-/// Returns `None` without rows, and if `e = 0`: both sides have only one and the same class.
+/// Returns `None` if there are no rows, or if `e = 0`, which means that both sides have only one and the same class.
 ///
 /// ```
 /// use dsrs_metrics::stats::{ConfusionMatrix, KappaWeights, cohen_kappa};
@@ -483,7 +485,7 @@ impl ConfusionMatrix {
     /// Counts pairs of label and given class, each as the index of a class.
     ///
     /// # Panics
-    /// If an index is not below `classes`.
+    /// Panics if an index is not below `classes`.
     pub fn of(classes: usize, pairs: impl IntoIterator<Item = (usize, usize)>) -> Self {
         let mut counts = vec![0; classes * classes];
         for (label, given) in pairs {
@@ -504,7 +506,7 @@ impl ConfusionMatrix {
     /// Returns the number of rows with this label that were given this class.
     ///
     /// # Panics
-    /// If an index is not below [`classes`](Self::classes).
+    /// Panics if an index is not below [`classes`](Self::classes).
     pub fn count(&self, label: usize, given: usize) -> u64 {
         assert!(
             label < self.classes && given < self.classes,

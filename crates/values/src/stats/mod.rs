@@ -14,7 +14,7 @@
 //! | Spearman's rank correlation | [`spearman`] | [`Bootstrap::interval`] |
 //! | a share, from labels of some rows | [`post_stratified`] | Wilson's, combined by MOVER |
 //! | a share, from a metric on some rows | [`sampled_share`] | the same, for the mean of these rows |
-//! | a mean, from a metric on some rows | [`prediction_powered`] | Student's t or Wilson's, of what the cheaper metric leaves |
+//! | a mean, from a metric on some rows | [`prediction_powered`] | Student's t or Wilson's, of what the cheaper metric does not explain |
 //! | a difference, from a metric on some rows | [`sampled_difference`] | the same, of a population |
 //! | a share, corrected for error rates | [`rogan_gladen`] | Lang and Reiczigel's |
 //! | labels of all rows | [`LabelPairs`]: accuracy, F1, Matthews, Cohen, Krippendorff | |

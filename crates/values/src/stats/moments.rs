@@ -30,10 +30,10 @@ pub enum Uncertainty {
     NotEnoughRows {
         /// The number of rows or groups.
         found: u64,
-        /// The smallest number that is enough.
+        /// The minimum number needed.
         needed: u64,
     },
-    /// All values are equal and have no range, which shows nothing about the error of their mean.
+    /// All values are equal and have no range, which says nothing about the error of their mean.
     Constant,
     /// The variance is too large for a number.
     TooLarge,
@@ -145,8 +145,8 @@ impl Serialize for Uncertainty {
     }
 }
 
-/// Number, mean and variance of values, computed without rounding until they are read, so that neither the order of
-/// the values nor how they are split and [merged](Self::merge) changes a bit.
+/// The number, mean and variance of values. Nothing is rounded until you read them, so neither the order of the values
+/// nor the way they are split and [merged](Self::merge) changes a single bit.
 ///
 /// ```
 /// use dsrs_metrics::stats::Moments;
@@ -227,7 +227,7 @@ impl Moments {
         self.count
     }
 
-    /// Returns the mean; `None` without values, or with a value that is not finite.
+    /// Returns the mean; `None` if there are no values, or if one is not finite.
     pub fn mean(&self) -> Option<f64> {
         let [sum, _] = self.sums();
         (self.count > 0 && !self.has_infinite).then(|| sum.mean(self.count))
@@ -260,8 +260,8 @@ impl Moments {
         self.commonest.count()
     }
 
-    /// Returns `true` if fewer than 30 values differ from the commonest one. An interval by Student's t is then too narrow
-    /// for scores that are mostly equal.
+    /// Returns `true` if fewer than 30 values differ from the most common value. An interval by Student's t is then too
+    /// narrow for scores that are mostly equal.
     pub fn has_few(&self) -> bool {
         self.commonest().is_some()
     }
@@ -286,13 +286,13 @@ impl Moments {
 
     /// Returns the standard error and the interval of the mean of values between `least` and `most`.
     ///
-    /// If at least 30 values differ from the commonest one, the interval is Student's t, as of
-    /// [`uncertainty`](Self::uncertainty), clamped to the range. Student's t fails if most values are equal: the interval of
-    /// 50 scores, of which 97% are 1, contains the mean in 67% of all studies. With fewer values that differ, the interval is
-    /// Wilson's, for the number of passes and failures that have the same variance, with Student's t as the quantile. The
-    /// variance is that of the values and, if more than half of them are equal, of one more at each end of the range: with the
-    /// weight 1 if all are equal, and a weight that falls to 0 at half of them. The interval is defined even if all values are
-    /// equal.
+    /// If at least 30 values differ from the most common value, the interval is Student's t, as in
+    /// [`uncertainty`](Self::uncertainty), clamped to the range. Student's t fails if most values are equal: the
+    /// interval of 50 scores, of which 97% are 1, contains the mean in 67% of all studies. With fewer values that
+    /// differ, the interval is Wilson's, for the number of passes and failures that have the same variance, with
+    /// Student's t as the quantile. The variance is that of the values. If more than half of them are equal, it
+    /// includes one more value at each end of the range, whose weight falls from 1, if all are equal, to 0, if half of
+    /// them are. The interval is defined even if all values are equal.
     ///
     /// ```
     /// use dsrs_metrics::stats::Moments;

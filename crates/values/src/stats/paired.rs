@@ -7,8 +7,8 @@ use statrs::distribution::{Binomial, ContinuousCDF, Discrete, DiscreteCDF, Norma
 use super::interval::{Interval, Z};
 
 /// Returns the two-sided p-value of McNemar's exact test: `wins` rows passed only with one system, `losses` only with
-/// the other. Without a difference each such row is a fair coin, so `p = min(1, 2 P(X ≤ min(wins, losses)))` with
-/// `X` binomial. 1 if no row differs.
+/// the other. If the systems are equally good, each such row is the toss of a fair coin, so
+/// `p = min(1, 2 P(X ≤ min(wins, losses)))` with `X` binomial. The p-value is 1 if no row differs.
 ///
 /// ```
 /// use dsrs_metrics::stats::mcnemar_exact;
@@ -29,7 +29,7 @@ pub struct PermutationTest {
     pub p_value: f64,
     /// The number of sign assignments that were evaluated.
     pub assignments: u64,
-    /// `true` if these are all, so that the p-value has no sampling error.
+    /// `true` if these are all assignments, so the p-value has no sampling error.
     pub is_exact: bool,
 }
 
@@ -49,13 +49,13 @@ impl PermutationTest {
 /// Up to this number of assignments all of them are evaluated.
 const MAX_EXACT: u32 = 1 << 17;
 
-/// Returns the paired permutation test (Fisher 1935) of differences of scores: if the systems are equal, each difference
-/// is as likely to have the other sign. The p-value is the share of sign assignments whose absolute sum is at least the
-/// observed one.
+/// Returns the paired permutation test (Fisher 1935) of differences of scores. If the systems are equal, each
+/// difference is equally likely to have the opposite sign. The p-value is the share of sign assignments whose absolute
+/// sum is at least the observed one.
 ///
-/// Up to 17 differences other than 0 all assignments are evaluated. Beyond, `draws` random ones are, and the p-value is
-/// `(1 + extreme) / (1 + draws)`, which is never 0 (Phipson and Smyth 2010). The same seed yields the same p-value on every
-/// platform.
+/// With up to 17 differences other than 0, all assignments are evaluated. With more, `draws` random assignments are
+/// evaluated, and the p-value is `(1 + extreme) / (1 + draws)`, which is never 0 (Phipson and Smyth 2010). The same
+/// seed yields the same p-value on every platform.
 ///
 /// ```
 /// use dsrs_metrics::stats::permutation_test;
@@ -99,10 +99,10 @@ pub fn permutation_test(differences: &[f64], draws: u32, seed: u64) -> Permutati
 /// The least effective number of differences whose signed sums are taken as normal.
 const MIN_NORMAL: f64 = 50_000.0;
 
-/// Returns the p-value of [`permutation_test`] in the limit of many differences, in which their signed sum is normal with
-/// the sum of squares as its variance. `None` if the limit is not close enough: if the effective number of differences,
-/// `(Σd²)² / Σd⁴`, is at most 50,000. It is their number if all have the same size; differences that are much smaller than
-/// others do not count.
+/// Returns the p-value of [`permutation_test`] in the limit of many differences, in which their signed sum is normal
+/// with the sum of squares as its variance. `None` if the limit is not close enough: if the effective number of
+/// differences, `(Σd²)² / Σd⁴`, is at most 50,000. The effective number equals the number of differences if all have
+/// the same size. Differences that are much smaller than others do not count.
 ///
 /// The error is about the probability of one sum if all differences have the same size, which is below 0.0006 near a
 /// p-value of 0.05 and nowhere above 0.004, and smaller otherwise. The standard error of 100,000 random assignments is
@@ -133,13 +133,14 @@ pub fn permutation_limit(differences: &[f64]) -> Option<f64> {
 }
 
 /// Returns the paired permutation test of a score that is computed over all rows, by approximate randomization (Noreen
-/// 1989; Riezler and Maxwell 2005): if the systems are equal, the results of a row are as likely to be exchanged.
-/// `difference` returns the difference of the scores with the results of the marked rows exchanged. The p-value is the
-/// share of assignments in which the magnitude of the difference is at least the magnitude of `observed`. An assignment without a difference
-/// counts as one of these, so that the p-value is never too small.
+/// 1989; Riezler and Maxwell 2005): if the systems are equal, the results of a row are equally likely to be exchanged
+/// or not. `difference` returns the difference of the scores with the results of the marked rows exchanged. The p-value
+/// is the share of assignments in which the magnitude of the difference is at least the magnitude of `observed`. An
+/// assignment without a difference counts as one of these, so the p-value is never too small.
 ///
-/// If `draws` is at least the number of all assignments, each of them is evaluated. Otherwise `draws` random ones are,
-/// and the p-value is `(1 + extreme) / (1 + draws)`. The same seed yields the same p-value on every platform.
+/// If `draws` is at least the number of all assignments, each of them is evaluated. Otherwise, `draws` random
+/// assignments are evaluated, and the p-value is `(1 + extreme) / (1 + draws)`. The same seed yields the same p-value
+/// on every platform.
 ///
 /// ```
 /// use dsrs_metrics::stats::exchange_test;
@@ -286,7 +287,7 @@ pub fn detectable_difference(stderr: f64) -> f64 {
     Z_POWER * stderr
 }
 
-/// The rows that pass with one of two systems only.
+/// The rows that pass with only one of two systems.
 ///
 /// ```
 /// use dsrs_metrics::stats::PairedShares;
@@ -297,25 +298,26 @@ pub fn detectable_difference(stderr: f64) -> f64 {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PairedShares {
-    /// The rows that pass with the second system only.
+    /// The rows that pass only with the second system.
     pub wins: u64,
-    /// The rows that pass with the first system only.
+    /// The rows that pass only with the first system.
     pub losses: u64,
-    /// All rows, also those that pass or fail with both.
+    /// All rows, including those that pass or fail with both systems.
     pub rows: u64,
 }
 
 impl PairedShares {
-    /// Returns the share that passes with the second system minus the share that passes with the first, in [-1, 1]; `None`
-    /// without rows.
+    /// Returns the share that passes with the second system minus the share that passes with the first, in [-1, 1];
+    /// `None` if there are no rows.
     pub fn difference(&self) -> Option<f64> {
         (self.rows > 0).then(|| (self.wins as f64 - self.losses as f64) / self.rows as f64)
     }
 
     /// Returns Tango's score interval of the difference (Tango 1998): the differences that a score test at 5% does not
-    /// reject. `None` without rows.
+    /// reject. `None` if there are no rows.
     ///
-    /// It has a width even if no row differs: `z² / (n + z²)` on each side, which is what `n` equal rows can exclude.
+    /// The interval has a width even if no row differs: `z² / (n + z²)` on each side, because `n` equal rows can
+    /// exclude only larger differences.
     ///
     /// ```
     /// use dsrs_metrics::stats::PairedShares;
@@ -370,11 +372,11 @@ impl PairedShares {
     }
 }
 
-/// Returns the two-sided mid-p value of McNemar's test: the p-value of [`mcnemar_exact`], less the probability of the
+/// Returns the two-sided mid-p value of McNemar's test: the p-value of [`mcnemar_exact`] minus the probability of the
 /// observed counts (Fagerland, Lydersen and Laake 2013).
 ///
-/// It finds more differences than the exact test, and may exceed its level slightly: at a level of 5%, up to about 5.4% of
-/// all studies of equal systems have a p-value below it.
+/// It finds more differences than the exact test but may slightly exceed its level: at a level of 5%, up to about 5.4%
+/// of all studies of equal systems have a p-value below it.
 ///
 /// ```
 /// use dsrs_metrics::stats::{mcnemar_exact, mcnemar_mid_p};

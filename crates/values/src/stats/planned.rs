@@ -25,17 +25,17 @@ pub struct DecisionPlan {
     pub early: f64,
     /// The number of rows after which 90% of these runs have ended.
     pub early_90: u64,
-    /// The number of rows of a sample that shows the same in 80% of all samples, if you look once. `None` if the true share
-    /// is the limit.
+    /// The sample size at which 80% of all samples lead to the same verdict, if you look only once. `None` if the true
+    /// share equals the limit.
     pub fixed: Option<u64>,
 }
 
-/// Returns how many of `rows` rows decide if the share that passes is at least `limit`, if it is `truth` and a wrong verdict
-/// has a probability of at most `alpha`.
+/// Returns how many of `rows` rows it takes to decide if the share that passes is at least `limit`. The true share is
+/// `truth`, and a wrong verdict has a probability of at most `alpha`.
 ///
-/// `early` is from simulated orders of the rows with a fixed seed. `fixed` is the normal approximation of a one-sided test,
-/// `((z₁₋ₐ √(m(1 - m)) + z₀.₈ √(p(1 - p))) / (p - m))²`, reduced for a sample without replacement. Numbers in a range need
-/// at most as many rows as verdicts with the same mean.
+/// `early` comes from simulated orders of the rows with a fixed seed. `fixed` is the normal approximation of a
+/// one-sided test, `((z₁₋ₐ √(m(1 - m)) + z₀.₈ √(p(1 - p))) / (p - m))²`, reduced for a sample without replacement.
+/// Numbers in a range need at most as many rows as verdicts with the same mean.
 ///
 /// ```
 /// use dsrs_metrics::stats::plan_rows;

@@ -39,7 +39,7 @@ impl Proportion {
         Binomial::new(rate, self.trials).map_or(f64::NAN, |trials| trials.cdf(self.successes))
     }
 
-    /// Returns `successes / trials` in [0, 1]; `None` without trials.
+    /// Returns `successes / trials` in [0, 1]; `None` if there are no trials.
     pub fn rate(&self) -> Option<f64> {
         (self.trials > 0).then(|| self.successes as f64 / self.trials as f64)
     }
@@ -47,7 +47,7 @@ impl Proportion {
     /// Returns Wilson's score interval, without continuity correction (Wilson 1927): with `p` the
     /// rate, `n` the trials and `z` = 1.96, `(p + z²/2n ± z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n)`.
     ///
-    /// It is valid from one trial on, and has a width even if all or no trials succeeded.
+    /// The interval is valid for a single trial or more, and has a width even if all trials succeeded or none did.
     pub fn wilson(&self) -> Option<Interval> {
         let p = self.rate()?;
         let n = self.trials as f64;
@@ -69,7 +69,7 @@ impl Proportion {
     }
 
     /// Returns Wilson's interval with the standard error of the rate, `√(p(1 - p) / (n - 1))`, which inspect_ai and
-    /// lm-eval print too.
+    /// lm-eval also print.
     ///
     /// ```
     /// use dsrs_metrics::stats::Proportion;

@@ -22,11 +22,10 @@ pub fn average_ranks(values: &[f64]) -> Vec<f64> {
     levels.level.iter().map(|level| ranks[*level]).collect()
 }
 
-/// Returns Spearman's rank correlation in [-1, 1]: Pearson's correlation of the [`average_ranks`],
-/// so that ties are accounted for. Values must be finite.
+/// Returns Spearman's rank correlation in [-1, 1]: Pearson's correlation of the [`average_ranks`], which accounts for
+/// ties. Values must be finite.
 ///
-/// Returns `None` if the lengths differ, and if one side is constant, which includes fewer than two
-/// rows.
+/// Returns `None` if the lengths differ or one side is constant, which includes fewer than two rows.
 ///
 /// ```
 /// use dsrs_metrics::stats::spearman;
@@ -38,7 +37,7 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
     (x.len() == y.len()).then(|| RankPairs::of(x, y).spearman(0..x.len()))?
 }
 
-/// Pairs of values with precomputed order, so that samples are ranked without sorting again.
+/// Pairs of values with precomputed order, so samples are ranked without sorting again.
 #[doc(hidden)]
 pub struct RankPairs {
     x: Levels,
@@ -152,7 +151,7 @@ impl ValuePairs {
         self.pairs.push((gold, predicted));
     }
 
-    /// Returns the gold and the predicted value, if there is one row.
+    /// Returns the gold and the predicted value, if there is exactly one row.
     #[doc(hidden)]
     pub fn only(&self) -> Option<(f64, f64)> {
         let [pair] = *self.pairs else { return None };
@@ -167,7 +166,7 @@ impl ValuePairs {
     /// Returns Spearman's rank correlation in [-1, 1]; ties have the mean of their ranks.
     ///
     /// # Errors
-    /// All values of one side are equal.
+    /// Returns [`NotDefined`] if all values of one side are equal.
     pub fn spearman(&self) -> Result<f64, NotDefined> {
         let mut pairs = self.pairs.clone();
         // So that the sums do not depend on the order of the rows.
@@ -209,7 +208,7 @@ impl ClassScores {
         }
     }
 
-    /// Returns `true` if the row is in the class, and its score, if there is one row.
+    /// If there is exactly one row, returns `true` if it is in the class, and its score.
     #[doc(hidden)]
     pub fn only(&self) -> Option<(bool, f64)> {
         match (&*self.positive, &*self.negative) {
@@ -229,7 +228,7 @@ impl ClassScores {
     /// negative one, where a tie counts half.
     ///
     /// # Errors
-    /// There is not at least one positive and one negative row.
+    /// Returns [`NotDefined`] unless there is at least one positive and one negative row.
     pub fn auroc(&self) -> Result<f64, NotDefined> {
         match (self.positive.len(), self.negative.len()) {
             (0, 0) => return Err("there are no rows".into()),
@@ -281,7 +280,7 @@ impl Brier {
         }
     }
 
-    /// Returns the squared difference, if there is one row.
+    /// Returns the squared difference, if there is exactly one row.
     #[doc(hidden)]
     pub fn only(&self) -> Option<f64> {
         (self.rows == 1).then(|| self.squares.mean(1))
@@ -296,7 +295,7 @@ impl Brier {
     /// Returns the score in [0, 1].
     ///
     /// # Errors
-    /// None: there is at least one row.
+    /// Never fails, because there is at least one row.
     pub fn score(&self) -> Result<f64, NotDefined> {
         Ok(self.squares.mean(self.rows))
     }
@@ -329,7 +328,8 @@ struct Bin {
 }
 
 impl Calibration {
-    /// Creates the bin of one row. The probability is in [0, 1]; a bin includes its upper end, the first one also 0.
+    /// Creates the bin of one row. The probability is in [0, 1]; a bin includes its upper end, and the first bin also
+    /// includes 0.
     pub fn of(is_true: bool, probability: f64, bins: u32) -> Self {
         let bins = bins.max(1);
         let place = ((probability * f64::from(bins)).ceil() - 1.0).max(0.0) as u32;
@@ -344,7 +344,7 @@ impl Calibration {
         }
     }
 
-    /// Returns the number of bins, whether the row came true, and its probability, if there is one row.
+    /// If there is exactly one row, returns the number of bins, `true` if the row came true, and its probability.
     #[doc(hidden)]
     pub fn only(&self) -> Option<(u32, bool, f64)> {
         let bin = self.bins.values().next().filter(|_| self.bins.len() == 1)?;
@@ -365,7 +365,7 @@ impl Calibration {
     /// the share that came true, weighted by the rows of the bin. 0 is best.
     ///
     /// # Errors
-    /// None: there is at least one row.
+    /// Never fails, because there is at least one row.
     pub fn expected_error(&self) -> Result<f64, NotDefined> {
         let rows: u64 = self.bins.values().map(|bin| bin.rows).sum();
         let errors = self.bins.values().map(|bin| {

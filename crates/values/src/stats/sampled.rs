@@ -47,15 +47,15 @@ fn wilson(share: f64, sample: f64, rows: f64) -> Interval {
     }
 }
 
-/// Estimates the share of rows that pass a metric, from a sample of the rows in each stratum of a cheaper metric: the sum of
-/// the shares of the strata, weighted by their rows (post-stratification, Cochran 1977, section 5A.9). The sampled rows of
-/// each stratum are a random sample of its rows.
+/// Estimates the share of rows that pass a metric, from a sample of the rows in each stratum of a cheaper metric: the
+/// sum of the shares of the strata, weighted by their rows (post-stratification, Cochran 1977, section 5A.9). The
+/// sampled rows of each stratum must be a random sample of its rows.
 ///
 /// The interval combines Wilson's intervals of the strata by MOVER (Zou and Donner 2008), each for a sample without
 /// replacement. [`post_stratified`](super::post_stratified) estimates the rate of a population instead.
 ///
 /// # Errors
-/// [`NotDefined`] if a stratum has rows and none of them is sampled, or if there are no rows.
+/// Returns [`NotDefined`] if a stratum has rows and none of them is sampled, or if there are no rows.
 ///
 /// ```
 /// use dsrs_metrics::stats::{Proportion, Stratum, sampled_share};
@@ -109,18 +109,20 @@ pub fn sampled_share(strata: &[Stratum]) -> Result<SampledMean, NotDefined> {
     })
 }
 
-/// Estimates the mean of a metric whose scores are within `range`, from its scores on a sample of the rows and the scores of
-/// a cheaper metric on all: prediction-powered inference with the best weight (PPI++, Angelopoulos, Duchi and Zrnic 2023).
+/// Estimates the mean of a metric whose scores are within `range`, from its scores on a sample of the rows and the
+/// scores of a cheaper metric on all rows: prediction-powered inference with the best weight (PPI++, Angelopoulos,
+/// Duchi and Zrnic 2023).
 ///
-/// `sample` has the score of the metric and of the cheaper one for each sampled row, and `others` that of the cheaper one for
-/// each other row. The estimate is `mean(y - b f) + b mean(all f)` with `b = Cov(y, f) / Var(f)`, so a cheaper metric that
-/// says nothing changes nothing, and one that is always wrong helps as much as one that is always right.
+/// `sample` has the scores of the metric and of the cheaper metric for each sampled row, and `others` the score of the
+/// cheaper metric for each other row. The estimate is `mean(y - b f) + b mean(all f)` with `b = Cov(y, f) / Var(f)`, so
+/// a cheaper metric that says nothing changes nothing, and a cheaper metric that is always wrong helps as much as one
+/// that is always right.
 ///
-/// The interval is that of the mean of [`y - b f`](Moments::uncertainty_within), times `√(1 - n/N)`, because the sampled
-/// rows leave no doubt.
+/// The interval is that of the mean of [`y - b f`](Moments::uncertainty_within), times `√(1 - n/N)`, because nothing
+/// about the sampled rows is uncertain.
 ///
 /// # Errors
-/// [`NotDefined`] with fewer than 3 sampled rows.
+/// Returns [`NotDefined`] if there are fewer than 3 sampled rows.
 ///
 /// ```
 /// use dsrs_metrics::stats::{Interval, prediction_powered};

@@ -12,11 +12,11 @@ const SHARES: [f64; 8] = [0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.95];
 /// What may still be lost in the sum of many scores by rounding, relative to the range.
 const ROUNDING: f64 = 1e-9;
 
-/// Tests whether a mean is above or below a limit, and may be looked at after every row.
+/// Tests whether a mean is above or below a limit. You may look at the result after every row.
 ///
-/// It holds an e-process for each side: a wager whose capital has a mean of at most 1 at any time if the mean of the rows
-/// is on the other side. By Ville's inequality, the capital ever reaches `1 / alpha` with a probability of at most `alpha`,
-/// so a decision at that moment is wrong in at most `alpha` of all orders of the rows.
+/// The test holds an e-process for each side: a wager whose capital has a mean of at most 1 at any time if the mean of
+/// the rows is on the other side. By Ville's inequality, the capital ever reaches `1 / alpha` with a probability of at
+/// most `alpha`, so a decision at that moment is wrong in at most `alpha` of all orders of the rows.
 ///
 /// The bets are those of Waudby-Smith and Ramdas (2024, "Estimating means of bounded random variables by betting",
 /// sections 4 and 5): the capital is the mean, over some shares `f`, of the products of `1 + f (x - m) / (m - low)`, where
@@ -166,8 +166,8 @@ impl BettingTest {
         }
     }
 
-    /// Returns the largest e-value so far for a mean of at least the limit: the mean is below with a probability of at
-    /// most `1 / above`.
+    /// Returns the largest e-value so far for a mean of at least the limit: the mean is below the limit with a
+    /// probability of at most `1 / above`.
     pub fn above(&self) -> f64 {
         self.above.largest
     }
@@ -205,10 +205,10 @@ impl BettingTest {
 
 /// Returns a 95% confidence sequence at the last of these scores: an interval for the mean of all `rows` rows, if these
 /// are the first in random order. It may be computed after each row; with a probability of 95%, all of these intervals
-/// contain the mean. `None` is a row without a score, which doesn't count.
+/// contain the mean. `None` stands for a row without a score, which doesn't count.
 ///
-/// It contains the means that two one-sided tests by betting at 2.5% don't reject (Waudby-Smith and Ramdas 2024, section
-/// 5), with bets that don't depend on the mean.
+/// The interval contains the means that two one-sided tests by betting at 2.5% don't reject (Waudby-Smith and Ramdas
+/// 2024, section 5), with bets that don't depend on the mean.
 ///
 /// ```
 /// use dsrs_metrics::stats::{confidence_sequence, Interval};

@@ -21,10 +21,10 @@ impl EntityCounts {
     /// Matches predicted with expected entities whose similarity is at least `similarity`, one to one, in as many pairs
     /// as possible.
     ///
-    /// Entities are compared in lower case and NFC, without surrounding white space; empty ones are ignored. The
-    /// similarity is [`EditDistance::Indel`](crate::text::EditDistance::Indel), which is `rapidfuzz.fuzz.ratio`
-    /// over 100. The number of pairs is the size of a maximum matching (augmenting paths, Kuhn 1955), so it does
-    /// not depend on the order of the lists. Repetitions in a list count.
+    /// Entities are compared in lower case and NFC, without surrounding white space; empty entities are ignored. The
+    /// similarity is [`EditDistance::Indel`](crate::text::EditDistance::Indel), which is `rapidfuzz.fuzz.ratio` over
+    /// 100. The number of pairs is the size of a maximum matching (augmenting paths, Kuhn 1955), so it does not depend
+    /// on the order of the lists. Duplicates within a list count.
     ///
     /// ```
     /// use dsrs_metrics::text::EntityCounts;
@@ -41,8 +41,7 @@ impl EntityCounts {
         Self::of_named(predicted, expected, similarity, false)
     }
 
-    /// Does the same as [`of`](Self::of), but first removes repetitions within a list, ignoring case and surrounding
-    /// white space.
+    /// Like [`of`](Self::of), but first removes duplicates within a list, ignoring case and surrounding white space.
     pub fn of_distinct<P: AsRef<str>, E: AsRef<str>>(
         predicted: &[P],
         expected: &[E],

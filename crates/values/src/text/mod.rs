@@ -43,7 +43,7 @@ pub use unicode::digit_value;
 pub use words::split;
 pub use words::{Searchable, count_tokens, count_words};
 
-/// The error if there is no reference answer to compare with.
+/// The error returned when there is no reference answer to compare with.
 ///
 /// dspy raises a `ValueError` here (the maximum of an empty list). A score of 0 would be wrong, because nothing was
 /// compared.

@@ -36,7 +36,7 @@ impl<'t> ToolCalls<'t> {
         self.calls.is_empty()
     }
 
-    /// Returns the names of the called tools, with repetitions.
+    /// Returns the names of the tools that were called, including duplicates.
     pub fn names(&self) -> Vec<&'t str> {
         self.iter().map(|call| &*call.name).collect()
     }
@@ -50,12 +50,12 @@ impl<'t> ToolCalls<'t> {
         }
     }
 
-    /// Returns the number of calls for which the closure returns true.
+    /// Returns the number of calls for which the closure returns `true`.
     pub fn count(&self, mut is_counted: impl FnMut(&ToolCall) -> bool) -> usize {
         self.iter().filter(|call| is_counted(call)).count()
     }
 
-    /// Requires that the closure returns true for at least one call.
+    /// Requires that the closure returns `true` for at least one call.
     pub fn any(&self, is_right: impl FnMut(&ToolCall) -> bool) -> Condition {
         let reason = || match self.len() {
             0 => format!("no call{}", self.of_tool()),
@@ -64,7 +64,7 @@ impl<'t> ToolCalls<'t> {
         Condition::unless((!self.iter().any(is_right)).then(reason))
     }
 
-    /// Requires that the closure returns true for every call; met without calls.
+    /// Requires that the closure returns `true` for every call. The condition is also met if there are no calls.
     pub fn all(&self, mut is_right: impl FnMut(&ToolCall) -> bool) -> Condition {
         let wrong = self.iter().enumerate().find(|(_, call)| !is_right(call));
         Condition::unless(wrong.map(|(at, call)| {
@@ -150,7 +150,8 @@ impl<'t> IntoIterator for &ToolCalls<'t> {
     }
 }
 
-/// The answer to a condition on a trajectory, with the reason if it is not met. `Check::all` combines several of them.
+/// The result of a condition on a trajectory, with the reason if the condition is not met. `Check::all` combines
+/// several of them.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -190,7 +191,7 @@ impl Condition {
         self.unmet.as_deref()
     }
 
-    /// Returns the reason if the condition is not met, as a string of its own.
+    /// Returns the reason as an owned string if the condition is not met.
     pub fn into_reason(self) -> Option<String> {
         self.unmet
     }

@@ -11,7 +11,7 @@ use super::steps::Trajectory;
 use crate::messages::escape::name;
 
 crate::message_errors! {
-    /// The error of a value that is not a trajectory: what was found, and what to write.
+    /// The error returned when a value is not a trajectory. It says what was found and what to write.
     pub struct TrajectoryError;
 }
 
@@ -19,7 +19,7 @@ impl Trajectory {
     /// Reads a trajectory in one of the forms that the [module](super) lists.
     ///
     /// # Errors
-    /// [`TrajectoryError`] if the value has none of these forms, or a message is invalid.
+    /// Returns [`TrajectoryError`] if the value has none of these forms, or a message is invalid.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -36,7 +36,7 @@ impl Trajectory {
         read::read(value, false).map_err(TrajectoryError::from)
     }
 
-    /// Describes each call whose arguments are not a JSON object: the model wrote them wrongly.
+    /// Describes each call whose arguments are not a JSON object, because the model wrote them incorrectly.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -68,8 +68,8 @@ impl<'de> Deserialize<'de> for Trajectory {
 
 /// The trajectory that a gold row expects. It dereferences to [`Trajectory`].
 ///
-/// It is read more strictly and from one more form: arguments must be an object, because nobody but the author of the row can have
-/// written them, and a list of strings is a list of names of tools.
+/// It is read more strictly: arguments must be an object, because only the author of the row can have written them. One
+/// more form is accepted: a list of strings, which are the names of tools.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

@@ -9,7 +9,7 @@ use super::message::ToolCall;
 /// The largest number of calls of a cycle that is found.
 const MAX_CYCLE: usize = 100;
 
-/// The repetitions of calls that are not a loop yet. Calls are equal if their tools and arguments are.
+/// How often calls may be repeated before they count as a loop. Calls are equal if their tools and arguments are equal.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -50,8 +50,8 @@ pub struct CallLoop<'t> {
 }
 
 impl LoopLimits {
-    /// Returns the first cycle that is repeated too often, of the shortest length, or else the call that is made most often, if that
-    /// is too often. Cycles of more than 100 calls are not found.
+    /// Returns the first of the shortest cycles that are repeated too often. If there is none, returns the call that is
+    /// made most often, if that is too often. Cycles of more than 100 calls are not found.
     pub fn find<'t>(self, calls: &ToolCalls<'t>) -> Option<CallLoop<'t>> {
         let mut keys = Keys::default();
         let numbers: Vec<usize> = calls.iter().map(|call| keys.of_call(call)).collect();

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Instructions; OpenAI's `developer` too.
+    /// Instructions, including messages with OpenAI's `developer` role.
     System,
     /// The user.
     User,
@@ -54,16 +54,16 @@ impl Role {
 pub struct Message {
     /// The author.
     pub role: Role,
-    /// The text; without images and reasoning.
+    /// The text, without images and reasoning.
     #[serde(rename = "content")]
     pub text: String,
     /// The calls that the message contains, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
-    /// The id of the call that a message of a tool belongs to.
+    /// The id of the call that a tool message responds to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// The tokens of the model's call that returned the message, if the format has them.
+    /// The tokens of the model call that returned the message, if the format has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<TokenUsage>,
 }
@@ -116,19 +116,19 @@ impl Message {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ToolCall {
-    /// The id, by which messages of tools refer to the call.
+    /// The id by which tool messages refer to the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The name of the tool.
     pub name: String,
-    /// The arguments, `{}` if there are none. Arguments that the format has as a string are parsed; a string that is not an object in
-    /// JSON remains as the model wrote it, and equals no arguments.
+    /// The arguments, `{}` if there are none. If the format stores arguments as a string, it is parsed. A string that
+    /// is not a JSON object remains as the model wrote it and equals no arguments.
     pub args: Value,
     /// The result: a string in most formats.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
-    /// `true` if the format says that the call failed: `is_error`, `failed` or an `error`, or the status `error`. OpenAI's messages do not say
-    /// it unless the agent adds one of these to the messages of tools.
+    /// `true` if the format says that the call failed: `is_error`, `failed` or an `error`, or the status `error`.
+    /// OpenAI's messages do not say so unless the agent adds one of these to the tool messages.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
 }
@@ -172,7 +172,7 @@ impl ToolCall {
     }
 }
 
-/// The tokens of calls of language models.
+/// The tokens of language model calls.
 ///
 /// ```
 /// use dsrs_metrics::trajectory::TokenUsage;
@@ -182,14 +182,14 @@ impl ToolCall {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct TokenUsage {
-    /// Tokens of prompts, those read from the provider's cache included.
+    /// Tokens of prompts, including those read from the provider's cache.
     pub input_tokens: u64,
     /// Tokens of replies.
     pub output_tokens: u64,
 }
 
 impl TokenUsage {
-    /// Returns the tokens of prompts and replies together.
+    /// Returns the total number of tokens in prompts and replies.
     pub const fn tokens(self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }

@@ -15,13 +15,14 @@
 //! | calls | objects with `name`, and `args`, `arguments`, `input_parameters` or `input` | the calls |
 //! | names of tools | strings in an object with `tool_calls`; in an [`ExpectedTrajectory`] also a list of strings | the names, each a call without arguments |
 //!
-//! A string that contains one of these as JSON is read too. A result has the text of the tool's message, or the JSON value in other forms.
-//! Arguments that are not a JSON object remain as the model wrote them and equal no arguments; [`Trajectory::malformed_args`] names
-//! them. Other mistakes are errors, which name the message: unknown roles, keys of a call and types of blocks, and results whose id no
-//! earlier call has. In messages without ids a result belongs to the first call of the last message that has none.
-//! [`Trajectory::subagents`] has the trajectories of subagents that an ATIF document embeds, and the paths of others, which are not
-//! read. They count in no metric of the library; a judge's prompt states how many messages and calls it does not show.
-//! The metrics over trajectories are in `dsrs_metrics::metrics`.
+//! A string that contains one of these as JSON is read too. A result has the text of the tool's message, or the JSON
+//! value in other forms. Arguments that are not a JSON object remain as the model wrote them and equal no arguments;
+//! [`Trajectory::malformed_args`] names them. Other mistakes are errors, which name the message: unknown roles, keys of
+//! a call and types of blocks, and results whose id no earlier call has. In messages without ids a result belongs to
+//! the first call of the last message that has none. [`Trajectory::subagents`] has the trajectories of subagents that
+//! an ATIF document embeds, and the paths of others, which are not read. No metric of the library counts them; a
+//! judge's prompt states how many messages and calls it does not show. The metrics over trajectories are in
+//! `dsrs_metrics::metrics`.
 
 mod calls;
 mod compare;

@@ -83,8 +83,8 @@ impl Trajectory {
             .collect()
     }
 
-    /// Returns the subagents of an ATIF trajectory, each once: in the order of the results that refer to them, then those to which
-    /// none refers. Their messages and calls count in no other method.
+    /// Returns the subagents of an ATIF trajectory, each once. Those that results refer to come first, in the order of
+    /// the results, and then all others. No other method counts their messages and calls.
     pub fn subagents(&self) -> &[Subagent] {
         &self.subagents
     }
@@ -97,8 +97,8 @@ impl Trajectory {
             .count()
     }
 
-    /// Returns the tokens of the agent's model: the total of the format (ATIF's `final_metrics`), or else the sum over the messages.
-    /// `None` if the format has no tokens.
+    /// Returns the tokens of the agent's model: the total that the format states (ATIF's `final_metrics`), or otherwise
+    /// the sum over the messages. `None` if the format has no tokens.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -153,8 +153,8 @@ impl Serialize for Trajectory {
     }
 }
 
-/// A subagent, to whose trajectory a [`Trajectory`] refers. Its messages and calls are not those of the agent: they count in no
-/// method of the agent's trajectory.
+/// A subagent whose trajectory a [`Trajectory`] refers to. Its messages and calls are not those of the agent, so no
+/// method of the agent's trajectory counts them.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -195,11 +195,11 @@ pub struct Subagent {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum SubagentTrajectory {
-    /// It is part of the document.
+    /// The trajectory is part of the document.
     Embedded(#[serde(serialize_with = "as_trajectory")] Trajectory),
-    /// It is in another document, which is not read.
+    /// The trajectory is in another document, which is not read.
     External {
-        /// The path, or `session` and the id of the session, as documents until ATIF 1.6 may have it.
+        /// The path, or `session` and the id of the session, as documents up to ATIF 1.6 may have it.
         path: String,
     },
 }

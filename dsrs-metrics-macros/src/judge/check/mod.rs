@@ -50,7 +50,7 @@ fn check_signature(judge: &Judge, errors: &mut Errors) {
     if judge.instruction.is_empty() {
         errors.at(
             &item.ident,
-            "missing instruction; write what to judge as the doc comment of the struct",
+            "missing instruction; write what to judge in the struct's doc comment",
         );
     }
     if let Some(param) = item.generics.params.first() {
@@ -123,7 +123,7 @@ fn check_names(judge: &mut Judge, errors: &mut Errors) {
 fn check_input(input: &Input, errors: &mut Errors) {
     let Field { ident, ty, .. } = &input.field;
     if input.attr.source.is_none() && !input.attr.is_reported {
-        errors.at_span(input.attr.span, format!("missing source of the input `{ident}`; write `#[input(gold)]` for the labelled example, `#[input(pred)]` for the prediction, or `#[param]` for configuration"));
+        errors.at_span(input.attr.span, format!("missing source for the input `{ident}`; write `#[input(gold)]` for the labelled example, `#[input(pred)]` for the prediction, or `#[param]` for configuration"));
     }
     check_owned(ty, errors);
     if input.attr.source == Some(Source::Trace) {
@@ -183,7 +183,7 @@ fn check_output(output: &Output, errors: &mut Errors) {
     let name = as_written(ty);
     if let Some(range) = &output.attr.range {
         if is_list(plain) {
-            errors.at(range, format!("`range` requires a numeric output, found `{name}`; remove `range`, and write the range of the items as the documentation of the field"));
+            errors.at(range, format!("`range` requires a numeric output, found `{name}`; remove `range`, and write the range of the items in the field's doc comment"));
         } else if !is_number(plain) && is_known(plain) {
             errors.at(range, format!("`range` requires a numeric output, found `{name}`; remove `range`, or make the output an `f64`"));
         }

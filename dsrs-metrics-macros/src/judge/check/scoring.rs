@@ -36,7 +36,7 @@ pub(super) fn check(judge: &Judge, errors: &mut Errors) {
         Some(draws) if word == "text" || word == "logprobs" => {
             errors.at(
                 draws,
-                format!("`{word}` has no number; write `by = {word}`, or `by = draws({draws})`"),
+                format!("`{word}` takes no number; write `by = {word}`, or `by = draws({draws})`"),
             );
         }
         Some(draws)

@@ -42,7 +42,7 @@ pub(super) fn check(judge: &Judge, errors: &mut Errors) {
 fn check_step(judge: &Judge, index: usize, step: &Output, errors: &mut Errors) {
     let name = &step.field.ident;
     if doc_text(&step.field.docs).is_empty() {
-        errors.at(name, format!("missing instruction of the step `{name}`; write what to answer as the doc comment of the field"));
+        errors.at(name, format!("missing instruction for the step `{name}`; write what to answer in the field's doc comment"));
     }
     check_place(judge, step, errors);
     if *name == "reasoning" && judge.reasons() {
@@ -196,7 +196,7 @@ fn check_each(judge: &Judge, index: usize, output: &Output, errors: &mut Errors)
     match &attr.empty {
         Some(empty) => check_empty(judge, list, empty, errors),
         None if attr.is_unreadable("empty") => {}
-        None => errors.at(list, format!("missing score of a row without `{list}`; write `empty = 1.0`, another score, or `empty = abstain`")),
+        None => errors.at(list, format!("missing score for a row without `{list}`; write `empty = 1.0`, another score, or `empty = abstain`")),
     }
 }
 
@@ -339,13 +339,13 @@ fn check_costs(judge: &Judge, errors: &mut Errors) {
             Err(message) => errors.at(cost, message),
         }
         if judge.attrs.metric.cost.is_none() && !judge.attrs.metric.is_unreadable("cost") {
-            errors.at(cost, "the cost of a step is part of the cost of the judge, which has none; write `#[judge(cost = \"..\")]`");
+            errors.at(cost, "the cost of a step is part of the judge's cost, which is not declared; write `#[judge(cost = \"..\")]`");
         }
     }
     let Some(cost) = &judge.attrs.metric.cost else {
         return;
     };
     if cost_msats("cost", &cost.value()).is_ok_and(|msats| msats < sum) {
-        errors.at(cost, format!("the cost is below the sum of the costs of the steps, {sum} msat; write `cost = \"{sum} msat\"` or more"));
+        errors.at(cost, format!("the cost is below the total cost of the steps, {sum} msat; write `cost = \"{sum} msat\"` or more"));
     }
 }

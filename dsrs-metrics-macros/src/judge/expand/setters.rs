@@ -109,7 +109,7 @@ fn with_lm(cx: &Context<'_>) -> Setter {
         name: "with_lm",
         argument: quote_spanned!(*span=> lm: impl #runtime::judge::IntoModel),
         call: quote_spanned!(*span=> .with_lm(lm)),
-        doc: "Sets the model for every judge of the panel that names none.",
+        doc: "Sets the model for every judge of the panel that doesn't name one.",
     }
 }
 
@@ -118,7 +118,7 @@ fn offline(cx: &Context<'_>) -> Setter {
         name: "offline",
         argument: TokenStream::new(),
         call: quote_spanned!(cx.span=> .offline()),
-        doc: "Scores by the offline stand-in of the judge, if it has one, instead of a model. Every result says so.",
+        doc: "Uses the judge's offline stand-in, if it has one, instead of a model. Every result is marked.",
     }
 }
 
@@ -141,7 +141,7 @@ fn settings(cx: &Context<'_>) -> [(&'static str, Setter); 6] {
         name: "cost_msats",
         argument: quote_spanned!(span=> cost_msats: ::core::primitive::u64),
         call: quote_spanned!(span=> .cost_msats(cost_msats)),
-        doc: "Sets the largest expected cost of one verdict of one model, in millisatoshis.",
+        doc: "Sets the maximum expected cost of one verdict of one model, in millisatoshis.",
     };
     let [instruction, demos, context] = prompt_settings(cx);
     [
@@ -168,19 +168,19 @@ fn prompt_settings(cx: &Context<'_>) -> [Setter; 3] {
             name: "instruction",
             argument: quote_spanned!(*span=> instruction: #text),
             call: quote_spanned!(*span=> .instruction(instruction)),
-            doc: "Sets the instruction, instead of the doc comment of the signature.",
+            doc: "Sets the instruction, replacing the doc comment of the signature.",
         },
         Setter {
             name: "demos",
             argument: quote_spanned!(*span=> demos: impl ::core::iter::IntoIterator<Item = #runtime::Example>),
             call: quote_spanned!(*span=> .demos(demos)),
-            doc: "Sets the demonstrations: examples with the judge's inputs and outputs, by the names of its fields.",
+            doc: "Sets the demonstrations: examples with the judge's inputs and outputs, by field name.",
         },
         Setter {
             name: "context",
             argument: quote_spanned!(*span=> context: #text),
             call: quote_spanned!(*span=> .context(context)),
-            doc: "Sets extra context, which follows the instruction and is trusted like it.",
+            doc: "Sets extra context that follows the instruction and is trusted like it.",
         },
     ]
 }
@@ -207,19 +207,19 @@ fn all(cx: &Context<'_>) -> [Setter; 6] {
             name: "aggregation",
             argument: quote_spanned!(*span=> aggregation: #runtime::judge::Aggregation),
             call: quote_spanned!(*span=> .aggregation(aggregation)),
-            doc: "Sets the aggregation of the scores of several judges.",
+            doc: "Sets how to aggregate the scores of several judges.",
         },
         Setter {
             name: "max_concurrent_judges",
             argument: quote_spanned!(*span=> limit: ::core::primitive::usize),
             call: quote_spanned!(*span=> .max_concurrent_judges(limit)),
-            doc: "Sets the number of judges that run concurrently, at least one.",
+            doc: "Sets how many judges run concurrently, at least 1.",
         },
         Setter {
             name: "quorum",
             argument: quote_spanned!(*span=> quorum: ::core::primitive::usize),
             call: quote_spanned!(*span=> .quorum(quorum)),
-            doc: "Sets the number of judges that must return a score.",
+            doc: "Sets how many judges must return a score.",
         },
     ]
 }

@@ -29,7 +29,7 @@ impl Binding {
                 ..
             }) => {
                 if ident.is_none() {
-                    errors.at(&typed.pat, "expected a plain name for a `#[param]`, found a pattern; write `name: Type`, the name is used in the builder and on the command line");
+                    errors.at(&typed.pat, "expected a plain name for a `#[param]`, found a pattern; write `name: Type`, because the builder and the command line use the name");
                 }
                 if let Some(flatten) = flatten {
                     return Self::group(default, into, flatten, errors);
@@ -350,7 +350,7 @@ fn check_field(
         errors.at_span(
             field.name_span,
             format!(
-                "a field name has no `.`, found `{}`; write `#[{side}({outer:?})]` and read `{inner}` from a `&Value` or a type that implements `Deserialize`",
+                "a field name cannot contain `.`, found `{}`; write `#[{side}({outer:?})]` and read `{inner}` from a `&Value` or a type that implements `Deserialize`",
                 field.name
             ),
         );
@@ -366,7 +366,7 @@ fn check_field(
         return;
     }
     if field.is_counted {
-        errors.at_span(field.name_span, "`missing` is not supported for a typed row; remove `pred = ..`, the metric still scores every row that derives `Record`");
+        errors.at_span(field.name_span, "`missing` is not supported for a typed row; remove `pred = ..`, because the metric still scores every row that derives `Record`");
     } else if let Some(default) = &field.default {
         errors.at_span(default.span, "`default` is not supported for a typed row; make the field an `Option` in the row's type and here");
     }

@@ -107,6 +107,6 @@ fn check(side: Side, param: &Param, attrs: &Settings, errors: &mut Errors) {
     }
     if side.declared(attrs).is_some() {
         let side = side.name();
-        errors.at_span(param.span, format!("`named_by` is not supported with a typed row; remove `{side} = ..`, the metric still scores every row that derives `Record`"));
+        errors.at_span(param.span, format!("`named_by` is not supported with a typed row; remove `{side} = ..`, because the metric still scores every row that derives `Record`"));
     }
 }

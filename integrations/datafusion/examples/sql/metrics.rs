@@ -142,7 +142,7 @@ fn shown(name: &str, error: &CreateError) -> String {
         } = &**error
     {
         return format!(
-            "metric `{metric}` needs its parameter `{param}` ({expected}); write {OPTION} {name}={metric},{param}=.."
+            "metric `{metric}` requires the parameter `{param}` ({expected}); write {OPTION} {name}={metric},{param}=.."
         );
     }
     error.to_string()

@@ -15,7 +15,7 @@ async fn built_in_metrics_are_registered_or_have_a_reason() {
     for name in Registry::builtin().names() {
         match others.iter().find(|other| other.metric == name) {
             Some(other) => {
-                assert!(other.reason.contains("needs its parameter"), "{other:?}");
+                assert!(other.reason.contains("requires the parameter"), "{other:?}");
                 reasons += 1;
             }
             None => {

@@ -37,7 +37,7 @@ const MAX_FAILURES: usize = 100;
 /// assert_eq!(
 ///     report.check().unwrap_err().to_string(),
 ///     "1 of 2 calls of `em` not scored, each counted as 0; the first: \
-///      row 1: metric `em`: no field `gold.answer`; it has `question`",
+///      row 1: metric `em`: no field `gold.answer`; found `question`",
 /// );
 /// # }
 /// ```

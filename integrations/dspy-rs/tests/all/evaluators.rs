@@ -63,7 +63,7 @@ async fn failures_of_program_and_metric_are_counted_with_their_rows() {
     assert_eq!(
         failures,
         [
-            "row 1: metric `em`: no field `gold.answer`; it has `question`, `response`",
+            "row 1: metric `em`: no field `gold.answer`; found `question`, `response`",
             "row 2: no reply: status 503",
             "row 3: the program panicked: unwrap of a reply",
             "row 4: metric `em`: field `gold.answer`: expected a string or list of strings, found the number 7",
@@ -72,7 +72,7 @@ async fn failures_of_program_and_metric_are_counted_with_their_rows() {
     assert_eq!(
         report.check().unwrap_err().to_string(),
         "4 of 5 calls of `em` not scored, each counted as 0; the first: row 1: metric `em`: no field `gold.answer`; \
-         it has `question`, `response`"
+         found `question`, `response`"
     );
     let names: Vec<_> = report
         .failures
@@ -187,7 +187,7 @@ async fn a_mapped_field_without_a_value_is_missing() {
     assert_eq!(module.evaluate(vec![gold]).await, 0.0);
     assert_eq!(
         module.report().failures[0].to_string(),
-        "row 0: metric `em`: no field `gold.answer`; it has `question`, `labels`"
+        "row 0: metric `em`: no field `gold.answer`; found `question`, `labels`"
     );
 }
 

@@ -50,7 +50,7 @@ async fn the_feedback_of_a_failure_states_the_error() {
     assert_eq!(feedback.score, -1.0);
     assert_eq!(
         feedback.feedback,
-        "not scored (metric failed): metric `em`: no field `gold.answer`; it has no fields"
+        "not scored (metric failed): metric `em`: no field `gold.answer`; found no fields"
     );
     assert_eq!(feedback.metadata["outcome"], "metric_failed");
     let pred = module.forward(qa("fail", "x")).await.unwrap();

@@ -181,7 +181,7 @@ fn texts(metric: &str, given: &Bound<'_, PyDict>) -> PyResult<Params> {
 fn shown(error: &CreateError) -> String {
     match error {
         CreateError::MissingFeature { name, feature } => format!(
-            "metric `{name}` needs the feature `{feature}`, without which this module was built; build it with `maturin build --features {feature}`"
+            "metric `{name}` needs the `{feature}` feature, which is not enabled in this build; build it with `maturin build --features {feature}`"
         ),
         CreateError::Param { error: missing, .. } => match &**missing {
             ParamError::Missing {
@@ -189,7 +189,7 @@ fn shown(error: &CreateError) -> String {
                 param,
                 expected,
             } => format!(
-                "metric `{metric}` needs its parameter `{param}` ({expected}); write metric(\"{metric}\", {param}=..)"
+                "metric `{metric}` requires the parameter `{param}` ({expected}); write metric(\"{metric}\", {param}=..)"
             ),
             _ => error.to_string(),
         },

@@ -46,7 +46,7 @@ pub(super) fn format() -> Vec<Case> {
             m::Syntax::default(),
             example! {},
             pred("f(a]"),
-            "line 1, column 4: `]` does not match `(` in line 1",
+            "line 1, column 4: `]` does not match `(` on line 1",
         ),
         case(
             tree,
@@ -120,7 +120,7 @@ pub(super) fn agents() -> Vec<Case> {
             prediction! {
                 "step_utility" => 0.5, "was_repeated" => true, "verification_delta" => 0, "params_valid" => true,
             },
-            "step_utility 0.75, weight 0.4: the step's utility is 0.5; not_repeated 0, weight 0.3: the same call was made before; verification 0.5, weight 0.2: as many tests pass as before; params_valid 1, weight 0.1",
+            "step_utility 0.75, weight 0.4: the step's utility is 0.5; not_repeated 0, weight 0.3: the same call was made before; verification 0.5, weight 0.2: the same number of tests pass as before; params_valid 1, weight 0.1",
         ),
     ]
 }
@@ -165,7 +165,7 @@ pub(super) fn program() -> Vec<Case> {
             m::Tokens,
             example! {},
             run(),
-            "120 tokens of prompts and 8 of replies",
+            "120 prompt tokens and 8 reply tokens",
         ),
         case(m::Cost, example! {}, run(), "40 msat"),
     ]

@@ -26,9 +26,9 @@ mod planning;
 /// Planning and synthesis of a task, weighted 0.6 to 0.4.
 ///
 /// `0.6 subtask_planning + 0.4 synthesis`, in [0, 1]. The execution is not included because it is scored per subtask.
-/// The feedback joins that of both components, lowest score first. A plan without a synthesis scores at most 0.6. For
-/// other weights or parameters, define your own composite, for example `#[metric(weighted(subtask_planning = 0.5,
-/// synthesis(min_summary_chars = 40) = 0.5))]`.
+/// The feedback joins the feedback of both components, lowest score first. A plan without a synthesis scores at most
+/// 0.6. For other weights or parameters, define your own composite, for example
+/// `#[metric(weighted(subtask_planning = 0.5, synthesis(min_summary_chars = 40) = 0.5))]`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Combined;
@@ -188,7 +188,7 @@ pub(super) fn first_failure(
 /// - `edit_or_command`: the result has different strings `old_string` and `new_string`, or a `command` that is not
 ///   blank, or is itself a non-blank string (the content that a `read` subtask returns);
 /// - `reasoning`: `pred.reasoning` is a string of at least `min_reasoning_chars` characters with a letter or digit.
-///   Characters are counted in NFC, a run of white space between words as one.
+///   Characters are counted in NFC, and a run of white space between words counts as one.
 ///
 /// The formula is `subtask_execution_metric` of the `dsrs` document, whose implementation counts bytes. JSON nested
 /// deeper than 127 levels is an error.
@@ -266,8 +266,8 @@ fn no_edit_or_command(result: &Value) -> Option<String> {
 ///   in `subtask_execution`;
 /// - `modified_files`: `pred.modified_files` is a list of non-blank strings, or a string that
 ///   contains one as JSON. It may be empty;
-/// - `confidence`: `pred.confidence` is a number in [0, 1], or a string with one. Its calibration
-///   cannot be measured on a single row; the command `agree` measures it.
+/// - `confidence`: `pred.confidence` is a number in [0, 1], or a string with one. Its calibration cannot be measured on
+///   a single row; the `agree` command measures it.
 ///
 /// The formula is `synthesis_metric` of the `dsrs` document, whose implementation counts bytes and
 /// accepts any list of files.
@@ -349,7 +349,7 @@ fn invalid_files(files: Option<&Value>) -> Result<Option<String>, Unscored> {
 /// - `confidence`: `pred.confidence` is a number in [0, 1], or a string with one.
 ///
 /// The formula is `tool_step_utility_metric` of the `dsrs` document, where the utility is in [0, 1]. If your rows have
-/// it in [-1, 1], as `outcome_coupled` reads it, set `min_utility = -1`.
+/// a utility in [-1, 1], as `outcome_coupled` reads it, set `min_utility = -1`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ToolStepUtility;

@@ -19,8 +19,8 @@ use dsrs_metrics_values::outcome_coupled::{
 /// Reads `pred.step_utility` in [-1, 1], `pred.was_repeated`, `pred.params_valid`, and `pred.verification_delta` or the
 /// numbers of passing tests `pred.tests_before` and `pred.tests_after`. If a row has all three, they must agree. A
 /// utility out of range or a missing field is an error. Each component is a named score. [`OutcomeCoupledScorer`]
-/// computes the same in code; its module [`outcome_coupled`](mod@dsrs_metrics_values::outcome_coupled) documents how it
-/// differs from the document's formula.
+/// computes the same score in code; its module [`outcome_coupled`](mod@dsrs_metrics_values::outcome_coupled) documents
+/// how it differs from the document's formula.
 ///
 /// ```
 /// use dsrs_metrics::metrics::OutcomeCoupled;
@@ -126,7 +126,7 @@ fn breakdown(
 ) -> Breakdown {
     let below_one = |value: f64, reason: String| (value, (value < 1.0).then_some(reason));
     let tests = match step.verification_delta {
-        0 => "as many tests pass as before".to_owned(),
+        0 => "the same number of tests pass as before".to_owned(),
         delta @ ..0 => format!("{} fewer tests pass", delta.unsigned_abs()),
         delta => format!("only {delta} more tests pass"),
     };

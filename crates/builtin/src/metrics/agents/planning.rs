@@ -24,7 +24,7 @@ use crate::text::Searchable;
 ///
 /// The formula is `subtask_planning_metric` of the `dsrs` document, with these clarifications and corrections: an empty
 /// plan scores 0 instead of 0.25, "Address" does not start with the verb "add", and `Makefile` is a path. JSON nested
-/// deeper than 127 levels is an error; a missing plan, or any other value that is not one, scores 0.
+/// deeper than 127 levels is an error; a missing plan, or any other value that is not a plan, scores 0.
 ///
 /// ```
 /// use dsrs_metrics::metrics::SubtaskPlanning;
@@ -54,8 +54,7 @@ pub fn subtask_planning(
     /// Names of files that have no extension.
     #[param(default = words(BARE_NAMES))]
     bare_names: Vec<String>,
-    /// The verbs that may start an instruction; by default a list of English verbs. If empty, any
-    /// word may.
+    /// The verbs that may start an instruction; by default a list of English verbs. If empty, any word may start one.
     #[param(default = words(VERBS))]
     verbs: Vec<String>,
 ) -> Result<Breakdown, Unscored> {

@@ -55,7 +55,7 @@ pub(super) fn expected<'r>(row: &'r Fields, field: &str) -> Result<Vec<Cow<'r, s
     };
     match texts {
         Some(texts) if texts.is_empty() => Err(Unscored::because(
-            "the list of expected answers is empty: give at least one",
+            "the list of expected answers is empty; add at least one",
         )),
         Some(texts) => Ok(texts),
         None => Ok(vec![field::written(gold)]),
@@ -88,7 +88,7 @@ fn same(
     Ok(if same { Same::Yes } else { Same::No })
 }
 
-pub(super) const NO_LANGUAGE: &str = "`ast_equivalent` needs to know the language: set `language`";
+pub(super) const NO_LANGUAGE: &str = "`ast_equivalent` requires a language; set `language`";
 
 fn same_tree(language: Language, expected: &str, found: &str) -> Result<Same, Unscored> {
     match language
@@ -132,7 +132,7 @@ fn line_diff(expected: &str, found: &str) -> String {
     if lines.len() > MAX_LINES {
         let more = lines.len() - MAX_LINES;
         lines.truncate(MAX_LINES);
-        lines.push(format!("... {more} lines more"));
+        lines.push(format!("... {more} more lines"));
     }
     lines.join("\n")
 }

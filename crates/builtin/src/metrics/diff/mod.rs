@@ -1,4 +1,4 @@
-//! The metric `diff`: compares an answer with the expected one by characters, words, syntax tree or meaning.
+//! The `diff` metric: compares an answer with the expected one by characters, words, syntax tree or meaning.
 //!
 //! It does not use `#[metric]`, because it is asynchronous only at the one strictness that calls a language model. The
 //! file is long because it writes out the builder, parameters and contract. `compare.rs` has the comparison.
@@ -37,9 +37,9 @@ pub enum DiffStrictness {
     #[default]
     NormalizedWhitespace,
     /// Layout and comments: the syntax trees must be equal. Costs 10 msat per row, and requires a language and the
-    /// feature `syntax`.
+    /// `syntax` feature.
     AstEquivalent,
-    /// Everything but the meaning, which the judge [`SemanticEquivalence`] compares. Costs at most 50 msat per row.
+    /// Everything but the meaning, which the [`SemanticEquivalence`] judge compares. Costs at most 50 msat per row.
     Semantic,
 }
 
@@ -58,8 +58,8 @@ impl DiffStrictness {
 
 /// Compares the answer with the expected one, and shows a line diff in the feedback if they differ.
 ///
-/// The result is pass or fail. It reads the string `gold.answer` and `pred.answer`, or the field set by `field`, on
-/// both sides. If gold is a list, the answer must equal any of its strings, and the diff uses the first.
+/// The result is pass or fail. It reads the strings `gold.answer` and `pred.answer`, or the field set by `field` on
+/// both sides. If the gold value is a list, the answer must equal any of its strings, and the diff uses the first.
 /// `ast_equivalent` compares syntax trees in the given `language` (`rust`, `python`, `javascript`, `typescript`,
 /// `json`, `sql`, `bash`), by the rules of [`Language::compare`](crate::syntax::Language::compare). An answer that does
 /// not parse fails; an expected answer that does not parse is an error.
@@ -77,9 +77,9 @@ impl DiffStrictness {
 /// # }
 /// ```
 ///
-/// `semantic` calls the judge [`SemanticEquivalence`], which asks a language model whether both have the same meaning.
+/// `semantic` calls the [`SemanticEquivalence`] judge, which asks a language model whether both have the same meaning.
 /// It has the judge's settings (`with_lm`, `offline`, `models`, `aggregation`, ..). Strings that differ only in white
-/// space are equal without a call. The judge's reasoning and the diff form the score's details. The metric is
+/// space count as equal without a call. The judge's reasoning and the diff form the score's details. The metric is
 /// asynchronous only at this strictness:
 ///
 /// ```
@@ -99,7 +99,7 @@ impl DiffStrictness {
 /// ```
 ///
 /// A `#[metric]` composite derives its cost, and whether it is asynchronous, at compile time, so `diff` supports only
-/// the other strictnesses in it. Use the component `semantic_equivalence` instead.
+/// the other strictnesses in a composite. Use the `semantic_equivalence` component instead.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diff {
     /// How much may differ.
@@ -123,9 +123,9 @@ impl Default for Diff {
     }
 }
 
-const MUST_BE_AWAITED: &str = "at `semantic` the metric is asynchronous, because it calls a language model; write `.evaluate(&gold, &pred).await`";
+const MUST_BE_AWAITED: &str = "with `semantic`, the metric is asynchronous because it calls a language model; write `.evaluate(&gold, &pred).await`";
 
-const IN_COMPOSITE: &str = "at `semantic` the metric is asynchronous and costs up to 50 msat, which a declared composite must know at compile time; name `semantic_equivalence` instead, or use `Composite::builder`";
+const IN_COMPOSITE: &str = "with `semantic`, the metric is asynchronous and costs up to 50 msat, which a declared composite must know at compile time; use `semantic_equivalence` or `Composite::builder` instead";
 
 impl Diff {
     /// Creates a builder of the metric.
@@ -150,7 +150,7 @@ impl Diff {
     }
 
     setters! {
-        /// Sets the model to call if the panel names none, for [`DiffStrictness::Semantic`].
+        /// Sets the model to call if the panel doesn't name one, for [`DiffStrictness::Semantic`].
         pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
         /// Scores by token overlap instead of a model, for [`DiffStrictness::Semantic`]. Every result is labelled as
@@ -163,10 +163,10 @@ impl Diff {
         /// Sets how to aggregate the verdicts of several judges.
         pub fn aggregation(aggregation: Aggregation) in panel.aggregation;
 
-        /// Sets how many judges are called concurrently; at least one is.
+        /// Sets how many judges are called concurrently, at least 1.
         pub fn max_concurrent_judges(limit: usize) in panel.max_concurrent_judges;
 
-        /// Sets how many judges must return a verdict for a score.
+        /// Sets how many judges must return a verdict for the row to have a score.
         pub fn quorum(quorum: usize) in panel.quorum;
     }
 

@@ -18,8 +18,8 @@ pub use settings::{SETTINGS, has_param};
 mod builtin;
 mod settings;
 
-/// Metrics by name, in the order they were added. The command line uses it, and so can other programs that read names
-/// and parameters of metrics as data.
+/// Metrics by name, in the order they were added. The command line uses a registry, and so can other programs that read
+/// the names and parameters of metrics as data.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Registry;
@@ -282,7 +282,7 @@ pub enum CreateError {
         nearest: Option<String>,
     },
     /// The library was built without a feature that the built-in metric needs.
-    #[error("metric `{name}` needs the feature `{feature}` of the crate `dsrs-metrics`; enable it")]
+    #[error("metric `{name}` needs the `{feature}` feature of `dsrs-metrics`; enable it")]
     MissingFeature {
         /// The name of the metric.
         name: String,
@@ -338,7 +338,7 @@ mod tests {
             for name in *names {
                 let error = registry.find(name).err().map(|error| error.to_string());
                 let message = format!(
-                    "metric `{name}` needs the feature `{feature}` of the crate `dsrs-metrics`; enable it"
+                    "metric `{name}` needs the `{feature}` feature of `dsrs-metrics`; enable it"
                 );
                 assert_eq!(error, (!enabled).then_some(message));
             }
@@ -371,7 +371,7 @@ mod tests {
             .to_string();
         assert_eq!(
             error,
-            "metric `f1`: parameter `strict` should be `true` or `false`; found `maybe`"
+            "metric `f1`: parameter `strict`: expected `true` or `false`, found `maybe`"
         );
     }
 }

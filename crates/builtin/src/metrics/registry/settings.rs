@@ -101,7 +101,7 @@ pub(super) fn adjust(
     Ok(Arc::new(Adjusted { metric, settings }))
 }
 
-const IS_STRICT: &str = "expected a metric that is not strict, found one that was created in code and is strict, so its scores are 0 and 1 already; set it there";
+const IS_STRICT: &str = "expected a metric that is not strict, found one made strict in code, whose scores are already 0 and 1; change the setting in code";
 
 /// A metric created in code, with settings in text form. They are applied to its score, because a metric may implement
 /// [`Metric::answer`] without them.
@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(cost("0.005 usd").unwrap().0.unwrap().cost_msats, Some(5000));
         assert_eq!(
             cost("5 EUR").unwrap_err().to_string(),
-            "metric `x`: parameter `cost` should be an amount of money, as in \"5000 msat\" or \"0.005 usd\"; found `5 EUR` (expected an amount in `msat`, `sat` or `usd` (1 usd = 1000000 msat), found `5 EUR`; write `100 msat`)"
+            "metric `x`: parameter `cost`: expected an amount of money, as in \"5000 msat\" or \"0.005 usd\", found `5 EUR` (expected an amount in `msat`, `sat` or `usd` (1 usd = 1000000 msat), found `5 EUR`; write `100 msat`)"
         );
     }
 

@@ -21,8 +21,8 @@ pub struct CommandSettings {
     /// the work directory's regular files in `files`.
     #[param(default = "")]
     pub check: String,
-    /// The files of the check stage, in the form of `files`, without fields of the prediction. The
-    /// program never sees them.
+    /// The files of the check stage, in the same form as `files`, without fields of the prediction. The program never
+    /// sees them.
     #[param(default)]
     pub check_files: SandboxFiles,
     /// Further limits, as JSON: `cpu_secs`, `memory_mb`, `processes`, `file_mb`, `disk_mb`,
@@ -153,7 +153,7 @@ impl Command<'_> {
             Termination::OutputLimit => format!("stopped after {output_kb} KiB of output"),
             Termination::MemoryLimit => format!("stopped at {memory_mb} MiB of memory"),
             Termination::FilesLimit => {
-                format!("left more than {file_mb} MiB of files, or too many of them")
+                format!("left more than {file_mb} MiB of files, or too many files")
             }
         };
         let stage = results

@@ -137,12 +137,12 @@ impl From<FileSource> for JsonSource {
     }
 }
 
-/// The files of the work directory: a relative path and the content of each.
+/// The files of the work directory, each with its relative path and its content.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SandboxFiles(IndexMap<String, FileSource>);
 
 impl SandboxFiles {
-    /// Adds a file, replacing any at its path.
+    /// Adds a file, replacing any file at its path.
     pub fn push(&mut self, path: impl Into<String>, source: FileSource) {
         self.0.insert(path.into(), source);
     }
@@ -278,9 +278,9 @@ impl ValueType for Isolation {
 ///
 /// The result is pass or fail. A command that exceeds a limit fails; the feedback ends with the last part of its
 /// output. The fields that `files` names become files of the work directory, in which `/bin/sh` runs the command; files
-/// without a field of the prediction are read-only. The command has no network and none of the host's environment. Of
-/// the host's files, it sees only the programs and libraries in `/usr`, and the installation of the command that the
-/// host's `PATH` finds. Time, memory, processes, files and output are limited, and no process survives the row. See
+/// without a field of the prediction are read-only. The command has no network and none of the host's environment. It
+/// sees none of the host's files except the programs and libraries in `/usr`, and the installation of the command that
+/// the host's `PATH` finds. Time, memory, processes, files and output are limited, and no process survives the row. See
 /// [`Bubblewrap`]. If this isolation is not available, or the command does not exist, no row is scored and an error
 /// names the program to install.
 ///
@@ -332,7 +332,7 @@ pub async fn sandbox(
     #[param]
     command: &str,
     #[param(flatten)] settings: &CommandSettings,
-    /// The exit code that passes; that of the check stage if there is one.
+    /// The exit code that passes; if there is a check stage, the exit code of that stage.
     #[param(default = 0)]
     expected_exit_code: i32,
     /// Wall-clock seconds after which the command is killed, for each stage.

@@ -9,10 +9,10 @@ use crate::sandbox::counts::{self, Counts};
 
 /// Passes if the tests pass: the test command exits with 0, at least one test ran, and none failed.
 ///
-/// The score is in [0, 1]; 1 is a pass. With `partial_credit` it is the share of tests that passed, and 1 only if all
+/// The score is in [0, 1]; 1 is a pass. With `partial_credit`, it is the share of tests that passed, and 1 only if all
 /// passed and the exit code is 0. The counts are parsed from the output ([`parse`](crate::sandbox::counts::parse):
-/// cargo, pytest, unittest, `24 passed; 0 failed`). An output without a summary scores 0, and the feedback has its last
-/// lines; a test command that is killed or crashes scores 0 too. The command runs isolated as described at
+/// cargo, pytest, unittest, `24 passed; 0 failed`). An output without a summary scores 0, and the feedback shows its
+/// last lines; a test command that is killed or crashes scores 0 too. The command runs isolated as described at
 /// [`sandbox`](crate::metrics::sandbox()), without network: everything that the tests need must be in `folder`, `files`
 /// or `readable`.
 ///
@@ -187,8 +187,8 @@ pub async fn verification_delta(
         Tests::Crashed => (0, format!("; the tests did not finish: {failure}")),
         Tests::Unreadable(output) => {
             return Err(Unscored::Because(format!(
-                "expected a test summary in the output of the test command, found none; its last lines: {output:?}; write \
-                 a command that prints one (see `list verification_delta`)"
+                "expected a test summary in the output of the test command, found none; its last lines: {output:?}; use a \
+                 command that prints one (see `list verification_delta`)"
             )));
         }
     };

@@ -39,13 +39,13 @@ const MAX_PATTERNS: u64 = 2_000_000;
 
 /// Passes if the parameters of the tool call are valid against the tool's JSON Schema.
 ///
-/// The result is pass or fail; the feedback has the JSON pointer of every error, up to ten. Reads `pred.tool`,
-/// `pred.params`, and the schemas by tool from the parameter `schemas`, or from `gold.schemas` if a row has its own
+/// The result is pass or fail; the feedback lists the JSON pointer of every error, up to ten. Reads `pred.tool`,
+/// `pred.params`, and the schemas by tool from the `schemas` parameter, or from `gold.schemas` if a row has its own
 /// tools. A tool without a schema is unknown and fails; so does a missing `tool`. Parameters in a string are parsed as
-/// JSON if possible, because models often write them so. The `$schema` of a schema selects its draft: 4, 6, 7, 2019-09
-/// or 2020-12, which is the default. `format` is an annotation, as in Python's `jsonschema`. Nothing is fetched: a
-/// `$ref` must resolve within the schema. An invalid schema in the configuration is an error before the first row. An
-/// invalid schema in a row, or a pattern that takes too long, is an error of that row.
+/// JSON if possible, because models often write them that way. The `$schema` of a schema selects its draft: 4, 6, 7,
+/// 2019-09 or 2020-12, which is the default. `format` is an annotation, as in Python's `jsonschema`. Nothing is
+/// fetched: a `$ref` must resolve within the schema. An invalid schema in the configuration is an error before the
+/// first row. An invalid schema in a row, or a pattern that takes too long, is an error of that row.
 ///
 /// A schema is also invalid if it would take too much work: more than 1,000 references, or patterns of more than 2
 /// million characters with repetitions written out. Parameters whose validation takes more than 5 seconds fail; only
@@ -129,7 +129,7 @@ fn validate(validator: &Validator, params: &Value) -> Result<Check, Unscored> {
     for (at, error) in validator.iter_errors(params).enumerate() {
         if let ValidationErrorKind::BacktrackLimitExceeded { .. } = error.kind() {
             return Err(Unscored::Because(format!(
-                "a pattern of the schema takes too long: {}",
+                "a pattern in the schema takes too long: {}",
                 bounded(error)
             )));
         }
@@ -177,7 +177,7 @@ struct Tool {
     has_references: bool,
 }
 
-/// The error of a tool's schema that is not a valid JSON Schema.
+/// The error returned when a tool's schema is not a valid JSON Schema.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the schema of tool `{tool}` is invalid: {reason}")]
 pub struct InvalidSchema {
@@ -214,7 +214,7 @@ impl ToolSchemas {
         match schemas {
             deep if depth::is_too_deep(deep) => Err(format!("the schemas are {TooDeep}")),
             Value::Object(schemas) => Self::new(schemas).map_err(|error| error.to_string()),
-            _ => Err("expected a JSON object from the name of a tool to its schema".to_owned()),
+            _ => Err("expected a JSON object that maps tool names to schemas".to_owned()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Judges of retrieval-augmented generation, after ragas 0.4. The guide page `rag` has their formulas, and how they
+//! Judges of retrieval-augmented generation, based on ragas 0.4. The guide's `rag` page has their formulas and how they
 //! differ from ragas.
 //!
 //! They read some of `gold.question`, `gold.answer`, `pred.answer` and `pred.context`, a list of strings in the order
@@ -297,7 +297,7 @@ pub enum FactualScore {
     F,
 }
 
-/// The number of claims into which [`FactualCorrectness`] breaks a string down.
+/// How finely [`FactualCorrectness`] splits a string into claims.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

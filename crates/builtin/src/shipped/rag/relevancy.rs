@@ -104,7 +104,7 @@ async fn similarity(
     let embeddings = judge::embed(embedder, &[question, first, second, third]).await?;
     let cosine = |at: usize| {
         embeddings.cosine(0, at).ok_or_else(|| {
-            let reason = "the vector of a question has only zeros, so it has no cosine; use another embedding model";
+            let reason = "the vector of a question is all zeros, so its cosine is undefined; use another embedding model";
             JudgeError::from(LmError::from(LmErrorKind::InvalidReply(reason.to_owned())))
         })
     };

@@ -50,7 +50,7 @@ pub(in crate::composite) fn resolve<L: Leaf>(
 ) -> Result<(Node, Derived), String> {
     match part {
         Shape::Leaf(component) if Derived::of(&component.spec()).is_corpus() => Err(format!(
-            "`{}` scores all rows together and no single row; run it beside the composite",
+            "`{}` scores all rows together, not single rows; run it alongside the composite",
             component.spec().name
         )),
         Shape::Leaf(component) => {
@@ -274,12 +274,12 @@ fn gate<L: Leaf>(
     };
     if let Some(component) = misplaced(&proxies, &known_proxies, MetricTier::Proxy) {
         return Err(format!(
-            "`{component}` is a truth metric, found among the proxies of the gate; move it to the truths"
+            "`{component}` is a truth metric, but is among the gate's proxies; move it to the truths"
         ));
     }
     if let Some(component) = misplaced(&truths, &known_truths, MetricTier::Truth) {
         return Err(format!(
-            "`{component}` is a proxy metric, found among the truths of the gate; move it to the proxies"
+            "`{component}` is a proxy metric, but is among the gate's truths; move it to the proxies"
         ));
     }
     bound_fits(
@@ -379,7 +379,7 @@ impl Declaration {
             && found == MetricTier::Truth
         {
             return Err(format!(
-                "the composite is declared as {declared:?}, but a component is {found:?}; declare {found:?} or nothing"
+                "the composite is declared as {declared:?}, but a component is {found:?}; declare {found:?}, or omit the tier"
             ));
         }
         match self.budget_msats {

@@ -359,7 +359,7 @@ const fn rank_of(parts: &[(Derived, f64)], of: Term, at: usize) -> usize {
     count
 }
 
-/// Returns the largest expected cost of all components together, in millisatoshis.
+/// Returns the maximum expected cost of all components together, in millisatoshis.
 pub const fn total_cost(components: &[MetricSpec<'_>]) -> u64 {
     let mut total: u64 = 0;
     let mut index = 0;

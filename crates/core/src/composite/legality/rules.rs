@@ -17,7 +17,7 @@ const fn half(derived: &Derived) -> f64 {
 /// Every component must score single rows.
 pub const fn scores_rows(part: &str, derived: &Derived) -> Option<Sentence> {
     unless!(!derived.is_corpus();
-        [name part] " scores all rows together and no single row; remove it from the composite and run it beside it")
+        [name part] " scores all rows together, not single rows; remove it from the composite and run it separately")
 }
 
 /// Every component must score single rows, and be higher-is-better.
@@ -100,13 +100,13 @@ pub const fn is_param(spec: &MetricSpec<'_>, argument: &str) -> Option<Sentence>
 /// The proxies of a gate must be proxy metrics.
 pub const fn is_proxy(part: &str, derived: &Derived) -> Option<Sentence> {
     unless!(!derived.is_truth();
-        [name part] " is a truth metric, found among the proxies of the gate; write it in `truth(..)`")
+        [name part] " is a truth metric, but is among the gate's proxies; write it in `truth(..)`")
 }
 
 /// The truths of a gate must be truth metrics.
 pub const fn is_truth(part: &str, derived: &Derived) -> Option<Sentence> {
     unless!(derived.is_truth();
-        [name part] " is a proxy metric, found among the truths of the gate; write it in `proxy(..)`, or outside of the gate")
+        [name part] " is a proxy metric, but is among the gate's truths; write it in `proxy(..)`, or outside the gate")
 }
 
 /// A node of a decision tree with the branches `yes` and `no` must be true or false.
@@ -148,7 +148,7 @@ pub const fn branches_are_complete(
     if answer == reads.answers().len() {
         return None;
     }
-    let found = sentence!("missing branches of " [name node] ": ");
+    let found = sentence!("missing branches for " [name node] ": ");
     let found = list(found, reads.answers(), branches);
     Some(sentence!(begin: found; "; write `" [text reads.answers()[answer]] " => 0.0`"))
 }
@@ -223,7 +223,7 @@ pub const fn differ(
 ) -> Option<Sentence> {
     unless!(!same(spec.name, other.name);
         [name part] " and " [name before] " are both named " [name spec.name]
-        " in results; write one metric once, or give one of two metrics another `name = \"..\"`")
+        " in results; use each metric once, or give one of the two another `name = \"..\"`")
 }
 
 /// A declared tier must not be below that of any component.

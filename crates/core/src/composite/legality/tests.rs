@@ -55,7 +55,7 @@ fn a_component_scores_rows_and_is_higher_is_better() {
     assert_message(scores_rows("stars", &properties(stars())), "");
     assert_message(
         scores_rows("kappa", &corpus()),
-        "`kappa` scores all rows together and no single row; remove it from the composite and run it beside it",
+        "`kappa` scores all rows together, not single rows; remove it from the composite and run it separately",
     );
     assert_message(points_up("stars", &properties(stars())), "");
     assert_message(
@@ -64,7 +64,7 @@ fn a_component_scores_rows_and_is_higher_is_better() {
     );
     assert_message(
         points_up("kappa", &corpus()),
-        "`kappa` scores all rows together and no single row; remove it from the composite and run it beside it",
+        "`kappa` scores all rows together, not single rows; remove it from the composite and run it separately",
     );
 }
 
@@ -194,12 +194,12 @@ fn proxies_of_a_gate_are_proxies_and_truths_are_truths() {
     assert_message(is_proxy("stars", &properties(stars())), "");
     assert_message(
         is_proxy("correct", &truth()),
-        "`correct` is a truth metric, found among the proxies of the gate; write it in `truth(..)`",
+        "`correct` is a truth metric, but is among the gate's proxies; write it in `truth(..)`",
     );
     assert_message(is_truth("correct", &truth()), "");
     assert_message(
         is_truth("stars", &properties(stars())),
-        "`stars` is a proxy metric, found among the truths of the gate; write it in `proxy(..)`, or outside of the gate",
+        "`stars` is a proxy metric, but is among the gate's truths; write it in `proxy(..)`, or outside the gate",
     );
     assert_message(tier_is_high_enough(MetricTier::Truth, &truth()), "");
     assert_message(
@@ -238,11 +238,11 @@ fn a_node_is_true_or_false_and_its_branches_are_its_answers() {
     assert_message(branches_are_complete("node", &["yes", "nope"], &reads), "");
     assert_message(
         branches_are_complete("node", &["yes"], &reads),
-        "missing branches of `node`: `no`; write `no => 0.0`",
+        "missing branches for `node`: `no`; write `no => 0.0`",
     );
     assert_message(
         branches_are_complete("node", &[], &reads),
-        "missing branches of `node`: `yes`, `no`; write `yes => 0.0`",
+        "missing branches for `node`: `yes`, `no`; write `yes => 0.0`",
     );
 }
 
@@ -301,7 +301,7 @@ fn operands_have_different_names() {
     assert_message(differ("a", &stars(), "b", &correct()), "");
     assert_message(
         differ("a", &stars(), "b", &stars()),
-        "`a` and `b` are both named `stars` in results; write one metric once, or give one of two metrics another `name = \"..\"`",
+        "`a` and `b` are both named `stars` in results; use each metric once, or give one of the two another `name = \"..\"`",
     );
 }
 

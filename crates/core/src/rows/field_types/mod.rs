@@ -22,7 +22,7 @@ macro_rules! provide {
     )*};
 }
 
-/// A label: a string without surrounding white space, a number, or true or false.
+/// A label: a string without surrounding white space, a number, or a boolean.
 ///
 /// A whole number is the same label in any notation: 1, 1.0 and "1".
 ///
@@ -106,7 +106,7 @@ impl ValueType for Truth {
     ]);
 }
 
-/// A string, or a number in its written form.
+/// A string, or a number as it was written.
 ///
 /// ```
 /// use dsrs_metrics::metrics::StrOrNumber;
@@ -305,7 +305,7 @@ impl<'r> Provide<'r, Owned<TextOrList>> for Vec<String> {
 }
 
 /// Reference answers of a judge: one string, or a list of acceptable strings. An empty list is an error, because there
-/// is nothing to compare with.
+/// is nothing to compare the answer with.
 ///
 /// ```
 /// use dsrs_metrics::judge::shipped::References;

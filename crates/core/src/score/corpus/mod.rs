@@ -126,7 +126,7 @@ impl CorpusCounts {
         Some(json!({ "formula": self.formula.record()?, "counts": self.counts }))
     }
 
-    /// Returns the score of all merged rows, or `None` if the formula returns none or a value that is not finite.
+    /// Returns the score of all merged rows, or `None` if the formula returns `None` or a value that is not finite.
     ///
     /// ```
     /// # use dsrs_metrics::contract::CorpusCounts;

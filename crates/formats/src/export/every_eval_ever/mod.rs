@@ -1,7 +1,7 @@
 //! *Every Eval Ever*, schema 0.3.0: a JSON file for the run and a JSONL file with the rows, in the folder that its validator expects:
 //! `data/DATASET/DEVELOPER/MODEL/UUID.json` and `UUID_samples.jsonl`.
 //!
-//! `eval.schema.json` and `instance_level_eval.schema.json` of the package `every-eval-ever` describe both.
+//! `eval.schema.json` and `instance_level_eval.schema.json` of the `every-eval-ever` package describe both.
 
 mod aggregate;
 mod instance;
@@ -76,7 +76,7 @@ impl Names {
                 None => String::new(),
             };
             let reason = format!(
-                "missing facts of the run{found}; write {}",
+                "missing facts about the run{found}; pass {}",
                 missing.join(", and ")
             );
             return Err(facts_error(&reason));
@@ -93,7 +93,7 @@ impl Names {
         if !is_portable(&collection) {
             let found = escape::name(&dataset);
             let reason = format!(
-                "invalid name of the data set `{found}`: expected the name of a folder; write --tag dataset=NAME"
+                "invalid data set name `{found}`: expected a folder name; pass --tag dataset=NAME"
             );
             return Err(facts_error(&reason));
         }

@@ -1,4 +1,4 @@
-//! The members of a ZIP archive, found entry by entry: they are not trusted, and are too many for a list of names.
+//! Finds the members of a ZIP archive entry by entry, because they are untrusted and too many to list.
 
 use rawzip::{Error, ErrorKind, FileReader, RECOMMENDED_BUFFER_SIZE, ZipArchive};
 
@@ -71,11 +71,11 @@ pub(super) fn open<'a>(
     }
     if found != archive.entries_hint() {
         return Err(input.whole(format_args!(
-            "the directory of the archive has {found} members, and its end names {}; copy the file again",
+            "the archive's directory has {found} members, but its end record says {}; copy the file again",
             archive.entries_hint()
         )));
     }
-    // A log that is being written has only the journal.
+    // A log that is still being written has only the journal.
     let Some((name, member)) = header.or(journal) else {
         return Err(match samples.is_empty() {
             true => input.whole(format_args!(
@@ -95,12 +95,12 @@ pub(super) fn open<'a>(
     })
 }
 
-/// A member, in messages.
+/// Returns what messages call a member.
 fn member_name(name: &str) -> String {
     format!("member `{}`", escape::name(name))
 }
 
-/// Returns the error of a directory that cannot be read.
+/// Returns the error for an unreadable directory.
 pub(super) fn damaged(input: Input<'_>, error: &Error) -> FormatError {
     match error.kind() {
         ErrorKind::MissingEndOfCentralDirectory | ErrorKind::Eof => input.whole(

@@ -23,7 +23,7 @@ const fn latest() -> u64 {
 /// The header of a log.
 #[derive(Deserialize)]
 pub(super) struct Header {
-    /// Some programs write a log without it, which inspect_ai reads as the latest version.
+    /// Some programs leave it out; inspect_ai assumes the latest version.
     #[serde(default = "latest")]
     version: u64,
     #[serde(default)]
@@ -66,13 +66,13 @@ impl Header {
         &self.eval.model
     }
 
-    /// Returns how often each sample was evaluated, as the log was configured.
+    /// Returns how often each sample should be evaluated.
     pub(super) fn epochs(&self) -> u32 {
         let epochs = self.eval.at(["config", "epochs"]).as_u64();
         epochs.map_or(1, |epochs| u32::try_from(epochs).unwrap_or(u32::MAX))
     }
 
-    /// Describes how many samples, with their epochs, a log of the status `success` lacks.
+    /// Says how many samples and epochs are missing from a log whose status is `success`.
     pub(super) fn missing(&self, samples: &Samples<'_>) -> Option<String> {
         let total = self.results["total_samples"].as_u64()?;
         let found = samples.values().map(BTreeMap::len).sum::<usize>() as u64;
@@ -96,11 +96,11 @@ impl Header {
             false => format!(" without {}", names(missing.iter().map(String::as_str))),
         };
         Some(format!(
-            "the header counts {total} samples, and the log has {found}{missing}; copy the file again"
+            "the header counts {total} samples, but the log has {found}{missing}; copy the file again"
         ))
     }
 
-    /// Describes the means of the header that are not those of the rows.
+    /// Says which means in the header differ from those of the rows.
     pub(super) fn other_means(&self, rows: &[ForeignRow]) -> Vec<String> {
         let is_mean = |score: &&Value| score["reducer"].as_str().is_none_or(|it| it == "mean");
         let mut other = Vec::new();
@@ -111,7 +111,7 @@ impl Header {
                 if let Some((header, mean)) = other_mean(header, rows, scorer) {
                     let scorer = name(scorer);
                     other.push(format!(
-                        "the header has {header:.4} as {metric} of `{scorer}`, and the rows have {mean:.4}; the log was changed or is not complete"
+                        "the header has {header:.4} as {metric} of `{scorer}`, but the rows have {mean:.4}; the log was changed or is incomplete"
                     ));
                 }
             }
@@ -119,7 +119,7 @@ impl Header {
         other
     }
 
-    /// Returns the scorers of the task, by the names that their scores have.
+    /// Returns the names of the task's scorers.
     pub(super) fn scorers(&self) -> Vec<String> {
         let scores = items(&self.results["scores"]);
         let mut names: Vec<String> = scores.map(|it| text(&it["scorer"]).to_owned()).collect();
@@ -140,8 +140,8 @@ impl Header {
         reducers.collect()
     }
 
-    /// The identity of a scorer's score, or of an element of it: the task with its version, the options of the scorer, and the
-    /// model that grades.
+    /// Returns the identity of a scorer, or of one element of its score: the task and its version, the scorer's options, and the
+    /// grading model.
     pub(super) fn identity(&self, scorer: &str, element: Option<&str>) -> MetricIdentity {
         let version = shown(self.eval.at(["task_version"])).unwrap_or_else(|| "0".to_owned());
         let mut parameters = BTreeMap::new();
@@ -212,7 +212,7 @@ impl Header {
 }
 
 impl Eval {
-    /// The value at a path; null if there is none.
+    /// Returns the value at a path, or null.
     fn at<'k>(&self, path: impl IntoIterator<Item = &'k str>) -> &Value {
         let mut path = path.into_iter();
         let first = path.next().and_then(|key| self.others.get(key));
@@ -228,7 +228,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// The models of roles, by name.
+/// Lists the model of each role, sorted by role.
 fn roles(roles: &Map<String, Value>) -> String {
     let model = |role: &Value| role.get("model").map_or_else(|| as_string(role), as_string);
     let mut all: Vec<_> = roles
@@ -239,12 +239,12 @@ fn roles(roles: &Map<String, Value>) -> String {
     all.join(", ")
 }
 
-/// The name without its package.
+/// Returns a name without its package.
 fn last(name: &str) -> &str {
     name.rsplit_once('/').map_or(name, |(_, name)| name)
 }
 
-/// A value as a string; `None` of null and of what is empty.
+/// Returns a value as a string, or `None` if it is null or empty.
 fn shown(value: &Value) -> Option<String> {
     Some(as_string(value)).filter(|it| !["", "null", "{}", "[]"].contains(&&**it))
 }

@@ -1,4 +1,4 @@
-//! The members of an archive and the samples of a JSON log, decompressed within limits.
+//! Reads members of an archive and samples of a JSON log, and limits what they decompress to.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,12 +12,12 @@ use serde_json::value::RawValue;
 use crate::error::{FormatError, Input};
 use crate::import::text::{Unique, as_text, with_finite_numbers};
 
-/// The limits of the bytes of all members together: this number, or the archive's bytes times this ratio. Members that overlap and
-/// members that consist of one repeated byte exceed them.
+/// All members together may decompress to this many bytes, or to this many times the archive's size. Overlapping members and members
+/// of one repeated byte exceed both.
 const MAX_BYTES: u64 = 256 << 20;
 const MAX_RATIO: u64 = 200;
 
-/// The most bytes of one member, of a JSON log, and of what is read of all members.
+/// The maximum size of a member, of a JSON log, and of the fields kept from all members, in bytes.
 pub(super) const MAX_MEMBER: u64 = 2 << 30;
 
 /// A member of an archive, or a sample of a JSON log.
@@ -36,7 +36,7 @@ pub(super) struct Entry<'a> {
     pub(super) is_encrypted: bool,
 }
 
-/// The samples of a log by their ids and epochs. Of a sample that was evaluated again, the last one is read, as by inspect_ai.
+/// The samples of a log, by id and epoch. If a sample was evaluated again, the last evaluation counts, as in inspect_ai.
 pub(super) type Samples<'a> = IndexMap<String, BTreeMap<u32, Member<'a>>>;
 
 /// Reads the members of a log.
@@ -51,7 +51,7 @@ pub(super) struct Members<'a> {
 }
 
 impl Members<'_> {
-    /// Returns an object with these fields of a member. `place` names it.
+    /// Returns an object with these fields of a member, which messages call `place`.
     pub(super) fn fields(
         &mut self,
         member: Member<'_>,
@@ -79,7 +79,7 @@ impl Members<'_> {
         }
     }
 
-    /// Returns the content of a member, whose length and checksum are those of the directory.
+    /// Returns the content of a member, after comparing its length and checksum with the directory.
     fn content(&mut self, entry: Entry<'_>) -> Result<Vec<u8>, String> {
         let opened = entry
             .archive
@@ -126,17 +126,17 @@ impl Members<'_> {
     }
 }
 
-/// Describes an error while the content of a member is read.
+/// Says why a member cannot be read.
 fn damage(error: &io::Error) -> String {
     let of_archive = error
         .get_ref()
         .and_then(|error| error.downcast_ref::<rawzip::Error>());
     match of_archive.map(rawzip::Error::kind) {
         Some(ErrorKind::InvalidSize { expected, actual }) if actual > expected => {
-            format!("longer than the {expected} bytes that the directory names")
+            format!("longer than the {expected} bytes that the directory says")
         }
         Some(ErrorKind::InvalidSize { expected, actual }) => {
-            format!("{actual} bytes, but the directory names {expected}; copy the file again")
+            format!("{actual} bytes, but the directory says {expected}; copy the file again")
         }
         Some(ErrorKind::InvalidChecksum { .. }) => {
             "damaged: its checksum differs; copy the file again".to_owned()
@@ -145,13 +145,13 @@ fn damage(error: &io::Error) -> String {
     }
 }
 
-/// The most bytes of the fields that are kept.
+/// The maximum size of the fields kept from one member, in bytes.
 const MAX_KEPT: usize = 64 << 20;
 
-/// The fields of an object, unread.
+/// The fields of an object, not yet parsed.
 pub(super) type Fields<'t> = Unique<&'t RawValue>;
 
-/// Returns the fields of the object that a text has.
+/// Splits the text of an object into its fields.
 pub(super) fn fields(text: &str) -> Result<Fields<'_>, String> {
     match text.trim_ascii_start() {
         "" => return Err("empty".to_owned()),
@@ -167,7 +167,7 @@ pub(super) fn fields(text: &str) -> Result<Fields<'_>, String> {
     })
 }
 
-/// Returns an object with these fields of another one.
+/// Returns the text of an object with only these fields.
 pub(super) fn kept(fields: &Fields<'_>, keep: &[&str]) -> Result<String, String> {
     let kept: Vec<String> = keep
         .iter()

@@ -1,8 +1,9 @@
 //! Logs of inspect_ai: `.eval`, a ZIP archive with a member for each epoch of a sample, and `.json`.
 //!
-//! Written by <https://github.com/UKGovernmentBEIS/inspect_ai/tree/main/src/inspect_ai/log>. `archive.rs` finds the members of an
-//! archive; `member.rs` takes from one, or from a sample of a JSON log, the fields that are read. `header.rs` has what was measured,
-//! `sample.rs` a sample, `score.rs` its scores and messages, and `rows.rs` makes rows of the samples. Names of members are never paths of files.
+//! <https://github.com/UKGovernmentBEIS/inspect_ai/tree/main/src/inspect_ai/log> writes them. `archive.rs` finds the members of an
+//! archive, and `member.rs` extracts the needed fields from a member or from a sample of a JSON log. `header.rs` reads what was
+//! measured, `sample.rs` a sample, and `score.rs` its scores and messages. `rows.rs` turns samples into rows. A member's name is never
+//! used as a path.
 
 mod archive;
 mod header;
@@ -30,18 +31,18 @@ use super::scores::by_id;
 use super::text::{as_text, parse, with_finite_numbers};
 use crate::error::{FormatError, Input};
 
-/// What a file of this format is, in messages.
+/// What messages call a file of this format.
 const EXPECTED: &str = "a log of inspect_ai (.eval or .json)";
 
 /// The samples of a log, with the parts of its header.
 struct Log<'a> {
     header: Header,
     samples: Samples<'a>,
-    /// The first member in the folder of samples whose name is not that of a sample.
+    /// The first member in the samples folder that isn't named like a sample.
     unread: Option<String>,
 }
 
-/// The first bytes of an archive, and of one without members.
+/// How an archive starts, with or without members.
 const ARCHIVE: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
 pub(super) fn import(file: &Path, epochs: Epochs) -> Result<Converted, FormatError> {
@@ -63,7 +64,7 @@ pub(super) fn import(file: &Path, epochs: Epochs) -> Result<Converted, FormatErr
         let bytes = input.read(MAX_MEMBER)?;
         if bytes.len() as u64 > MAX_MEMBER {
             let limit = MAX_MEMBER >> 20;
-            return Err(input.whole(format_args!("longer than {limit} MiB; write it as `.eval`")));
+            return Err(input.whole(format_args!("larger than {limit} MiB; save it as `.eval`")));
         }
         let text = as_text(&bytes).map_err(|reason| input.whole(reason))?;
         let text = with_finite_numbers(text);

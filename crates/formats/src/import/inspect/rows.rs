@@ -1,4 +1,4 @@
-//! The rows of a log: a row for each sample with its epochs, or for each epoch.
+//! Turns samples into rows: one for each sample with all its epochs, or one for each epoch.
 
 use std::collections::HashSet;
 
@@ -20,11 +20,11 @@ pub(super) struct Rows {
     header: Header,
     epochs: Epochs,
     names: MetricNames,
-    /// The metrics so far: the scorer, and the element of its score.
+    /// The scorer, and the element of its score, of each metric so far.
     metrics: IndexMap<String, (String, Option<String>)>,
-    /// The samples that failed: the numbers of their rows and attempts, and their errors.
+    /// The row, attempt and error of each sample that failed.
     errors: Vec<(usize, usize, String)>,
-    /// The numbers of epochs that failed, and that were invalidated.
+    /// How many epochs failed, and how many were invalidated.
     failed: u64,
     invalidated: u64,
 }
@@ -110,7 +110,7 @@ impl Rows {
             }
         }
         if self.epochs == Epochs::Repeats {
-            // A sample that failed has each metric of the log, and only the last sample may name the last metric.
+            // A failed sample gets every metric of the log, and the last metric may appear only in the last sample.
             for (row, attempt, error) in std::mem::take(&mut self.errors) {
                 let failed = Outcome::ProgramFailed {
                     error: error.into(),
@@ -170,7 +170,7 @@ impl Rows {
                     self.errors.push((number, row.attempts.len(), error));
                     (IndexMap::new(), None)
                 }
-                // It is scored again, and has nothing to score.
+                // It will be scored again, but has no prediction.
                 (Some(error), Epochs::Rows) => {
                     row.attributes.insert("error", error);
                     (IndexMap::new(), Some(Value::Object(Map::new())))
@@ -189,7 +189,7 @@ impl Rows {
         Ok(row)
     }
 
-    /// Sets the id. A row for one epoch has the sample's id and the number of the epoch.
+    /// Sets the row's id. If each epoch is a row, the id ends with the number of the epoch.
     fn set_id(&self, row: &mut ForeignRow, id: String, epoch: u32, is_numbered: bool) {
         row.id = match self.epochs {
             Epochs::Rows if is_numbered => {
@@ -231,7 +231,7 @@ impl Rows {
             let other: IndexSet<_> = self.header.other_reducers().into_iter().collect();
             for (metric, reducer) in other {
                 notes.push(format!(
-                    "the log reduces the epochs of `{}` by `{}`; here the score of a sample is their mean",
+                    "the log reduces the epochs of `{}` by `{}`; here the score of a sample is the mean over its epochs",
                     escape::name(metric),
                     escape::name(reducer)
                 ));
@@ -246,7 +246,7 @@ impl Rows {
         if self.invalidated > 0 {
             let (epochs, them) = (self.invalidated, "see the attribute `invalidated_epochs`");
             notes.push(format!(
-                "{epochs} samples were invalidated, and are scored; {them}"
+                "{epochs} samples were invalidated, but are scored; {them}"
             ));
         }
         notes
@@ -261,7 +261,7 @@ fn numbered(limit: &str, epoch: u32, is_numbered: bool) -> Value {
     }
 }
 
-/// Adds an attribute: the only value, or a list.
+/// Adds an attribute: the value if there is one, or the list of several.
 fn add_notes(attributes: &mut Fields, name: &str, mut values: Vec<Value>) {
     match values.len() {
         0 => {}

@@ -1,4 +1,4 @@
-//! A sample of a log: one epoch of it.
+//! Reads one epoch of a sample.
 
 use std::collections::HashMap;
 
@@ -72,7 +72,7 @@ struct Usage {
 }
 
 impl Sample {
-    /// The fields that are read. Events, which are most of a log, are not.
+    /// The fields that are read: not events, which make up most of a log.
     pub(super) const FIELDS: [&str; 17] = [
         "id",
         "epoch",
@@ -128,7 +128,7 @@ impl Sample {
         self.error.as_ref().map(|error| &*error.message)
     }
 
-    /// Returns the gold row: input and target, the target also under the name that the metrics of the library read.
+    /// Returns the gold row: input and target. The target is also the field `answer`, which metrics read.
     pub(super) fn gold(&mut self) -> Value {
         let mut gold = Map::new();
         let input = match std::mem::take(&mut self.input) {
@@ -173,7 +173,7 @@ impl Sample {
         Some(Value::Object(pred))
     }
 
-    /// Returns the time that the sample worked, and the tokens of the evaluated model.
+    /// Returns the sample's working time and the tokens of the evaluated model.
     pub(super) fn run(&self, model: &str) -> ProgramRun {
         let usage = self.model_usage.get(model).map(|usage| {
             let input = [
@@ -187,7 +187,7 @@ impl Sample {
         program_run(self.working_time.or(self.total_time), usage)
     }
 
-    /// Returns the other properties of the sample, which do not depend on the epoch.
+    /// Returns the properties that all epochs of the sample share.
     pub(super) fn metadata(&mut self) -> Value {
         std::mem::take(&mut self.metadata)
     }
@@ -202,7 +202,7 @@ impl Sample {
     }
 }
 
-/// An id as a string: a log has strings and integers.
+/// Returns an id as a string, because a log may use integers.
 pub(super) fn id_of(id: &Value) -> Result<String, String> {
     match id {
         Value::String(id) => Ok(id.clone()),

@@ -1,4 +1,4 @@
-//! Scores: what inspect_ai's `value_to_float` makes of their values. Messages in OpenAI's form, and the attachments that they refer to.
+//! Converts scores as inspect_ai's `value_to_float` does, and messages to OpenAI's form, with the attachments they refer to.
 
 use std::collections::{HashMap, HashSet};
 
@@ -66,7 +66,7 @@ impl Score {
     }
 }
 
-/// Returns the outcome of a value that is neither a list nor an object. `NaN`, which was read as null, is an abstention.
+/// Returns the outcome of a single value. `NaN`, which was read as null, means that the metric abstained.
 fn outcome(
     scorer: &str,
     value: &Value,
@@ -92,7 +92,7 @@ fn outcome(
             ("C", _) | (_, "yes" | "true") => verdict(true),
             ("I" | "N", _) | (_, "no" | "false") => verdict(false),
             ("P", _) => scored(0.5, None),
-            // inspect_ai scores what it cannot convert as 0, with a warning. Here the metric failed, which counts as 0.
+            // inspect_ai warns and scores 0 if it cannot convert a value. Here, the metric fails and counts as 0.
             _ => match finite_number(text) {
                 Some(number) => scored(number, None),
                 None => invalid(scorer, value),
@@ -102,7 +102,7 @@ fn outcome(
     }
 }
 
-/// Returns the outcome of a failed metric, which the export of a result file notes where inspect_ai has only "not scored".
+/// Returns the outcome of a failed metric, which our export adds because inspect_ai knows only "not scored".
 fn failure(notes: &Map<String, Value>) -> Option<&str> {
     let outcome = notes
         .get("metadata")?
@@ -111,7 +111,7 @@ fn failure(notes: &Map<String, Value>) -> Option<&str> {
     (outcome == "metric_failed").then_some(outcome)
 }
 
-/// Returns the number in a string, as Python's `float` reads it: with underscores between digits.
+/// Parses a number like Python's `float`, which allows underscores between digits.
 fn finite_number(text: &str) -> Option<f64> {
     let digit = |found| digit_value(found).map_or(found, |digit| char::from(b'0' + digit));
     let text: String = text.trim().chars().map(digit).collect();
@@ -127,7 +127,7 @@ fn finite_number(text: &str) -> Option<f64> {
 /// The prefixes of references to attachments.
 const PROTOCOLS: [&str; 2] = ["attachment://", "tc://"];
 
-/// The most bytes that the references of a sample may become. A short sample may refer to a long attachment many times.
+/// The maximum size of a sample's resolved references, in bytes. A short sample may refer to a long attachment many times.
 const MAX_RESOLVED: usize = 64 << 20;
 
 /// The long strings of a sample, by hash.
@@ -144,7 +144,7 @@ impl Attachments {
         }
     }
 
-    /// Replaces references in a value. Images remain references, and a reference to nothing remains as it is.
+    /// Replaces references with what they refer to. References to images or to nothing stay.
     pub(super) fn resolve(&mut self, value: &mut Value) -> Result<(), String> {
         match value {
             Value::String(text) => {
@@ -188,7 +188,7 @@ pub(super) fn text_of(content: &Value) -> Option<String> {
 
 /// Returns messages in OpenAI's form.
 pub(super) fn trajectory(messages: Vec<Value>) -> Value {
-    // The calls without a result so far.
+    // The calls that still lack a result.
     let mut open = HashSet::new();
     messages
         .into_iter()
@@ -205,7 +205,7 @@ fn openai_message(message: Value, open: &mut HashSet<String>) -> Value {
     let content = fields.remove("content").unwrap_or_default();
     let text = text_of(&content).unwrap_or_default();
     if role == "assistant" {
-        // Tools that the provider ran are parts of the content, with their results.
+        // The content includes tools that the provider ran, with their results.
         let parts = content.as_array().into_iter().flatten();
         let mut calls: Vec<Value> = parts
             .filter(|part| part["type"] == "tool_use")
@@ -219,7 +219,7 @@ fn openai_message(message: Value, open: &mut HashSet<String>) -> Value {
         }
     }
     if role == "tool" {
-        // A result whose call was removed from the messages gets no id.
+        // A result gets no id if its call was removed from the messages.
         if let Some(Value::String(id)) = fields.remove("tool_call_id")
             && open.remove(&id)
         {
@@ -260,7 +260,7 @@ fn openai_call(call: Value, open: &mut HashSet<String>) -> Value {
         "name".to_owned(),
         call.remove("function").unwrap_or_else(|| "unknown".into()),
     );
-    // Arguments that are not JSON are empty, with why.
+    // If the arguments are not JSON, the reason takes their place.
     let error = call.remove("parse_error").filter(Value::is_string);
     let args = error
         .or_else(|| call.remove("arguments"))

@@ -1,8 +1,7 @@
 //! Samples of lm-eval: `samples_TASK_DATE.jsonl`, with `results_DATE.json` beside it.
 //!
-//! Written by <https://github.com/EleutherAI/lm-evaluation-harness/blob/main/lm_eval/loggers/evaluation_tracker.py>. A line has one
-//! document and one filter, and the lines of a filter follow those of another one: `mod.rs` joins them, and
-//! `run.rs` reads the results.
+//! <https://github.com/EleutherAI/lm-evaluation-harness/blob/main/lm_eval/loggers/evaluation_tracker.py> writes them. Each line is one
+//! document under one filter, one filter after another. `mod.rs` joins the lines of a document, and `run.rs` reads the results.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
@@ -26,16 +25,16 @@ use crate::results::{ForeignRow, RowAttempt};
 
 mod run;
 
-/// What a file of this format is, in messages.
+/// What messages call a file of this format.
 const EXPECTED: &str = "samples of lm-eval, which have `doc_id`";
 
 /// The filter of tasks without filters.
 const NO_FILTER: &str = "none";
 
-/// The most filters of a task.
+/// The maximum number of filters.
 const MAX_FILTERS: usize = 1_000;
 
-/// The samples of a document by their filters, each with the number of its line.
+/// The samples of a document with their line numbers, by filter.
 type Samples = BTreeMap<usize, (u64, Sample)>;
 
 pub(super) fn import(file: &Path) -> Result<Converted, FormatError> {
@@ -58,7 +57,7 @@ pub(super) fn import(file: &Path) -> Result<Converted, FormatError> {
     skipped.retain(|skipped| metrics.values().all(|it| it.metric != *skipped));
     let (run, mut notes) = run::read(input, &metrics, &rows)?;
     if metrics.is_empty() {
-        notes.push("no metric has a number in any sample".to_owned());
+        notes.push("no metric has a numeric value in any sample".to_owned());
     }
     if !skipped.is_empty() {
         notes.push(format!(
@@ -95,7 +94,7 @@ fn read(input: Input<'_>) -> Result<(IndexMap<String, Samples>, IndexSet<String>
             return Err(input.invalid(
                 at,
                 format_args!(
-                    "a second sample of document `{id}`, first in line {first}; write the samples of one task"
+                    "duplicate sample for document `{id}`, first on line {first}; keep the samples of only one task"
                 ),
             ));
         }
@@ -115,7 +114,7 @@ struct Converter {
     filters: IndexSet<String>,
     names: MetricNames,
     metrics: IndexMap<String, OfTask>,
-    /// Metrics whose values are not numbers, such as pairs for a score of all rows.
+    /// Metrics whose values aren't numbers, such as pairs that a score over all rows is computed from.
     skipped: IndexSet<String>,
 }
 
@@ -129,7 +128,7 @@ impl Converter {
         }
     }
 
-    /// Returns the name of a metric, which has a filter unless the file has none.
+    /// Returns the name of a metric, with its filter if the file uses filters.
     fn name(&mut self, metric: &str, filter: usize) -> String {
         let element = &*self.filters[filter];
         let element = Some(element).filter(|it| self.filters.len() > 1 || *it != NO_FILTER);
@@ -227,7 +226,7 @@ impl Sample {
         }
     }
 
-    /// Returns the metrics with their values: those that the sample names, or else all numbers.
+    /// Returns the values of the metrics that the sample lists, or of all numeric fields.
     fn scores(&self) -> Vec<(&str, &Value)> {
         let others = self.others.0.iter();
         match &self.metrics {
@@ -242,7 +241,7 @@ impl Sample {
         }
     }
 
-    /// Returns the gold row: the target, also under the name that the metrics of the library read, the document, and the prompt.
+    /// Returns the gold row: target, document and prompt. The target is also the field `answer`, which metrics read.
     pub(super) fn gold(&mut self) -> Value {
         let mut gold = Map::new();
         let target = std::mem::take(&mut self.target);
@@ -264,8 +263,8 @@ impl Sample {
         Value::Object(gold)
     }
 
-    /// Returns the prediction: the first filtered response, and all of them if there are several. Of a choice it is the number of the
-    /// likeliest one.
+    /// Returns the prediction: the first filtered response, and all of them if there are several. For a multiple choice, it is the
+    /// position of the likeliest one.
     pub(super) fn prediction(&mut self) -> Map<String, Value> {
         let mut pred = Map::new();
         let mut responses = match std::mem::take(&mut self.filtered_resps) {
@@ -312,7 +311,7 @@ impl Sample {
     }
 }
 
-/// The log likelihood of `["-1.25", "False"]`, where the second is whether greedy decoding returns the choice.
+/// Returns the log likelihood in `["-1.25", "False"]`. The second element says if greedy decoding returns the choice.
 fn likelihood(response: &Value) -> Option<f64> {
     let [likelihood, is_greedy] = response.as_array()?.as_slice() else {
         return None;

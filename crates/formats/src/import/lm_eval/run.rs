@@ -37,8 +37,8 @@ struct Results {
     chat_template_sha: Value,
 }
 
-/// Returns what was measured, and notes on what is not known. The results of the same date are read if the file has the name that
-/// lm-eval gives it.
+/// Returns what was measured, and notes on what is unknown. Reads the results of the same date if the file is named as lm-eval names
+/// it.
 pub(super) fn read(
     input: Input<'_>,
     metrics: &IndexMap<String, OfTask>,
@@ -75,14 +75,14 @@ pub(super) fn read(
     Ok((run, results.differences(task, metrics, rows)))
 }
 
-/// The metrics whose score of all samples is their mean.
+/// Metrics whose result is the mean over the samples.
 const MEANS: [&str; 4] = ["acc", "acc_norm", "exact_match", "em"];
 
-/// What is not known without the results.
+/// What is unknown without the results.
 const UNKNOWN: &str = "the version of the task and the direction of its metrics are unknown";
 
 impl Results {
-    /// Describes where the results and the samples disagree.
+    /// Says where results and samples disagree.
     fn differences(
         &self,
         task: &str,
@@ -97,7 +97,7 @@ impl Results {
         let found = rows.len() as u64;
         if let Some(samples) = samples.filter(|samples| *samples != found) {
             notes.push(format!(
-                "the results are of {samples} samples, and the file has {found}; copy the file again"
+                "the results are for {samples} samples, but the file has {found}; copy the file again"
             ));
             return notes;
         }
@@ -107,7 +107,7 @@ impl Results {
             let is_mean = MEANS.contains(&&**metric);
             if let Some((result, mean)) = other_mean(result, rows, name).filter(|_| is_mean) {
                 notes.push(format!(
-                    "the results have {result:.4} as `{}`, and the samples have {mean:.4}; they are of other runs",
+                    "the results have {result:.4} as `{}`, but the samples have {mean:.4}; they are from different runs",
                     escape::name(name)
                 ));
             }
@@ -139,7 +139,7 @@ impl Results {
         tags.extend(values.map(|(name, value)| (name.to_owned(), value)));
     }
 
-    /// The identity of a metric: the version of its task, the number of examples in the prompt, and the filter.
+    /// Returns the identity of a metric: its task's version, the number of examples in the prompt, and the filter.
     fn identity(&self, task: &str, metric: &str, filter: &str) -> MetricIdentity {
         let version = self
             .versions
@@ -168,7 +168,7 @@ impl Results {
     }
 }
 
-/// A value as a string; `None` of null and of an empty one.
+/// Returns a value as a string, or `None` if it is null or empty.
 fn shown(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,

@@ -1,4 +1,4 @@
-//! What a span says about a model or a tool, in each of the conventions in use: one function for each.
+//! Reads what a span says about a model or a tool, with one function for each convention.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ pub(super) enum Said {
     Tool(Tool),
 }
 
-/// A model, or an agent by a model, replies. Messages have `role` and `parts`, as in OpenTelemetry's convention.
+/// A model or an agent replies. Messages have `role` and `parts`, as in OpenTelemetry's convention.
 #[derive(Default)]
 pub(super) struct Reply {
     pub(super) input: Vec<Value>,
@@ -33,7 +33,7 @@ impl Said {
     }
 }
 
-/// A convention: its name, the attribute by which it is recognized, and its reader.
+/// The name of a convention, the attribute that reveals it, and its reader.
 pub(super) type Convention = (&'static str, &'static str, fn(&Span) -> Option<Said>);
 
 pub(super) const CONVENTIONS: [Convention; 4] = [
@@ -43,7 +43,7 @@ pub(super) const CONVENTIONS: [Convention; 4] = [
     ("Vercel's AI SDK", "ai.operationId", vercel),
 ];
 
-/// Returns the convention of a span, and what the span says. Some programs write two conventions, but the messages in one of them.
+/// Returns the convention of a span, and what the span says. Some programs follow two conventions, but write messages in only one.
 pub(super) fn read(span: &Span) -> Option<(&'static str, Said)> {
     let mut said = CONVENTIONS
         .iter()
@@ -91,7 +91,7 @@ fn open_telemetry(span: &Span) -> Option<Said> {
     }
 }
 
-/// <https://github.com/traceloop/openllmetry>: attributes of messages have their numbers.
+/// <https://github.com/traceloop/openllmetry>: the attributes of messages are numbered.
 fn open_llmetry(span: &Span) -> Option<Said> {
     if text(span, "traceloop.span.kind") == Some("tool") {
         let input = structured(attribute(span, "traceloop.entity.input")).unwrap_or_default();
@@ -162,7 +162,7 @@ fn open_inference(span: &Span) -> Option<Said> {
     }
 }
 
-/// <https://ai-sdk.dev/docs/ai-sdk-core/telemetry>: the spans of each step are below the span of the whole.
+/// <https://ai-sdk.dev/docs/ai-sdk-core/telemetry>: the span of the whole call contains the spans of its steps.
 fn vercel(span: &Span) -> Option<Said> {
     match text(span, "ai.operationId")? {
         "ai.toolCall" => Some(Said::Tool(Tool {
@@ -226,7 +226,7 @@ fn vercel_message(message: &Value) -> Value {
     }
 }
 
-/// Returns a message whose attributes were flat, with the parts of OpenTelemetry's convention.
+/// Converts a message from flat attributes to the parts of OpenTelemetry's convention.
 fn flat_message(message: &Value) -> Value {
     let mut texts = vec![message["content"].clone()];
     for item in message["contents"].as_array().into_iter().flatten() {
@@ -254,7 +254,7 @@ fn flat_message(message: &Value) -> Value {
     json!({ "role": message["role"], "parts": parts })
 }
 
-/// Returns the attributes below a prefix as JSON: `0.role` and `0.content` as `[{"role": .., "content": ..}]`.
+/// Nests the attributes below a prefix: `0.role` and `0.content` become `[{"role": .., "content": ..}]`.
 fn nested(span: &Span, prefix: &str) -> Value {
     let mut root = Value::Null;
     for (key, value) in &span.attributes {
@@ -273,7 +273,7 @@ fn nested(span: &Span, prefix: &str) -> Value {
     listed(root)
 }
 
-/// Makes lists of objects whose keys are numbers.
+/// Turns objects with numbers as keys into lists.
 fn listed(value: Value) -> Value {
     let Value::Object(fields) = value else {
         return value;
@@ -288,7 +288,7 @@ fn listed(value: Value) -> Value {
     fields.into_iter().map(|(_, value)| value).collect()
 }
 
-/// Returns the arguments of a tool. A tool with one input has it under this name.
+/// Returns a tool's arguments. If its input is not an object, it becomes the argument `input`.
 fn as_args(input: Value) -> Value {
     match input {
         Value::Null => json!({}),
@@ -316,7 +316,7 @@ fn owned(span: &Span, key: &str) -> Option<String> {
     text(span, key).map(str::to_owned)
 }
 
-/// Returns an attribute of the span, or of the event with the details of its operation.
+/// Returns an attribute of the span, or of the event that details its operation.
 pub(super) fn attribute<'s>(span: &'s Span, key: &str) -> Option<&'s Value> {
     let details = span
         .events
@@ -327,7 +327,7 @@ pub(super) fn attribute<'s>(span: &'s Span, key: &str) -> Option<&'s Value> {
         .or_else(|| details.flat_map(|it| it.attributes.get(key)).next())
 }
 
-/// Returns a structured value, which spans may have as a string of JSON.
+/// Returns a structured value, which may be written as a string of JSON.
 pub(super) fn structured(value: Option<&Value>) -> Option<Value> {
     match value? {
         Value::Null => None,

@@ -1,4 +1,4 @@
-//! The messages of the spans below a root, as a trajectory.
+//! Builds a trajectory from the messages of the spans below a root.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
@@ -11,14 +11,14 @@ use super::document::Span;
 #[derive(Default)]
 pub(super) struct Conversation {
     pub(super) messages: Vec<Value>,
-    /// How often each message is there.
+    /// How often each message occurs.
     counts: HashMap<String, usize>,
     /// The calls so far, and their places by id.
     calls: Vec<Call>,
     by_id: HashMap<String, usize>,
-    /// The places of calls that may have no result yet, by the name of the tool.
+    /// The places of calls that may still lack a result, by tool.
     open: HashMap<String, VecDeque<usize>>,
-    /// The tokens of the model's calls.
+    /// The tokens of all model calls.
     pub(super) tokens: Option<[u64; 2]>,
 }
 
@@ -28,7 +28,7 @@ struct Call {
 }
 
 impl Conversation {
-    /// Returns the messages of spans, which are in the order of their start, and adds the names of their conventions.
+    /// Builds a conversation from spans, sorted by their start. Adds the names of their conventions to `found`.
     pub(super) fn of(spans: &[Span], found: &mut BTreeSet<&'static str>) -> Self {
         let mut conversation = Self::default();
         let mut said = Vec::new();
@@ -37,11 +37,11 @@ impl Conversation {
                 continue;
             };
             found.insert(convention);
-            // A tool returns while others run, and a reply is there at the end of its span.
+            // Tools overlap, so a result is ordered by the end of its span, and a reply by its start.
             let is_reply = matches!(of_span, Said::Reply(_));
             said.push((if is_reply { span.start } else { span.end }, span, of_span));
         }
-        // An agent's span has the messages of the model's calls below it once more.
+        // An agent's span repeats the messages of the model calls below it.
         let is_model = |said: &Said| matches!(said, Said::Reply(reply) if !reply.is_agent);
         let has_replies = said.iter().any(|(_, _, said)| is_model(said));
         said.sort_by_key(|(time, ..)| *time);
@@ -79,7 +79,7 @@ impl Conversation {
                 *sum = sum.saturating_add(more.unwrap_or(0));
             }
         }
-        // The input of a later call has the messages of earlier calls.
+        // The input of a call repeats the messages of earlier calls.
         let mut seen = HashMap::<String, usize>::new();
         for message in reply.input.iter().flat_map(read) {
             let key = message.to_string();
@@ -136,7 +136,7 @@ impl Conversation {
         open.front().copied()
     }
 
-    /// Adds a message, unless it is a second result of a call.
+    /// Adds a message, unless the call already has a result.
     fn push(&mut self, message: Value, key: String) {
         *self.counts.entry(key).or_default() += 1;
         if let Some(id) = message["tool_call_id"].as_str() {
@@ -167,7 +167,7 @@ impl Conversation {
     }
 }
 
-/// Returns a message of the conventions in OpenAI's form, and its results of tools as messages of their own.
+/// Converts a message to OpenAI's form, with each tool result as its own message.
 fn read(message: &Value) -> Vec<Value> {
     let role = match message["role"].as_str() {
         Some(role @ ("system" | "user" | "tool")) => role,
@@ -203,7 +203,7 @@ fn read(message: &Value) -> Vec<Value> {
         }
     }
     if !unknown.is_empty() {
-        // The reader of trajectories names the type.
+        // The trajectory reader's error names the type.
         return vec![json!({ "role": role, "content": unknown })];
     }
     let mut messages = Vec::new();

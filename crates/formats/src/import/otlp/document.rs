@@ -1,4 +1,4 @@
-//! Documents of OTLP's JSON, and their spans.
+//! Reads documents of OTLP's JSON, and their spans.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
@@ -82,7 +82,7 @@ struct Status {
     message: Option<String>,
 }
 
-/// A span with the attributes that are read.
+/// A span, with only the attributes that conventions use.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Span {
     pub(super) trace: String,
@@ -94,7 +94,7 @@ pub(super) struct Span {
     pub(super) end: u64,
     pub(super) attributes: Map<String, Value>,
     pub(super) events: Vec<Event>,
-    /// The message of the status, if it is an error.
+    /// The message of an error status.
     pub(super) error: Option<String>,
     pub(super) service: Option<String>,
 }
@@ -107,7 +107,7 @@ pub(super) struct Event {
 }
 
 impl Document {
-    /// Calls a function with each span, or with why it is invalid.
+    /// Calls a function with each span, or the reason why it is invalid.
     pub(super) fn each_span(
         self,
         mut each: impl FnMut(Result<Span, String>) -> Result<(), FormatError>,
@@ -135,7 +135,7 @@ impl WrittenSpan {
     fn read(self, service: Option<&String>) -> Result<Span, String> {
         let (trace, id) = (self.trace_id, self.span_id);
         if trace.is_empty() || id.is_empty() {
-            return Err("a span without `traceId` or `spanId`; write both".to_owned());
+            return Err("a span without `traceId` or `spanId`; add both".to_owned());
         }
         let time = |key: &str, value: &Value| {
             nanoseconds(value).ok_or_else(|| {
@@ -177,7 +177,7 @@ impl WrittenSpan {
     }
 }
 
-/// A time, which is a string in JSON, because it has 64 bits. An absent one is 0.
+/// Parses a time, which JSON writes as a string because it has 64 bits. A missing time is 0.
 fn nanoseconds(value: &Value) -> Option<u64> {
     match value {
         Value::Null => Some(0),
@@ -186,7 +186,7 @@ fn nanoseconds(value: &Value) -> Option<u64> {
     }
 }
 
-/// The attributes that are read: these, and those below them.
+/// The attributes that conventions use, and the prefixes of others.
 const READ: [&str; 11] = [
     "gen_ai",
     "traceloop",
@@ -213,7 +213,7 @@ fn read_attributes(attributes: Vec<KeyValue>) -> Result<Map<String, Value>, Stri
         if let Some(other) = read.get(&key).filter(|other| **other != value) {
             let (key, other, value) = (escape::name(&key), found(other), found(&value));
             return Err(format!(
-                "expected one value of the attribute `{key}`, found {other} and {value}; write one"
+                "expected one value for the attribute `{key}`, found {other} and {value}; keep one"
             ));
         }
         read.insert(key, value);
@@ -221,20 +221,20 @@ fn read_attributes(attributes: Vec<KeyValue>) -> Result<Map<String, Value>, Stri
     Ok(read)
 }
 
-/// Returns a value of OTLP, such as `{"intValue": "7"}`, as JSON. Its depth is that of the JSON text, which is limited.
+/// Converts a value such as `{"intValue": "7"}` to JSON. The recursion is as deep as the JSON text, which is limited.
 fn plain(value: Value) -> Value {
     let Value::Object(object) = value else {
         return Value::Null;
     };
     if object.len() > 1 {
-        // Which of the values counts is not known.
+        // It's unclear which value counts.
         return Value::Object(object);
     }
     let Some((kind, value)) = object.into_iter().next() else {
         return Value::Null;
     };
     match (&*kind, value) {
-        // Protobuf's JSON may have any number as a string. `NaN` and `Infinity` remain strings.
+        // Protobuf's JSON may write any number as a string. `NaN` and `Infinity` stay strings.
         ("doubleValue" | "double_value", Value::String(text)) => {
             let number = text.parse().ok().and_then(Number::from_f64);
             number.map_or(Value::String(text), Value::Number)

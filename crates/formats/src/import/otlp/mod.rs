@@ -1,9 +1,9 @@
-//! Spans of OpenTelemetry, in OTLP's JSON: a document, or one in each line, as exporters to files write them. With the feature `otel`,
-//! `protobuf.rs` reads protobuf too.
+//! OpenTelemetry spans in OTLP's JSON: one document, or one per line, as file exporters write them. With the `otel`
+//! feature, `protobuf.rs` reads protobuf too.
 //!
-//! <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>. Spans of a trace may be anywhere in the file: `document.rs`
-//! reads them, `roots.rs` finds the spans of a trace below each root, `conventions.rs` reads what each says,
-//! `conversation.rs` makes a trajectory of it, and `row.rs` the row.
+//! <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding> describes the format. The spans of a trace may be anywhere in the
+//! file. `document.rs` reads them, and `roots.rs` finds the spans below each root. `conventions.rs` reads what a span says,
+//! `conversation.rs` builds a trajectory, and `row.rs` the row.
 
 mod conventions;
 mod conversation;
@@ -20,12 +20,11 @@ use indexmap::IndexMap;
 use self::document::{Document, Span};
 use self::roots::roots;
 use self::row::Rows;
-use super::format::Converted;
+use super::format::{Converted, Epochs};
 use super::scores::{by_id, complete};
+use super::table::Table;
 use super::text::{ROW_LIMIT, each_document};
-use crate::contract::{MetricIdentity, MetricSpec};
 use crate::error::{FormatError, Input};
-use crate::results::ForeignRun;
 
 const EXPECTED: &str = "spans of OpenTelemetry in JSON, which have `resourceSpans`";
 
@@ -52,7 +51,7 @@ pub(super) fn import(file: &Path) -> Result<Converted, FormatError> {
     });
     read?;
     traces.sort_by(|a, _, b, _| by_id(a, b));
-    let (mut converter, mut rows) = (Rows::default(), Vec::new());
+    let (mut rows, mut table) = (Rows::default(), Table::default());
     for (trace, spans) in traces {
         let of_trace = |reason| input.invalid(format_args!("trace {trace}"), reason);
         let size = |span: &Span| serde_json::to_vec(span).map_or(0, |bytes| bytes.len());
@@ -62,23 +61,17 @@ pub(super) fn import(file: &Path) -> Result<Converted, FormatError> {
             return Err(of_trace(reason));
         }
         let roots = roots(spans).map_err(of_trace)?;
-        rows.extend(converter.of_trace(&trace, roots).map_err(of_trace)?);
+        for row in rows.of_trace(&trace, roots).map_err(of_trace)? {
+            table.add(input, row)?;
+        }
     }
-    complete(&mut rows, &converter.optional);
-    if rows.is_empty() {
-        return Err(input.whole("no span in the file; write the spans of at least one trace"));
+    if table.len() == 0 {
+        return Err(input.whole("no spans in the file; export the spans of at least one trace"));
     }
-    let identity = |(name, evaluation): (&String, &String)| {
-        let identity =
-            MetricIdentity::of_other_program(&MetricSpec::new(evaluation), Default::default());
-        (name.clone(), identity)
-    };
-    let metrics: IndexMap<_, _> = converter.metrics.iter().map(identity).collect();
-    let (label, notes) = (converter.service(), converter.notes());
-    let run = ForeignRun {
-        label,
-        metrics,
-        ..ForeignRun::default()
-    };
-    Ok(Converted { rows, run, notes })
+    table.run.label = rows.service();
+    table.notes = rows.notes();
+    let repeated = std::mem::take(&mut table.repeated);
+    let mut converted = table.finish(Epochs::Rows);
+    complete(&mut converted.rows, &repeated);
+    Ok(converted)
 }

@@ -20,7 +20,7 @@ pub(super) fn documents(input: Input<'_>) -> Result<Option<Vec<Document>>, Forma
     if bytes.len() > MAX_DOCUMENT {
         let limit = MAX_DOCUMENT >> 20;
         return Err(input.whole(format_args!(
-            "longer than {limit} MiB in protobuf; write JSON, or several files"
+            "protobuf file is larger than {limit} MiB; export it as JSON, or split it into several files"
         )));
     }
     let documents = messages

@@ -7,29 +7,29 @@ use indexmap::IndexMap;
 use super::document::Span;
 use crate::messages::escape;
 
-/// A root and the spans below it, in the order in which they started.
+/// A root and the spans below it, sorted by their start.
 #[derive(Default)]
 pub(super) struct Root {
     pub(super) spans: Vec<Span>,
-    /// The parent of the root, if the file does not have it.
+    /// The parent of the root, if it is missing from the file.
     pub(super) missing_parent: Option<String>,
     pub(super) root: usize,
 }
 
-/// Returns the roots of a trace: spans without a parent in the file.
+/// Returns the roots of a trace: the spans whose parent is not in the file.
 ///
 /// # Errors
-/// Two different spans have one id, or spans are their own ancestors.
+/// Returns an error if two different spans have the same id, or if a span is its own ancestor.
 pub(super) fn roots(spans: Vec<Span>) -> Result<Vec<Root>, String> {
     let mut by_id: HashMap<&str, usize> = HashMap::new();
     let mut is_repeated = vec![false; spans.len()];
     for (at, span) in spans.iter().enumerate() {
         match by_id.get(&*span.id) {
-            // An exporter that retries writes a span again.
+            // An exporter writes a span twice if it retries.
             Some(first) if spans[*first] == *span => is_repeated[at] = true,
             Some(_) => {
                 return Err(format!(
-                    "two different spans have the id {}; write each span once",
+                    "two different spans have the id {}; give each span its own id",
                     escape::name(&span.id)
                 ));
             }
@@ -81,7 +81,7 @@ pub(super) fn roots(spans: Vec<Span>) -> Result<Vec<Root>, String> {
     Ok(roots)
 }
 
-/// Describes the cycle in which a span is.
+/// Describes a cycle of parents.
 fn cycle(spans: &[Span], start: usize, parent: impl Fn(usize) -> Option<usize>) -> String {
     let (mut ids, mut at) = (Vec::new(), start);
     loop {
@@ -92,7 +92,7 @@ fn cycle(spans: &[Span], start: usize, parent: impl Fn(usize) -> Option<usize>) 
         }
     }
     format!(
-        "the spans {} are in a cycle of parents; write a span without parent",
+        "the parents of the spans {} form a cycle; add a span without a parent",
         escape::names(ids.into_iter().take(8).collect::<Vec<_>>().into_iter())
     )
 }

@@ -1,34 +1,29 @@
 //! The row of a root span.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
-use indexmap::{IndexMap, IndexSet};
-use serde_json::{Map, Value, json};
+use indexmap::IndexSet;
+use serde_json::{Map, Value};
 
 use super::conventions::{CONVENTIONS, attribute};
 use super::conversation::Conversation;
-use super::document::{Event, Span};
+use super::document::Event;
 use super::roots::Root;
-use crate::contract::{Fields, MetricError, Outcome};
-use crate::import::scores::{MetricNames, invalid, program_run, scored};
+use crate::contract::Fields;
+use crate::import::table::TableRow;
+use crate::json::describe::found;
 use crate::messages::escape;
-use crate::results::{ForeignRow, RowAttempt};
 use crate::trajectory::Trajectory;
 
-/// The event with the result of an evaluation.
+/// The name of events with evaluation results.
 const EVALUATION: &str = "gen_ai.evaluation.result";
 
 /// Converts roots to rows.
 #[derive(Default)]
 pub(super) struct Rows {
-    names: MetricNames,
-    /// The evaluations by the names of their metrics.
-    pub(super) metrics: IndexMap<String, String>,
-    /// Metrics that a row may lack.
-    pub(super) optional: HashSet<String>,
     services: IndexSet<String>,
     conventions: BTreeSet<&'static str>,
-    /// The attributes of rows without messages.
+    /// Attributes of rows without messages, for a note.
     attributes: BTreeSet<String>,
     without_messages: u64,
     without_parent: u64,
@@ -36,12 +31,12 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Returns the rows of a trace: of each root, whose id is the trace's, with the span's if there are several.
+    /// Returns a row for each root of a trace. Its id is the trace's, followed by the span's if there are several roots.
     pub(super) fn of_trace(
         &mut self,
         trace: &str,
         roots: Vec<Root>,
-    ) -> Result<Vec<ForeignRow>, String> {
+    ) -> Result<Vec<TableRow>, String> {
         let is_only = roots.len() == 1;
         let id = |root: &Root| match is_only {
             true => trace.to_owned(),
@@ -53,7 +48,7 @@ impl Rows {
             .collect()
     }
 
-    fn row(&mut self, id: String, tree: &Root) -> Result<ForeignRow, String> {
+    fn row(&mut self, id: String, tree: &Root) -> Result<TableRow, String> {
         let root = &tree.spans[tree.root];
         let conversation = Conversation::of(&tree.spans, &mut self.conventions);
         let trajectory = Value::from(conversation.messages.clone());
@@ -63,9 +58,9 @@ impl Rows {
                 escape::name(&root.id)
             ));
         }
-        let mut pred = Map::new();
+        let mut row = TableRow::new(id);
         if let Some(answer) = conversation.answer() {
-            pred.insert("answer".to_owned(), answer.into());
+            row.pred.insert("answer".to_owned(), answer.into());
         }
         match conversation.messages.is_empty() {
             true => {
@@ -73,28 +68,21 @@ impl Rows {
                 let keys = tree.spans.iter().flat_map(|span| span.attributes.keys());
                 self.attributes.extend(keys.take(100).cloned());
             }
-            false => drop(pred.insert("trajectory".to_owned(), trajectory)),
+            false => drop(row.pred.insert("trajectory".to_owned(), trajectory)),
         }
-        let question = conversation.question();
-        let gold = question.map_or_else(|| json!({}), |question| json!({ "question": question }));
+        if let Some(question) = conversation.question() {
+            row.gold.insert("question".to_owned(), question.into());
+        }
         self.without_end += u64::from(root.end < root.start);
-        let latency_s = root
-            .end
-            .checked_sub(root.start)
-            .map(|nanos| nanos as f64 / 1e9);
-        let attempt = RowAttempt {
-            pred: Some(Value::Object(pred)),
-            run: program_run(latency_s, conversation.tokens),
-            outcomes: self.outcomes(&tree.spans)?,
-        };
-        let attributes = self.attributes(tree);
-        Ok(ForeignRow {
-            id,
-            gold,
-            attributes,
-            attempts: vec![attempt],
-            ..ForeignRow::default()
-        })
+        let nanos = root.end.checked_sub(root.start);
+        row.latency_s = nanos.map(|nanos| nanos as f64 / 1e9);
+        row.tokens = conversation.tokens;
+        row.attributes = self.attributes(tree);
+        let events = tree.spans.iter().flat_map(|span| &span.events);
+        for event in events.filter(|event| event.name == EVALUATION) {
+            add_score(&mut row, event)?;
+        }
+        Ok(row)
     }
 
     fn attributes(&mut self, tree: &Root) -> Fields {
@@ -131,35 +119,7 @@ impl Rows {
         attributes
     }
 
-    /// Returns the results of evaluations. A second one of a name is a metric of its own.
-    fn outcomes(&mut self, spans: &[Span]) -> Result<IndexMap<String, Outcome>, String> {
-        let mut outcomes = IndexMap::new();
-        let events = spans.iter().flat_map(|span| &span.events);
-        for Event { attributes, .. } in events.filter(|event| event.name == EVALUATION) {
-            let text = |key: &str| attributes.get(key).and_then(Value::as_str);
-            let Some(evaluation) = text("gen_ai.evaluation.name") else {
-                return Err(format!(
-                    "expected `gen_ai.evaluation.name` in each event `{EVALUATION}`, found none; write the name of the evaluation"
-                ));
-            };
-            let mut name = self.names.name(evaluation, None);
-            let mut number = 2;
-            while outcomes.contains_key(&name) {
-                name = self.names.name(evaluation, Some(&number.to_string()));
-                number += 1;
-            }
-            if number > 2 {
-                self.optional.insert(name.clone());
-            }
-            self.metrics
-                .entry(name.clone())
-                .or_insert_with(|| evaluation.to_owned());
-            outcomes.insert(name, outcome(evaluation, attributes));
-        }
-        Ok(outcomes)
-    }
-
-    /// Returns the service of all rows, if they have one.
+    /// Returns the service, if it is the same for all rows.
     pub(super) fn service(&self) -> Option<String> {
         if self.services.len() == 1 {
             self.services.first().cloned()
@@ -213,28 +173,36 @@ fn counted(rows: u64) -> String {
     }
 }
 
-/// Returns the outcome of an evaluation. Labels are verdicts if they are `pass` and `fail`.
-fn outcome(name: &str, attributes: &Map<String, Value>) -> Outcome {
+/// Adds an evaluation result. The labels `pass` and `fail` are verdicts.
+fn add_score(row: &mut TableRow, Event { attributes, .. }: &Event) -> Result<(), String> {
     let text = |key: &str| attributes.get(key).and_then(Value::as_str);
-    let explanation = text("gen_ai.evaluation.explanation").map(str::to_owned);
-    if let Some(error) = text("error.type") {
-        let reason = explanation.map_or_else(String::new, |reason| format!(": {reason}"));
-        return Outcome::from(MetricError::failed(name, format_args!("{error}{reason}")));
-    }
+    let Some(evaluation) = text("gen_ai.evaluation.name") else {
+        return Err(format!(
+            "expected `gen_ai.evaluation.name` in each event `{EVALUATION}`, found none; write the name of the evaluation"
+        ));
+    };
     let label = text("gen_ai.evaluation.score.label");
     let passed = match label {
         Some("pass" | "passed") => Some(true),
         Some("fail" | "failed") => Some(false),
         _ => None,
     };
-    let metadata = label.map(|label| ("label".to_owned(), Value::from(label)));
-    let value = match (attributes.get("gen_ai.evaluation.score.value"), passed) {
-        (None, Some(passed)) => Ok(f64::from(u8::from(passed))),
-        (None, None) => Err(attributes.get("gen_ai.evaluation.score.label")),
-        (Some(value), _) => value.as_f64().ok_or(Some(value)),
-    };
-    match value {
-        Ok(value) => scored(value, passed, explanation, metadata.into_iter().collect()),
-        Err(found) => invalid(name, found.unwrap_or(&Value::Null)),
+    let value = attributes.get("gen_ai.evaluation.score.value").cloned();
+    // A value is a number; only a label is a verdict.
+    let mut error = value
+        .as_ref()
+        .filter(|value| value.is_boolean())
+        .map(|value| format!("the score is {}, not a number", found(value)));
+    let value = value.or(passed.map(Value::from)).or(label.map(Value::from));
+    let explanation = text("gen_ai.evaluation.explanation");
+    if let Some(kind) = text("error.type") {
+        let reason = explanation.map_or_else(String::new, |reason| format!(": {reason}"));
+        error = Some(format!("{kind}{reason}"));
     }
+    let score = row.score(evaluation, value.unwrap_or_default());
+    score.error = error;
+    score.passed = passed;
+    score.reason = explanation.map(str::to_owned);
+    score.metadata = Map::from_iter(label.map(|label| ("label".to_owned(), label.into())));
+    Ok(())
 }

@@ -87,7 +87,7 @@ fn vectors(json: &Value) -> Result<Vec<Vec<f32>>, String> {
         };
         if vectors[index].is_some() {
             return Err(format!(
-                "expected one vector of each index, found two of index {index}"
+                "expected one vector for each index, found two for index {index}"
             ));
         }
         vectors[index] = Some(vector(item.get("embedding"), index + 1)?);

@@ -56,7 +56,7 @@ const MAX_TOKENIZER_BYTES: u64 = 128 << 20;
 const MAX_TEXT_BYTES: usize = 1 << 20;
 
 impl StaticEmbedder {
-    /// Reads the vectors and the tokenizer of a folder.
+    /// Reads the vectors and the tokenizer from a folder.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmErrorKind, StaticEmbedder};
@@ -91,7 +91,7 @@ impl StaticEmbedder {
         let (tokens, rows) = (tokenizer.get_vocab_size(false), tensors.tokens());
         if tokens > rows {
             return Err(format!(
-                "tokenizer.json has {tokens} tokens, and model.safetensors the vectors of {rows}; both files must be of one model"
+                "tokenizer.json has {tokens} tokens, but model.safetensors has the vectors of {rows}; both files must come from the same model"
             ));
         }
         let mut hash = Sha256::new_with_prefix(Sha256::digest(&vectors));

@@ -123,7 +123,7 @@ fn numbers(tensor: &TensorView<'_>) -> Result<Vec<f32>, String> {
         Dtype::I8 => values(data, |[byte]| f32::from(byte.cast_signed())),
         other => {
             return Err(format!(
-                "expected numbers of the type F16, BF16, F32, F64 or I8, found {other:?}"
+                "expected numbers of type F16, BF16, F32, F64 or I8, found {other:?}"
             ));
         }
     };
@@ -141,7 +141,7 @@ fn indexes(tensor: &TensorView<'_>, count: usize) -> Result<Vec<usize>, String> 
         Dtype::I64 => values(data, i64::from_le_bytes),
         other => {
             return Err(format!(
-                "expected a mapping of the type I32 or I64, found {other:?}"
+                "expected a mapping of type I32 or I64, found {other:?}"
             ));
         }
     };

@@ -114,7 +114,7 @@ fn one_invalid_byte_leaves_the_other_lines_as_they_are() {
         let rows = reader.read_from("rows", Format::Jsonl, Cursor::new(bytes.clone()));
         let rows: Vec<_> = rows.map(|row| row.map(|row| row.id)).collect();
         assert_eq!((rows.len(), rows[0].as_deref().unwrap()), (2, "1"));
-        let error = "rows:2: invalid UTF-8: byte 22 is 0xFF; convert the file to UTF-8, or write --encoding windows-1252 if a Windows program wrote it";
+        let error = "rows:2: invalid UTF-8: byte 22 is 0xFF; convert the file to UTF-8, or pass --encoding windows-1252 if a Windows program wrote it";
         assert_eq!(rows[1].as_ref().unwrap_err().to_string(), error);
     }
 }

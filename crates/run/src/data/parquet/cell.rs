@@ -12,6 +12,7 @@ use arrow_schema::{DataType, TimeUnit};
 use parquet::record::Field;
 use serde_json::{Map, Number, Value};
 
+use super::super::row::NOT_FINITE;
 use crate::json::numbers::inexact_number;
 use crate::json::size::{MAX_VALUES, is_too_large};
 use crate::json::unique_keys::UniqueKeys;
@@ -40,13 +41,13 @@ pub(super) fn value(
         DataType::UInt16 => column.as_primitive::<UInt16Type>().value(row).into(),
         DataType::UInt32 => column.as_primitive::<UInt32Type>().value(row).into(),
         DataType::UInt64 => column.as_primitive::<UInt64Type>().value(row).into(),
-        DataType::Float16 => float(column.as_primitive::<Float16Type>().value(row).into())?,
+        DataType::Float16 => float(column.as_primitive::<Float16Type>().value(row).into()),
         DataType::Float32 => {
             let value = column.as_primitive::<Float32Type>().value(row);
             // The shortest decimal number: 0.1, not 0.10000000149.
-            float(value.to_string().parse().unwrap_or(f64::NAN))?
+            float(value.to_string().parse().unwrap_or(f64::NAN))
         }
-        DataType::Float64 => float(column.as_primitive::<Float64Type>().value(row))?,
+        DataType::Float64 => float(column.as_primitive::<Float64Type>().value(row)),
         DataType::Utf8View => text(column.as_string_view().value(row).as_bytes(), size)?,
         DataType::BinaryView => text(column.as_binary_view().value(row), size)?,
         DataType::FixedSizeBinary(_) => text(column.as_fixed_size_binary().value(row), size)?,
@@ -82,10 +83,8 @@ fn text(bytes: &[u8], size: &mut usize) -> Result<Value, &'static str> {
     Ok(text.into())
 }
 
-fn float(value: f64) -> Result<Value, &'static str> {
-    Number::from_f64(value)
-        .map(Value::Number)
-        .ok_or("the number is not finite")
+fn float(value: f64) -> Value {
+    Number::from_f64(value).map_or_else(|| NOT_FINITE.into(), Value::Number)
 }
 
 fn map(column: &ArrayRef, row: usize, size: &mut usize) -> Result<Value, &'static str> {
@@ -142,7 +141,7 @@ fn time(column: &ArrayRef, row: usize) -> Result<String, &'static str> {
             let (micros, nanos) = (time.div_euclid(1000), time.rem_euclid(1000));
             (Field::TimestampMicros(micros), 0, Some(nanos))
         }
-        _ => return Err("the type of the column has no JSON form; write the column as strings"),
+        _ => return Err("the column's type has no JSON equivalent; write the column as strings"),
     };
     if days > MAX_DAYS {
         return Err("the date is out of range");

@@ -239,7 +239,7 @@ fn columns_that_nothing_reads_are_not_decoded() {
     let nulls = (8 << 20) + 1;
     let bytes = file(schema, vec![text("a"), text("b"), Column::Nulls(nulls)]);
     assert!(bytes.len() < 2_000, "{}", bytes.len());
-    let expected = "rows: column `l.list.element`: expected pages of at most 8388608 values, found 8388609; write the file \
+    let expected = "rows: column `l.list.element`: expected pages of at most 8388608 values, found 8388609; rewrite the file \
                     with smaller pages";
     assert_eq!(
         read(&DataReader::new(), Format::Parquet, &bytes),
@@ -440,7 +440,7 @@ fn a_compression_that_is_not_supported_is_named() {
     let error = super::check_compression(Path::new("x.parquet"), &column.build().unwrap());
     assert_eq!(
         error.unwrap_err().to_string(),
-        "x.parquet: column `a`: expected snappy, gzip, zstd or no compression, found brotli; write the file with one of them"
+        "x.parquet: column `a`: expected snappy, gzip, zstd or no compression, found brotli; rewrite the file with a supported codec"
     );
 }
 

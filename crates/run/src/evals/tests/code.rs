@@ -80,7 +80,7 @@ fn a_gate_says_that_the_code_of_its_metric_changed() {
 
     let other = shown(eval(&package, NEW, lax::Same));
     let sentence =
-        "; the code of `same` changed since the baseline; raise its version if the meaning did";
+        "; the code of `same` changed since the baseline; raise its version if its meaning changed";
     assert!(gate_line(&other).ends_with(sentence), "{other}");
     assert!(
         other.contains("to accept these results as the baseline"),
@@ -101,7 +101,7 @@ fn a_gate_says_that_the_code_of_its_metric_changed() {
     });
     assert_eq!(
         strict.lines().next().unwrap(),
-        "eval `capitals` failed, because `strict` is set and a gate is undecided: no_worse(same, by = 0.02) undecided: not compared: same: the code of `same` changed since the baseline; raise its version if the meaning did; write `baseline_rows, rescore` to score the old predictions by this code if it calls no model, or accept a new baseline (0 of 1 gates passed)"
+        "eval `capitals` failed, because `strict` is set and a gate is undecided: no_worse(same, by = 0.02) undecided: not compared: same: the code of `same` changed since the baseline; raise its version if its meaning changed; write `baseline_rows, rescore` to score the old predictions by this code if it calls no model, or accept a new baseline (0 of 1 gates passed)"
     );
 
     let raised = shown(eval(&package, NEW, raised::Same));
@@ -119,7 +119,7 @@ fn the_old_predictions_are_scored_again() {
     );
     let before = std::fs::read(package.path("evals/capitals.baseline.jsonl")).unwrap();
 
-    let line = "baseline rescored by the new code: same, 3 of 40 rows changed";
+    let line = "baseline rescored with the new code: same, 3 of 40 rows changed";
     for message in [
         shown(eval(&package, NEW, lax::Same).strict().rescore()),
         shown(eval(&package, NEW, raised::Same).strict().rescore()),
@@ -163,7 +163,7 @@ fn a_judge_keeps_its_scores_and_the_message_says_so() {
     let kept = "baseline not rescored: digit calls a model, so it keeps its scores";
     assert!(second.lines().any(|it| it == kept), "{second}");
     assert!(
-        second.contains("baseline rescored by the new code: same, 3 of 40"),
+        second.contains("baseline rescored with the new code: same, 3 of 40"),
         "{second}"
     );
 }

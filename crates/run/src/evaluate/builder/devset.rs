@@ -9,8 +9,8 @@ use crate::contract::{Example, MetricSpec, Requirement};
 use crate::evaluate::input::{Devset, DevsetRow};
 use crate::evaluate::row::MetricEntry;
 
-/// The rows of a devset: every [`IntoIterator`] whose items are rows of type `G`, or the path of a file of rows that can
-/// be deserialized. `Kind` says which, and is inferred.
+/// The rows of a devset: every [`IntoIterator`] whose items are rows of type `G`, or the path of a file of rows that
+/// can be deserialized. `Kind` distinguishes the two; the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "expected rows of type `{G}` or the path of a file, found `{Self}`",
     label = "expected rows or a path",
@@ -77,7 +77,8 @@ impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, ByName> for Path
     }
 }
 
-/// The names of the inputs of a program: a name, or every [`IntoIterator`] of names. `Kind` says which, and is inferred.
+/// The names of a program's inputs: one name, or every [`IntoIterator`] of names. `Kind` distinguishes the two; the
+/// compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "expected the names of the program's inputs, found `{Self}`",
     label = "expected names of fields",

@@ -14,19 +14,21 @@ impl<G, P> EvaluateBuilder<G, P> {
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
     /// Ends the run as soon as every gate is decided. `alpha` is the maximum probability that any verdict differs from
-    /// the one on all rows; `None` waits until no score of the remaining rows can change a verdict.
+    /// the verdict on all rows. With `None`, the run continues until no score of the remaining rows can change a
+    /// verdict.
     ///
-    /// Rows are evaluated in the order of the hash of their ids and the [seed](crate::StatisticsSettings::seed), and looking after each row
-    /// is part of the method. Rows that were not needed have the outcome [`NotNeeded`](crate::contract::Outcome::NotNeeded). The
-    /// result is the same at any concurrency. All rows are read and kept in memory before the first one is evaluated.
+    /// Rows are evaluated in the order of the hash of their ids and the [seed](crate::StatisticsSettings::seed), and
+    /// the method allows for looking at the gates after each row. Rows that were not needed have the outcome
+    /// [`NotNeeded`](crate::contract::Outcome::NotNeeded). The result is the same at any concurrency. All rows are read
+    /// and kept in memory before the first one is evaluated.
     ///
     /// | gate | decided by |
     /// | --- | --- |
     /// | `polite >= 0.9`, `wer <= 20%`, `failed <= 0.02` | the mean of all rows, with a [test by betting](crate::stats::BettingTest::of_rows) |
-    /// | `lower(polite) >= 0.9`, `upper(wer) <= 0.2` | the mean of the rows that these are a sample of, [likewise](crate::stats::BettingTest::of_population) |
+    /// | `lower(polite) >= 0.9`, `upper(wer) <= 0.2` | the mean of the population that the rows are a sample of, [likewise](crate::stats::BettingTest::of_population) |
     ///
-    /// Rows on which a metric abstains are left out of its mean, here too. Once a budget does not cover a row, no further
-    /// row is evidence, because which rows it covers depends on their order.
+    /// As in any run, rows on which a metric abstains are left out of its mean. Once a budget does not cover a row, no
+    /// further row counts as evidence, because which rows the budget covers depends on their order.
     ///
     /// With several gates, each may be wrong in `alpha` divided by their number. If all rows are evaluated, gates that
     /// are still open are decided as in any other run. The mean of a run that ended early has a [confidence

@@ -53,13 +53,13 @@ impl<G, P> Clone for EvaluateBuilder<G, P> {
 /// Settings of rows with dynamic fields.
 impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
     /// Sets which fields the program receives from rows that do not declare their own with
-    /// [`with_inputs`](Example::with_inputs). All other fields are labels, which only the metrics read. Declare
-    /// inputs one way or the other: without them, running a program is an error, because it would receive the
+    /// [`with_inputs`](Example::with_inputs). All other fields are labels, which only the metrics read. Declare the
+    /// inputs one way or the other. Otherwise, running a program is an error, because the program would receive the
     /// expected answer.
     ///
-    /// An input that no row of the devset has is also an error, which suggests the most similar name. If a row
-    /// lacks an input, the row fails without calling the program. Declare an optional input with `with_inputs` on
-    /// the rows that have it.
+    /// An input that no row of the devset has is also an error. The error suggests the most similar name. If a row
+    /// lacks an input, the row fails without calling the program. Declare an optional input with `with_inputs` on the
+    /// rows that have it.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -135,8 +135,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Adds an expensive metric that judges only a sample of the rows, such as a judge beside a cheap metric, and
-    /// estimates its mean over all rows from both.
+    /// Adds an expensive metric that judges only a sample of the rows, such as a judge alongside a cheap metric, and
+    /// estimates the expensive metric's mean over all rows from both.
     ///
     /// All other metrics evaluate every row first, and the rows stay in memory until the sample is drawn. Rows are drawn
     /// from strata of a metric, its proxy, in the order of the hash of their ids and the
@@ -148,9 +148,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// | pass or fail | [post-stratified](crate::stats::sampled_share) |
     /// | numbers | [prediction-powered](crate::stats::prediction_powered) |
     ///
-    /// If the proxy says nothing, because it is the same for nearly all rows, or if the metric has no score for a sampled
-    /// row, the estimate is that of the sample alone, and a note in the headline says why. A sample with at least as many
-    /// rows as there are takes all of them.
+    /// If the proxy says nothing because it is the same for nearly all rows, or if the metric has no score for a
+    /// sampled row, the estimate uses the sample alone, and a note in the headline says why. If the sample size is at
+    /// least the number of rows, the metric judges all of them.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -205,8 +205,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     ///
     /// The extension of a file selects its format: JSONL, JSON, CSV or Parquet, if its feature is enabled. A row is
     /// `{"id": .., "gold": {..}}`, or has the fields of the example at its top level. Its id becomes its id in the run,
-    /// so two runs can be compared; a row without one is identified by its number. The whole file is read at once. If it
-    /// cannot be read, [`build`](Self::build) returns the error with the line. Rows of your own type are deserialized.
+    /// so two runs can be compared; a row without an id is identified by its number. The whole file is read at once. If
+    /// it cannot be read, [`build`](Self::build) returns the error with the line. Rows of your own type are
+    /// deserialized.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -229,9 +230,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Sets the rows that a program is run on as a stream, which is read lazily and can be used by one run only. A row
-    /// is a `G` or a `Result` of one; the first error ends the run. So does a row whose
-    /// [`inputs`](EvaluateBuilder::inputs) are not declared. A row that lacks an input fails.
+    /// Sets a stream of rows that a program is run on. It is read lazily and can be used by only one run. A row is a
+    /// `G` or a `Result` of one; the first error ends the run. So does a row whose [`inputs`](EvaluateBuilder::inputs)
+    /// are not declared. A row that lacks an input fails.
     pub fn devset_stream<R: Fallible<G>>(
         mut self,
         rows: impl Stream<Item = R> + Send + 'static,
@@ -242,8 +243,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 
     setters! {
-        /// Sets the function that returns a row's id. By default, this is the id in the file, or the row's position
-        /// from 0.
+        /// Sets the function that returns a row's id. By default, a row's id is the one in the file, or its zero-based
+        /// position if the file has none.
         pub fn row_id(name: impl Fn(&G) -> String + Send + Sync + 'static)
             => row_id = Some(Arc::new(name));
 
@@ -254,8 +255,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         /// the runtime has, or one extra thread for a single-threaded runtime.
         pub fn concurrency(rows: usize) => options.concurrency = rows;
 
-        /// Shows the running score, failures, rate and remaining time on standard error: with `true` only if it is a
-        /// terminal, with [`ProgressDisplay::Always`] always.
+        /// Shows the running score, failures, rate and remaining time on standard error. `true` shows them only if it
+        /// is a terminal, and [`ProgressDisplay::Always`] always.
         pub fn display_progress(display: impl Into<ProgressDisplay>)
             => options.progress = display.into();
     }
@@ -308,7 +309,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         /// if that is too late, it fails and its score is discarded.
         pub fn timeout(each_row: Duration) => row_options.timeout = Some(each_row);
 
-        /// Sets whether the result contains all rows; the default is `true`. Without them, memory use does not depend
+        /// Sets whether the result contains all rows; the default is `true`. Without rows, memory use does not depend
         /// on the number of rows.
         pub fn keep_results(keep: bool) => options.keep_results = keep;
 
@@ -321,9 +322,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
 
     }
 
-    /// Adds a tag of the program to the [manifest](crate::results::Manifest), such as its version or that of a prompt.
-    /// Name and value may each have at most 1,000 bytes and no control characters. Setting a tag twice is an error of
-    /// [`build`](Self::build).
+    /// Adds a tag of the program to the [manifest](crate::results::Manifest), such as its version or the version of a
+    /// prompt. Name and value may each have at most 1,000 bytes and no control characters. [`build`](Self::build)
+    /// returns an error if you set a tag twice.
     pub fn tag(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.options
             .description

@@ -40,11 +40,11 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
         pub fn when(signal: impl Future<Output = ()> + Send + 'static)
             => 0.options.stop_when = Some(signal.boxed().shared());
 
-        /// Sets how long the rows in progress may take after a stop is requested by [`when`](Self::when) or
-        /// by a signal; the default is 30 s. Then they are abandoned: their programs and asynchronous metrics are
-        /// cancelled, and the result does not contain them. A row that computes without awaiting anything cannot be
-        /// cancelled, so the run waits one more second and ends without it. It can delay the end only if the runtime
-        /// has one thread and a program or another metric of the run waits.
+        /// Sets how long the rows in progress may take after a stop is requested by [`when`](Self::when) or by a
+        /// signal; the default is 30 s. Then they are abandoned: their programs and asynchronous metrics are cancelled,
+        /// and the result does not contain them. A row that computes without awaiting anything cannot be cancelled, so
+        /// the run waits one more second and ends without it. Such a row can delay the end only if the runtime has one
+        /// thread and a program or another metric of the run is waiting.
         ///
         /// ```
         /// use std::time::Duration;

@@ -95,8 +95,8 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
 
     /// Writes the rows as JSON Lines, one object per line:
     /// `{"id": .., "gold": .., "pred": .., "scores": {"NAME": {"outcome": "scored", "value": 1.0, "passed": true, "confidence": 1.0, "details": null, "feedback": null, "cost_msats": 0}}}`.
-    /// After the scores come `gold_hash` and `pred_hash`, by which `compare` and `agree` find other rows, and
-    /// `"positional": true` if the row has no id. `gold` and `pred` are present if a program was run or
+    /// After the scores come `gold_hash` and `pred_hash`, which `compare` and `agree` use to detect rows that are not
+    /// the same, and `"positional": true` if the row has no id. `gold` and `pred` are present if a program was run or
     /// [`save_rows`](Self::save_rows) is set. `latency_s`, `input_tokens`, `output_tokens` and `cost_msats` follow if
     /// the program returned them. `attributes`, `traceback`, and the keys `error`, `parts` and `metadata` of a score
     /// are present if there are any. `details` explains the score, unless `feedback` does.
@@ -118,8 +118,8 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
 impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     EvaluateBuilder<G, P>
 {
-    /// Prints rows as a table on standard output at the end of the run. A number prints the first rows, `true` (or
-    /// `None`) all rows, and `false` no table.
+    /// Prints rows as a table on standard output at the end of the run. A number prints that many rows from the start,
+    /// `true` (or `None`) prints all rows, and `false` prints no table.
     pub fn display_table(mut self, rows: impl Into<TableRows>) -> Self {
         let TableRows(rows) = rows.into();
         self.options.table_rows = rows.unwrap_or(0);
@@ -128,7 +128,8 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     }
 }
 
-/// The number of rows of a displayed table: `usize`, `bool` for all or no table, `Option<usize>` where `None` is all.
+/// The number of rows in a displayed table: a `usize`, a `bool` for all rows or no table, or an `Option<usize>` where
+/// `None` means all rows.
 #[cfg(feature = "report")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableRows(Option<usize>);

@@ -4,8 +4,8 @@
 
 #[cfg(not(feature = "report"))]
 #[diagnostic::on_unimplemented(
-    message = "`display_table` requires the feature `report`",
-    label = "write `features = [\"report\"]` after the version of `dsrs-metrics` in Cargo.toml"
+    message = "`display_table` requires the `report` feature",
+    label = "add `features = [\"report\"]` to the `dsrs-metrics` dependency in Cargo.toml"
 )]
 pub trait FeatureReport {}
 
@@ -22,8 +22,8 @@ impl<G, P> super::EvaluateBuilder<G, P> {
 
 #[cfg(not(feature = "csv"))]
 #[diagnostic::on_unimplemented(
-    message = "`csv` requires the feature `csv`",
-    label = "write `features = [\"csv\"]` after the version of `dsrs-metrics` in Cargo.toml"
+    message = "`csv` requires the `csv` feature",
+    label = "add `features = [\"csv\"]` to the `dsrs-metrics` dependency in Cargo.toml"
 )]
 pub trait FeatureCsv {}
 
@@ -40,8 +40,8 @@ impl<G, P> super::FileSettings<G, P> {
 
 #[cfg(not(feature = "parquet"))]
 #[diagnostic::on_unimplemented(
-    message = "`parquet` requires the feature `parquet`",
-    label = "write `features = [\"parquet\"]` after the version of `dsrs-metrics` in Cargo.toml"
+    message = "`parquet` requires the `parquet` feature",
+    label = "add `features = [\"parquet\"]` to the `dsrs-metrics` dependency in Cargo.toml"
 )]
 pub trait FeatureParquet {}
 
@@ -58,8 +58,8 @@ impl<G, P> super::FileSettings<G, P> {
 
 #[cfg(not(feature = "store"))]
 #[diagnostic::on_unimplemented(
-    message = "`store` requires the feature `store`",
-    label = "write `features = [\"store\"]` after the version of `dsrs-metrics` in Cargo.toml"
+    message = "`store` requires the `store` feature",
+    label = "add `features = [\"store\"]` to the `dsrs-metrics` dependency in Cargo.toml"
 )]
 pub trait FeatureStore {}
 
@@ -76,8 +76,8 @@ impl<G, P> super::ModelSettings<G, P> {
 
 #[cfg(not(feature = "ctrl-c"))]
 #[diagnostic::on_unimplemented(
-    message = "`on_ctrl_c` requires the feature `ctrl-c`",
-    label = "write `features = [\"ctrl-c\"]` after the version of `dsrs-metrics` in Cargo.toml"
+    message = "`on_ctrl_c` requires the `ctrl-c` feature",
+    label = "add `features = [\"ctrl-c\"]` to the `dsrs-metrics` dependency in Cargo.toml"
 )]
 pub trait FeatureCtrlC {}
 

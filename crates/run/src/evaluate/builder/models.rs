@@ -14,7 +14,7 @@ use crate::evaluate::row::StoreOptions;
 use crate::lm::Ledger;
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
-    /// Sets what happens to results that cost something: the store, the ledger; see [`ModelSettings`].
+    /// Sets what happens to results that cost something, such as whether a store keeps them; see [`ModelSettings`].
     ///
     /// ```
     /// use dsrs_metrics::{Evaluate, lm::Ledger, metrics};
@@ -29,7 +29,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 }
 
-/// Settings of what language models and programs cost, taken by [`EvaluateBuilder::models`].
+/// Settings for language models and programs that cost something, taken by [`EvaluateBuilder::models`].
 #[must_use]
 pub struct ModelSettings<G, P>(pub(super) EvaluateBuilder<G, P>);
 
@@ -44,9 +44,9 @@ where
     /// kill, and you pay only for what changed: a row, a metric, a prompt, a model. Everything else is computed again.
     /// The result is the same as with an empty store.
     ///
-    /// A record is written before the row goes on. Calls that were in progress when the process died are made again, as
-    /// are those that failed at no cost. Several processes may share a store. A [`Scorer`](crate::Scorer)'s budget
-    /// includes what a killed run paid.
+    /// A record is written before the row continues. Calls that were in progress when the process died are repeated,
+    /// and so are calls that failed at no cost. Several processes may share a store. A [`Scorer`](crate::Scorer)'s
+    /// budget includes what a killed run paid.
     ///
     /// A program's output depends on its inputs and its [version](Self::program_version). Without a version, the files,
     /// variables and settings that the program reads are unknown, so its outputs are kept only until the run ends. An
@@ -88,8 +88,8 @@ where
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ModelSettings<G, P> {
-    /// Names the version of the program. Stored outputs depend on it, and the manifest records it. With a version, the
-    /// next run reuses the outputs of this one.
+    /// Sets the program's version. The next run with the same version reuses this run's stored outputs. The manifest
+    /// records the version too.
     pub fn program_version(mut self, version: impl Into<String>) -> Self {
         let version = version.into();
         self.0.options.program_version = Some(version.clone());
@@ -97,15 +97,16 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ModelSettings<G, P> {
         self
     }
 
-    /// Pays again for stored results and replaces them, if `refresh` is true.
+    /// If `refresh` is `true`, pays for stored results again and replaces them.
     pub fn refresh(mut self, refresh: bool) -> Self {
         self.0.options.refresh = refresh;
         self
     }
 
     setters! {
-        /// Sets the ledger of the metrics' language models. The [manifest](crate::results::Manifest) has its totals at
-        /// the end of the run. A model records its calls there if it was built with the same ledger.
+        /// Sets the ledger of the metrics' language models. At the end of the run, the
+        /// [manifest](crate::results::Manifest) has its totals. A model records its calls in the ledger if the model
+        /// was built with it.
         pub fn ledger(ledger: Ledger) => 0.options.ledger = Some(ledger);
     }
 }

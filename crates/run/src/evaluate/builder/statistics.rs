@@ -86,7 +86,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StatisticsSettings<G, P
 
     setters! {
         /// Computes intervals by a BCa bootstrap with this many samples of the rows, instead of Wilson's and Student's
-        /// t; see [`Bootstrap::mean`](crate::stats::Bootstrap::mean). It takes 24 bytes per row and metric.
+        /// t; see [`Bootstrap::mean`](crate::stats::Bootstrap::mean). This takes 24 bytes per row and metric.
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;

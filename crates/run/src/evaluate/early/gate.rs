@@ -52,9 +52,9 @@ pub enum End {
 /// A gate that can be decided before all rows are evaluated.
 #[derive(Debug, Clone)]
 pub struct EarlyGate {
-    /// As written.
+    /// The gate as written.
     pub text: String,
-    /// What it limits.
+    /// What the gate limits.
     pub figure: Figure,
     /// The limit.
     pub bound: Bound,
@@ -208,7 +208,7 @@ fn score_range<G, P>(
     let Some(metric) = known(name) else {
         let names = metrics.iter().map(|metric| &*metric.name);
         return Err(format!(
-            "expected a metric of the run ({}), found `{}`",
+            "expected a metric in the run ({}), found `{}`",
             escape::names(names),
             escape::name(name)
         ));

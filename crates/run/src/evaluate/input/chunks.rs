@@ -5,13 +5,13 @@ use std::sync::{Condvar, Mutex, PoisonError};
 
 use super::numbering::{NextRow, Numbering, OwnRows, input_panicked};
 use super::source_row::Input;
-use crate::contract::{Pair, panic};
+use crate::contract::panic;
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::lock::lock;
 
 /// Decodes the rows of a chunk, up to the first error.
 pub(crate) type Chunk<'a, G, P> =
-    Box<dyn FnOnce() -> Vec<Result<Box<Pair<G, P>>, EvaluateError>> + Send + 'a>;
+    Box<dyn FnOnce() -> Vec<Result<Input<G, P>, EvaluateError>> + Send + 'a>;
 
 pub(crate) type Chunks<'a, G, P> = Box<dyn Iterator<Item = Chunk<'a, G, P>> + Send + 'a>;
 
@@ -119,7 +119,7 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
             if decoded.rows.has_failed {
                 break;
             }
-            match (decoded.number(row.map(Input::Predicted)), &mut own) {
+            match (decoded.number(row), &mut own) {
                 (Ok(row), Some(own)) => own.push_back(row),
                 (row, _) => {
                     decoded.rows.has_failed = row.is_err();
@@ -141,12 +141,12 @@ mod tests {
     use super::*;
     use crate::contract::rows::pair::Pair;
 
-    fn row(id: &str, number: u64) -> Result<Box<Pair<u64, u64>>, EvaluateError> {
-        Ok(Box::new(Pair::new(id, number, number)))
+    fn row(id: &str, number: u64) -> Result<Input<u64, u64>, EvaluateError> {
+        Ok(Input::Predicted(Box::new(Pair::new(id, number, number))))
     }
 
     /// Ten rows whose ids are their numbers.
-    fn ten_rows(chunk: u64) -> Vec<Result<Box<Pair<u64, u64>>, EvaluateError>> {
+    fn ten_rows(chunk: u64) -> Vec<Result<Input<u64, u64>, EvaluateError>> {
         (10 * chunk..10 * chunk + 10)
             .map(|number| row(&number.to_string(), number))
             .collect()

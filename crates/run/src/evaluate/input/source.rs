@@ -21,7 +21,7 @@ use super::devset::hash_order;
 use super::numbering::{NextRow, Numbered, Numbering, OwnRows, has_positional, input_panicked};
 use super::source_row::{Input, ListedRow};
 use super::stop::Stop;
-use crate::contract::{Example, Pair, Prediction, panic};
+use crate::contract::{Example, Prediction, panic};
 use crate::data::{DataFile, DataFiles};
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::lock::lock;
@@ -333,14 +333,14 @@ impl<'a, G, P> Source<'a, G, P> {
 
 /// Reads rows on a separate thread, a few ahead, because reading a pipe may block.
 pub(crate) fn read_on_thread(
-    rows: impl Iterator<Item = Result<Box<Pair>, EvaluateError>> + Send + 'static,
+    rows: impl Iterator<Item = Result<Input<Example, Prediction>, EvaluateError>> + Send + 'static,
 ) -> Result<Source<'static, Example, Prediction>, EvaluateError> {
     const AHEAD: usize = 8;
     let (send, receive) = mpsc::channel(AHEAD);
     let read = move || {
         let result = panic::catch(false, || {
             for row in rows {
-                if send.blocking_send(row.map(Input::Predicted)).is_err() {
+                if send.blocking_send(row).is_err() {
                     // The run has ended.
                     break;
                 }

@@ -32,7 +32,7 @@ pub(crate) struct RowDetails {
 }
 
 impl<P> Input<Example, P> {
-    /// Returns a row with the predictions of its samples.
+    /// Returns a row with the predictions of its samples; none if it has no prediction.
     pub(crate) fn of_samples(pair: Pair, preds: Vec<P>) -> Self {
         let details = RowDetails {
             id: pair.id,
@@ -42,7 +42,11 @@ impl<P> Input<Example, P> {
         };
         let details = Some(Box::new(details));
         let gold = Arc::new(pair.gold);
-        Self::Rollouts(ListedRow { gold, details }, preds)
+        let row = ListedRow { gold, details };
+        match preds.is_empty() {
+            true => Self::ToPredict(row),
+            false => Self::Rollouts(row, preds),
+        }
     }
 }
 

@@ -120,7 +120,7 @@ pub struct RunManifest {
     /// What decided the gates of a run that may end before all rows are evaluated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub early: Option<EarlyResult>,
-    /// What the metrics that judged a sample of the rows say about all of them.
+    /// For each metric that judged a sample of the rows, its estimate for all rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub truth: Vec<TruthResult>,
     /// The library that made the measurement.
@@ -148,9 +148,9 @@ pub struct ProcessManifest {
     /// The commit of the working folder, if it is in a git repository. Only recorded if the run writes a result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitCommit>,
-    /// The XXH3 hash of the executable, as 128 bits in hexadecimal. It also covers functions that a metric calls and
-    /// the [fingerprint](dsrs_metrics_core::spec::MetricSpec::code) of its code does not. Only recorded if the run
-    /// writes a result file; `None` if the executable cannot be read or is built without optimizations.
+    /// The XXH3 hash of the executable, as 128 bits in hexadecimal. It also covers the functions that a metric calls,
+    /// which the [fingerprint](dsrs_metrics_core::spec::MetricSpec::code) of the metric's code does not. Only recorded
+    /// if the run writes a result file; `None` if the executable cannot be read or is built without optimizations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
     /// Tokens and cost of the program and the metrics.
@@ -197,10 +197,10 @@ pub struct GitCommit {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DescribedFile {
-    /// Its length in bytes.
+    /// The file's length in bytes.
     pub bytes: u64,
-    /// The XXH3 hash of its content, as 128 bits in hexadecimal. It detects accidental changes, but no deliberate ones:
-    /// anyone who changes the file can change the manifest too.
+    /// The XXH3 hash of the file's content, as 128 bits in hexadecimal. It detects accidental changes but not
+    /// deliberate ones, because anyone who changes the file can change the manifest too.
     pub xxh3: String,
 }
 

@@ -13,9 +13,9 @@ pub struct EarlyResult {
     /// The maximum probability that any verdict is wrong; `None` if no remaining row could change one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
-    /// The rows that were evaluated.
+    /// The number of rows that were evaluated.
     pub evaluated: u64,
-    /// All rows.
+    /// The number of all rows.
     pub rows: u64,
     /// The gates.
     pub gates: Vec<DecidedGate>,
@@ -33,8 +33,8 @@ pub struct DecidedGate {
     pub gate: String,
     /// `true` if it passed; `None` if the rows did not decide it before the end of the run.
     pub passed: Option<bool>,
-    /// The evidence for the verdict: 1 / `e_value` bounds the probability that it is wrong. `None` if no remaining row
-    /// could change the verdict.
+    /// The evidence for the verdict: 1 / `e_value` bounds the probability that the verdict is wrong. `None` if no
+    /// remaining row could change the verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub e_value: Option<f64>,
 }

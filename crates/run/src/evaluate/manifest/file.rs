@@ -53,7 +53,7 @@ fn unreadable(manifest: &Path, reason: &dyn Display) -> ManifestError {
 
 fn later_version(file: &Path, found: &dyn Display) -> ManifestError {
     ManifestError(format!(
-        "`{}` has the format version {found}, and this version of dsrs-metrics reads {FORMAT}; update dsrs-metrics",
+        "`{}` has the format version {found}, but this version of dsrs-metrics reads {FORMAT}; update dsrs-metrics",
         file.display()
     ))
 }
@@ -133,7 +133,7 @@ fn find_at(
     let (manifest, own) = parse(&path, &text)?;
     let other = || {
         ManifestError(format!(
-            "the manifest `{}` belongs to another run than `{}`; restore the manifest of the run, or remove this one to use \
+            "the manifest `{}` belongs to a different run than `{}`; restore the manifest of the run, or remove this one to use \
              the results without their identity",
             path.display(),
             file.display()
@@ -158,8 +158,8 @@ fn find_at(
     Err(match references {
         [] if found.bytes > described.bytes => other(),
         _ => ManifestError(format!(
-            "`{}` was changed after it was written: its manifest `{}` describes {} bytes with another content than \
-             these {} bytes; write it again, or remove the manifest to use the results without their identity",
+            "`{}` was changed after it was written: its manifest `{}` describes {} bytes with different content, \
+             found {} bytes; write it again, or remove the manifest to use the results without their identity",
             file.display(),
             path.display(),
             described.bytes,

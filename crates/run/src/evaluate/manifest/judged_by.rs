@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::messages::escape;
 
-/// How many replies to one judge came from one reported model. The guide page `judges` has an example.
+/// How many replies to one judge came from one reported model. For an example, see the guide's `judges` page.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct JudgedBy {

@@ -11,22 +11,22 @@ use crate::stats::Interval;
 pub struct TruthResult {
     /// The metric.
     pub metric: String,
-    /// The metric whose scores of all rows the sample is stratified by.
+    /// The metric that the sample is stratified by. It has a score for every row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// How the mean is estimated.
     pub method: TruthMethod,
-    /// The rows that the sample is taken from: those with a prediction.
+    /// The number of rows that the sample is taken from: those with a prediction.
     pub rows: u64,
-    /// The rows of the sample.
+    /// The number of rows in the sample.
     pub sampled: u64,
-    /// The sampled rows that have a score or failed.
+    /// The number of sampled rows that have a score or failed.
     pub judged: u64,
     /// The estimated mean of all rows.
     pub mean: f64,
     /// The 95% interval of the mean of these rows.
     pub ci95: [f64; 2],
-    /// The number of rows whose judgement alone would give an interval as narrow.
+    /// The number of rows that would have to be judged to get an interval this narrow without a proxy.
     pub worth: f64,
     /// The strata of the sample.
     pub strata: Vec<TruthStratum>,
@@ -39,9 +39,9 @@ pub struct TruthResult {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TruthStratum {
-    /// All rows.
+    /// The number of rows in the stratum.
     pub rows: u64,
-    /// The rows of the sample.
+    /// The number of sampled rows in the stratum.
     pub sampled: u64,
 }
 

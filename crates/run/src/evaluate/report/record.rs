@@ -132,7 +132,7 @@ pub struct ResultScore {
     /// The budget that did not cover a skipped row, in millisatoshis.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_msats: Option<u64>,
-    /// The probability with which a row that is not in the sample could have been.
+    /// The probability that a row outside the sample had of being drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probability: Option<f64>,
     /// Named scores, such as `precision`.
@@ -178,7 +178,7 @@ pub struct ResultScore {
 pub enum ResultOutcome {
     /// The metric returned a score.
     Scored,
-    /// The metric counted the row for its score of all rows; the row has no score of its own.
+    /// The row contributes to the metric's score of all rows and has no score of its own.
     Counted,
     /// A cheaper metric rejected the row.
     Gated,

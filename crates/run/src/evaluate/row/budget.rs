@@ -13,12 +13,12 @@ use crate::evaluate::lock::lock;
 
 /// The state of a scorer's budget, shared by all its clones. All amounts are in millisatoshis.
 ///
-/// `spent + reserved <= limit` always holds, unless a metric cost more than it declared. Then `overrun` is the excess,
-/// and no call starts unless the rest covers it.
+/// `spent + reserved <= limit` always holds, unless a metric cost more than it declared. In that case, `overrun` is the
+/// excess, and a call starts only if the rest of the budget covers it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct BudgetReport {
-    /// The limit. Without one, nothing is reserved.
+    /// The limit; if there is none, nothing is reserved.
     pub limit: Option<u64>,
     /// The reported cost of calls, scored or failed.
     pub spent: u64,
@@ -222,11 +222,11 @@ pub struct Spending {
     pub saved_msats: u64,
     /// The reported cost of the calls of both tiers, scored or failed. A call that panicked reports none.
     pub spent_msats: u64,
-    /// The amount reserved for calls; 0 without a budget.
+    /// The amount reserved for calls; 0 if there is no budget.
     pub reserved_msats: u64,
     /// The amount that was reserved and released without being spent.
     pub returned_msats: u64,
-    /// The amount by which calls exceeded their reservations; 0 without a budget.
+    /// The amount by which calls exceeded their reservations; 0 if there is no budget.
     pub overrun_msats: u64,
 }
 

@@ -194,7 +194,7 @@ impl<G: Sync, P: Sync> Plan<'_, G, P> {
     }
 }
 
-/// Returns why the metric cannot read the row; `None` if it can.
+/// Returns why the metric cannot read the row; `None` if it can, or if it reads NaN, which only fails the row.
 fn read_error<G: Sync, P: Sync>(
     metric: &dyn Metric<G, P>,
     gold: &G,
@@ -210,5 +210,8 @@ fn read_error<G: Sync, P: Sync>(
         .into_future()
         .now_or_never()
         .and_then(Result::err);
+    if error.as_ref().is_some_and(MetricError::is_not_finite) {
+        return None;
+    }
     Some(error.unwrap_or_else(|| MetricError::failed(metric.name(), "it cannot evaluate this row")))
 }

@@ -19,8 +19,8 @@ use crate::contract::{MetricCall, Outcome, Program, ProgramRun, RepeatNumber, Se
 use crate::evaluate::lock::lock;
 
 /// The number of the current rollout, from 0. [`Scorer::run`](crate::Scorer::run) sets it for the program:
-/// `Settings::get::<RolloutNumber>()`. If your program has a cache or a seed, make it depend on this number, or all
-/// rollouts are the same.
+/// `Settings::get::<RolloutNumber>()`. If your program has a cache or a seed, make it depend on this number; otherwise
+/// all rollouts are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RolloutNumber(pub usize);
 

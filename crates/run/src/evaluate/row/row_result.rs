@@ -22,8 +22,8 @@ pub struct RowResult<G = Example, P = Prediction> {
     /// Trace, usage and latency of the program; `None` if the program failed, or if the row came with its prediction
     /// and without these.
     pub run: Option<Box<ProgramRun>>,
-    /// The outcome of each metric, in the order of the metrics. With [repeats](crate::EvaluateBuilder::repeats), the
-    /// score is their mean.
+    /// The outcome of each metric, in the order of the metrics. With [repeats](crate::EvaluateBuilder::repeats), each
+    /// score is the mean over the repeats.
     pub outcomes: Vec<Outcome>,
     /// The evaluations of the row, if there are several.
     pub repeats: Vec<Repeat<P>>,

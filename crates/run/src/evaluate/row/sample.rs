@@ -14,13 +14,13 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Takes this many rows, at least 10.
+    /// Samples this many rows, at least 10.
     pub fn rows(rows: u64) -> Self {
         Self { rows, by: None }
     }
 
-    /// Takes the rows in proportion from strata of another metric of the run, its proxy: by verdict, or by fifths of its
-    /// scores. The closer the proxy follows the truth, the narrower the interval.
+    /// Samples the rows in proportion from strata of another metric of the run, its proxy. The strata are the proxy's
+    /// verdicts, or fifths of its scores. The closer the proxy follows the truth, the narrower the interval.
     #[must_use]
     pub fn stratified_by(self, proxy: impl Into<String>) -> Self {
         let by = Some(proxy.into());

@@ -32,9 +32,9 @@ pub struct MetricSummary {
     /// The metric's name; `NAME.PART` for one of several named scores.
     #[serde(skip)]
     pub name: String,
-    /// The score, in the range of the metric: the share of true in [0, 1] for a bool, the mean for a number, the score
-    /// of all rows for a corpus metric. `None` if no row has a score, if the score of all rows is
-    /// [not defined](Self::not_defined), or if no prediction has a field that the metric reads.
+    /// The score, in the range of the metric: the share of `true` in [0, 1] for a bool, the mean for a number, the
+    /// score of all rows for a corpus metric. `None` if no row has a score, if the score of all rows is [not
+    /// defined](Self::not_defined), or if no prediction has a field that the metric reads.
     pub score: Option<f64>,
     /// The standard error and the 95% interval of [`score`](Self::score): Wilson's interval for a bool, and Student's t for
     /// numbers, or Wilson's if [most are equal](crate::stats::Moments::uncertainty_within). It is cluster-robust if rows have
@@ -49,7 +49,7 @@ pub struct MetricSummary {
     /// `None` for a named score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeats: Option<Box<RepeatSummary>>,
-    /// The mean, with each failed row as the failure score.
+    /// The mean, in which each failed row counts as the failure score.
     pub mean: Option<f64>,
     /// The mean over the scored rows.
     pub mean_scored: Option<f64>,
@@ -72,8 +72,8 @@ pub struct MetricSummary {
     /// Rows that are not in the sample that the metric judged; see [`truth`](crate::EvaluateBuilder::truth).
     #[serde(skip_serializing_if = "is_zero")]
     pub not_sampled: u64,
-    /// The estimate from the sample, which is the [`score`](Self::score), [`mean`](Self::mean) and interval. `None` if the
-    /// metric evaluated all rows.
+    /// The estimate from the sample, which determines the [`score`](Self::score), [`mean`](Self::mean) and interval.
+    /// `None` if the metric evaluated all rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<Box<TruthResult>>,
     /// Rows that passed: true, or on the good side of the threshold. `None` if the metric has no verdict.
@@ -87,7 +87,7 @@ pub struct MetricSummary {
     /// [`Scored::missing_fields`](dsrs_metrics_core::Scored::missing_fields).
     #[serde(skip_serializing_if = "is_zero")]
     pub missing: u64,
-    /// The number of these rows per field. A row may lack several fields.
+    /// The number of rows that lack each field. A row may lack several fields.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub missing_fields: BTreeMap<String, u64>,
     /// The fields that no scored prediction has. Their names are wrong, so the metric has no headline.
@@ -111,7 +111,7 @@ pub struct MetricSummary {
     /// included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corpus: Option<f64>,
-    /// Why the rows of a corpus metric give no score.
+    /// Why the rows of a corpus metric determine no score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_defined: Option<String>,
     /// The distribution of the scores, if they are numbers in a finite range; `None` for a named score.

@@ -23,12 +23,12 @@ pub struct RepeatSummary {
     pub evaluations: u64,
     /// The number of failed evaluations in all rows.
     pub failed: u64,
-    /// The variance between the repeats of a row, averaged over rows. `None` without rows.
+    /// The variance between the repeats of a row, averaged over rows. `None` if there are no rows.
     pub variance_within: Option<f64>,
-    /// The variance between rows, without the part that comes from repeats: the variance of the rows' means less
+    /// The variance between rows, without the part that comes from repeats: the variance of the rows' means minus
     /// `variance_within / repeats`, at least 0 (one-way analysis of variance). `None` with fewer than two rows.
     pub variance_between: Option<f64>,
-    /// The probability that two repeats of a row have the same score, in [0, 1]. `None` without rows.
+    /// The probability that two repeats of a row have the same score, in [0, 1]. `None` if there are no rows.
     pub consistency: Option<f64>,
     /// pass@k: the probability that at least one of k repeats passes, in [0, 1], by k. This is the unbiased estimate;
     /// see [`Proportion::pass_at`]. Empty if the metric has no verdict.

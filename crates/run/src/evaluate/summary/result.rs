@@ -27,8 +27,8 @@ const SHOWN_PARTS: usize = 20;
 #[must_use]
 #[non_exhaustive]
 pub struct EvaluationResult<G = Example, P = Prediction> {
-    /// The score of the first metric, in its range: the mean (for a bool, the share of true in [0, 1]) or one score of
-    /// all rows. `None` if no row has a score, or if no prediction has a field that the metric reads (see
+    /// The score of the first metric, in its range: the mean (for a bool, the share of `true` in [0, 1]) or one score
+    /// of all rows. `None` if no row has a score, or if no prediction has a field that the metric reads (see
     /// [`MetricSummary::unknown_fields`]).
     pub score: Option<f64>,
     /// The rows in input order; empty with `keep_results(false)`.
@@ -58,8 +58,8 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub store: Option<StoreUse>,
     /// The mappings of [`score_files`](crate::Evaluate::score_files) whose path no row has, if all rows were read.
     pub unused_mappings: Vec<Mapping>,
-    /// What to know of the files of [`score_files`](crate::Evaluate::score_files): the delimiter that a header shows, and
-    /// how many rows a join with gold rows left out.
+    /// Notes on the files of [`score_files`](crate::Evaluate::score_files), such as the delimiter that a header shows,
+    /// or how many rows a join with gold rows left out.
     pub notes: Vec<String>,
     /// The manifest of the run: the identities of the metrics, the data files, the program.
     pub manifest: Box<Manifest>,
@@ -305,7 +305,7 @@ impl<G, P> fmt::Debug for EvaluationResult<G, P> {
 ///
 /// As JSON:
 /// `{"latency_s": .., "latency_rows": N, "input_tokens": .., "output_tokens": .., "cost_msats": .., "usage_rows": N}`.
-/// The latency is the one that the program itself returned, because a measured one differs from run to run.
+/// The latency is the one that the program itself returned, because measured latencies differ from run to run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProgramTotals {

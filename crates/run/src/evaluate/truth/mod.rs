@@ -72,7 +72,7 @@ fn checked<G, P>(
                 false => format!("write {}", names.join(" or ")),
             };
             Err(format!(
-                "expected another metric of the run to stratify by, found `{by}`; {write}"
+                "expected another metric in the run to stratify by, found `{by}`; {write}"
             ))
         }
     }

@@ -239,8 +239,9 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
             outcomes,
             ..
         } = self;
-        let Input::Predicted(pair) = input else {
-            return;
+        let pair = match input {
+            Input::Predicted(pair) => pair,
+            without_pred => return self.wait_for((index, without_pred)),
         };
         let (gold, pred) = (&pair.gold, &pair.pred);
         let call = run.plan.call(gold, pred, pair.run.as_deref());
@@ -264,7 +265,8 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
         self.finish(index, row);
     }
 
-    /// Evaluates a row on which a metric has to wait, although its spec says that it is synchronous.
+    /// Evaluates a row without a prediction, or one on which a metric has to wait although its spec says that it is
+    /// synchronous.
     fn wait_for(&mut self, (index, input): Numbered<G, P>) {
         let row = self
             .run

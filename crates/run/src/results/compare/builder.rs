@@ -61,8 +61,8 @@ impl ComparisonBuilder {
         pub fn metrics(names: impl IntoIterator<Item = impl Into<String>>)
             => metrics = names.into_iter().map(Into::into).collect();
 
-        /// Sets the metrics for which lower scores are better, such as an error rate; each must be compared. You need
-        /// this only for runs without a manifest.
+        /// Sets the metrics for which lower scores are better, such as an error rate; each of them must be compared.
+        /// You need this only for runs without a manifest.
         pub fn lower_is_better(names: impl IntoIterator<Item = impl Into<String>>)
             => lower_is_better = names.into_iter().map(Into::into).collect();
 
@@ -82,10 +82,10 @@ impl ComparisonBuilder {
         /// group of its own.
         pub fn group(field: impl Into<String>) => group = Some(field.into());
 
-        /// Sets whether rows that only one run has are left out, instead of being an error.
+        /// Sets whether rows that only one run has are left out instead of causing an error.
         pub fn only_paired(only_paired: bool) => only_paired = only_paired;
 
-        /// Requires a manifest. A run without one becomes an error, because nothing says what it measured. An edited
+        /// Requires a manifest. A run without a manifest is an error, because nothing says what it measured. An edited
         /// result file or manifest is always an error.
         ///
         /// ```
@@ -110,8 +110,8 @@ impl ComparisonBuilder {
         /// [`permutation_limit`](crate::stats::permutation_limit).
         pub fn draws(draws: u32) => draws = Some(draws);
 
-        /// Sets whether pass or fail is tested with the mid-p value of McNemar's test instead of the exact one. It
-        /// finds more differences, but may slightly exceed its level; see
+        /// Sets whether pass or fail is tested with the mid-p value of McNemar's test instead of the exact one. The
+        /// mid-p value finds more differences but may slightly exceed the significance level; see
         /// [`mcnemar_mid_p`](crate::stats::mcnemar_mid_p).
         pub fn mid_p(mid_p: bool) => mid_p = mid_p;
 
@@ -149,8 +149,8 @@ impl ComparisonBuilder {
         /// Sets the seed of the permutation test, and of the order of the rows in a sequential one; 0 by default.
         pub fn seed(seed: u64) => seed = seed;
 
-        /// Sets the maximum number of ids listed per metric as better, and as worse. The default is all, at about 60
-        /// bytes each.
+        /// Sets the maximum number of ids listed per metric as better, and as worse. By default, all ids are listed, at
+        /// about 60 bytes each.
         pub fn listed_rows(limit: usize) => listed_rows = Some(limit);
     }
 
@@ -168,7 +168,7 @@ impl ComparisonBuilder {
         self.of_scores(&self.scores(a)?, &self.scores(b)?)
     }
 
-    /// Reads from a result file the ids, outcomes and values that this comparison needs. A row takes about 100 bytes of
+    /// Reads the ids, outcomes and values that this comparison needs from a result file. A row takes about 100 bytes of
     /// memory, plus 24 for each metric.
     ///
     /// ```
@@ -223,7 +223,7 @@ impl ComparisonBuilder {
         }
     }
 
-    /// Compares like [`of`](Self::of), from scores that this builder's [`read`](Self::read) returned.
+    /// Like [`of`](Self::of), for scores that this builder's [`read`](Self::read) returned.
     ///
     /// # Errors
     /// Returns the same errors as [`of`](Self::of).
@@ -251,7 +251,7 @@ impl ComparisonBuilder {
             return Err(ResultsError::new(
                 ResultsErrorKind::Identity,
                 format!(
-                    "{sentences}; no metric is left to compare: score both runs with the same metrics, or write --allow-different {names} (in code, `allow_different`)"
+                    "{sentences}; no metric is left to compare: score both runs with the same metrics, or pass --allow-different {names} (in code, `allow_different`)"
                 ),
             ));
         }
@@ -298,7 +298,7 @@ impl ComparisonBuilder {
                 let hint = hint(metric, without.run.metrics());
                 let (file, metric) = (without.run.name(), escape::name(metric));
                 return Err(ResultsError::rows(format!(
-                    "{file}: no row has a score of `{metric}`{hint}"
+                    "{file}: no row has a score for `{metric}`{hint}"
                 )));
             }
         }
@@ -312,7 +312,7 @@ impl ComparisonBuilder {
                 let suggestion = suggestion(metric, &known).unwrap_or_default();
                 let (file, other) = (without.run.name(), with.run.name());
                 return Err(ResultsError::rows(format!(
-                    "{file}: no row has a score of `{}`, which {other} has; to compare only some metrics, name them with -m{suggestion}",
+                    "{file}: no row has a score for `{}`, which {other} has; to compare only some metrics, select them with -m{suggestion}",
                     escape::name(metric)
                 )));
             }
@@ -389,7 +389,7 @@ impl ComparisonBuilder {
             if let Some([of_a, of_b]) = rows.different_formulas() {
                 let [of_a, of_b] = [&of_a, &of_b].map(|formula| escape::name(formula));
                 let message = format!(
-                    "expected one formula in both runs, found {of_a} and {of_b}; score both runs with the same parameters"
+                    "expected the same formula in both runs, found {of_a} and {of_b}; score both runs with the same parameters"
                 );
                 return Err(ResultsError::metric(name, &message));
             }

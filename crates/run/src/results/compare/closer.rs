@@ -140,7 +140,7 @@ impl MetricComparison {
                 "not enough rows to compare judge {first} with {second}: {figures}; a test at 5% needs at least {needed} rows"
             ),
             Verdict::Unchanged | Verdict::NoDifference | Verdict::NotTested => {
-                format!("no difference can be shown between judge {first} and {second}: {figures}")
+                format!("no significant difference between judge {first} and {second}: {figures}")
             }
         }
     }

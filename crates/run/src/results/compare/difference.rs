@@ -16,7 +16,7 @@ use crate::stats::{
 
 /// The difference between two runs over the compared rows: of their means, or of their scores of all rows.
 ///
-/// Means of pass or fail are shares in [0, 1]. `None` is a figure that cannot be computed. For a score of all rows,
+/// Means of pass or fail are shares in [0, 1]. A figure that cannot be computed is `None`. For a score of all rows,
 /// single rows have no score, so `wins` and `losses` are 0 and `ties` counts the rows with equal contributions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -30,8 +30,8 @@ pub struct PairedDifference {
     pub a: Option<f64>,
     /// The mean of the second run, or its score of all rows.
     pub b: Option<f64>,
-    /// The second minus the first. `None` without rows, with a score above 1e150 in magnitude, or if a score of all
-    /// rows is unknown.
+    /// The second minus the first. `None` if there are no rows, if a score is above 1e150 in magnitude, or if a score
+    /// of all rows is unknown.
     pub difference: Option<f64>,
     /// The standard error of the difference: of the mean difference between rows, or cluster-robust by group. For a
     /// score of all rows, from the paired bootstrap (Koehn 2004).
@@ -39,7 +39,7 @@ pub struct PairedDifference {
     /// The 95% interval of the difference: Tango's for pass or fail, otherwise Student's t, or Wilson's if [most rows
     /// are equal](Moments::uncertainty_within). For a score of all rows, from the same bootstrap.
     pub ci95: Option<Interval>,
-    /// The two-sided p-value of `test`; `None` without a difference.
+    /// The two-sided p-value of `test`; `None` if `difference` is `None`.
     pub p_value: Option<f64>,
     /// The test of whether the runs are equally good.
     pub test: DifferenceTest,

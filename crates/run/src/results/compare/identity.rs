@@ -220,7 +220,7 @@ pub(in crate::results) fn check_allowed(
         None => Ok(()),
         Some(metric) => {
             let (name, hint) = (escape::name(metric), hint(metric, known));
-            let message = format!("`{name}` may differ, and no run has this metric{hint}");
+            let message = format!("`{name}` may differ, but no run has this metric{hint}");
             Err(ResultsError::setting("allow_different", message))
         }
     }
@@ -256,7 +256,7 @@ fn differences(
 /// Returns the sentence about a metric whose code differs from that in the first run.
 pub(crate) fn other_code(name: &str, first: &str) -> String {
     let name = escape::name(name);
-    format!("the code of `{name}` changed since {first}; raise its version if the meaning did")
+    format!("the code of `{name}` changed since {first}; raise its version if its meaning changed")
 }
 
 /// Returns `true` if a metric's code changed but its version did not.

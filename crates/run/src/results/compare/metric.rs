@@ -55,7 +55,7 @@ pub struct MetricComparison {
     /// The mean difference if rows that only one run scored counted as failures of the other.
     #[serde(skip)]
     pub(crate) difference_with_lost: Option<f64>,
-    /// The number of these rows by outcome.
+    /// The number of rows that are not compared, by outcome.
     pub without_score: Sides<BTreeMap<&'static str, u64>>,
     /// The rows in which the second run is better, largest difference first, at most
     /// [`listed_rows`](super::ComparisonBuilder::listed_rows). `wins` counts them all.
@@ -92,7 +92,7 @@ pub enum Verdict {
     Worse,
     /// No row changed. The interval shows which differences the rows rule out.
     Unchanged,
-    /// No difference can be shown. This is not evidence that the runs are equal.
+    /// There is no significant difference. This is not evidence that the runs are equal.
     NoDifference,
     /// With so few rows or groups, no p-value can be below 0.05.
     NotEnoughRows {

@@ -78,7 +78,7 @@ pub struct Comparison {
     pub seed: u64,
     /// What the runs measured, and the metrics that differ and are therefore not compared.
     pub identity: IdentityComparison,
-    /// The metrics, in the order of the first run or of your selection.
+    /// The compared metrics, in the order you selected them, or in the first run's order if you didn't.
     #[serde(serialize_with = "metric::by_name")]
     pub metrics: Vec<MetricComparison>,
 }

@@ -52,8 +52,12 @@ impl<'a> Pairs<'a> {
         if pairs.is_empty() {
             let [of_a, of_b] = [&only_in_a, &only_in_b]
                 .map(|ids| escape::name(ids.first().map_or("", String::as_str)));
+            let at = match b.rows.at(0).line {
+                0 => name_b.to_owned(),
+                line => format!("{name_b}:{line}"),
+            };
             return Err(ResultsError::rows(format!(
-                "no id of {name_a} is in {name_b}: found ids such as `{of_a}` and `{of_b}`; compare runs over the same rows"
+                "{at}: `id`: expected ids of {name_a} such as `{of_a}`, found `{of_b}`, and no other row has one; compare runs over the same rows"
             )));
         }
         let by_position = a.rows.has_positional() || b.rows.has_positional();
@@ -65,10 +69,10 @@ impl<'a> Pairs<'a> {
             );
             return Err(ResultsError::rows(match by_position {
                 true => format!(
-                    "expected as many rows in both runs, which have no ids and are paired by position, found {only_a} and {only_b}; score both with --map id=COLUMN, a column that differs in each row"
+                    "expected the same number of rows in both runs, which have no ids and are paired by position, found {only_a} and {only_b}; score both with --map id=COLUMN, using a column whose value is different in each row"
                 ),
                 false => format!(
-                    "expected the same rows in both runs, found {only_a} and {only_b}; to compare the {paired} common rows, write --only-paired (in code, `only_paired(true)`)"
+                    "expected the same rows in both runs, found {only_a} and {only_b}; to compare the {paired} common rows, pass --only-paired (in code, `only_paired(true)`)"
                 ),
             }));
         }
@@ -103,7 +107,7 @@ impl<'a> Pairs<'a> {
             let (ids, a, b) = (first_ids(&ids), a.rows.at(first.a), b.rows.at(first.b));
             let advice = match by_position {
                 true => {
-                    "the rows have no ids and are paired by position: score both runs with --map id=COLUMN, a column that differs in each row"
+                    "the rows have no ids and are paired by position: score both runs with --map id=COLUMN, using a column whose value is different in each row"
                 }
                 false => "compare runs over the same data",
             };

@@ -280,7 +280,7 @@ pub(crate) fn about(rows: u64) -> String {
 }
 
 impl MetricComparison {
-    /// Returns the result as a sentence: which run is better by how much, or that no difference can be shown.
+    /// Returns the result as a sentence: which run is better by how much, or that there is no significant difference.
     ///
     /// ```
     /// use dsrs_metrics::results::{Comparison, Results};
@@ -414,7 +414,7 @@ impl MetricComparison {
                     .ci95
                     .map_or(String::new(), |it| format!(" {}", unit.interval(it)));
                 let change = unit.change_with_unit(difference);
-                format!("no difference can be shown: B - A = {change}{interval} ({p}, {found})")
+                format!("no significant difference: B - A = {change}{interval} ({p}, {found})")
             }
         }
     }
@@ -469,7 +469,7 @@ impl MetricComparison {
         let found = [shows("B", Verdict::Better), shows("A", Verdict::Worse)];
         let found: Vec<String> = found.into_iter().flatten().collect();
         let found = match found.is_empty() {
-            true => "no difference can be shown in any group".to_owned(),
+            true => "no significant difference in any group".to_owned(),
             false => found.join("; "),
         };
         let tested = groups

@@ -97,7 +97,7 @@ fn judges(run: &RunManifest) -> Vec<String> {
     });
     let others = run.judged_by_others.iter().map(|(metric, count)| {
         format!(
-            "{metric}: replies from further models or fingerprints: {}",
+            "{metric}: replies from other models or fingerprints: {}",
             thousands(*count)
         )
     });
@@ -424,7 +424,7 @@ mod tests {
         let shown = lines("Judges", &manifest(&judged_by, &Value::Null));
         let first = "polite: a:x replied as x-1 (2 replies), x-2 (2 replies), x-3 (2 replies), x-4 (2 replies), x-5 (2 replies) and 2 more";
         let second = "polite: a:y replied as an unknown model; fingerprint: fp_1 (1 reply)";
-        let others = "polite: replies from further models or fingerprints: 1,200";
+        let others = "polite: replies from other models or fingerprints: 1,200";
         assert_eq!(shown, [first, second, others]);
     }
 

@@ -99,7 +99,7 @@ impl HtmlReport<'_> {
             })
     }
 
-    /// Writes the page to a file, which appears under its name once it is complete.
+    /// Writes the page to a file atomically: the file appears only once it is complete.
     ///
     /// # Errors
     /// Returns the errors of [`to_html`](Self::to_html), and an error if the file cannot be written.

@@ -20,7 +20,7 @@ use crate::results::{Results, ResultsError};
 ///
 /// The file makes no requests. Strings from rows are shown as text, even if they contain HTML, and are shortened beyond
 /// 20,000 characters. In a mean, a failed row counts as the [failure score](Results::with_failure_score); gated,
-/// skipped and abstained rows are counted but are in no mean. Requires the feature `html`.
+/// skipped and abstained rows are counted but are in no mean. Requires the `html` feature.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -108,7 +108,7 @@ impl<'a> HtmlReport<'a> {
         /// independent.
         pub fn group(field: impl Into<String>) => group = Some(field.into());
 
-        /// Requires a manifest. A run without one becomes an error, because nothing says what it measured.
+        /// Requires a manifest. A run without a manifest is an error, because nothing says what it measured.
         pub fn require_identity(require_identity: bool) => require_identity = require_identity;
         /// Sets whether a metric with the same version but different code counts as a different metric, whose
         /// difference is not shown.

@@ -76,7 +76,7 @@ impl ReportRun<'static> {
 
     setters! {
         /// Sets the score that a failed row contributes to a mean. The default is the score in the manifest, or 0
-        /// without one.
+        /// without a manifest.
         pub fn with_failure_score(score: f64) => scores.run.failure_score = score;
     }
 }
@@ -155,6 +155,7 @@ impl<'a> ReportRun<'a> {
         let mut found = Vec::with_capacity(places.len());
         read_lines(
             NamedFile {
+                sources: &[],
                 path: file,
                 name: Path::new(self.name()),
             },

@@ -132,7 +132,7 @@ pub fn recall_score(prediction: &str, reference: &str) -> f64 {
 /// Returns `true` if the prediction matches any reference exactly (`frac` of at least 1) or with a token F1
 /// of at least `frac`; dspy's `answer_exact_match`.
 ///
-/// A `frac` of 0 or less accepts every prediction, NaN none.
+/// A `frac` of 0 or less accepts every prediction, and NaN accepts none.
 ///
 /// # Errors
 /// Returns [`NoReferences`] if `answers` is empty.
@@ -152,9 +152,9 @@ pub fn answer_exact_match<S: AsRef<str>>(
 
 /// Returns `true` if any passage contains any answer as consecutive tokens; dspy's `answer_passage_match`.
 ///
-/// Both sides are normalized with [`normalize_text`] and then split with [`dpr_normalize`]. The result is false without
-/// answers or without passages. As in dspy, an answer that normalizes to an empty string is found in every passage; the
-/// other profiles find it in none.
+/// Both sides are normalized with [`normalize_text`] and then split with [`dpr_normalize`]. The result is `false` if
+/// there are no answers or no passages. As in dspy, an answer that normalizes to an empty string is found in every
+/// passage; the other profiles find it in none.
 ///
 /// ```
 /// # use dsrs_metrics::text::answer_passage_match;

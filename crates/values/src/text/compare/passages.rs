@@ -9,7 +9,7 @@ use crate::text::words::WordLists;
 /// Splits a string into lower-cased tokens, exactly as dspy's `DPR_normalize`.
 ///
 /// After NFD, a token is a run of letters, numbers and combining marks, or a single other character that is neither a
-/// separator nor a control character. The character classes are those of the Python package `regex`.
+/// separator nor a control character. The character classes are those of Python's `regex` package.
 ///
 /// ```
 /// # use dsrs_metrics::text::dpr_normalize;
@@ -50,7 +50,7 @@ pub struct PassageAnswers {
 }
 
 impl PassageAnswers {
-    /// Normalizes the answers. In an empty list nothing is found, as in dspy; it is not an error.
+    /// Normalizes the answers. With an empty list, nothing is ever found, as in dspy. This is not an error.
     pub fn new<S: AsRef<str>>(profile: Profile, answers: &[S]) -> Self {
         let mut lists = WordLists::default();
         for answer in answers {

@@ -43,7 +43,7 @@ pub enum Profile {
     /// for ASCII. Other symbols are kept, so two emoji differ. Articles and punctuation are kept if nothing else would
     /// be left. Each letter of a script without spaces is a token.
     Folded,
-    /// Does the same as `Folded`, but numbers and symbols keep their meaning.
+    /// Like `Folded`, but numbers and symbols keep their meaning.
     ///
     /// Symbols (`+ = < > $ € ° ^ ~ |` ...) and `% ‰ # & @` are kept everywhere. Punctuation is kept if it is part of a
     /// number: between two digits (`3.14`, `10:30`, `1/2`, `2020-01-05`; a comma that groups thousands is removed) and

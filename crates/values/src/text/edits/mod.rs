@@ -1,7 +1,7 @@
 //! Edit distances between strings and between lists of words: similarities in [0, 1] and error
 //! rates.
 //!
-//! The crate `rapidfuzz` computes the distances. This module defines the units to count, and the scores of empty
+//! The `rapidfuzz` crate computes the distances. This module defines the units to count, and the scores of empty
 //! strings.
 
 use rapidfuzz::distance::{indel, lcs_seq, levenshtein};
@@ -24,7 +24,7 @@ pub enum EditDistance {
 }
 
 impl EditDistance {
-    /// Returns one minus the edits as a share of the length, in [0, 1], over characters (code
+    /// Returns the similarity of two strings, in [0, 1]: `1 - edits / length`. Both are counted in characters (code
     /// points).
     ///
     /// Two empty strings have a similarity of 1. This is `rapidfuzz`'s `normalized_similarity`, but rounded only once,
@@ -130,7 +130,7 @@ impl EditCounts {
         self.edits as f64 / self.length.max(1) as f64
     }
 
-    /// Returns the counts with the lowest rate, the first if several have it; `None` without references.
+    /// Returns the counts with the lowest rate, the first of them in a tie; `None` if there are no references.
     pub fn best(counts: impl IntoIterator<Item = Self>) -> Option<Self> {
         counts.into_iter().reduce(|best, next| {
             if next.rate() < best.rate() {

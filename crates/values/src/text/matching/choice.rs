@@ -124,7 +124,7 @@ fn label(at: usize) -> String {
 /// several (`A,C`, `A and C`, `AC`), in brackets, quotes or Markdown (`(B)`, `**B**`, `\boxed{B}`), and before the text
 /// of the choice if it is set apart (`B) Paris`, `B. Paris`, `**B** Paris`). `count` is the number of choices: the
 /// labels are then `A` to `Z`, and 1, 2 and so on after the 26th, or the positions 1 to `count` of choices with
-/// numbers. With 0 every letter and number is a label.
+/// numbers. If `count` is 0, every letter and number is a label.
 ///
 /// ```
 /// # use dsrs_metrics::text::choice_labels;

@@ -15,14 +15,14 @@ use super::words::Searchable;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Location {
-    /// The output begins with it.
+    /// The output begins with the reference answer.
     Begin,
-    /// The output ends with it.
+    /// The output ends with the reference answer.
     #[default]
     End,
-    /// It is anywhere in the output.
+    /// The reference answer is anywhere in the output.
     Any,
-    /// It is the whole output.
+    /// The reference answer is the whole output.
     Exact,
 }
 
@@ -66,7 +66,7 @@ impl Default for MatchOptions {
 }
 
 impl MatchOptions {
-    /// Returns `true` if the output has the reference at the location.
+    /// Returns `true` if the output contains the reference at the location.
     ///
     /// With `numeric`, a reference that [is a number](NumericOptions::only_number) is compared with the first number of
     /// the output (`begin`), the last (`end`), each (`any`), or the number that makes up the whole output (`exact`).

@@ -211,7 +211,7 @@ impl Number {
         if self.negative { -magnitude } else { magnitude }
     }
 
-    /// Returns `true` if this number is within the tolerances of `reference`. The relative one is a share of
+    /// Returns `true` if this number is within the tolerances of `reference`. The relative tolerance is a share of
     /// `reference`.
     pub fn is_close(&self, reference: &Self, options: &NumericOptions) -> bool {
         if self == reference {

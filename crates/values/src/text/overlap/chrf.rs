@@ -64,7 +64,7 @@ impl ChrfOptions {
     /// the number of n-grams in the prediction, in the reference, and in both.
     ///
     /// # Errors
-    /// Returns [`NoReferences`] if there are none.
+    /// Returns [`NoReferences`] if there are no references.
     pub fn counts<S: AsRef<str>>(
         &self,
         prediction: &str,
@@ -118,9 +118,8 @@ impl ChrfOptions {
         characters
     }
 
-    /// Returns the F score of precision and recall, each averaged over the orders that both sides
-    /// are long enough for, in [0, 1]; 0 without such an order. sacrebleu's score is this times
-    /// 100.
+    /// Returns the F score of precision and recall, each averaged over the orders that both sides are long enough for,
+    /// in [0, 1]; 0 if there is no such order. sacrebleu's score is this times 100.
     pub fn score(&self, counts: &[u64]) -> f64 {
         let Some((precision, recall)) = Self::precision_and_recall(counts) else {
             return 0.0;
@@ -133,8 +132,8 @@ impl ChrfOptions {
         ((1.0 + factor) * precision * recall / (factor * precision + recall)).min(1.0)
     }
 
-    /// Returns precision and recall, each averaged over the orders that both sides are long enough for; `None` without
-    /// such an order.
+    /// Returns precision and recall, each averaged over the orders that both sides are long enough for; `None` if there
+    /// is no such order.
     #[expect(
         clippy::cast_precision_loss,
         reason = "counts of n-grams stay far below 2^53"

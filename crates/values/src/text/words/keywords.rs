@@ -146,10 +146,10 @@ fn count_in(piece: &str) -> usize {
 
 /// Returns the approximate number of tokens that a language model's tokenizer would count.
 ///
-/// The approximation follows rules and is the same on every machine. A run of ASCII letters counts one token for every
-/// six letters, rounded up, digits one for every three, other letters one for every two. A letter of a script without
-/// spaces counts one token, and so do a run of one punctuation mark or symbol, and a run of line breaks. Other spaces
-/// count nothing.
+/// The approximation follows rules and is the same on every machine. A run of ASCII letters counts as one token for
+/// every six letters, rounded up; digits count as one for every three, and other letters as one for every two. A letter
+/// of a script without spaces counts as one token, and so does a run of one punctuation mark or symbol, or a run of
+/// line breaks. Other spaces do not count.
 ///
 /// ```
 /// # use dsrs_metrics::text::count_tokens;

@@ -42,13 +42,13 @@ pub enum ArgsRule {
     Superset,
     /// The values at these paths, such as `city` or `filter.days`, are equal. A missing value equals `null`.
     Paths(Vec<String>),
-    /// A function of the caller decides. It is not called for arguments that are not an object.
+    /// A function that you provide decides. It is not called if the arguments are not an object.
     Function(ArgsFunction),
 }
 
 type Compare = dyn Fn(&Value, &Value) -> bool + Send + Sync;
 
-/// A function that compares the arguments of a call with the arguments of an expected call, and its name, which is part of the identity of
+/// A function that compares the arguments of a call with those of an expected call. Its name is part of the identity of
 /// a metric.
 #[derive(Clone)]
 pub struct ArgsFunction {
@@ -76,7 +76,7 @@ impl PartialEq for ArgsFunction {
 }
 
 impl ArgsRule {
-    /// Returns a rule by a function of the arguments of the call and those that are expected.
+    /// Returns a rule that passes the arguments of the call and the expected arguments to a function.
     ///
     /// ```
     /// use dsrs_metrics::trajectory::ArgsRule;
@@ -174,8 +174,8 @@ pub(super) fn at<'a>(args: &'a Value, path: &str) -> &'a Value {
 
 /// The rule for each tool.
 ///
-/// As a parameter it is the name of a rule, a list of paths, or an object from the name of a tool to one of these; `*` is
-/// the rule for all other tools, which is `exact` by default.
+/// As a parameter, it is the name of a rule, a list of paths, or an object that maps names of tools to either of these.
+/// `*` is the rule for all other tools, which is `exact` by default.
 ///
 /// ```
 /// use dsrs_metrics::trajectory::{ArgsRule, ArgsRules};

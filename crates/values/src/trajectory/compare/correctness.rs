@@ -33,7 +33,7 @@ pub enum CallOrder {
     Exact,
 }
 
-/// What is compared of a call besides the tool.
+/// What is compared besides the tools of the calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ToolCorrectnessOptions {
     /// The order of the calls.
@@ -56,12 +56,13 @@ impl ToolCorrectnessOptions {
         }
     }
 
-    /// Returns how well the expected calls were made, in [0, 1]: the largest sum of weights of expected calls and the calls that
-    /// are assigned to them, divided by the number of expected calls. Each call is assigned at most once, in the order that is required. In
-    /// the exact order it is 1 or 0. Without expected calls it is 1 if there are no calls, and 0 if there are some.
+    /// Returns how well the expected calls were made, in [0, 1]: the largest sum of weights of expected calls and the
+    /// calls that are assigned to them, divided by the number of expected calls. Each call is assigned at most once, in
+    /// the order that is required. If the order must be exact, the score is 1 or 0. If no calls are expected, it is 1
+    /// if there are no calls, and 0 if there are some.
     ///
     /// # Errors
-    /// There are too many different calls to assign.
+    /// Returns [`TooManyCalls`] if there are too many different calls to assign.
     pub fn score(self, called: &Trajectory, expected: &Trajectory) -> Result<f64, TooManyCalls> {
         let (calls, wanted) = (called.tool_calls(), expected.tool_calls());
         if wanted.is_empty() {

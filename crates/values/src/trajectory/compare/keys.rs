@@ -138,7 +138,7 @@ fn push_text(key: &mut String, text: &str) {
 /// The largest number of pairs of calls for a longest common subsequence; it takes seconds.
 const MAX_PAIRS: u64 = 4_000_000_000;
 
-/// The calls of two trajectories, counted.
+/// Counts of the calls in two trajectories.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -161,8 +161,8 @@ pub struct CallCounts {
 }
 
 impl CallCounts {
-    /// Counts the calls in common in any order, each as often as it is in both: the overlap of multisets. Calls are compared by tool
-    /// and arguments, or by tool alone.
+    /// Counts the calls in common in any order, each as often as it occurs in both: the overlap of multisets. Calls are
+    /// compared by tool and arguments, or by tool alone.
     pub fn in_any_order(called: &ToolCalls<'_>, expected: &ToolCalls<'_>, with_args: bool) -> Self {
         let mut keys = Keys::default();
         let mut counts = Vec::<[usize; 2]>::new();
@@ -179,10 +179,10 @@ impl CallCounts {
         }
     }
 
-    /// Counts the calls of a longest common subsequence of the tools' names.
+    /// Counts the calls in a longest common subsequence of the tools' names.
     ///
     /// # Errors
-    /// Too many calls: more than 4,000,000,000 pairs.
+    /// Returns [`TooManyCalls`] if there are more than 4,000,000,000 pairs of calls.
     pub fn in_order(
         called: &ToolCalls<'_>,
         expected: &ToolCalls<'_>,
@@ -211,12 +211,12 @@ impl CallCounts {
         })
     }
 
-    /// Returns the share of the calls that were expected, in [0, 1]; 1 without any call on both sides.
+    /// Returns the share of the calls that were expected, in [0, 1]; 1 if neither side has a call.
     pub fn precision(self) -> f64 {
         self.share(self.called)
     }
 
-    /// Returns the share of the expected calls that were made, in [0, 1]; 1 without any call on both sides.
+    /// Returns the share of the expected calls that were made, in [0, 1]; 1 if neither side has a call.
     pub fn recall(self) -> f64 {
         self.share(self.expected)
     }

@@ -14,15 +14,15 @@ use crate::trajectory::calls::ToolCalls;
 use crate::trajectory::message::{Role, ToolCall};
 use crate::trajectory::steps::Trajectory;
 
-/// How a trajectory matches an expected one: `trajectory_match_mode` of agentevals, and `ordered`.
+/// How a trajectory matches an expected one: the modes of agentevals' `trajectory_match_mode`, and `ordered`.
 ///
-/// A strict match is an ordered match, and an ordered match an unordered one, which is both a subset and a superset. The texts of
-/// messages and the results of calls never count.
+/// Every strict match is also an ordered match, every ordered match is also unordered, and every unordered match is
+/// both a subset and a superset. The texts of messages and the results of calls never count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum MatchMode {
-    /// As many messages, of the same roles, and in each message the same calls in the same order.
+    /// The same number of messages with the same roles, and in each message the same calls in the same order.
     #[default]
     Strict,
     /// The same calls in the same order, however they are distributed over messages.
@@ -55,7 +55,7 @@ pub enum TrajectoryDifference<'t> {
         /// The expected role.
         expected: Role,
     },
-    /// The first call that differs; `None` is the end of the calls.
+    /// The first call that differs; `None` means that there are no more calls.
     Call {
         /// The number of the message, if messages are compared.
         message: Option<usize>,
@@ -66,7 +66,8 @@ pub enum TrajectoryDifference<'t> {
         /// The expected call.
         expected: Option<&'t ToolCall>,
     },
-    /// Calls without a partner, in any order: in `subset` the extra calls with their counterparts, in `superset` the missing ones.
+    /// Calls without a partner, in any order. For `subset`, these are the extra calls with their counterparts; for
+    /// `superset`, the missing calls.
     Unmatched(UnmatchedCalls<'t>),
 }
 
@@ -74,7 +75,7 @@ impl MatchMode {
     /// Returns why a trajectory does not match the expected one; `None` if it does.
     ///
     /// # Errors
-    /// A tool has too many different calls; see [`UnmatchedCalls::new`].
+    /// Returns [`TooManyCalls`] if a tool has too many different calls; see [`UnmatchedCalls::new`].
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -174,7 +175,7 @@ fn first_difference<'t>(
 /// The largest number of pairs of different calls of one tool that are compared one by one.
 const MAX_PAIRS: usize = 1_000_000;
 
-/// The calls without a partner, where each call has at most one partner, and as many calls as possible have one.
+/// The calls that are left without a partner when as many calls as possible are matched one to one.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct UnmatchedCalls<'t> {
     /// The expected calls that were not made, in order.
@@ -191,7 +192,7 @@ impl<'t> UnmatchedCalls<'t> {
     /// other rules compare each pair of different calls of a tool.
     ///
     /// # Errors
-    /// A tool has too many different calls for such a rule: more than 1,000,000 pairs.
+    /// Returns [`TooManyCalls`] if a tool has too many different calls for such a rule: more than 1,000,000 pairs.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;

@@ -127,7 +127,7 @@ impl Subagents {
         let id = string(&mut item, "trajectory_id")?;
         if id.is_some() && self.embedded.iter().any(|other| other.id == id) {
             return Err(format!(
-                "a second trajectory with the `trajectory_id` `{}`; write another id",
+                "duplicate `trajectory_id` `{}`; give each trajectory a different id",
                 name(id.as_deref().unwrap_or_default())
             ));
         }
@@ -175,7 +175,7 @@ impl Subagents {
         match (path, session_id, id) {
             (Some(path), ..) => Ok(Some(SubagentTrajectory::External { path })),
             (None, _, Some(id)) => Err(format!(
-                "no trajectory of `subagent_trajectories` has the `trajectory_id` `{}`; add it, or write a `trajectory_path`",
+                "no trajectory in `subagent_trajectories` has the `trajectory_id` `{}`; add it, or write a `trajectory_path`",
                 name(&id)
             )),
             // Valid until version 1.6.

@@ -31,12 +31,12 @@ pub(super) fn read(object: Map<String, Value>) -> Result<ToolCall, String> {
     let tool = match parts.name {
         Some((_, Value::String(tool))) => tool,
         Some((key, other)) => return Err(unexpected(&key, "a string", &other)),
-        None => return Err("a call without `name`; write the name of the tool".to_owned()),
+        None => return Err("a call without `name`; add the name of the tool".to_owned()),
     };
     if let Some((key, value)) = parts.unknown {
         return Err(format!(
             "call of `{}`: expected `name`, `args`, `id`, `result`, `failed` or another system's name for one of them, found `{}` \
-             with {}; write arguments as `args`, and remove what is no part of the call",
+             with {}; write arguments as `args`, and remove anything that is not part of the call",
             name(&tool),
             name(&key),
             found(&value)
@@ -279,13 +279,13 @@ impl Results {
     fn call_of(&mut self, id: &str) -> Result<(usize, usize), String> {
         match self.by_id.get_mut(id) {
             None => Err(format!(
-                "no earlier call has the id `{}`; write the id of a call",
+                "no earlier call has the id `{}`; write the id of an earlier call",
                 name(id)
             )),
             Some((message, open)) => match open.pop_front() {
                 Some(at) => Ok((*message, at)),
                 None => Err(format!(
-                    "a second result for the id `{}`; write the id of another call",
+                    "duplicate result for the id `{}`; write the id of another call",
                     name(id)
                 )),
             },

@@ -188,7 +188,7 @@ impl Content {
                 _ => {
                     return Err(format!(
                         "expected a block of the type `text`, `tool_use`, `tool_result` or another system's name for one of them, \
-                         found `{}`; write one of these, and remove what is no part of the message",
+                         found `{}`; write one of these, and remove anything that is not part of the message",
                         name(&kind)
                     ));
                 }
@@ -224,7 +224,7 @@ fn result(mut block: Map<String, Value>, kind: &str) -> Result<CallResult, Strin
     let id = call::id(&mut block, "tool_use_id tool_call_id call_id id")?;
     // Gemini has results in the order of the calls.
     if id.is_none() && position("function_response", kind).is_none() {
-        return Err("a result without `tool_use_id`; write the id of its call".to_owned());
+        return Err("a result without `tool_use_id`; add the id of its call".to_owned());
     }
     let key = ["content", "result", "output", "response"]
         .iter()

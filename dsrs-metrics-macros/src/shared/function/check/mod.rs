@@ -41,7 +41,7 @@ fn check_groups(model: &Model, errors: &mut Errors) {
     for (_, param) in model.groups() {
         let written = as_written(&param.ty).trim_start_matches('&').to_owned();
         if seen.contains(&written) {
-            errors.at(&param.ty, format!("`{written}` is flattened twice, so that its parameters have the same names; remove one"));
+            errors.at(&param.ty, format!("`{written}` is flattened twice, so its parameters would have duplicate names; remove one"));
         }
         seen.push(written);
     }
@@ -146,7 +146,7 @@ fn check_missing(model: &Model, errors: &mut Errors) {
         return;
     };
     if matches!(model.rows.get(Side::Pred), Row::Typed(_)) {
-        errors.at(missing, "`missing` is not supported for a typed prediction; remove `pred = ..`, the metric still scores every row that derives `Record`");
+        errors.at(missing, "`missing` is not supported for a typed prediction; remove `pred = ..`, because the metric still scores every row that derives `Record`");
     } else if !model
         .params
         .iter()

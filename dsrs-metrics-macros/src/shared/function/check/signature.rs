@@ -139,7 +139,7 @@ pub(super) fn check_param(param: &Param, errors: &mut Errors) {
         let owned = as_written(owned(&param.ty));
         errors.at(
             &param.ty,
-            format!("a parameter owns its values, found `{found}`; write `{owned}`"),
+            format!("a parameter must own its values, found `{found}`; write `{owned}`"),
         );
         return;
     }
@@ -182,7 +182,7 @@ fn check_reference(ty: &Type, errors: &mut Errors) {
     {
         errors.at(
             lifetime,
-            "a row does not live for `'static`; remove `'static`",
+            "a row cannot live for `'static`; remove `'static`",
         );
     }
 }

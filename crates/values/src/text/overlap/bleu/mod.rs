@@ -72,12 +72,12 @@ impl BleuOptions {
         self.max_order.clamp(1, MAX_ORDER)
     }
 
-    /// Returns the counts of a row: the length of the prediction, the length of the nearest reference (the shorter of
-    /// two), the matches of each order, and the prediction's n-grams of each order. An n-gram matches at most as often
-    /// as it occurs in any one reference.
+    /// Returns the counts of a row: the length of the prediction, the length of the nearest reference (the shorter one
+    /// if two are equally near), the matches of each order, and the prediction's n-grams of each order. An n-gram
+    /// matches at most as often as it occurs in any one reference.
     ///
     /// # Errors
-    /// Returns [`NoReferences`] if there are none.
+    /// Returns [`NoReferences`] if there are no references.
     pub fn counts<S: AsRef<str>>(
         &self,
         prediction: &str,
@@ -145,7 +145,7 @@ impl BleuOptions {
         brevity(*lengths) * (logs / longest).exp()
     }
 
-    /// Returns the factor by which counts of a short prediction lower the score.
+    /// Returns the brevity penalty: the factor by which a short prediction lowers the score.
     #[doc(hidden)]
     pub fn brevity_penalty(counts: &[u64]) -> f64 {
         counts

@@ -152,10 +152,10 @@ pub struct RougeScore {
 }
 
 impl Rouge {
-    /// Returns the score for the reference with the best F1, the first if several have it.
+    /// Returns the score for the reference with the best F1, or for the first of them in a tie.
     ///
     /// # Errors
-    /// Returns [`NoReferences`] if there are none.
+    /// Returns [`NoReferences`] if there are no references.
     ///
     /// ```
     /// use dsrs_metrics::text::{Rouge, RougeOptions};
