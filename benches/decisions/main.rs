@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use dsrs_metrics_values::stats::{
     BettingTest, Interval, Proportion, Stratum, confidence_sequence, prediction_powered,
-    sampled_share,
+    sampled_difference, sampled_share,
 };
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -97,7 +97,14 @@ fn most(limit: f64, runs: u64) -> f64 {
 }
 
 fn main() -> ExitCode {
-    let results = [limits(), independent(), sequences(), shares(), numbers()];
+    let results = [
+        limits(),
+        independent(),
+        sequences(),
+        shares(),
+        numbers(),
+        differences(),
+    ];
     time();
     match results.iter().all(|is_right| *is_right) {
         true => ExitCode::SUCCESS,
@@ -381,6 +388,56 @@ fn numbers() -> bool {
                 with.worth += estimate.worth;
             }
             all_right &= with.print(&format!("correlation {correlation}, mean {centre}"), plain);
+        }
+    }
+    all_right
+}
+
+/// 100 of 1,000 rows have verdicts on two programs, and all have those of a cheaper metric.
+fn differences() -> bool {
+    println!("\n100 of 1,000 differences: coverage, width, width of the sample alone, worth");
+    let mut all_right = true;
+    for correlation in [0.5, 0.8, 0.9] {
+        for (rate, gain, changed) in [(0.7, 0.0, 0.1), (0.7, 0.1, 0.3), (0.9, 0.05, 0.1)] {
+            let (mut with, mut plain) = (Coverage::default(), 0.0);
+            for seed in 0..Coverage::STUDIES {
+                let mut random = Random::new(seed);
+                // Pairs of verdicts; the proxy of each is the verdict, or that of another row.
+                let pair = |random: &mut Random| {
+                    let at = random.unit();
+                    let (worse, better) = ((changed - gain) / 2.0, (changed + gain) / 2.0);
+                    match () {
+                        () if at < worse => [1.0, 0.0],
+                        () if at < worse + better => [0.0, 1.0],
+                        () if at < rate + worse => [1.0, 1.0],
+                        () => [0.0, 0.0],
+                    }
+                };
+                let row = |_| {
+                    let [truth, other] = [pair(&mut random), pair(&mut random)];
+                    let proxy = [0, 1].map(|program| match random.unit() < correlation {
+                        true => truth[program],
+                        false => other[program],
+                    });
+                    (truth[1] - truth[0], proxy[1] - proxy[0])
+                };
+                let rows: Vec<(f64, f64)> = (0..ROWS).map(row).collect();
+                let others: Vec<f64> = rows[100..].iter().map(|row| row.1).collect();
+                let alone: Vec<_> = rows[..100].iter().map(|row| (row.0, 0.0)).collect();
+                let (Ok(estimate), Ok(alone)) = (
+                    sampled_difference(&rows[..100], &others, 1.0),
+                    sampled_difference(&alone, &[0.0; ROWS - 100], 1.0),
+                ) else {
+                    continue;
+                };
+                let width = |it: Interval| it.high - it.low;
+                plain += width(alone.interval);
+                with.covered += u64::from(estimate.interval.contains(gain));
+                with.width += width(estimate.interval);
+                with.worth += estimate.worth;
+            }
+            let name = format!("correlation {correlation}, {gain} of {changed}");
+            all_right &= with.print(&name, plain);
         }
     }
     all_right

@@ -345,3 +345,45 @@ fn invalid_results() {
         "{missing}"
     );
 }
+
+/// 1,000 rows, of which the judge passed 800. It is right about one in two of those that it failed. 60 have a label.
+#[test]
+fn the_next_labels_are_those_that_narrow_the_interval_most() {
+    let row = |n: u32| {
+        let (passed, should_pass) = (
+            !n.is_multiple_of(5),
+            if n.is_multiple_of(5) {
+                n.is_multiple_of(2)
+            } else {
+                n % 50 != 1
+            },
+        );
+        let value = u32::from(passed);
+        let label = if n < 60 {
+            format!(r#","attributes":{{"ok":{should_pass}}}"#)
+        } else {
+            String::new()
+        };
+        format!(
+            r#"{{"id":"r{n}"{label},"scores":{{"judge":{{"outcome":"scored","value":{value},"passed":{passed}}},"other":{{"outcome":"scored","value":1.0,"passed":true}}}}}}"#
+        ) + "\n"
+    };
+    let folder = Folder::with("r.jsonl", (0..1000).map(row).collect::<String>());
+    let next = |args: &str| {
+        let report = folder.agree_json(&format!("r.jsonl --label ok -m judge {args}"));
+        let ids = report["next"].as_array().unwrap().iter();
+        ids.map(|id| id.as_str().unwrap()[1..].parse::<u32>().unwrap())
+            .collect::<Vec<_>>()
+    };
+    let ids = next("--next 50");
+    assert!(ids.iter().all(|n| *n >= 60));
+    // 200 rows failed: 12 of them have a label, and half of those pass.
+    let failed = ids.iter().filter(|n| n.is_multiple_of(5)).count();
+    assert!((25..40).contains(&failed), "{failed}");
+    assert_eq!(ids[..20], next("--next 20"));
+    assert_ne!(ids, next("--next 50 --seed 1"));
+    let text = folder.run("agree r.jsonl --label ok -m judge --next 2").out;
+    let (_, named) = text.split_once("\nlabel these rows next:\n").unwrap();
+    assert_eq!(named, "r675\nr955\n");
+    assert_snapshot!(folder.agree_error("r.jsonl --label ok --next 2"), @"--next: expected one metric, found `judge` and `other`; name one with -m");
+}

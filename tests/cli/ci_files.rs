@@ -200,9 +200,9 @@ fn markdown_has_the_headlines_and_the_comparison() {
 fn summary_has_standard_errors_and_intervals() {
     // The scores of `obeys` are 0.75, 0.25, failed and 1.
     assert_snapshot!(scored("--summary s.csv").read("s.csv"), @"
-    metric,kind,score,stderr,ci95_low,ci95_high,mean,mean_scored,scored,failed,gated,skipped,abstained,cost_msats
-    obeys,number,0.5,0.22821773229381923,-0.2262906789386906,1.2262906789386907,0.5,0.6666666666666666,3,1,0,0,0,0
-    same_text,bool,0.25,0.25,0.04558726080970055,0.6993581574175981,0.25,0.25,4,0,0,0,0,0
+    metric,kind,score,stderr,ci95_low,ci95_high,mean,mean_scored,scored,failed,gated,skipped,abstained,not_needed,not_sampled,cost_msats
+    obeys,number,0.5,0.22821773229381923,-0.2262906789386906,1.2262906789386907,0.5,0.6666666666666666,3,1,0,0,0,0,0,0
+    same_text,bool,0.25,0.25,0.04558726080970055,0.6993581574175981,0.25,0.25,4,0,0,0,0,0,0,0
     ");
 }
 

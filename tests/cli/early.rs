@@ -117,6 +117,55 @@ fn rows_that_were_not_needed_are_in_every_file() {
 }
 
 #[test]
+fn runs_that_end_early_are_compared_at_any_number_of_looks() {
+    let folder = folder();
+    let worse = folder.read("rows.jsonl").replace(
+        r#"5", "gold": {"answer": "yes"}, "pred": {"answer": "yes"}"#,
+        r#"5", "gold": {"answer": "yes"}, "pred": {"answer": "no"}"#,
+    );
+    folder.write("worse.jsonl", worse);
+    let run = |rows: &str, out: &str, more: &str| {
+        folder.run(&format!(
+            "score {rows}.jsonl -m em --out {out}.jsonl {more}"
+        ));
+    };
+    run("rows", "early", "--stop-when em>=0.9 --alpha 0.01");
+    run("worse", "early_worse", "--stop-when em>=0.8 --alpha 0.4");
+    run("rows", "whole", "");
+    run("worse", "whole_worse", "");
+    let compare = |words: &str| {
+        let out = folder
+            .run(&format!("compare {words} -m em --sequential"))
+            .out;
+        out.lines()
+            .filter(|line| line.starts_with("em"))
+            .map(|line| line.to_owned() + "\n")
+            .collect::<String>()
+    };
+    assert_snapshot!(compare("early.jsonl early_worse.jsonl"), @"
+    em      68  100.00%  86.76%  -13.24  [-29.58, -1.34]  0.027         0         9     59
+    em: A is better by 13.24 percentage points [1.34, 29.58] (p = 0.027, 68 rows); not compared: 932 rows without a score (A: 932 not_needed; B: 927 not_needed)
+    ");
+    assert_snapshot!(compare("whole.jsonl whole_worse.jsonl"), @"
+    em      1000  98.00%  88.00%  -10.00  [-13.38, -7.52]  < 0.001         0       100    900
+    em: A is better by 10.00 percentage points [7.52, 13.38] (p < 0.001, 1000 rows)
+    ");
+    // Which rows come first does not depend on the file.
+    let mut lines: Vec<String> = folder
+        .read("whole_worse.jsonl")
+        .lines()
+        .map(str::to_owned)
+        .collect();
+    lines.reverse();
+    folder.write("reversed.jsonl", lines.join("\n"));
+    assert_eq!(
+        compare("whole.jsonl reversed.jsonl"),
+        compare("whole.jsonl whole_worse.jsonl")
+    );
+    assert_snapshot!(folder.error("compare", "whole.jsonl whole_worse.jsonl --sequential --group gold.x"), @"the argument '--sequential' cannot be used with '--group <FIELD>'");
+}
+
+#[test]
 fn a_plan_says_how_many_rows_a_gate_takes() {
     let folder = folder();
     let run = |args: &[&str]| {

@@ -109,9 +109,105 @@ fn rows_outside_the_sample_are_in_every_file() {
     B: a.jsonl, 1000 rows of rows.jsonl
     1000 rows in both
 
-    metric    n       A       B  B - A   95% interval  p  B better  A better  equal
-    em      100  85.00%  85.00%   0.00  [-3.70, 3.70]  -         0         0    100
+    metric    n       A       B  B - A   95% interval      p  B better  A better  equal
+    em      100  85.00%  85.00%   0.00  [-2.80, 2.80]  1.000         0         0    100
 
-    em: no test, because `em` judged only a sample of the rows of a.jsonl; compare the estimates and their intervals, or judge all rows (100 rows); not compared: 900 rows without a score (B: 900 not_sampled)
+    em: equal in all 100 of 1,000 rows judged in both; a difference up to 2.80 percentage points is still possible
     ");
+}
+
+/// Two programs over the same rows: the second one is right in one more row of 10.
+fn two_programs() -> Folder {
+    let file = |wrong: u32| {
+        let row = |n: u32| {
+            let pred = match n % 10 {
+                last if last < wrong => "no",
+                _ if n * 7919 % 1000 < 50 => "sir yes",
+                _ => "yes sir",
+            };
+            format!(
+                r#"{{"id": "r{n}", "gold": {{"answer": "yes sir"}}, "pred": {{"answer": "{pred}"}}, "topic": {}}}"#,
+                n % 4
+            ) + "\n"
+        };
+        (0..1000).map(row).collect::<String>()
+    };
+    let folder = Folder::with("old.jsonl", file(3));
+    folder.write("new.jsonl", file(2));
+    folder
+}
+
+#[test]
+fn sampled_runs_are_compared_by_the_rows_that_both_judged_and_the_proxies_of_all() {
+    let folder = two_programs();
+    let score = |file: &str, of: &str, more: &str| {
+        let words = format!("score {file}.jsonl -m f1 {of} --out {file}{more}.jsonl");
+        folder.printed(&words);
+    };
+    let sample = "--truth em --sample 100 --by f1";
+    score("old", sample, ".a");
+    score("new", sample, ".a");
+    score("new", &format!("{sample} --seed 3"), ".seed");
+    score("old", "--truth em --sample 30 --by f1 --seed 5", ".few");
+    score("old", "--truth em --sample 100", ".alone");
+    score("new", "--truth em --sample 100", ".alone");
+    let compare = |words: &str| {
+        let ran = folder.run(&format!("compare {words}"));
+        let sentences = ran
+            .out
+            .lines()
+            .skip_while(|line| !line.starts_with("metric"));
+        format!(
+            "{:?}\n{}\n{}",
+            ran.code,
+            sentences.collect::<Vec<_>>().join("\n"),
+            ran.err
+        )
+    };
+    assert_snapshot!(compare("old.a.jsonl new.a.jsonl -m em"), @"
+    Some(0)
+    metric   n       A       B  B - A   95% interval      p  B better  A better  equal
+    em      97  68.56%  75.70%  +7.14  [2.55, 11.66]  0.002         5         0     92
+
+    em: B is better by 7.14 percentage points [2.55, 11.66] (p = 0.002, 97 of 1,000 rows judged in both, worth 127)
+      B is better in 5 rows: `r62`, `r322`, `r392` and 2 more
+    ");
+    assert_snapshot!(compare("old.alone.jsonl new.alone.jsonl -m em"), @"
+    Some(0)
+    metric    n       A       B  B - A    95% interval      p  B better  A better  equal
+    em      100  74.00%  79.00%  +5.00  [-0.09, 10.06]  0.054         5         0     95
+
+    em: no significant difference: B - A = +5.00 percentage points [-0.09, 10.06] (p = 0.054, 100 of 1,000 rows judged in both)
+      B is better in 5 rows: `r62`, `r322`, `r392` and 2 more
+    ");
+    assert_snapshot!(compare("old.few.jsonl new.seed.jsonl -m em"), @"
+    Some(0)
+    metric  n       A        B   B - A     95% interval  p  B better  A better  equal
+    em      2  50.00%  100.00%  +50.00  [-48.64, 90.55]  -         1         0      1
+
+    em: no test, because both runs judged only 2 of the same rows, and it takes 10; sample them with the same seed, or sample more rows (2 rows)
+      B is better in 1 row: `r102`
+    ");
+    assert_snapshot!(compare("old.a.jsonl new.a.jsonl -m em --group topic"), @"
+    Some(0)
+    metric   n       A       B  B - A    95% interval  p  B better  A better  equal
+    em      97  70.10%  75.26%  +5.15  [-5.42, 15.61]  -         5         0     92
+
+    em: no test by group, because `em` judged only a sample of the rows; leave out the group, or judge all rows (97 rows)
+      B is better in 5 rows: `r62`, `r322`, `r392` and 2 more
+    ");
+    assert_snapshot!(compare("new.a.jsonl old.a.jsonl -m em --fail-if-worse"), @"
+    Some(1)
+    metric   n       A       B  B - A     95% interval      p  B better  A better  equal
+    em      97  75.70%  68.56%  -7.14  [-11.66, -2.55]  0.002         0         5     92
+
+    em: A is better by 7.14 percentage points [2.55, 11.66] (p = 0.002, 97 of 1,000 rows judged in both, worth 127)
+      A is better in 5 rows: `r62`, `r322`, `r392` and 2 more
+    B is worse: em: A is better by 7.14 percentage points [2.55, 11.66] (p = 0.002, 97 of 1,000 rows judged in both, worth 127)
+    ");
+    let json = folder.printed("compare old.a.jsonl new.a.jsonl --json");
+    assert!(
+        json.contains(r#""sampled":{"rows":1000,"by":"f1","worth":"#),
+        "{json}"
+    );
 }

@@ -1,12 +1,12 @@
 //! A run with a judge is killed many times: with its store it ends like an undisturbed run, and no stored reply is paid for
-//! again.
+//! again. So does a run that ends once its gate is decided, and one that judges a sample.
 //!
 //! By default 20 kills of 400 rows. `DSRS_METRICS_KILLS=200 DSRS_METRICS_KILL_ROWS=5000` sets other numbers; the figures
 //! are printed with `--nocapture`.
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -96,7 +96,7 @@ pub(crate) fn setting(name: &str, default: u64) -> u64 {
         .map_or(default, |value| value.parse().unwrap())
 }
 
-fn command(dir: &Path, url: &str, out: &str, store: &str) -> Command {
+fn command(dir: &Path, url: &str, run: &str, [out, store]: [&str; 2]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_judge_scorer"));
     for name in [
         "DSRS_LM",
@@ -112,16 +112,10 @@ fn command(dir: &Path, url: &str, out: &str, store: &str) -> Command {
         .env("NO_PROXY", "127.0.0.1")
         .env("OPENAI_API_KEY", "k")
         .env("OPENAI_BASE_URL", url);
+    command.args(["score", "rows.jsonl", "--store", store]);
+    command.args(run.split_whitespace());
     command.args([
-        "score",
-        "rows.jsonl",
-        "-m",
-        "polite,em",
-        "--store",
-        store,
         "--lm",
-    ]);
-    command.args([
         "openai:gpt-6-luna",
         "--out",
         out,
@@ -196,7 +190,79 @@ async fn killed(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_is_killed_at_any_moment_ends_with_the_same_bytes() {
     let kills = setting("DSRS_METRICS_KILLS", 20);
-    let rows = setting("DSRS_METRICS_KILL_ROWS", 400);
+    let (rows, paid) = kill("-m polite,em", "", kills).await;
+    let repaired = (0..rows).filter(|row| row % 40 == 7).count() as u64;
+    assert_eq!(paid, rows + repaired);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_ends_early_and_is_killed_ends_with_the_same_bytes() {
+    let kills = setting("DSRS_METRICS_KILLS", 6);
+    let early = "-m polite,em --stop-when lower(polite)>=0.5 --alpha 0.01";
+    let (rows, paid) = kill(early, "", kills).await;
+    assert!(paid < rows, "{paid} of {rows}");
+    // A budget that ends first leaves rows to the next run.
+    kill(early, "--budget 5sat", kills).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_judges_a_sample_and_is_killed_ends_with_the_same_bytes() {
+    let kills = setting("DSRS_METRICS_KILLS", 6);
+    let sample = "-m em --truth polite --sample 100 --by em";
+    let (_, paid) = kill(sample, "", kills).await;
+    assert!((100..110).contains(&paid), "{paid}");
+    kill(sample, "--budget 5sat", kills).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_repeats_pay_only_for_themselves() {
+    let dir = folder(30);
+    let calls: Arc<Mutex<Calls>> = Arc::default();
+    let of_server = Arc::clone(&calls);
+    let server =
+        Server::without_recording(move |received| of_server.lock().unwrap().answer(received)).await;
+    let url = server.url("/v1/");
+    let run = |options: &str| {
+        let out = dir.path().join("out.jsonl");
+        let run = format!("-m polite {options}");
+        ended(
+            command(dir.path(), &url, &run, ["out.jsonl", "store"]),
+            out,
+            1,
+        )
+    };
+    let missing = command(
+        dir.path(),
+        &url,
+        "-m polite --more-repeats 2",
+        ["out.jsonl", "store"],
+    )
+    .output()
+    .unwrap();
+    assert_eq!(
+        String::from_utf8(missing.stderr).unwrap(),
+        "error: --more-repeats: expected the result of an earlier run in out.jsonl, found none with a manifest; write --repeats\n"
+    );
+    // A reply is repaired.
+    for (options, replies) in [
+        ("", 31),
+        ("--more-repeats 2", 3 * 31),
+        ("--more-repeats 2", 5 * 31),
+    ] {
+        run(options).await;
+        assert_eq!(calls.lock().unwrap().total(), replies, "{options}");
+    }
+    let added = fs::read(dir.path().join("out.jsonl")).unwrap();
+    let (headline, at_once) = run("--repeats 5").await;
+    assert_eq!(calls.lock().unwrap().total(), 5 * 31);
+    assert!(
+        added == at_once && headline.contains("pass@5"),
+        "{headline}"
+    );
+}
+
+/// Returns a folder with rows that have an answer.
+fn folder(rows: u64) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let row = |id: u64| {
         let pred = json!({ "response": format!("answer number {id}"), "answer": id.to_string() });
@@ -210,49 +276,55 @@ async fn a_run_that_is_killed_at_any_moment_ends_with_the_same_bytes() {
         (0..rows).map(row).collect::<String>(),
     )
     .unwrap();
+    dir
+}
+
+/// Kills a run, and checks that it ends like an undisturbed one. Also checks a budget, which may end before the run. Returns
+/// the number of rows, and of the replies of the undisturbed run.
+async fn kill(run: &str, budget: &str, kills: u64) -> (u64, u64) {
+    let rows = setting("DSRS_METRICS_KILL_ROWS", 400);
+    let dir = folder(rows);
     let start = Instant::now();
     let calls: Arc<Mutex<Calls>> = Arc::default();
     let of_server = Arc::clone(&calls);
     // One server for both runs, because its address is part of the identity of a run.
     let server =
         Server::without_recording(move |received| of_server.lock().unwrap().answer(received)).await;
-    let expected = undisturbed(dir.path(), &server, &calls, rows).await;
+    let url = server.url("/v1/");
+    let undisturbed = command(dir.path(), &url, run, ["undisturbed.jsonl", "other"]);
+    let expected = ended(undisturbed, dir.path().join("undisturbed.jsonl"), 1).await;
     // For kills by time: until the first replies, and then the time between two kills of a run of the same speed.
     let time = Duration::from_millis(100) + start.elapsed() / kills as u32;
+    let undisturbed = std::mem::take(&mut *calls.lock().unwrap());
+    assert_eq!(undisturbed.repeated(), 0);
+    let paid = undisturbed.total();
 
-    *calls.lock().unwrap() = Calls::default();
-    let mut command = command(dir.path(), &server.url("/v1/"), "out.jsonl", "store");
+    let run = format!("{run} {budget}");
+    let command = || command(dir.path(), &url, &run, ["out.jsonl", "store"]);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(14);
     let (mut done, mut starts) = (0, 0);
     while done < kills {
         starts += 1;
-        assert!(starts < 3 * kills, "the run ends before it is killed");
+        assert!(starts < 4 * kills, "the run ends before it is killed");
         calls.lock().unwrap().stored = stored(dir.path());
         // On average half as many replies between two kills as the kills divide the run into, so that the last one comes
         // before the run ends.
-        let most = (rows / kills, time);
-        done += u64::from(killed(&mut command, &calls, &mut random, most).await);
+        let most = (paid / kills, time);
+        done += u64::from(killed(&mut command(), &calls, &mut random, most).await);
     }
     calls.lock().unwrap().stored = stored(dir.path());
-    let output = tokio::task::spawn_blocking(move || {
-        command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .output()
-            .unwrap()
-    });
-    let output = output.await.unwrap();
-    let headline = String::from_utf8(output.stdout).unwrap();
-    let err = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{err}");
-    assert_eq!(
-        (headline, fs::read(dir.path().join("out.jsonl")).unwrap()),
-        expected,
-        "{err}"
-    );
+    // What a killed call may have cost is spent, so the budget ends first.
+    assert_eq!(starts > done, !budget.is_empty(), "{starts} starts");
+    let runs = if budget.is_empty() { 1 } else { 20 };
+    let out = dir.path().join("out.jsonl");
+    assert_eq!(ended(command(), out.clone(), runs).await, expected);
+    // The same command again has the same result, and pays for nothing.
+    let total = calls.lock().unwrap().total();
+    assert_eq!(ended(command(), out, 1).await, expected);
     let calls = calls.lock().unwrap();
+    assert_eq!(calls.total(), total);
     println!(
-        "{kills} kills of {rows} rows: {} replies, {} of them for calls in progress at a kill",
+        "{run}: {kills} kills of {rows} rows: {} replies, {} of them for calls in progress at a kill; {paid} without a kill",
         calls.total(),
         calls.repeated()
     );
@@ -263,29 +335,19 @@ async fn a_run_that_is_killed_at_any_moment_ends_with_the_same_bytes() {
         .map(|it| it.unwrap().file_name())
         .collect();
     assert_eq!(left.len(), 7, "temporary files are left: {left:?}");
+    (rows, paid)
 }
 
-/// The headlines and the result file of a run without a kill.
-async fn undisturbed(
-    dir: &Path,
-    server: &Server,
-    calls: &Mutex<Calls>,
-    rows: u64,
-) -> (String, Vec<u8>) {
-    let mut command = command(dir, &server.url("/v1/"), "undisturbed.jsonl", "other");
-    let output = tokio::task::spawn_blocking(move || command.output().unwrap())
-        .await
-        .unwrap();
-    assert_eq!(
-        output.status.code(),
-        Some(0),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    assert_eq!(calls.lock().unwrap().repeated(), 0);
-    let repaired = (0..rows).filter(|row| row % 40 == 7).count() as u64;
-    assert_eq!(calls.lock().unwrap().total(), rows + repaired);
+/// Runs a command until it succeeds, at most `runs` times. Returns its headlines and result file.
+async fn ended(mut command: Command, out: PathBuf, runs: u32) -> (String, Vec<u8>) {
+    let outputs = move || {
+        let outputs = (0..runs).map(|_| command.output().unwrap());
+        let mut ended = outputs.skip_while(|output| output.status.code() != Some(0));
+        ended.next()
+    };
+    let output = tokio::task::spawn_blocking(outputs).await.unwrap();
+    let output = output.expect("no run succeeds");
+    dsrs_metrics_tests::schema::validate_file(&out);
     let headline = String::from_utf8(output.stdout).unwrap();
-    dsrs_metrics_tests::schema::validate_file(&dir.join("undisturbed.jsonl"));
-    (headline, fs::read(dir.join("undisturbed.jsonl")).unwrap())
+    (headline, fs::read(out).unwrap())
 }

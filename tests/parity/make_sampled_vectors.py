@@ -1,5 +1,5 @@
-"""Writes tests/parity/sampled_vectors.jsonl.gz: means of all rows from a metric on a sample and a cheaper one on all, on 1,000
-random inputs, computed with numpy and scipy; and the point estimates of ppi-python 0.2.3.
+"""Writes tests/parity/sampled_vectors.jsonl.gz: means and differences of all rows from a metric on a sample and a cheaper one on
+all, on 1,400 random inputs, computed with numpy and scipy; and the point estimates of ppi-python 0.2.3.
 
     PYTHONPATH=FOLDER python tests/parity/make_sampled_vectors.py     # writes the vectors; FOLDER has ppi_py
     python tests/parity/make_sampled_vectors.py --check               # compares all but the estimates of ppi-python
@@ -58,15 +58,30 @@ def slope_of(y, f):
     return np.mean((y - y.mean()) * (sampled - sampled.mean())) / np.var(f, ddof=1)
 
 
-def number(case):
-    y, f = scores(case)
-    n, rows = case["sample"], case["rows"]
+def powered(case, y, f, slope_of):
+    """The mean of all rows, and the half-widths of the means of what the proxy leaves and of the sample."""
+    n = case["sample"]
     y = y[:n]
     slope = slope_of(y, f)
-    rest, known = y - slope * f[:n], np.sqrt(1 - n / rows)
-    half = [known * stats.t.ppf(0.975, n - 1) * np.std(it, ddof=1) / np.sqrt(n) for it in (rest, y)]
-    mean = rest.mean() + slope * f.mean()
+    rest = y - slope * f[:n]
+    half = [stats.t.ppf(0.975, n - 1) * np.std(it, ddof=1) / np.sqrt(n) for it in (rest, y)]
+    return rest.mean() + slope * f.mean(), half
+
+
+def number(case):
+    n, rows = case["sample"], case["rows"]
+    mean, half = powered(case, *scores(case), slope_of)
+    half = np.sqrt(1 - n / rows) * np.array(half)
     return mean, mean - half[0], mean + half[0], worth(n, rows, half[1], half[0])
+
+
+def difference(case):
+    """Of the population: what is left for the rows outside of the sample, and the sample for all."""
+    n, rows = case["sample"], case["rows"]
+    least_squares = lambda y, f: np.polyfit(f[:n], y, 1)[0]
+    mean, (rest, plain) = powered(case, *(it - 0.5 for it in scores(case)), least_squares)
+    half = np.sqrt((1 - n / rows) * (n - 1) / (n - 2) * rest**2 + n / rows * plain**2)
+    return mean, mean - half, mean + half, min(rows, max(n, n * (plain / half) ** 2))
 
 
 def cases():
@@ -76,10 +91,10 @@ def cases():
         sample = np.array([rng.integers(1, of + 1) for of in rows])
         passed = np.array([rng.integers(0, of + 1) for of in sample])
         yield {"of": "share", "strata": np.stack([rows, passed, sample], 1).tolist()}
-    for _ in range(500):
+    for number in range(900):
         rows = int(rng.integers(100, 600))
         yield {
-            "of": "number",
+            "of": "number" if number < 500 else "difference",
             "seed": int(rng.integers(0, 2**53)),
             "rows": rows,
             "sample": int(rng.integers(60, rows)),
@@ -99,7 +114,8 @@ def by_ppi(case):
 
 def vectors():
     for case in cases():
-        case["estimate"] = [float(it) for it in (share if case["of"] == "share" else number)(case)]
+        of = {"share": share, "number": number, "difference": difference}[case["of"]]
+        case["estimate"] = [float(it) for it in of(case)]
         yield case
 
 

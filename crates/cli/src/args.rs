@@ -178,6 +178,15 @@ pub(super) struct ScoreArguments {
     /// is the mean, and pass@N, pass^N and the consistency are printed
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(super) repeats: Option<u32>,
+    /// Add N repeats to those of the run in --out. Its replies come from the store, and the intervals use all repeats
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "out",
+        conflicts_with = "repeats",
+        value_parser = clap::value_parser!(u32).range(1..=10_000)
+    )]
+    pub(super) more_repeats: Option<u32>,
     /// Group the rows by this field: gold.FIELD, pred.FIELD or an attribute of the row. Rows of a
     /// group are alike, such as questions about one document, and standard errors and intervals
     /// take that into account
@@ -440,6 +449,10 @@ pub(super) struct AgreeArguments {
     /// how many of the rows that should pass passed, and how many of those that should fail failed
     #[arg(long, value_name = "sensitivity=K/N,specificity=K/N", value_parser = error_rates)]
     pub(super) error_rates: Option<ErrorRates>,
+    /// Also name N rows without a label: those whose labels would narrow the interval of `passed, corrected` most. Within
+    /// a verdict they are chosen at random, by their ids and the seed
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(super) next: Option<u32>,
     /// Exit with 2 if the results have no manifest, because it is then unknown what was measured
     #[arg(long)]
     pub(super) require_identity: bool,
@@ -447,7 +460,7 @@ pub(super) struct AgreeArguments {
     /// results, although its version is the same; without this option, a note says so
     #[arg(long)]
     pub(super) strict_identity: bool,
-    /// The seed of the bootstrap
+    /// The seed of the bootstrap and of --next
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) seed: u64,
     /// Print one JSON object, with unrounded numbers

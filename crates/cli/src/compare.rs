@@ -84,7 +84,11 @@ pub(super) struct CompareArguments {
     /// it; without this option, a note says so
     #[arg(long)]
     strict_identity: bool,
-    /// The seed of the permutation test and of the bootstrap
+    /// Test so that you may look as often as you like: at runs of `score --stop-when`, and again when they have more rows.
+    /// Rows are taken in the order of such runs. It takes more rows than a single look
+    #[arg(long, conflicts_with = "group")]
+    sequential: bool,
+    /// The seed of the permutation test, of the bootstrap, and of the order of the rows with --sequential
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// Exit with 1 if B is worse than A by any of the metrics: the mean is worse and the adjusted
@@ -145,6 +149,7 @@ fn compared(registry: &Registry, args: &CompareArguments) -> Result<ExitCode> {
         .strict_identity(args.strict_identity)
         .only_paired(args.only_paired)
         .mid_p(args.p == PValue::Mid)
+        .sequential(args.sequential)
         .require_identity(args.runs.require_identity || args.fail_if_worse)
         .seed(args.seed);
     if let Some(field) = &args.group {

@@ -1,7 +1,8 @@
-//! Means from a metric on a sample: equal to numpy and scipy within 1e-9, and to the estimates of ppi-python.
+//! Means and differences from a metric on a sample: equal to numpy and scipy within 1e-9, and to the estimates of ppi-python.
 
 use dsrs_metrics::stats::{
-    Interval, Proportion, SampledMean, Stratum, prediction_powered, sampled_share,
+    Interval, Proportion, SampledMean, Stratum, prediction_powered, sampled_difference,
+    sampled_share,
 };
 use dsrs_metrics_tests::Peer;
 use serde::Deserialize;
@@ -34,6 +35,32 @@ enum Vector {
         estimate: [f64; 4],
         ppi: Option<f64>,
     },
+    Difference {
+        seed: u64,
+        rows: usize,
+        sample: usize,
+        correlation: f64,
+        estimate: [f64; 4],
+    },
+}
+
+/// Returns the scores and proxies of all rows, and the proxies outside of the sample.
+fn scores(
+    seed: u64,
+    rows: usize,
+    sample: usize,
+    correlation: f64,
+    centre: f64,
+) -> (Vec<(f64, f64)>, Vec<f64>) {
+    let mut random = SplitMix(seed);
+    let row = |_| {
+        let (score, noise) = (random.unit(), random.unit());
+        let proxy = correlation * score + (1.0 - correlation.abs()) * noise;
+        (score - centre, proxy - centre)
+    };
+    let mut all: Vec<(f64, f64)> = (0..rows).map(row).collect();
+    let others = all.split_off(sample);
+    (all, others.iter().map(|(_, proxy)| *proxy).collect())
 }
 
 #[track_caller]
@@ -65,21 +92,26 @@ fn sampled_means_are_those_of_scipy_and_of_ppi_python() {
                 estimate,
                 ppi,
             } => {
-                let mut random = SplitMix(seed);
-                let row = |_| {
-                    let (score, noise) = (random.unit(), random.unit());
-                    let proxy = correlation * score + (1.0 - correlation.abs()) * noise;
-                    (score, proxy)
-                };
-                let all: Vec<(f64, f64)> = (0..rows).map(row).collect();
-                let (sampled, others) = all.split_at(sample);
-                let others: Vec<f64> = others.iter().map(|(_, proxy)| *proxy).collect();
-                let found = prediction_powered(sampled, &others, UNIT).unwrap();
+                let (sampled, others) = scores(seed, rows, sample, correlation, 0.0);
+                let found = prediction_powered(&sampled, &others, UNIT).unwrap();
                 assert_estimate(found, estimate);
                 if let Some(ppi) = ppi {
                     assert_close(found.mean, ppi);
                     with_ppi += 1;
                 }
+            }
+            Vector::Difference {
+                seed,
+                rows,
+                sample,
+                correlation,
+                estimate,
+            } => {
+                let (sampled, others) = scores(seed, rows, sample, correlation, 0.5);
+                assert_estimate(
+                    sampled_difference(&sampled, &others, 1.0).unwrap(),
+                    estimate,
+                );
             }
         }
     }
@@ -135,5 +167,5 @@ fn scipy_computes_the_committed_vectors() {
     let Some(peer) = Peer::with(&["scipy"]) else {
         return;
     };
-    assert_eq!(peer.check(SCRIPT), "1000 vectors, as committed");
+    assert_eq!(peer.check(SCRIPT), "1400 vectors, as committed");
 }

@@ -51,6 +51,9 @@ struct Report<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     unknown_identity: Option<&'a str>,
     metrics: IndexMap<&'a str, Measured<'a>>,
+    /// The ids of the rows to label next.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    next: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -115,9 +118,16 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         args.id.as_ref(),
         &args.files.reader(),
     )?;
-    let mut metrics = IndexMap::new();
+    if let (Some(_), [first, second, ..]) = (args.next, &*results.metrics().collect::<Vec<_>>()) {
+        return Err(err!(
+            "--next: expected one metric, found `{}` and `{}`; name one with -m",
+            escape::name(first),
+            escape::name(second)
+        ));
+    }
+    let (mut metrics, mut next) = (IndexMap::new(), Vec::new());
     for name in results.metrics() {
-        let agreement = agreement(
+        let (agreement, rows) = agreement(
             registry,
             name,
             &results.ratings(name),
@@ -125,6 +135,7 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
             &labels,
             args,
         )?;
+        next.extend(rows.into_iter().map(|row| results.rows.id(row)));
         let judged_offline = results.judged_offline.get(name).copied().unwrap_or(0);
         let (identity, judged_by) = (results.identity(name), results.judged_by(name));
         let has_other_code = has_other_code(registry, name, &results, args)?;
@@ -146,6 +157,7 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         run: results.manifest.as_ref().ok().map(|manifest| &manifest.run),
         unknown_identity: results.manifest.as_ref().err().map(String::as_str),
         metrics,
+        next,
     };
     if args.json {
         print_json(&report)?;
@@ -223,6 +235,7 @@ fn check_metrics(results: &Results, args: &AgreeArguments) -> Result<()> {
     }
 }
 
+/// Returns the agreement of a metric, and the rows to label next.
 fn agreement(
     registry: &Registry,
     name: &str,
@@ -230,7 +243,7 @@ fn agreement(
     results: &Results,
     labels: &Labels,
     args: &AgreeArguments,
-) -> Result<Agreement> {
+) -> Result<(Agreement, Vec<usize>)> {
     let direction = match results.identity(name) {
         Some(identity) => Some(identity.direction()),
         None => registry.get(name).map(|entry| entry.spec().direction),
@@ -251,7 +264,18 @@ fn agreement(
         builder = builder.threshold(threshold.score);
     }
     let pairs = ratings.iter().cloned().zip(labels.labels.iter().cloned());
-    let agreement = builder.of(pairs).map_err(|error| {
+    let pairs: Vec<_> = pairs.collect();
+    let next = args.next.map_or(Ok(Vec::new()), |count| {
+        builder.next_labels(
+            &pairs,
+            |row| results.rows.id(row).to_owned(),
+            count as usize,
+        )
+    });
+    let measured = builder
+        .of(pairs)
+        .and_then(|agreement| Ok((agreement, next?)));
+    let (agreement, next) = measured.map_err(|error| {
         let of_label = |row: usize| labels.places.get(row).cloned().flatten();
         let at = error.row().map_or_else(
             || args.results.display().to_string(),
@@ -264,7 +288,7 @@ fn agreement(
         err!("{at}: `{name}` against `{}`: {error}", args.label)
     })?;
     check_compared(&agreement, name, labels, args)?;
-    Ok(agreement)
+    Ok((agreement, next))
 }
 
 /// Checks that at least one row was compared.
@@ -333,6 +357,11 @@ impl Report<'_> {
         }
         if let Some(reason) = self.unknown_identity {
             text.push_str(&format!("\nidentity unknown: {reason}\n"));
+        }
+        if !self.next.is_empty() {
+            let ids = self.next.iter().map(|id| escape::name(id));
+            let ids = ids.collect::<Vec<_>>().join("\n");
+            text.push_str(&format!("\nlabel these rows next:\n{ids}\n"));
         }
         if self.labels_without_row > 0 {
             let labels = if self.labels_without_row == 1 {

@@ -29,6 +29,7 @@ use crate::contract::Metric;
 use crate::data::{Format, NamedFile, Pairs, Samples};
 use crate::evaluate::{Ending, Evaluate, EvaluationResult, Sample, StopSettings};
 use crate::metrics::Registry;
+use crate::results::{ResultsError, manifest_of};
 use dsrs_metrics_formats::Epochs;
 
 #[cfg(feature = "lm")]
@@ -66,7 +67,7 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     }
 }
 
-/// Returns the arguments with the files of `--lines` and those in folders.
+/// Returns the arguments with the files of `--lines`, those in folders, and all repeats.
 fn with_files(args: &ScoreArguments) -> Result<ScoreArguments> {
     let mut args = args.clone();
     if let [gold, pred] = &*args.lines {
@@ -84,6 +85,18 @@ fn with_files(args: &ScoreArguments) -> Result<ScoreArguments> {
             Err(reason) => Err(err!("{}: cannot be read: {reason}", path.display())),
         });
         args.data = files.collect::<Result<Vec<_>>>()?.concat();
+    }
+    if let (Some(more), Some(out)) = (args.more_repeats, &args.out) {
+        let earlier = match manifest_of(out, None).map_err(ResultsError::from)? {
+            Some(Ok(manifest)) => manifest.run.repeats.unwrap_or(1),
+            _ => {
+                return Err(err!(
+                    "--more-repeats: expected the result of an earlier run in {}, found none with a manifest; write --repeats",
+                    out.display()
+                ));
+            }
+        };
+        args.repeats = Some(earlier.saturating_add(more));
     }
     Ok(args)
 }

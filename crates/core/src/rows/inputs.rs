@@ -55,7 +55,7 @@ impl Example {
             None if self.data.is_empty() => Ok(&[]),
             None => Err(InputError::from(format!(
                 "the inputs are not declared, so the program would receive the labels too; write `.with_inputs([..])` \
-                 on each row, or `.inputs([..])` once for the run, with those of {} that the program may read",
+                 on each row, or `.inputs([..])` once for the run, with the fields among {} that the program may read",
                 escape::names(self.keys())
             ))),
         }

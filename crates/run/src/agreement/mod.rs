@@ -1,7 +1,7 @@
 //! How well a metric or judge agrees with labels, and so how far you can trust its scores.
 //!
 //! `rating.rs` has the two sides of the comparison. `compare.rs` finds what they have in common, given the meaning of
-//! labels from `scale.rs`. `labelled.rs` says how the labelled rows were chosen. `statistics.rs` computes the figures,
+//! labels from `scale.rs`. `labelled.rs` says how the labelled rows were chosen, and `next.rs` chooses more. `statistics.rs` computes the figures,
 //! each a value with its interval (`figure.rs`), and `table.rs` prints them. The statistics are in `stats/`; files are
 //! read in `cli/agree/`.
 
@@ -9,6 +9,7 @@ mod builder;
 mod compare;
 mod figure;
 mod labelled;
+mod next;
 mod options;
 mod rating;
 mod scale;

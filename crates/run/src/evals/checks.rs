@@ -17,19 +17,21 @@ pub(super) fn check_gates(gates: &[Gate], specs: &[MetricSpec<'_>]) -> Result<()
     Ok(())
 }
 
-/// Checks that metrics that judge a sample of the rows have only limits on their scores.
+/// Checks that metrics that judge a sample of the rows have only limits on their scores, and comparisons.
 pub(super) fn check_samples(gates: &[Gate], sampled: &[&str]) -> Result<(), String> {
     let needs_rows = |gate: &&Gate| {
         let is_limit = matches!(gate.condition.0, Kind::Score { .. });
         let metric = gate.condition.0.metric();
-        !is_limit && metric.is_some_and(|metric| sampled.contains(&metric))
+        !is_limit
+            && !gate.condition.0.is_relative()
+            && metric.is_some_and(|metric| sampled.contains(&metric))
     };
     match gates.iter().find(needs_rows) {
         None => Ok(()),
         Some(Gate { text, condition }) => {
             let metric = condition.0.metric().unwrap_or_default();
             Err(format!(
-                "gate `{text}`: `{metric}` judges only a sample of the rows, so gates can only limit its score; write `lower({metric}) >= 0.8`, or add it to `metrics(..)`"
+                "gate `{text}`: `{metric}` judges only a sample of the rows, so gates can only limit its score or compare it with the baseline; write `lower({metric}) >= 0.8`, or add it to `metrics(..)`"
             ))
         }
     }

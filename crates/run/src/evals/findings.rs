@@ -107,6 +107,7 @@ impl<'a> Change<'a> {
     fn rows(&self) -> String {
         let it = &self.comparison.overall;
         match it.clusters {
+            _ if let Some(sampled) = &self.comparison.sampled => sampled.found(it.n),
             Some(groups) => format!("{} rows in {groups} groups", it.n),
             None => format!("{} rows", it.n),
         }

@@ -612,12 +612,53 @@ fn an_eval_with_a_sample_decides_limits_by_its_estimate() {
         eval("zero >= 0.2", Condition::score("zero", Bound::AtLeast(0.2))),
         "passed"
     );
+    let each = Condition::each("topic", Condition::score("zero", Bound::AtLeast(0.2)));
     assert_eq!(
-        eval("zero.better()", Condition::better("zero"))
-            .lines()
-            .next(),
+        eval("each(\"topic\", zero >= 0.2)", each).lines().next(),
         Some(
-            "eval `capitals`: gate `zero.better()`: `zero` judges only a sample of the rows, so gates can only limit its score; write `lower(zero) >= 0.8`, or add it to `metrics(..)`"
+            "eval `capitals`: gate `each(\"topic\", zero >= 0.2)`: `zero` judges only a sample of the rows, so gates can only limit its score or compare it with the baseline; write `lower(zero) >= 0.8`, or add it to `metrics(..)`"
         )
+    );
+}
+
+#[test]
+fn an_eval_with_a_sample_is_compared_with_the_sample_of_its_baseline() {
+    let package = Package::new("sampled");
+    let eval = |update: Update, gates: &[(&'static str, Condition)], wrong: &'static [u64]| {
+        let right = |gold: &Example, pred: &Prediction| gold.get("answer") == pred.get("answer");
+        let eval = package.eval(update).devset(rows(600)).inputs(&["n"], &[]);
+        let eval = eval.truth(metric_fn("judged", right), 90, Some("same"));
+        let eval = eval.baseline(None);
+        let gate = |eval: Eval<_, _>, (text, condition): &(&'static str, Condition)| {
+            eval.gate(text, condition.clone())
+        };
+        message(|| gates.iter().fold(eval, gate).run(wrong_on(wrong)))
+    };
+    let no_worse = (
+        "judged.no_worse(by = 0.1)",
+        Condition::no_worse("judged", 0.1),
+    );
+    let wrong: &[u64] = Vec::leak((0..200).map(|n| 3 * n).collect());
+    eval(Update::Always, &[(SAME, same(0.5))], &[]);
+    assert_eq!(eval(NEW, std::slice::from_ref(&no_worse), &[]), "passed");
+    let worse = eval(NEW, &[no_worse], wrong);
+    let line = worse.lines().next().unwrap_or_default();
+    // One row in three is wrong now, which the proxy sees in all rows.
+    assert!(
+        line.contains(
+            "failed: -33.33 percentage points [-39.20, -27.20] against the baseline (p < 0.001, 89 of 600 rows judged in both, worth 249)"
+        ),
+        "{line}"
+    );
+    let better = ("judged.better()", Condition::better("judged"));
+    let each = Condition::each("topic", better.1.clone());
+    let of_topics = eval(
+        NEW,
+        &[better, ("each(\"topic\", judged.better())", each)],
+        wrong,
+    );
+    assert!(
+        of_topics.contains("failed in 1 of 3 groups: 0: -100.00 percentage points"),
+        "{of_topics}"
     );
 }

@@ -44,6 +44,7 @@ pub use self::early::{Bound, EarlyGate, End, Figure};
 pub use self::error::{EvaluateError, EvaluateErrorKind};
 pub use self::evaluator::Evaluator;
 pub use self::input::DevsetRow;
+pub(crate) use self::input::hash_order;
 pub use self::manifest::{
     DecidedGate, EarlyResult, JudgeReplies, JudgedBy, TruthMethod, TruthResult, TruthStratum,
 };

@@ -27,7 +27,7 @@ mod summary_csv;
 
 pub use compare::{
     Comparison, ComparisonBuilder, DifferenceTest, GroupComparison, IdentityComparison,
-    MetricComparison, MetricDifference, PairedDifference, RunTotals, Sides, Verdict,
+    MetricComparison, MetricDifference, PairedDifference, RunTotals, SampledRows, Sides, Verdict,
 };
 pub(crate) use compare::{Unit, about, other_code, p_equals};
 #[doc(hidden)]

@@ -24,6 +24,20 @@ pub(crate) struct Columns {
     pub(super) group: Option<String>,
 }
 
+impl Columns {
+    /// Adds the proxies of metrics that judged a sample of the rows.
+    fn with_proxies(&self, manifest: Option<&Manifest>) -> Self {
+        let mut columns = self.clone();
+        let truths = manifest.iter().flat_map(|manifest| &manifest.run.truth);
+        if !columns.names.is_empty() {
+            columns
+                .names
+                .extend(truths.filter_map(|truth| truth.by.clone()));
+        }
+        columns
+    }
+}
+
 /// The ids, outcomes and values of a run that a comparison needs; see
 /// [`ComparisonBuilder::read`](super::ComparisonBuilder::read).
 #[derive(Debug, Clone)]
@@ -52,6 +66,9 @@ pub(super) struct Usage {
 impl RunScores {
     /// Reads a result file.
     pub(super) fn read(file: NamedFile<'_>, columns: &Columns) -> Result<Self, ResultsError> {
+        // An error of the manifest is reported when the whole run is read.
+        let manifest = read_manifest(file.path, &[]).ok().and_then(Result::ok);
+        let columns = &columns.with_proxies(manifest.as_deref());
         let mut scores = Self::new(Run::new(String::new()), columns);
         scores.run = Run::read(file, |row| scores.add(&row, columns))?;
         Ok(scores)
@@ -60,6 +77,7 @@ impl RunScores {
     /// Returns the scores of rows in memory.
     pub(super) fn of(results: &Results, columns: &Columns) -> Result<Self, ResultsError> {
         let mut scores = Self::new(results.run.clone(), columns);
+        let columns = &columns.with_proxies(results.manifest());
         let mut rows = results.rows().iter();
         rows.try_for_each(|row| scores.add(row, columns))?;
         Ok(scores)

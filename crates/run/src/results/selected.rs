@@ -44,6 +44,11 @@ impl Score {
         self.outcome.is_some_and(ResultOutcome::is_failure)
     }
 
+    /// Returns `true` if the row is outside of the metric's sample.
+    pub(super) fn is_not_sampled(&self) -> bool {
+        self.outcome == Some(ResultOutcome::NotSampled)
+    }
+
     /// Returns the name of the outcome.
     pub(super) fn name(&self) -> &'static str {
         self.outcome.map_or("absent", ResultOutcome::name)

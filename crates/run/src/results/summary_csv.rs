@@ -6,7 +6,7 @@ use crate::contract::ScoreKind;
 use crate::evaluate::{EvaluationResult, MetricSummary};
 use crate::messages::formula;
 
-const HEADER: [&str; 14] = [
+const HEADER: [&str; 16] = [
     "metric",
     "kind",
     "score",
@@ -20,13 +20,15 @@ const HEADER: [&str; 14] = [
     "gated",
     "skipped",
     "abstained",
+    "not_needed",
+    "not_sampled",
     "cost_msats",
 ];
 
 /// Returns a CSV table with a row for each metric and each named score: `metric`, `kind`, `score`, `stderr`,
-/// `ci95_low`, `ci95_high`, `mean`, `mean_scored`, `scored`, `failed`, `gated`, `skipped`, `abstained`, `cost_msats`.
-/// Scores are in the range of their metric, and numbers are not rounded. If a figure is unknown, its cell is empty. A
-/// name that a spreadsheet would evaluate gets a leading apostrophe.
+/// `ci95_low`, `ci95_high`, `mean`, `mean_scored`, `scored`, `failed`, `gated`, `skipped`, `abstained`, `not_needed`,
+/// `not_sampled`, `cost_msats`. Scores are in the range of their metric, and numbers are not rounded. If a figure is
+/// unknown, its cell is empty. A name that a spreadsheet would evaluate gets a leading apostrophe.
 ///
 /// # Errors
 /// Returns an error from the writer. Writing to memory should never fail.
@@ -41,7 +43,7 @@ const HEADER: [&str; 14] = [
 /// let row = Pair::new("q1", example! { "x" => 4 }, prediction! { "x" => 4 });
 /// let result = Evaluate::builder().metric(same).build()?.score([row]).await?;
 /// let table = results::summary_csv(&result)?;
-/// assert_eq!(table.lines().nth(1), Some("same,bool,1.0,,0.20654931437723745,1.0,1.0,1.0,1,0,0,0,0,0"));
+/// assert_eq!(table.lines().nth(1), Some("same,bool,1.0,,0.20654931437723745,1.0,1.0,1.0,1,0,0,0,0,0,0,0"));
 /// # Ok(())
 /// # }
 /// ```
@@ -79,6 +81,8 @@ fn cells(summary: &MetricSummary) -> [String; HEADER.len()] {
         summary.gated.to_string(),
         summary.skipped.to_string(),
         summary.abstained.to_string(),
+        summary.not_needed.to_string(),
+        summary.not_sampled.to_string(),
         summary.cost_msats.to_string(),
     ]
 }

@@ -15,6 +15,7 @@
 //! | a share, from labels of some rows | [`post_stratified`] | Wilson's, combined by MOVER |
 //! | a share, from a metric on some rows | [`sampled_share`] | the same, for the mean of these rows |
 //! | a mean, from a metric on some rows | [`prediction_powered`] | Student's t or Wilson's, of what the cheaper metric does not explain |
+//! | a difference, from a metric on some rows | [`sampled_difference`] | the same, of a population |
 //! | a share, corrected for error rates | [`rogan_gladen`] | Lang and Reiczigel's |
 //! | labels of all rows | [`LabelPairs`]: accuracy, F1, Matthews, Cohen, Krippendorff | |
 //! | ranks of all rows | [`ValuePairs`], [`ClassScores`]: Spearman, AUROC | |
@@ -66,8 +67,10 @@ pub use proportion::Proportion;
 pub use ranks::RankPairs;
 pub use ranks::{Brier, Calibration};
 pub use ranks::{ClassScores, ValuePairs, average_ranks, spearman};
-pub use sampled::{SampledMean, prediction_powered, sampled_share};
-pub use sequential::{BettingTest, confidence_sequence};
+pub use sampled::{SampledMean, prediction_powered, sampled_difference, sampled_share};
+#[doc(hidden)]
+pub use sampled::{error_and_p_value, least_squares};
+pub use sequential::{BettingTest, confidence_sequence, population_sequence};
 
 /// With fewer values than this that differ from the commonest one, Student's t covers the mean of skewed scores too rarely.
 const FEW: u64 = 30;

@@ -1,6 +1,8 @@
 //! The mean of all rows, from a metric on a sample of them and a cheap metric on all.
 
 use super::corrected::Stratum;
+use statrs::distribution::{ContinuousCDF as _, Normal};
+
 use super::interval::{Interval, Z};
 use super::labels::NotDefined;
 use super::moments::Moments;
@@ -137,56 +139,166 @@ pub fn prediction_powered(
     others: &[f64],
     range: Interval,
 ) -> Result<SampledMean, NotDefined> {
-    if sample.len() < 3 {
-        let found = sample.len();
-        return Err(
-            format!("not enough rows: expected at least 3 sampled rows, found {found}").into(),
-        );
-    }
-    let (n, rows) = (sample.len() as f64, (sample.len() + others.len()) as f64);
-    let proxies = || {
-        sample
-            .iter()
-            .map(|(_, proxy)| *proxy)
-            .chain(others.iter().copied())
-    };
-    let all: Moments = proxies().collect();
-    let (mean, variance) = (
-        all.mean().unwrap_or_default(),
-        all.variance().unwrap_or_default(),
-    );
-    let means = |of: fn(&(f64, f64)) -> f64| sample.iter().map(of).sum::<f64>() / n;
-    let centres = [means(|row| row.0), means(|row| row.1)];
-    let products = sample
-        .iter()
-        .map(|(y, f)| (y - centres[0]) * (f - centres[1]));
-    let slope = match products.sum::<f64>() / n / variance {
-        slope if slope.is_finite() => slope,
-        _ => 0.0,
-    };
-    let rests: Moments = sample.iter().map(|(y, f)| y - slope * f).collect();
-    let shifts = proxies().map(|proxy| slope * proxy);
-    let (least, most) = shifts.fold((f64::MAX, f64::MIN), |(least, most), it| {
-        (least.min(it), most.max(it))
-    });
-    let known = (1.0 - n / rows).sqrt();
-    let half_widths = |moments: &Moments, low: f64, high: f64| {
-        let mean = moments.mean().unwrap_or_default();
-        let ci95 = moments.uncertainty_within(low, high).ci95();
-        let ci95 = ci95.unwrap_or(Interval { low, high });
-        [mean - ci95.low, ci95.high - mean].map(|half| known * half)
-    };
-    let [below, above] = half_widths(&rests, range.low - most, range.high - least);
-    let truths: Moments = sample.iter().map(|(y, _)| *y).collect();
-    let plain = half_widths(&truths, range.low, range.high);
-    let mean = rests.mean().unwrap_or_default() + slope * mean;
+    let all: Moments = proxies(sample, others).collect();
+    let n = sample.len() as f64;
+    let weight = products(sample, |row| row.0) / n / all.variance().unwrap_or_default();
+    let powered = Powered::of(sample, others, weight)?;
+    let [rest, plain] = powered.half_widths(range);
+    let known = (1.0 - powered.share).sqrt();
+    let [below, above] = rest.map(|half| known * half);
     let interval = Interval {
-        low: mean - below,
-        high: mean + above,
+        low: powered.mean - below,
+        high: powered.mean + above,
     };
+    let rows = (sample.len() + others.len()) as f64;
     Ok(SampledMean {
-        mean: mean.clamp(range.low, range.high),
+        mean: powered.mean.clamp(range.low, range.high),
         interval: interval.within(range.low, range.high),
-        worth: worth(n, rows, plain[0] + plain[1], below + above),
+        worth: worth(n, rows, known * (plain[0] + plain[1]), below + above),
     })
+}
+
+/// Estimates how much better one program is than another, from the differences of a metric on a sample of their common rows
+/// and the differences of a cheaper metric on all: like [`prediction_powered`], but of the population that the rows are a
+/// sample of, and with the weight of least squares in the sample, because few rows change (the regression estimator, Cochran
+/// 1977, section 7.3).
+///
+/// `sample` has both differences of each sampled row, `others` that of the cheaper metric for each other row, and no
+/// difference is larger than `largest`.
+///
+/// The half-widths of the interval are `√((1 - n/N) (n - 1)/(n - 2) r² + n/N p²)`, where `r` is that of the mean of `y - b f`
+/// and `p` that of `y`. If all rows are sampled, it is the interval of a plain comparison, and `worth` is how many rows of a plain comparison
+/// would give an interval as narrow.
+///
+/// # Errors
+/// [`NotDefined`] with fewer than 3 sampled rows.
+///
+/// ```
+/// use dsrs_metrics::stats::sampled_difference;
+///
+/// // The cheap metric sees most of the changes: 60 of 600 rows were judged.
+/// let row = |n: u32| (f64::from(n % 10 < 3) - f64::from(n % 7 == 6), f64::from(n % 10 < 3));
+/// let sample: Vec<_> = (0..60).map(row).collect();
+/// let others: Vec<_> = (60..600).map(|n| row(n).1).collect();
+/// let judged = sampled_difference(&sample, &others, 1.0).unwrap();
+/// assert_eq!(format!("{:.3} {:.3} {:.0}", judged.mean, judged.interval, judged.worth), "0.167 [0.063, 0.267] 132");
+/// ```
+pub fn sampled_difference(
+    sample: &[(f64, f64)],
+    others: &[f64],
+    largest: f64,
+) -> Result<SampledMean, NotDefined> {
+    let range = Interval {
+        low: -largest,
+        high: largest,
+    };
+    let powered = Powered::of(sample, others, least_squares(sample))?;
+    let [rest, plain] = powered.half_widths(range);
+    let n = sample.len() as f64;
+    let unknown = ((1.0 - powered.share) * (n - 1.0) / (n - 2.0)).sqrt();
+    let known = powered.share.sqrt();
+    let half = |end: usize| (unknown * rest[end]).hypot(known * plain[end]);
+    let interval = Interval {
+        low: powered.mean - half(0),
+        high: powered.mean + half(1),
+    };
+    let shrunk = (half(0) + half(1)) / (plain[0] + plain[1]);
+    Ok(SampledMean {
+        mean: powered.mean.clamp(-largest, largest),
+        interval: interval.within(-largest, largest),
+        worth: (n / shrunk.powi(2)).clamp(n, (sample.len() + others.len()) as f64),
+    })
+}
+
+/// Returns the weight of the cheaper metric in [`sampled_difference`].
+#[doc(hidden)]
+pub fn least_squares(sample: &[(f64, f64)]) -> f64 {
+    match products(sample, |row| row.0) / products(sample, |row| row.1) {
+        weight if weight.is_finite() => weight,
+        _ => 0.0,
+    }
+}
+
+/// Returns the sum of the products of the cheaper metric and another value, each less its mean.
+fn products(sample: &[(f64, f64)], of: fn(&(f64, f64)) -> f64) -> f64 {
+    let mean =
+        |of: fn(&(f64, f64)) -> f64| sample.iter().map(of).sum::<f64>() / sample.len() as f64;
+    let (value, proxy) = (mean(of), mean(|row| row.1));
+    let products = sample.iter().map(|row| (of(row) - value) * (row.1 - proxy));
+    products.sum()
+}
+
+fn proxies(sample: &[(f64, f64)], others: &[f64]) -> impl Iterator<Item = f64> {
+    let sampled = sample.iter().map(|(_, proxy)| *proxy);
+    sampled.chain(others.iter().copied())
+}
+
+/// Returns the standard error and the two-sided p-value that belong to the 95% interval of an estimate, by the normal
+/// distribution (Altman and Bland 2011, "How to obtain the P value from a confidence interval"). The p-value is below 0.05 if
+/// the interval does not contain 0.
+#[doc(hidden)]
+pub fn error_and_p_value(estimate: f64, Interval { low, high }: Interval) -> (f64, f64) {
+    let half = match estimate > 0.0 {
+        true => estimate - low,
+        false => high - estimate,
+    };
+    let p_value = match estimate == 0.0 {
+        true => 1.0,
+        false => 2.0 * Normal::standard().sf(Z * estimate.abs() / half),
+    };
+    ((high - low) / (2.0 * Z), p_value)
+}
+
+/// The estimate of a mean from a sample and a cheaper metric on all rows.
+struct Powered {
+    mean: f64,
+    /// The share of the rows that are sampled.
+    share: f64,
+    /// The scores of the sample, and what the cheaper metric leaves of them.
+    scores: Moments,
+    rests: Moments,
+    /// The range of the weighted scores of the cheaper metric.
+    shifts: Interval,
+}
+
+impl Powered {
+    /// Estimates with this weight of the cheaper metric.
+    fn of(sample: &[(f64, f64)], others: &[f64], weight: f64) -> Result<Self, NotDefined> {
+        if sample.len() < 3 {
+            let found = sample.len();
+            return Err(format!(
+                "not enough rows: expected at least 3 sampled rows, found {found}"
+            )
+            .into());
+        }
+        let weight = if weight.is_finite() { weight } else { 0.0 };
+        let rests: Moments = sample.iter().map(|(y, f)| y - weight * f).collect();
+        let shifts = || proxies(sample, others).map(|proxy| weight * proxy);
+        let shift = shifts().collect::<Moments>().mean().unwrap_or_default();
+        let (low, high) = shifts().fold((f64::MAX, f64::MIN), |(low, high), it| {
+            (low.min(it), high.max(it))
+        });
+        Ok(Self {
+            mean: rests.mean().unwrap_or_default() + shift,
+            share: sample.len() as f64 / (sample.len() + others.len()) as f64,
+            scores: sample.iter().map(|(y, _)| *y).collect(),
+            rests,
+            shifts: Interval { low, high },
+        })
+    }
+
+    /// Returns the half-widths, below and above, of the intervals of the means of the rests and of the scores.
+    fn half_widths(&self, range: Interval) -> [[f64; 2]; 2] {
+        let of = |moments: &Moments, low: f64, high: f64| {
+            let mean = moments.mean().unwrap_or_default();
+            let ci95 = moments.uncertainty_within(low, high).ci95();
+            let ci95 = ci95.unwrap_or(Interval { low, high });
+            [mean - ci95.low, ci95.high - mean]
+        };
+        let Interval { low, high } = self.shifts;
+        [
+            of(&self.rests, range.low - high, range.high - low),
+            of(&self.scores, range.low, range.high),
+        ]
+    }
 }

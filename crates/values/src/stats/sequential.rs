@@ -221,6 +221,26 @@ impl BettingTest {
 /// assert_eq!(format!("{interval:.3}"), "[0.977, 0.977]");
 /// ```
 pub fn confidence_sequence(scores: &[Option<f64>], range: Interval, rows: u64) -> Interval {
+    sequence(scores, range, Some(rows))
+}
+
+/// Returns a 95% confidence sequence at the last of these scores, for the mean of the population that they are an independent
+/// sample of. Like [`confidence_sequence`], it may be computed after each score.
+///
+/// ```
+/// use dsrs_metrics::stats::{population_sequence, Interval};
+///
+/// // The differences of two programs: the second one is better in 30 of 300 rows.
+/// let differences: Vec<f64> = (0..300).map(|row| if row % 10 == 0 { 1.0 } else { 0.0 }).collect();
+/// let interval = population_sequence(&differences, Interval { low: -1.0, high: 1.0 });
+/// assert_eq!(format!("{interval:.3}"), "[0.056, 0.165]");
+/// ```
+pub fn population_sequence(scores: &[f64], range: Interval) -> Interval {
+    let scores: Vec<_> = scores.iter().copied().map(Some).collect();
+    sequence(&scores, range, None)
+}
+
+fn sequence(scores: &[Option<f64>], range: Interval, rows: Option<u64>) -> Interval {
     let scored: Vec<f64> = scores.iter().flatten().copied().collect();
     if scored.is_empty() {
         return range;
@@ -229,7 +249,7 @@ pub fn confidence_sequence(scores: &[Option<f64>], range: Interval, rows: u64) -
     let end = |side: f64, of: fn(&BettingTest) -> f64, is_excluded: bool| {
         let excludes = |limit: f64| {
             let bets = [SHARES.to_vec(), SHARES.to_vec()];
-            let mut test = BettingTest::new(range, limit, Some(rows), bets);
+            let mut test = BettingTest::new(range, limit, rows, bets);
             scores.iter().for_each(|score| test.record(*score));
             of(&test) >= 1.0 / 0.025 || test.certain() == Some(is_excluded)
         };

@@ -178,7 +178,7 @@ fn add_score(row: &mut TableRow, Event { attributes, .. }: &Event) -> Result<(),
     let text = |key: &str| attributes.get(key).and_then(Value::as_str);
     let Some(evaluation) = text("gen_ai.evaluation.name") else {
         return Err(format!(
-            "expected `gen_ai.evaluation.name` in each event `{EVALUATION}`, found none; write the name of the evaluation"
+            "expected `gen_ai.evaluation.name` in each event `{EVALUATION}`, found none; add the name of the evaluation"
         ));
     };
     let label = text("gen_ai.evaluation.score.label");

@@ -9,10 +9,11 @@ use super::corpus::CorpusRows;
 use super::difference::Testing;
 use super::identity::{IdentityComparison, Places, check_allowed};
 use super::metric::{MetricComparison, adjust};
-use super::pairs::{ComparedRows, Groups, Pairs};
+use super::pairs::{Compared, ComparedRows, Groups, Pairs};
 use super::runs::RunTotals;
 use crate::contract::{Direction, ScoreKind};
 use crate::data::NamedFile;
+use crate::evaluate::hash_order;
 use crate::evaluate::manifest::FORMAT;
 use crate::in_order::in_order;
 use crate::messages::{escape, suggest};
@@ -38,6 +39,7 @@ pub struct ComparisonBuilder {
     require_identity: bool,
     draws: Option<u32>,
     mid_p: bool,
+    sequential: bool,
     seed: u64,
     listed_rows: Option<usize>,
     places: Places,
@@ -113,7 +115,38 @@ impl ComparisonBuilder {
         /// [`mcnemar_mid_p`](crate::stats::mcnemar_mid_p).
         pub fn mid_p(mid_p: bool) => mid_p = mid_p;
 
-        /// Sets the seed of the permutation test; 0 by default.
+        /// Sets whether the test and the interval stay valid however often you look, instead of once: at runs that end
+        /// early, and again when more of their rows are evaluated. Rows are taken in the order of such runs, by the hash of
+        /// their ids and the [`seed`](Self::seed). It takes more rows than a single look; see
+        /// [`BettingTest`](crate::stats::BettingTest).
+        ///
+        /// ```
+        /// use dsrs_metrics::prelude::*;
+        /// use dsrs_metrics::Evaluate;
+        /// use dsrs_metrics::results::{Comparison, DifferenceTest, Results};
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// let correct = metric_fn("correct", |gold, pred| gold.get("n") == pred.get("n"));
+        /// let devset = (0..200).map(|n| example! { "n" => n });
+        /// let evaluate = Evaluate::builder().devset(devset).inputs(["n"]).metric(correct).build()?;
+        /// let run = |right: u64| {
+        ///     evaluate.run(move |row: Example| async move {
+        ///         let n = row.get("n").unwrap().as_u64().unwrap();
+        ///         prediction! { "n" => if n % 10 < right { n } else { 0 } }
+        ///     })
+        /// };
+        /// let (old, new) = (Results::of(&run(6).await?)?, Results::of(&run(9).await?)?);
+        /// let compared = Comparison::builder().sequential(true).of(&old, &new)?;
+        /// let correct = &compared.metrics[0].overall;
+        /// assert_eq!(correct.test, DifferenceTest::Betting);
+        /// assert!(correct.p_value.unwrap() < 0.001);
+        /// # Ok(())
+        /// # }
+        /// ```
+        pub fn sequential(sequential: bool) => sequential = sequential;
+
+        /// Sets the seed of the permutation test, and of the order of the rows in a sequential one; 0 by default.
         pub fn seed(seed: u64) => seed = seed;
 
         /// Sets the maximum number of ids listed per metric as better, and as worse. By default, all ids are listed, at
@@ -221,6 +254,11 @@ impl ComparisonBuilder {
                     "{sentences}; no metric is left to compare: score both runs with the same metrics, or pass --allow-different {names} (in code, `allow_different`)"
                 ),
             ));
+        }
+        if self.sequential && self.group.is_some() {
+            let message =
+                "its test needs independent rows, but rows have groups; leave out one of the two";
+            return Err(ResultsError::setting("sequential", message.to_owned()));
         }
         let pairs = Pairs::of(a, b, self.only_paired)?;
         let groups = self.group.as_deref();
@@ -340,6 +378,7 @@ impl ComparisonBuilder {
             kind,
             is_pass_or_fail,
             is_mid_p: self.mid_p,
+            is_sequential: self.sequential,
             range: None,
             direction,
             draws: self.draws.unwrap_or(DRAWS),
@@ -355,11 +394,17 @@ impl ComparisonBuilder {
                 return Err(ResultsError::metric(name, &message));
             }
             let unknown = rows.unknown_side().map(|side| [a, b][side].run.name());
-            return Ok(MetricComparison::of_corpus(
-                name, &rows, testing, groups, unknown,
-            ));
+            let compared = MetricComparison::of_corpus(name, &rows, testing, groups, unknown);
+            return Ok(match self.sequential {
+                true => compared.not_sequential("it scores all rows together"),
+                false => compared,
+            });
         }
-        let rows = ComparedRows::of(selected, pairs, failure_score);
+        let mut rows = ComparedRows::of(selected, pairs, failure_score);
+        if self.sequential {
+            let key = |row: &Compared| hash_order(self.seed, Some(pairs.id(row.pair)), row.pair);
+            rows.rows.sort_by_cached_key(key);
+        }
         check_failure_score(name, &rows, direction, failure_score)?;
         let kind = kind_of(selected, a, b, &rows)?;
         let is_pass_or_fail = kind == ScoreKind::Bool && rows.are_verdicts();
@@ -374,12 +419,19 @@ impl ComparisonBuilder {
         let listed = self.listed_rows.unwrap_or(usize::MAX);
         let rows = (&rows, pairs);
         let compared = MetricComparison::new(name, rows, testing, groups, failure_score, listed);
-        let sampled = [a, b]
-            .into_iter()
-            .find(|run| run.truth(selected.metric()).is_some());
-        Ok(match sampled {
-            Some(run) => compared.of_sample(selected.metric(), run.run.name()),
-            None => compared,
+        let is_sampled = [a, b]
+            .iter()
+            .any(|run| run.truth(selected.metric()).is_some());
+        let largest = range.map_or(most - least, |range| range.max - range.min);
+        Ok(match is_sampled {
+            _ if self.sequential && range.is_none() => {
+                compared.not_sequential("its scores have no range")
+            }
+            true if self.sequential => {
+                compared.not_sequential("a run judged only a sample of its rows")
+            }
+            true => compared.of_sample(selected, pairs, largest, groups.is_some()),
+            false => compared,
         })
     }
 }

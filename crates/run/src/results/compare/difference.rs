@@ -9,8 +9,9 @@ use super::pairs::Compared;
 use crate::contract::{Direction, ScoreKind, ScoreRange};
 use crate::evaluate::summary::{IntervalOptions, Place, Sample};
 use crate::stats::{
-    Interval, Moments, PairedShares, PermutationTest, detectable_difference, mcnemar_exact,
-    mcnemar_mid_p, permutation_limit, permutation_test, score_difference,
+    BettingTest, Interval, Moments, PairedShares, PermutationTest, detectable_difference,
+    mcnemar_exact, mcnemar_mid_p, permutation_limit, permutation_test, population_sequence,
+    score_difference,
 };
 
 /// The difference between two runs over the compared rows: of their means, or of their scores of all rows.
@@ -77,6 +78,12 @@ pub enum DifferenceTest {
     /// The normal limit of the permutation test, for very many rows; see
     /// [`permutation_limit`](crate::stats::permutation_limit).
     PermutationLimit,
+    /// Two bets on every row, one for each run; see [`BettingTest`]. The p-value is twice the inverse of the larger capital,
+    /// and valid however often you look.
+    Betting,
+    /// The p-value that belongs to the interval of [`sampled_difference`](crate::stats::sampled_difference), for a metric
+    /// that judged a sample of the rows.
+    PredictionPowered,
 }
 
 impl DifferenceTest {
@@ -95,6 +102,8 @@ impl DifferenceTest {
             Self::PermutationExact => "permutation_exact",
             Self::Permutation(_) => "permutation",
             Self::PermutationLimit => "permutation_limit",
+            Self::Betting => "betting",
+            Self::PredictionPowered => "prediction_powered",
         }
     }
 }
@@ -119,6 +128,8 @@ pub(super) struct Testing {
     pub(super) is_pass_or_fail: bool,
     /// `true` to use the mid-p value for pass or fail.
     pub(super) is_mid_p: bool,
+    /// `true` to test by betting, row by row.
+    pub(super) is_sequential: bool,
     /// The range of the scores.
     pub(super) range: Option<ScoreRange>,
     pub(super) direction: Direction,
@@ -170,7 +181,13 @@ impl Testing {
             Direction::HigherIsBetter => (above, below),
             Direction::LowerIsBetter => (below, above),
         };
+        let most = self.most().filter(|_| self.is_sequential && n > 0);
+        let sequential = most.map(|most| Interval {
+            low: -most,
+            high: most,
+        });
         let (test, p_value) = match grouped {
+            _ if let Some(range) = sequential => betting(&differences, range),
             Some(grouped) => self.permutation(&sums(grouped)),
             None if self.is_pass_or_fail => self.mcnemar(wins, losses),
             None => self.permutation(&differences),
@@ -178,6 +195,7 @@ impl Testing {
         let range = self.most().map(|max| ScoreRange { min: -max, max });
         let uncertainty = sample.uncertainty(ScoreKind::Number, range);
         let ci95 = match sample.groups() {
+            _ if let Some(range) = sequential => Some(population_sequence(&differences, range)),
             None if self.is_pass_or_fail => PairedShares {
                 wins: above,
                 losses: below,
@@ -221,6 +239,15 @@ impl Testing {
         let test = permutation_test(differences, self.draws, self.seed);
         (DifferenceTest::of(test), test.p_value)
     }
+}
+
+/// Bets on every row that either run is better.
+fn betting(differences: &[f64], range: Interval) -> (DifferenceTest, f64) {
+    let mut test = BettingTest::of_population(range, 0.0);
+    let differences = differences.iter();
+    differences.for_each(|difference| test.record(Some(*difference)));
+    let capital = test.above().max(test.below());
+    (DifferenceTest::Betting, (2.0 / capital).min(1.0))
 }
 
 /// Returns the sum of the differences in each group. Differences that cancel up to rounding sum to 0.

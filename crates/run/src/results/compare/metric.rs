@@ -10,6 +10,7 @@ use super::corpus::{CorpusRow, CorpusRows};
 use super::difference::{PairedDifference, Testing};
 use super::pairs::{Compared, ComparedRows, Groups, NotCompared, Pairs};
 use super::runs::Sides;
+use super::sampled::SampledRows;
 use crate::contract::{Direction, ScoreKind};
 use crate::messages::escape;
 use crate::stats::holm;
@@ -45,7 +46,11 @@ pub struct MetricComparison {
     /// The difference over the rows that both runs scored, if some failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scored_in_both: Option<PairedDifference>,
-    /// The number of common rows that are not compared because a run neither scored them nor failed on them.
+    /// What the difference is estimated from, if a run judged only a sample of its rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<SampledRows>,
+    /// The number of common rows that are not compared because a run neither scored them nor failed on them, unless they
+    /// are outside of its sample.
     pub not_compared: u64,
     /// The mean difference if rows that only one run scored counted as failures of the other.
     #[serde(skip)]
@@ -208,13 +213,10 @@ impl MetricComparison {
         }
     }
 
-    /// Removes the test, because a run has the scores of a sample of its rows.
-    pub(super) fn of_sample(mut self, metric: &str, run: &str) -> Self {
+    /// Removes the test, because the rows cannot be looked at one after the other.
+    pub(super) fn not_sequential(mut self, reason: &str) -> Self {
         self.overall.p_value = None;
-        let (metric, run) = (escape::name(metric), escape::name(run));
-        self.not_tested = Some(format!(
-            "no test, because `{metric}` judged only a sample of the rows of {run}; compare the estimates and their intervals, or judge all rows"
-        ));
+        self.not_tested = Some(format!("no sequential test, because {reason}"));
         self
     }
 
@@ -236,6 +238,7 @@ impl MetricComparison {
             failed: Sides::default(),
             failure_score: 0.0,
             scored_in_both: None,
+            sampled: None,
             not_compared: not_compared.rows,
             difference_with_lost: None,
             without_score: not_compared.outcomes.clone().into(),

@@ -2,7 +2,8 @@
 //!
 //! `builder.rs` has the settings and the order of the checks. `pairs.rs` matches rows by id and reads their scores and
 //! groups. `identity.rs` compares what the runs measured and the models that answered for their judges. `difference.rs`
-//! computes the figures, `corpus.rs` those for a score of all rows, and `closer.rs` which run is closer to labels.
+//! computes the figures, `corpus.rs` those for a score of all rows, `sampled.rs` those of a metric that judged a sample,
+//! and `closer.rs` which run is closer to labels.
 //! `text.rs` and `markdown.rs` show them.
 
 mod builder;
@@ -14,6 +15,7 @@ mod markdown;
 mod metric;
 mod pairs;
 mod runs;
+mod sampled;
 mod text;
 
 use std::path::Path;
@@ -37,6 +39,7 @@ pub use identity::{IdentityComparison, MetricDifference};
 pub use metric::{GroupComparison, MetricComparison, Verdict};
 pub use runs::RunTotals;
 pub use runs::Sides;
+pub use sampled::SampledRows;
 pub(crate) use text::{Unit, about, p_equals};
 
 /// Checks that the rows of two runs can be paired: they have rows in common, with the same gold rows.

@@ -199,6 +199,9 @@ impl ComparedRows {
             };
             let values = scores.each_ref().map(value);
             let [Some(a), Some(b)] = values else {
+                if scores.iter().any(Score::is_not_sampled) {
+                    continue;
+                }
                 for (lost, value) in compared.not_compared.lost.iter_mut().zip(values) {
                     *lost += value.map_or(0.0, |value| value - failure_score);
                 }

@@ -56,7 +56,7 @@ impl fmt::Display for Comparison {
         for metric in &self.metrics {
             writeln!(f, "\n{}", metric.sentence())?;
             metric.write_rows(f)?;
-            if let Some(field) = &self.group {
+            if let Some(field) = self.group.as_ref().filter(|_| !metric.groups.is_empty()) {
                 metric.write_groups(field, f)?;
             }
         }
@@ -355,6 +355,7 @@ impl MetricComparison {
             return "no row is scored in both runs".to_owned();
         };
         let found = match it.clusters {
+            _ if let Some(sampled) = &self.sampled => sampled.found(it.n),
             Some(1) => format!("{} in 1 group", rows(it.n)),
             Some(clusters) => format!("{} in {clusters} groups", rows(it.n)),
             None => rows(it.n),

@@ -1,0 +1,203 @@
+//! The difference in a metric that judged only a sample of the rows, estimated for all of them.
+
+use serde::Serialize;
+
+use super::difference::{DifferenceTest, PairedDifference};
+use super::metric::MetricComparison;
+use super::pairs::Pairs;
+use crate::evaluate::report::ResultOutcome;
+use crate::messages::escape;
+use crate::results::run_scores::RunScores;
+use crate::results::selected::{Score, Selected};
+use crate::results::thousands;
+use crate::stats::{
+    Interval, error_and_p_value, least_squares, sampled_difference, score_difference,
+};
+
+/// The minimum number of rows that both runs judged.
+const MIN_ROWS: usize = 10;
+
+/// What a difference is estimated from, if a run judged only a sample of its rows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SampledRows {
+    /// All rows of both runs. `n` counts those that both runs judged.
+    pub rows: u64,
+    /// The metric whose differences in all rows are used, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The number of rows whose judgement alone would give an interval as narrow.
+    pub worth: f64,
+}
+
+impl SampledRows {
+    /// `100 of 1,000 rows judged in both, worth 180`
+    pub(crate) fn found(&self, judged: u64) -> String {
+        let worth = match self.worth.round() > judged as f64 {
+            true => format!(", worth {:.0}", self.worth),
+            false => String::new(),
+        };
+        let (judged, rows) = (thousands(judged), thousands(self.rows));
+        format!("{judged} of {rows} rows judged in both{worth}")
+    }
+}
+
+/// The scores of a row in both runs, and those of the proxy: 0 if a run has none.
+struct Row {
+    scores: [f64; 2],
+    proxies: [f64; 2],
+}
+
+/// The rows of both runs.
+#[derive(Default)]
+struct Rows {
+    judged: Vec<Row>,
+    /// The proxies of the rows that a run did not judge.
+    others: Vec<[f64; 2]>,
+    /// The rows whose program failed in both runs. They are known to be equal.
+    failed: f64,
+    /// The sampled rows without a score.
+    silent: u64,
+}
+
+impl Rows {
+    fn of(metric: &str, proxy: Option<&str>, pairs: &Pairs<'_>, failure_score: f64) -> Self {
+        let [of_a, of_b] = [pairs.a, pairs.b].map(|run| run.scores_of(metric));
+        let proxy = proxy.unwrap_or_default();
+        let [proxy_a, proxy_b] = [pairs.a, pairs.b].map(|run| run.scores_of(proxy));
+        let value = |score: Score| match score.is_failure() {
+            true => Some(failure_score),
+            false => score.value(),
+        };
+        let mut rows = Self::default();
+        for pair in &pairs.pairs {
+            let scores = [of_a(pair.a), of_b(pair.b)];
+            let proxies = match [proxy_a(pair.a), proxy_b(pair.b)].map(value) {
+                [Some(a), Some(b)] => [a, b],
+                _ => [0.0; 2],
+            };
+            let is_program = |score: &Score| score.outcome == Some(ResultOutcome::ProgramFailed);
+            match scores.map(value) {
+                _ if scores.iter().all(is_program) => rows.failed += 1.0,
+                _ if scores.iter().any(Score::is_not_sampled) => rows.others.push(proxies),
+                [Some(a), Some(b)] => rows.judged.push(Row {
+                    scores: [a, b],
+                    proxies,
+                }),
+                _ => rows.silent += 1,
+            }
+        }
+        rows
+    }
+
+    /// Estimates the difference. Also returns the number of rows whose judgement alone would say as much.
+    fn difference(&self, largest: f64, failure_score: f64) -> Option<(PairedDifference, f64)> {
+        let change = |[a, b]: [f64; 2]| score_difference(b, a);
+        let judged = self.judged.iter();
+        let sample = judged.map(|row| (change(row.scores), change(row.proxies)));
+        let sample: Vec<(f64, f64)> = sample.collect();
+        let others: Vec<f64> = self.others.iter().map(|proxies| change(*proxies)).collect();
+        let estimate = sampled_difference(&sample, &others, largest).ok()?;
+        let weight = least_squares(&sample);
+        let n = sample.len() as f64;
+        let rows = n + others.len() as f64;
+        let share = rows / (rows + self.failed);
+        let mean = |side: usize| {
+            let score = self.judged.iter().map(|row| row.scores[side]).sum::<f64>();
+            let of_sample = self.judged.iter().map(|row| row.proxies[side]).sum::<f64>();
+            let of_others = self.others.iter().map(|proxies| proxies[side]).sum::<f64>();
+            let shift = (of_sample + of_others) / rows - of_sample / n;
+            share * (score / n + weight * shift) + (1.0 - share) * failure_score
+        };
+        let ci95 = Interval {
+            low: share * estimate.interval.low,
+            high: share * estimate.interval.high,
+        };
+        let difference = share * estimate.mean;
+        let (stderr, p_value) = error_and_p_value(difference, ci95);
+        let difference = PairedDifference {
+            n: sample.len() as u64,
+            clusters: None,
+            a: Some(mean(0)),
+            b: Some(mean(1)),
+            difference: Some(difference),
+            stderr: Some(stderr),
+            ci95: Some(ci95),
+            p_value: Some(p_value),
+            test: DifferenceTest::PredictionPowered,
+            wins: 0,
+            losses: 0,
+            ties: 0,
+        };
+        Some((difference, estimate.worth))
+    }
+
+    /// Drops the proxy, which says nothing about the rows that the metric has no score for.
+    fn without_proxy(&mut self) {
+        let judged = self.judged.len() as f64;
+        let answered = judged / (judged + self.silent as f64);
+        let others = (self.others.len() as f64 * answered).round();
+        self.others = vec![[0.0; 2]; others as usize];
+        self.judged
+            .iter_mut()
+            .for_each(|row| row.proxies = [0.0; 2]);
+    }
+}
+
+impl MetricComparison {
+    /// Replaces the difference of the judged rows by an estimate for all rows. `largest` is the maximum difference of two
+    /// scores.
+    pub(super) fn of_sample(
+        mut self,
+        metric: Selected<'_>,
+        pairs: &Pairs<'_>,
+        largest: f64,
+        has_groups: bool,
+    ) -> Self {
+        self.groups.clear();
+        self.scored_in_both = None;
+        let by = proxy(metric.metric(), [pairs.a, pairs.b]);
+        let mut rows = Rows::of(metric.name, by, pairs, self.failure_score);
+        let by = by.filter(|_| rows.silent == 0);
+        if by.is_none() {
+            rows.without_proxy();
+        }
+        let judged = rows.judged.len();
+        self.not_tested = match () {
+            () if has_groups => Some(format!(
+                "no test by group, because `{}` judged only a sample of the rows; leave out the group, or judge all rows",
+                escape::name(metric.metric())
+            )),
+            () if judged < MIN_ROWS => Some(format!(
+                "no test, because both runs judged only {judged} of the same rows, and it takes {MIN_ROWS}; sample them with the same seed, or sample more rows"
+            )),
+            () => None,
+        };
+        let estimate = || rows.difference(largest, self.failure_score);
+        let Some((difference, worth)) = self.not_tested.is_none().then(estimate).flatten() else {
+            self.overall.p_value = None;
+            return self;
+        };
+        let PairedDifference { wins, losses, .. } = self.overall;
+        self.overall = PairedDifference {
+            wins,
+            losses,
+            ties: difference.n - wins - losses,
+            ..difference
+        };
+        self.sampled = Some(SampledRows {
+            rows: pairs.pairs.len() as u64,
+            by: by.map(str::to_owned),
+            worth,
+        });
+        self
+    }
+}
+
+/// Returns the proxy of the sample that both runs have for all rows.
+fn proxy<'r>(metric: &str, runs: [&'r RunScores; 2]) -> Option<&'r str> {
+    let truths = runs.into_iter().filter_map(|run| run.truth(metric));
+    let has = |run: &RunScores, name| run.metrics().any(|metric| metric == name);
+    let mut proxies = truths.filter_map(|truth| truth.by.as_deref());
+    proxies.find(|name| runs.iter().all(|run| has(run, *name)))
+}
