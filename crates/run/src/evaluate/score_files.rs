@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::error::{EvaluateError, EvaluateErrorKind};
+use super::error::EvaluateError;
 use super::input::{Chunk, Input, Source, SourceData, read_on_thread};
 use super::row::{Plan, Predicted};
 use super::summary::Ending;

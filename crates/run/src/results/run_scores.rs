@@ -4,6 +4,7 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::error::ResultsError;
 use super::file::Results;
+use super::read_rows::read_manifest;
 use super::row_index::RowIndex;
 use super::run::{Run, entry};
 use super::selected::{Score, Selected};

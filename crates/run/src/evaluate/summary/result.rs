@@ -183,7 +183,7 @@ impl<G, P> EvaluationResult<G, P> {
             let first = self.first_error.as_ref();
             let first = first.map_or(String::new(), |error| format!(", first error: {error}"));
             nothing_scored(format!(
-                "not enough rows: none of {} has a score under `{metric}` ({} failed{first})",
+                "not enough rows: none of {} has a score for `{metric}` ({} failed{first})",
                 self.rows, self.failed_rows
             ))
         })
