@@ -121,7 +121,7 @@ fn invalid_parameters_are_errors_before_the_first_row() {
     for (args, message) in [
         (
             ["-m", "syntax", "--param", "syntax.language=cobol"],
-            "`sh`, `shell`; found `cobol`",
+            "`sh`, `shell`, found `cobol`",
         ),
         (
             ["-m", "diff", "--param", "diff.strictness=ast_equivalent"],
@@ -129,7 +129,7 @@ fn invalid_parameters_are_errors_before_the_first_row() {
         ),
         (
             ["-m", "diff", "--param", "diff.strictness=meaning"],
-            "`semantic`; found `meaning`",
+            "`semantic`, found `meaning`",
         ),
         (
             [
@@ -323,32 +323,32 @@ fn the_message_for_an_invalid_parameter_shows_its_form() {
         (
             "keyword",
             "required=x,y",
-            "`required` should be a list of strings, as in '[\"x\", \"y\"]'; found `x,y`",
+            "`required`: expected a list of strings, as in '[\"x\", \"y\"]', found `x,y`",
         ),
         (
             "keyword",
             "partial_credit=yes",
-            "`partial_credit` should be true or false; found `yes`",
+            "`partial_credit`: expected true or false, found `yes`",
         ),
         (
             "length",
             "min_chars=-1",
-            "`min_chars` should be a whole number, 0 or more; found `-1`",
+            "`min_chars`: expected a whole number, 0 or more, found `-1`",
         ),
         (
             "mrr",
             "depth=0",
-            "`depth` should be a whole number, 1 or more; found `0`",
+            "`depth`: expected a whole number, 1 or more, found `0`",
         ),
         (
             "f1",
             "profile=strict",
-            "`profile` should be one of `dspy`, `folded`, `folded_symbols`; found `strict`",
+            "`profile`: expected one of `dspy`, `folded`, `folded_symbols`, found `strict`",
         ),
         (
             "precision_at_k",
             "k=1,5",
-            "`k` should be a rank or list of ranks, as in '[1, 5, 10]'; found `1,5` (a rank or a list of ranks, each 1 or more)",
+            "`k`: expected a rank or list of ranks, as in '[1, 5, 10]', found `1,5` (a rank or a list of ranks, each 1 or more)",
         ),
     ] {
         assert_eq!(

@@ -41,7 +41,7 @@ fn a_score_has_one_unit_in_every_output() {
         json!([0.5, 0.5, 0.5, stderr, [low, high]])
     );
     let summary = folder.read("s.csv");
-    let line = format!("em,bool,0.5,{stderr},{low},{high},0.5,0.5,4,0,0,0,0,0");
+    let line = format!("em,bool,0.5,{stderr},{low},{high},0.5,0.5,4,0,0,0,0,0,0,0");
     assert_eq!(summary.lines().nth(1), Some(&*line));
     assert!(
         folder

@@ -331,7 +331,7 @@ impl GoldFile {
         if self.is_by_position && without_pred as u64 + without_gold.count > 0 {
             let preds = (lines - without_pred) as u64 + without_gold.count;
             let message = format_args!(
-                "expected as many lines as predictions, found {lines} and {preds}; write one line for each prediction, leaving it empty if there is no text"
+                "expected as many lines as predictions, found {lines} lines for {preds} predictions; write one line for each prediction, leaving it empty if there is no text"
             );
             return Err(DataError::invalid_file(&self.file, message));
         }
