@@ -279,7 +279,7 @@ fn errors_of_inputs_are_values() {
     assert_eq!(
         undeclared.to_string(),
         "the inputs are not declared, so the program would receive the labels too; write `.with_inputs([..])` on each \
-         row, or `.inputs([..])` once for the run, with those of `question`, `answer` that the program may read"
+         row, or `.inputs([..])` once for the run, with the fields among `question`, `answer` that the program may read"
     );
     let missing = row("a").with_inputs(["x"]).inputs().unwrap_err();
     assert_eq!(
