@@ -47,7 +47,7 @@ async fn a_panel_is_configured_from_text() {
         (
             "aggregation",
             "mean",
-            "should be one of `majority`, `median`",
+            "expected one of `majority`, `median`",
         ),
         ("models", "gpt", "expected `provider:model`, found `gpt`"),
         (

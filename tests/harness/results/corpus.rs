@@ -358,7 +358,7 @@ async fn scores_of_different_formulas_are_not_compared() {
         compare("bleu", &a, &b)
             .unwrap_err()
             .to_string()
-            .starts_with("`bleu.corpus`: expected one formula")
+            .starts_with("`bleu.corpus`: expected the same formula")
     );
 }
 

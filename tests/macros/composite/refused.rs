@@ -115,7 +115,7 @@ fn a_tier_is_not_declared_below_the_components() {
     let builder = Composite::builder("c", whole).tier(MetricTier::Proxy);
     assert_eq!(
         refusal_of(builder),
-        "composite `c`: the composite is declared as Proxy, but a component is Truth; declare Truth or nothing"
+        "composite `c`: the composite is declared as Proxy, but a component is Truth; declare Truth, or omit the tier"
     );
 }
 
