@@ -150,18 +150,28 @@ fn as_shown(literal: &str) -> String {
     content.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// `pass/advice.rs` does what each note says. The notes about features name features of the library.
+/// The features that methods of the builder ask for exist.
+#[test]
+fn missing_features_are_features_of_the_library() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let methods = root.join("crates/run/src/evaluate/builder/missing_features.rs");
+    let methods = fs::read_to_string(methods).unwrap();
+    let manifest = fs::read_to_string(root.join("dsrs-metrics/Cargo.toml")).unwrap();
+    let named = methods.split("add `features = [\\\"").skip(1);
+    let named: Vec<_> = named.filter_map(|after| after.split('\\').next()).collect();
+    assert!(named.contains(&"parquet"), "{named:?}");
+    for feature in named {
+        assert!(manifest.contains(&format!("\n{feature} = [")), "{feature}");
+    }
+}
+
+/// `pass/advice.rs` does what each note says.
 #[test]
 fn the_advice_of_each_trait_compiles() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut notes = Vec::new();
     notes_of_traits(&here.join("../../crates"), &mut notes);
     assert!(notes.len() > 30, "the notes were not found");
-    let manifest = fs::read_to_string(here.join("../../dsrs-metrics/Cargo.toml")).unwrap();
-    for feature in notes.extract_if(.., |note| note.starts_with("write `features = [")) {
-        let name = feature.split('"').nth(1).unwrap();
-        assert!(manifest.contains(&format!("\n{name} = [")), "{feature}");
-    }
     notes.sort();
     notes.dedup();
     let program = fs::read_to_string(here.join("pass/advice.rs")).unwrap();

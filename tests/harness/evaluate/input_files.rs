@@ -159,7 +159,9 @@ async fn a_row_that_a_metric_cannot_read_fails_unless_it_is_rejected() {
             .unwrap();
         let error = evaluate.score_files(read()).await.unwrap_err();
         assert_eq!(
-            error.unreadable_row().map(|error| error.metric()),
+            error
+                .unreadable_row()
+                .map(dsrs_metrics::MetricError::metric),
             Some("em")
         );
         assert!(error.to_string().contains(":2: "), "{error}");

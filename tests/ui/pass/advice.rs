@@ -454,7 +454,7 @@ fn maybe(#[pred] given: &str) -> Option<FeedbackMetric> {
     Some(FeedbackMetric::new(0.5, given))
 }
 
-// note: implement `EmbeddingModel` for it, or use a `ScriptedEmbedder`; with feature `lm`,
+// note: implement `EmbeddingModel` for it, or use a `ScriptedEmbedder`; with the `lm` feature,
 // `ProviderEmbedder::from_env()` returns the model of a provider
 fn embedders() {
     let _ = dsrs_metrics::lm::ScriptedEmbedder::new();
@@ -466,8 +466,8 @@ fn models(judge: outputs::CheckedJudge) {
     let _ = judge.with_lm(std::sync::Arc::new(dsrs_metrics::lm::ScriptedLm::new()));
 }
 
-// note: implement `LanguageModel` for it, or use a `ScriptedLm`; with feature `lm`, `Lm::from_env()` returns
-// the model of a provider
+// note: implement `LanguageModel` for it, or use a `ScriptedLm`; with the `lm` feature, `Lm::from_env()`
+// returns the model of a provider
 fn language_models() -> impl dsrs_metrics::lm::LanguageModel {
     dsrs_metrics::lm::ScriptedLm::new()
 }
