@@ -54,14 +54,23 @@ fn the_composite_lists_the_fields_of_its_components() {
 }
 
 #[test]
-fn the_guide_shows_what_its_first_command_prints() {
+fn the_guide_shows_what_its_commands_print() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let page = root.join("dsrs-metrics/docs/guide/command_line.md");
     let page = std::fs::read_to_string(page).unwrap();
-    let args = "score examples/data/heritage/heritage.tuned.jsonl -m answer_exact_match,f1";
-    assert!(page.contains(&format!("dsrs-metrics {args}\n")));
-    let mut command = scorer();
-    command.args(args.split(' ')).current_dir(root);
-    let ran = Ran::from(command.output().unwrap());
-    assert!(page.contains(&ran.out), "{ran:?}");
+    for args in [
+        "score examples/data/heritage/heritage.tuned.jsonl -m answer_exact_match,f1",
+        "plan \"answer_exact_match >= 0.9\" --rows 1000 --alpha 0.01 --at 0.8,0.95,0.97",
+    ] {
+        assert!(page.contains(&format!("dsrs-metrics {args}\n")));
+        let mut command = scorer();
+        let quoted = args.split('"').enumerate();
+        let args = quoted.flat_map(|(part, text)| match part % 2 {
+            0 => text.split_whitespace().collect(),
+            _ => vec![text],
+        });
+        command.args(args).current_dir(&root);
+        let ran = Ran::from(command.output().unwrap());
+        assert!(page.contains(&ran.out), "{ran:?}");
+    }
 }

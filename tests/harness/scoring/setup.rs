@@ -193,6 +193,11 @@ fn the_defaults_are_those_of_the_config_and_it_round_trips() {
     let json = serde_json::to_string(&config).unwrap();
     let read: ScoringConfig = serde_json::from_str(&json).unwrap();
     assert_eq!(read, config);
+    let unknown = serde_json::from_str::<ScoringConfig>(r#"{ "rollouts": 3 }"#).unwrap_err();
+    assert!(
+        unknown.to_string().contains("unknown field `rollouts`"),
+        "{unknown}"
+    );
     let scorer = cheap().config(read).build().unwrap();
     assert_eq!(
         (scorer.config().threshold, scorer.config().num_rollouts),

@@ -238,7 +238,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         /// assert_eq!(
         ///     error.to_string(),
         ///     "composite `checked`: the composite is declared as Proxy, but a component is Truth; \
-        ///      declare Truth or nothing"
+        ///      declare Truth, or omit the tier"
         /// );
         /// ```
         pub fn tier(tier: MetricTier) => declared.tier = Some(tier);

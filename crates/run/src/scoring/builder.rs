@@ -30,7 +30,7 @@ use crate::evaluate::{Evaluate, EvaluateBuilder, Gate, InputNames};
 /// assert_eq!(config.num_rollouts, 3);
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct ScoringConfig {
     /// The minimum proxy mean, in [0, 1], at which the truth metrics are evaluated; the default is 0.5. At 0, every row
     /// with a proxy score passes the gate.
