@@ -13,8 +13,8 @@ use crate::spec::MetricSpec;
 
 /// How a composite treats a component that fails, abstains or panics. Such a component never counts as a pass.
 ///
-/// The same setting applies to the rollouts of a row. If a rollout has no score, either the row has none too
-/// ([`Fail`](Self::Fail)), or the rollout is left out and counted ([`Skip`](Self::Skip)).
+/// The same setting applies to the rollouts of a row. If a rollout has no score, the row has no score either with
+/// [`Fail`](Self::Fail). With [`Skip`](Self::Skip), the rollout is left out of the row's score and counted.
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, OnMissing, component, weighted};
@@ -54,10 +54,10 @@ pub enum OnMissing {
 pub struct IsMissing;
 
 impl OnMissing {
-    /// Returns what replaces a missing value, given its worst value; `None` omits it.
+    /// Returns the replacement for a missing value, given its worst value, or `None` to omit the value.
     ///
     /// # Errors
-    /// Returns [`IsMissing`] if the whole has no value either.
+    /// Returns [`IsMissing`] if the combination has no value either.
     #[inline]
     #[doc(hidden)]
     pub fn replacement<T>(self, worst: T) -> Result<Option<T>, IsMissing> {
