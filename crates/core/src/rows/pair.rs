@@ -30,8 +30,8 @@ pub struct Pair<G = Example, P = Prediction> {
     pub attributes: Fields,
     /// The row's position in its file, if it was read from one.
     pub origin: Option<Origin>,
-    /// Latency, tokens and cost of the program that made the prediction, if known. Metrics read them, and result files
-    /// contain them.
+    /// The latency, tokens and cost of the program that made the prediction, if known. Metrics can read these values,
+    /// and result files contain them.
     pub run: Option<Box<ProgramRun>>,
 }
 
