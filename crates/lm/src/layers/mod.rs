@@ -1,4 +1,4 @@
-//! Layers: language models around another one. Each file has one layer and the state its clones share. What a layer
+//! Layers: language models that wrap another one. Each file has one layer and the state its clones share. What a layer
 //! does not override comes from the inner model.
 
 #[cfg(feature = "lm")]
