@@ -51,7 +51,7 @@ impl Embeddings {
     }
 
     setters! {
-        /// Sets the number of tokens.
+        /// Sets the token usage.
         ///
         /// ```
         /// use dsrs_metrics::lm::{Embeddings, Usage};
@@ -88,7 +88,7 @@ impl Embeddings {
         &self.vectors
     }
 
-    /// Returns the number of tokens of the strings, if the model reports it.
+    /// Returns the token usage, if the model reports it.
     ///
     /// ```
     /// use dsrs_metrics::lm::{Embeddings, Usage};
@@ -136,7 +136,7 @@ impl Embeddings {
         Ok(Self { vectors, ..self })
     }
 
-    /// Returns the cosine of the vectors at two positions; see [`cosine`]. `None` if a position is out of range.
+    /// Returns the cosine of the vectors at two positions, or `None` if a position is out of range; see [`cosine`].
     ///
     /// ```
     /// use dsrs_metrics::lm::Embeddings;
