@@ -34,13 +34,14 @@ pub struct LmRequest {
     pub schema: Option<Arc<ReplySchema>>,
     /// The sampling parameters.
     pub sampling: Sampling,
-    /// The caller and its version, such as `judge semantic_f1 version 2`. It is part of a reply's key, so a judge never
-    /// reads replies to one of its earlier versions. The [`Ledger`](super::Ledger) keeps totals by purpose.
+    /// The caller and its version, such as `judge semantic_f1 version 2`. The purpose is part of a reply's key, so a
+    /// judge never reads replies to one of its earlier versions. The [`Ledger`](super::Ledger) keeps totals by purpose.
     pub purpose: String,
-    /// The index, from 0, of this sample among several of the same request. It is not sent to the provider but is part
-    /// of the reply's key: five samples are five replies, even from the store.
+    /// The zero-based index of this sample among several of the same request. The index is not sent to the provider but
+    /// is part of the reply's key: five samples are five replies, even from the store.
     pub draw: u32,
-    /// Asks for the log probabilities of the reply's tokens. A model that does not support them fails or returns none.
+    /// The log probabilities to request for the reply's tokens. A model that does not support them fails or returns
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logprobs: Option<Logprobs>,
 }
@@ -61,7 +62,7 @@ impl LmRequest {
         }
     }
 
-    /// Appends a message with this role.
+    /// Appends a message with the given role.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmRequest, Role};
@@ -101,7 +102,7 @@ impl LmRequest {
         self.message(Role::User, content)
     }
 
-    /// Appends an assistant message, which is an earlier reply of the model.
+    /// Appends an assistant message, which contains an earlier reply of the model.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmRequest, Role};
@@ -148,7 +149,7 @@ impl LmRequest {
         /// ```
         pub fn with_draw(draw: u32) => draw = draw;
 
-        /// Asks for the log probabilities of the reply's tokens.
+        /// Sets which log probabilities to request for the reply's tokens.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LmRequest, Logprobs};
@@ -189,9 +190,9 @@ pub struct Message {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// The instructions.
+    /// The author of the instructions.
     System,
-    /// The caller.
+    /// The caller of the model.
     User,
     /// The model.
     Assistant,
@@ -242,7 +243,7 @@ impl ReplySchema {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
-    /// The temperature: 0 is the most repeatable; most providers allow up to 1 or 2.
+    /// The temperature. 0 makes replies the most repeatable; most providers allow up to 1 or 2.
     pub temperature: Option<f64>,
     /// The probability mass of nucleus sampling, in (0, 1].
     pub top_p: Option<f64>,
