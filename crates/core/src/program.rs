@@ -229,7 +229,7 @@ impl<M: Module> Program<Example, Prediction, ByForward> for M {
     }
 }
 
-/// Any error of a program; `?` converts every error type into it.
+/// Any error of a program. The `?` operator converts every error type into this type.
 ///
 /// ```
 /// use dsrs_metrics::{prelude::*, runs::ProgramError};
@@ -442,7 +442,7 @@ forward_module!(&M, Box<M>, Arc<M>);
 pub struct ProgramRunError {
     /// The message, with all known causes.
     pub message: String,
-    /// The budget that did not cover a call, in millisatoshis.
+    /// The budget, in millisatoshis, if it did not cover a call.
     pub budget_msats: Option<u64>,
 }
 

@@ -219,7 +219,7 @@ pub struct ProgramUsage {
     pub input_tokens: u64,
     /// The number of tokens in all replies.
     pub output_tokens: u64,
-    /// The cost in millisatoshis; `None` if unknown.
+    /// The cost in millisatoshis; `None` if it is unknown.
     pub cost_msats: Option<u64>,
 }
 
@@ -276,7 +276,7 @@ impl ProgramUsage {
     }
 }
 
-/// Adds tokens and cost. The sum's cost is unknown if either is.
+/// Adds tokens and cost. The cost of the sum is unknown if either cost is.
 impl AddAssign for ProgramUsage {
     fn add_assign(&mut self, other: Self) {
         self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);

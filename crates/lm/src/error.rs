@@ -12,8 +12,8 @@ use super::reply::Usage;
 /// the number of attempts and the cost.
 ///
 /// The message is one line that says what went wrong, what was found and how to fix it. API keys appear neither in the
-/// message nor in the `Debug` output. [`source`](Error::source) is the error of the HTTP, JSON, file or store library,
-/// if there is one; the message already includes its text. Equality ignores the source.
+/// message nor in the `Debug` output. [`source`](Error::source) is the underlying error of the HTTP, JSON, file or
+/// store library, if there is one. The message already includes the text of that error. Equality ignores the source.
 ///
 /// ```
 /// use std::time::Duration;
@@ -90,7 +90,7 @@ impl LmError {
     }
 
     setters! {
-        /// Sets the cost in msat; `None` if it is unknown.
+        /// Sets the cost in msat. Pass `None` if the cost is unknown.
         ///
         /// ```
         /// use std::time::Duration;

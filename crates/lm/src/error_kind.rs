@@ -52,7 +52,7 @@ pub enum LmErrorKind {
     /// The provider has no model with this name.
     #[error("model not found; check the name of the model; provider message: {0}")]
     ModelNotFound(String),
-    /// Prompt and reply do not fit into the model's context window.
+    /// The prompt and the reply do not fit into the model's context window.
     #[error(
         "prompt too long for the context window; shorten the row or use a model with a longer context; provider message: {0}"
     )]
@@ -156,7 +156,7 @@ pub enum LmErrorKind {
     /// The model only estimates calls; see `LmBuilder::estimate`.
     #[error("the call was estimated, not made")]
     Estimated,
-    /// A test replays recorded calls, but their file does not contain this one.
+    /// A test replays recorded calls, but the file of recorded calls does not contain this call.
     #[error("call not recorded in {0}; record it: DSRS_UPDATE=new cargo test")]
     NotRecorded(String),
     /// Any other error.

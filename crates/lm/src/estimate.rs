@@ -69,10 +69,10 @@ pub fn longest_reply(max_tokens: Option<u32>) -> String {
 /// Judges, panels and composites then evaluate everything that could follow any reply. The counts do not depend on the
 /// order of calls.
 ///
-/// The amounts are the highest cost of each call, for judges with all their steps, panels, repeats and composites. They
-/// include neither repairs of invalid replies nor failed attempts. If your own function calls a model several times,
-/// only its first call without a stored reply is counted. The second tier of a `Scorer` is counted only for rows that
-/// the first tier is known to accept.
+/// The amounts are sums of the highest cost of each call. They cover all steps, panels and repeats of judges and
+/// composites, but neither repairs of invalid replies nor failed attempts. If your own function calls a model several
+/// times, only its first call without a stored reply is counted. The second tier of a `Scorer` is counted only for rows
+/// that the first tier is known to accept.
 ///
 /// ```
 /// use dsrs_metrics::judge::Models;

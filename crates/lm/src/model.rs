@@ -57,7 +57,8 @@ pub trait LanguageModel: Send + Sync {
     /// ```
     fn id(&self) -> &str;
 
-    /// Returns the model that this layer wraps. What a layer does not override comes from the inner model.
+    /// Returns the model that this layer wraps. Methods that a layer does not override are forwarded to the inner
+    /// model.
     #[doc(hidden)]
     fn inner(&self) -> Option<&dyn LanguageModel> {
         None

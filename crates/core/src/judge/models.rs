@@ -335,7 +335,7 @@ fn built(builder: LmBuilder) -> Result<Arc<dyn LanguageModel>, LmError> {
     }
 }
 
-/// A model whose API key is missing. Every call returns that error.
+/// A model whose API key is missing. Every call returns the error about the missing key.
 #[cfg(feature = "lm")]
 struct WithoutKey {
     id: String,
@@ -432,8 +432,8 @@ pub async fn embed(embedder: &Embedder, texts: &[&str]) -> Result<Embeddings, Lm
 /// ```
 ///
 /// # Errors
-/// Returns [`LmErrorKind::Setting`](crate::lm::LmErrorKind::Setting) if no model is configured, or the error of
-/// connecting to the model.
+/// Returns [`LmErrorKind::Setting`](crate::lm::LmErrorKind::Setting) if no model is configured, or the error that
+/// occurred when connecting to the model.
 pub fn embedding_model(embedder: &Embedder) -> Result<Arc<dyn EmbeddingModel>, LmError> {
     match embedder {
         Embedder::Value(model) => Ok(Arc::clone(model)),

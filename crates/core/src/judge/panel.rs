@@ -74,8 +74,8 @@ impl Panel {
         /// Replaces each score of the judge with 1 (pass) or 0 (fail). The judge must have a threshold.
         pub fn strict() => instance.strict = Some(true);
 
-        /// Sets the maximum expected cost of one verdict of one model, in millisatoshis. It also counts as the cost of
-        /// a call whose price is unknown.
+        /// Sets the maximum expected cost of one verdict of one model, in millisatoshis. This amount is also used as
+        /// the cost of a call whose price is unknown.
         pub fn cost_msats(cost_msats: u64) => instance.cost_msats = Some(cost_msats);
     }
 
@@ -92,8 +92,8 @@ impl Panel {
         self.prompted(|prompt| prompt.demos = demos)
     }
 
-    /// Sets extra context that follows the instruction. It is trusted like the instruction, so put text from others
-    /// into an input instead.
+    /// Sets extra context that follows the instruction. This context is trusted like the instruction, so put text from
+    /// others into an input instead.
     pub fn context(self, context: impl Into<String>) -> Self {
         let context = Some(context.into());
         self.prompted(|prompt| prompt.context = context)
@@ -573,7 +573,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn demos(demos: impl IntoIterator<Item = Example>) in panel.demos;
 
-        /// Sets extra context that follows the instruction. It is trusted like the instruction.
+        /// Sets extra context that follows the instruction. This context is trusted like the instruction.
         ///
         /// ```
         /// use std::sync::Arc;

@@ -12,8 +12,8 @@ use serde_json::Value;
 use crate::rows::dynamic::{Trace, TraceStep};
 use crate::trajectory::{Message, Role, Subagent, SubagentTrajectory, Trajectory};
 
-/// A value from a row. It does not implement [`Display`](fmt::Display), so it cannot be interpolated into a prompt; it
-/// appears only inside a fence ([`Prompt`](super::Prompt)).
+/// A value from a row. It does not implement [`Display`](fmt::Display), so it cannot be interpolated into a prompt.
+/// Instead, it appears only inside a fence ([`Prompt`](super::Prompt)).
 ///
 /// ```
 /// use dsrs_metrics::judge::Untrusted;

@@ -89,7 +89,7 @@ impl<'a> Answer<'a> {
         Self::Pending(answer)
     }
 
-    /// Returns the score of a metric that has finished, or `None` if it must be awaited.
+    /// Returns the score of a metric that has finished, or `None` if the answer must be awaited.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;

@@ -40,8 +40,8 @@ pub struct MetricCall<'a, G = Example, P = Prediction> {
     pub pred_name: Option<&'a str>,
     /// The part of the trace that belongs to the scored predictor.
     pub pred_trace: Option<&'a Trace>,
-    /// The trace, usage and latency that the program returned with the prediction. They are only informative: unlike
-    /// [`trace`](Self::trace), they do not turn the score into a verdict.
+    /// The trace, usage and latency that the program returned with the prediction. These values are only informative:
+    /// unlike [`trace`](Self::trace), they do not turn the score into a verdict.
     pub run: Option<&'a ProgramRun>,
     /// Answers to this call, if metrics of one run are equal or share components.
     pub(crate) memo: Option<&'a Memo>,
@@ -207,7 +207,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     }
 
     /// Returns the spec to validate the score against: the instance's own if it sets a threshold, strictness or cost,
-    /// otherwise `declared`. Use it in a hand-written [`Metric::answer`](crate::Metric::answer).
+    /// otherwise `declared`. Use this spec in a hand-written [`Metric::answer`](crate::Metric::answer).
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;

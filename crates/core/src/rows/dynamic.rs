@@ -40,7 +40,7 @@ impl Example {
         self.data.get(name)
     }
 
-    /// Sets which fields are inputs of the program. The others are labels.
+    /// Sets which fields are inputs of the program. All other fields are labels.
     ///
     /// ```
     /// # use dsrs_metrics::example;

@@ -110,7 +110,7 @@ pub enum MetricErrorKind {
         /// The limit in seconds.
         seconds: f64,
     },
-    /// Proxies of a gate inside the metric rejected the row. The harness counts the row as gated, not as failed.
+    /// The proxies of a gate inside the metric rejected the row. The harness counts the row as gated, not as failed.
     Gated {
         /// The names of the proxies that rejected the row.
         by: String,

@@ -165,7 +165,7 @@ pub struct MetricSpec<'a> {
     pub gold: &'a [FieldSpec<'a>],
     /// The fields read from the prediction.
     pub pred: &'a [FieldSpec<'a>],
-    /// `true` if the metric reads no other fields of the rows, so they need not be decoded.
+    /// `true` if the metric reads no fields of the rows except `gold` and `pred`, so the others need not be decoded.
     #[serde(skip)]
     pub only_fields: bool,
     /// The parameters.

@@ -67,7 +67,7 @@ impl ScriptedEmbedder {
         }
     }
 
-    /// Sets the vector of this string.
+    /// Sets the vector to return for this string.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, LmError, ScriptedEmbedder};

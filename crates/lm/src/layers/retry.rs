@@ -30,7 +30,7 @@ pub struct RetryPolicy {
     pub initial_delay: Duration,
     /// The maximum delay, at which doubling stops. Default: 30 s.
     pub max_delay: Duration,
-    /// The longest delay requested by a provider that is accepted. Default: 2 min.
+    /// The longest delay that a provider may request without failing the call. Default: 2 min.
     pub max_retry_after: Duration,
 }
 

@@ -31,8 +31,8 @@ use super::{LmError, LmErrorKind};
 /// judge and its version) and the draw ([`LanguageModel::effective_request`](super::LanguageModel::effective_request)).
 /// API keys are not part of it.
 ///
-/// Several processes can use one store at the same time. Only its user can read it, because prompts quote rows. It
-/// grows until you [prune](Self::prune) it. Any SQLite client can read the file.
+/// Several processes can use one store at the same time. Only its user can read it, because prompts quote rows. The
+/// store grows until you [prune](Self::prune) it. Any SQLite client can read the file.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm, Store, Stored};
