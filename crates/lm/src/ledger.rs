@@ -318,8 +318,8 @@ impl Ledger {
 /// # }
 /// ```
 pub trait CallObserver: Send + Sync {
-    /// Called after each call, even if it failed, was cancelled, or was answered from the store. Calls are concurrent,
-    /// so return quickly. A panic is ignored.
+    /// Called after each call, even if the call failed, was cancelled, or was answered from the store. Calls are
+    /// concurrent, so return quickly. A panic is ignored.
     fn on_call(&self, call: &ObservedCall<'_>);
 }
 

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A request for the log probabilities of a reply's tokens, starting at the name of one field of its JSON object.
+/// A request for the log probabilities of a reply's tokens, starting at the name of one field of the reply's JSON
+/// object.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LmRequest, Logprobs};

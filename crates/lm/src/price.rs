@@ -78,8 +78,8 @@ const SHIPPED: &str = include_str!("prices.json");
 /// Prices by `provider:model`. The names and aliases of providers are those of [`Lm`](super::Lm).
 ///
 /// A model is looked up by its full name, then without a trailing date or `-latest`, then as `provider:*`. Your own
-/// file (`DSRS_PRICES=FILE`) takes precedence over the shipped table. It is JSON in this format, with prices in US
-/// dollars per million tokens:
+/// file (`DSRS_PRICES=FILE`) takes precedence over the shipped table. The file is JSON in this format, with prices in
+/// US dollars per million tokens:
 ///
 /// ```json
 /// {

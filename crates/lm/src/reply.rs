@@ -29,7 +29,7 @@ pub struct LmReply {
     /// such as `gpt-6-luna` can point to different versions. Empty if the provider does not name the model.
     pub model: String,
     /// The provider's identifier of the software and settings behind the reply, such as OpenAI's `system_fingerprint`,
-    /// if it sends one.
+    /// if the provider sends one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
     /// The cost of the call in msat, including failed attempts. For a stored reply, this is the original cost. `None`

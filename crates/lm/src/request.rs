@@ -30,7 +30,8 @@ use super::Logprobs;
 pub struct LmRequest {
     /// The conversation so far.
     pub messages: Vec<Message>,
-    /// The JSON schema of the reply; `None` for free text. Shared because a judge uses one schema for all rows.
+    /// The JSON schema of the reply; `None` for free text. The schema is shared because a judge uses the same one for
+    /// all rows.
     pub schema: Option<Arc<ReplySchema>>,
     /// The sampling parameters.
     pub sampling: Sampling,
@@ -174,7 +175,7 @@ impl LmRequest {
 pub struct Message {
     /// The author of the message.
     pub role: Role,
-    /// The text of the message. Shared because a judge's instructions are the same for all rows.
+    /// The text of the message. It is shared because a judge's instructions are the same for all rows.
     pub content: Arc<str>,
 }
 
@@ -209,7 +210,7 @@ pub enum Role {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReplySchema {
-    /// A short name of letters, digits, `_` and `-`. Some providers require it.
+    /// A short name of letters, digits, `_` and `-`. Some providers require a name.
     pub name: String,
     /// The JSON schema.
     pub schema: Value,

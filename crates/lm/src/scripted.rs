@@ -16,7 +16,7 @@ use super::{LanguageModel, LmError, LmReply, LmRequest, Usage};
 /// after a delay, and records its requests.
 ///
 /// A reply may be an error. The first matching rule wins: the patterns of [`when`] in the order they were added, then
-/// [`replies`] one after another, then [`otherwise`]. If none matches, the call fails. Clones share the list of
+/// [`replies`] one after another, then [`otherwise`]. If no rule matches, the call fails. Clones share the list of
 /// replies, the number of calls and the recorded requests.
 ///
 /// ```
@@ -135,7 +135,7 @@ impl ScriptedLm {
         self
     }
 
-    /// Adds replies, which are returned in this order, each of them once.
+    /// Adds replies to return in this order, each of them once.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm};

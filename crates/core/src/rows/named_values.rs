@@ -49,7 +49,7 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Returns the value of a field.
+    /// Returns the value of a field, or `None` if the row has no such field.
     ///
     /// ```
     /// # use dsrs_metrics::rows::Fields;

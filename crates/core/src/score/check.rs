@@ -12,7 +12,7 @@ use crate::trajectory::Condition;
 
 /// A verdict, with the reason for a failure.
 ///
-/// A `Check` counts like a `bool`. Optimizers use the reason as feedback.
+/// A `Check` is scored like a `bool`. Optimizers use the reason as feedback.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Check;

@@ -9,9 +9,9 @@ use crate::score::{MetricError, MetricScore, Result, RowAnswer, Scored, row_answ
 use crate::spec::{MetricSpec, Side};
 
 impl Scored {
-    /// Returns the names of the fields that are missing from the prediction or `null`, if the metric scored it anyway
-    /// because `#[metric]` or `#[pred]` sets `missing`. For a composite, these are the missing fields of its
-    /// components.
+    /// Returns the names of the fields that are missing from the prediction or `null`, if the metric scored the
+    /// prediction anyway because `#[metric]` or `#[pred]` sets `missing`. For a composite, these are the missing fields
+    /// of its components.
     ///
     /// ```
     /// use dsrs_metrics::metrics::IntentAccuracy;

@@ -29,7 +29,7 @@ use crate::score::{Counted, MetricError, MetricErrorKind, Result, Scored};
 pub enum Outcome {
     /// The metric returned a score.
     Scored(Scored),
-    /// A cheaper metric rejected the row, so this one was not evaluated.
+    /// A cheaper metric rejected the row, so this metric was not evaluated.
     Gated {
         /// The name of the metric that rejected the row.
         by: String,
@@ -97,7 +97,7 @@ impl Outcome {
         self.scored().map(|scored| scored.score.value)
     }
 
-    /// Returns the cost of the call, in millisatoshis, even if it failed.
+    /// Returns the cost of the call, in millisatoshis, even if the call failed.
     ///
     /// ```
     /// # use dsrs_metrics::{MetricError, Outcome};

@@ -10,9 +10,9 @@ use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usag
 /// The policy for how often and after which delays a call is retried.
 ///
 /// Only transient failures are retried ([`LmError::is_transient`]), and a truncated response only once because it was
-/// probably charged. The delays double and have jitter, so workers that failed together do not retry together. A delay
-/// that the provider requests (`Retry-After`) is the minimum; if it exceeds [`max_retry_after`](Self::max_retry_after),
-/// the call fails immediately.
+/// probably charged. The delays double and have jitter, so workers that failed together do not retry together. If the
+/// provider requests a delay (`Retry-After`), the call waits at least that long. If that delay exceeds
+/// [`max_retry_after`](Self::max_retry_after), the call fails immediately.
 ///
 /// ```
 /// use std::time::Duration;

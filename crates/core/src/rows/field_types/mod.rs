@@ -37,7 +37,7 @@ macro_rules! provide {
 pub struct Label<'a>(Cow<'a, str>);
 
 impl Label<'_> {
-    /// Returns the label.
+    /// Returns the label as a string.
     pub fn as_str(&self) -> &str {
         self.0.trim()
     }
