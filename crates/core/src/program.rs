@@ -18,7 +18,7 @@ use crate::program_run::ProgramOutput;
 use crate::rows::dynamic::{Example, Prediction};
 use crate::rows::inputs;
 
-/// A `T` or a `Result` with one: what programs return and row sources yield.
+/// A `T`, or a `Result` that contains one: what programs return and row sources yield.
 ///
 /// ```
 /// use dsrs_metrics::runs::Fallible;

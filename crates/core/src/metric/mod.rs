@@ -302,8 +302,8 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         answer::grade(self.answer(call), call.trace.is_some()).await
     }
 
-    /// Adds the requirements of the metric and its components to `all`: language models, or the reason why they cannot
-    /// score any row. A harness probes each model once, before it pays for the first row.
+    /// Adds to `all` what the metric and its components require: language models, or the reason why they cannot score
+    /// any row. A harness probes each model once, before it pays for the first row.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;

@@ -9,7 +9,7 @@ use crate::rows::dynamic::{Example, Prediction, Trace};
 use crate::score::{Decided, FeedbackMetric, MetricError, Part, Result, Scored};
 use crate::spec::MetricSpec;
 
-/// A metric with a verdict. An optimizer can use it to accept or reject a trace.
+/// A metric with a verdict. An optimizer can use such a metric to accept or reject a trace.
 ///
 /// `#[metric]` implements this trait for functions that return `bool` or have a `threshold`. Closures, run-time
 /// composites and instances with their own settings implement it too, but if they have no verdict, each call returns an

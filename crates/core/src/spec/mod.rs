@@ -100,7 +100,7 @@ impl ScoreRange {
     /// ```
     pub const UNIT: Self = Self { min: 0.0, max: 1.0 };
 
-    /// Returns `true` if `value` is in the range. NaN never is.
+    /// Returns `true` if `value` is in the range, and `false` for NaN.
     ///
     /// ```
     /// # use dsrs_metrics::contract::ScoreRange;
@@ -518,8 +518,8 @@ impl<'a> MetricSpec<'a> {
         self.strict
     }
 
-    /// Returns `true` if a larger reported score is better, which is always so for a strict metric, because a pass is
-    /// 1.
+    /// Returns `true` if a larger reported score is better. For a strict metric, the result is always `true`, because a
+    /// pass is 1.
     ///
     /// ```
     /// # use dsrs_metrics::contract::{Direction, MetricSpec};
