@@ -121,7 +121,7 @@ impl Export {
     }
 
     /// Sets the field that contains the expected answer. The default is `gold.target` or, if a row lacks it,
-    /// `gold.answer`. If a row has neither, its expected answer is left out.
+    /// `gold.answer`. If a row has neither, it is exported without one.
     ///
     /// ```
     /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
