@@ -148,7 +148,7 @@ impl<'a> Relevant<'a> {
         grades.map(Self)
     }
 
-    /// Returns the document's grade; 0 if it is not in the set or its grade is negative.
+    /// Returns the document's grade, or 0 if the document is not in the set or has a negative grade.
     pub fn grade(&self, id: &str) -> f64 {
         self.0.get(id).map_or(0.0, |grade| grade.max(0.0))
     }
@@ -194,7 +194,7 @@ impl<'a> Retrieved<'a> {
         Self(ids.into_iter().map(Into::into).collect())
     }
 
-    /// Creates a ranking from documents with scores; higher is better.
+    /// Creates a ranking from documents with scores, where a higher score is better.
     pub fn scored<I: Into<DocumentId<'a>>>(scores: impl IntoIterator<Item = (I, f64)>) -> Self {
         let mut scores: Vec<(DocumentId<'a>, f64)> = scores
             .into_iter()

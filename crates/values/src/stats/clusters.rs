@@ -67,7 +67,7 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         self.groups.len()
     }
 
-    /// Returns the mean over all rows; `None` if there are no rows.
+    /// Returns the mean over all rows, or `None` if there are no rows.
     pub fn mean(&self) -> Option<f64> {
         let mut sum = ExactSum::default();
         self.groups

@@ -11,10 +11,11 @@ use crate::text::words::Searchable;
 ///
 /// The labels are those of [`choice_labels`], except that with up to 26 choices, a position becomes its letter. A
 /// choice's text takes precedence over its label:
-/// 1. A capital letter alone is a label, even if it is the text of another choice.
-/// 2. An output that is the text of a choice selects it. Numbers are compared by value (`1.0` is `1`, `1/2` is
-///    `\frac12`), with their units; a number without a unit selects the only choice with this number.
-/// 3. Otherwise [`choice_labels`] reads the output. Numbers in it are positions only if no choice is a number.
+/// 1. A capital letter alone is a label, even if it is the text of a different choice.
+/// 2. An output that is the text of a choice selects that choice. Numbers are compared by value (`1.0` equals `1`, `1/2`
+///    equals `\frac12`), including their units. A number without a unit selects the choice with this number if there is
+///    only one.
+/// 3. Otherwise, [`choice_labels`] reads the output. Numbers in the output are positions only if no choice is a number.
 ///
 /// ```
 /// # use dsrs_metrics::text::selected_choices;

@@ -213,8 +213,8 @@ impl Number {
         if self.negative { -magnitude } else { magnitude }
     }
 
-    /// Returns `true` if this number is within the tolerances of `reference`. The relative tolerance is a share of
-    /// `reference`.
+    /// Returns `true` if this number is within the tolerances of `reference`. The relative tolerance is a
+    /// fraction of `reference`.
     pub fn is_close(&self, reference: &Self, options: &NumericOptions) -> bool {
         if self == reference {
             return true;
