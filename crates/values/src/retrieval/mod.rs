@@ -399,8 +399,8 @@ impl Ranking {
         precisions.fold(0.0, |sum, precision| sum + precision) / self.ideal.len() as f64
     }
 
-    /// Returns the discounted cumulative gain of the first `k` documents divided by that of the ideal ranking, in [0,
-    /// 1]. A gain at rank `r` is divided by `log2(r + 1)`.
+    /// Returns the discounted cumulative gain of the first `k` documents divided by that of the ideal ranking, in
+    /// [0, 1]. A gain at rank `r` is divided by `log2(r + 1)`.
     pub fn ndcg_at(&self, k: usize, gain: Gain) -> f64 {
         // Gains are divided by the largest one, so no sum overflows.
         let largest = gain.of(self.ideal[0]);
