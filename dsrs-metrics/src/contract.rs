@@ -2,7 +2,7 @@
 //! ([`Params`]), and what it returns ([`Answer`], [`MetricReturn`]).
 //!
 //! `#[metric]` and `#[judge]` implement this contract for you. Import these types if you implement
-//! [`Metric`](crate::Metric) by hand, or call metrics from another harness.
+//! [`Metric`](crate::Metric) by hand, or call metrics from a different harness.
 
 pub use dsrs_metrics_core::{
     Answer, ClosureReturn, Component, Configure, CorpusCounts, CorpusFormula, CorpusState, Counted,

@@ -1,17 +1,13 @@
 //! The guide: a tutorial, a page for each task, and reference pages.
 //!
-//! Start with the [`tutorial`]. These pages explain one task each, in a good order for reading:
-//! [`your_files`], [`write_a_metric`], [`metric_by_hand`], [`service`], [`rows`], [`evaluate`],
-//! [`evals`], [`results`], [`composites`], [`judges`],
-//! [`models`], [`store`], [`rag`], [`agents`],
-//! [`conversations`], [`agreement`], [`scorer`],
-//! [`code_and_sandbox`], [`sparql`], [`tracing`]. If you come
-//! from another library, see [`coming_from`].
+//! Start with the [`tutorial`]. Each of the following pages explains one task; this is a good order to read them in:
+//! [`your_files`], [`write_a_metric`], [`metric_by_hand`], [`service`], [`rows`], [`evaluate`], [`evals`], [`results`],
+//! [`composites`], [`judges`], [`models`], [`store`], [`rag`], [`agents`], [`conversations`], [`agreement`],
+//! [`scorer`], [`code_and_sandbox`], [`sparql`], [`tracing`]. If you come from another library, see [`coming_from`].
 //!
-//! Reference: [`command_line`], [`formats`], [`identity`],
-//! [`durability`], [`untrusted_input`], [`glossary`]. The other
-//! reference pages are part of their items: [`metric`](macro@crate::metric), [`judge`](macro@crate::judge), [`eval`](macro@crate::eval),
-//! [`judge_output`](macro@crate::judge_output) and [`metrics`](crate::metrics).
+//! For reference, see [`command_line`], [`formats`], [`identity`], [`durability`], [`untrusted_input`] and
+//! [`glossary`], and the documentation of [`metric`](macro@crate::metric), [`judge`](macro@crate::judge),
+//! [`eval`](macro@crate::eval), [`judge_output`](macro@crate::judge_output) and [`metrics`](crate::metrics).
 
 // Includes a page. Markdown uses the first definition of a link, so the definitions in `guide_links.md` lead to pages
 // here, and on GitHub, those at the end of a page lead to files of the repository.
@@ -37,7 +33,7 @@ pages! {
     service: "../docs/guide/service.md";
     /// Dynamic rows and typed rows.
     rows: "../docs/guide/rows.md";
-    /// Run a program over a devset, and see the outcome of each row.
+    /// Run a program over a devset and see the outcome of each row.
     evaluate: "../docs/guide/evaluate.md";
     /// Gates in `cargo test` and in CI.
     evals: "../docs/guide/evals.md";
@@ -49,7 +45,7 @@ pages! {
     judges: "../docs/guide/judges.md";
     /// Providers of language models, their keys and addresses (feature `lm`).
     models: "../docs/guide/models.md" if "lm";
-    /// What a run stores, what you pay for again after a change, and where the store is (feature `store`).
+    /// What a run stores, what you pay for again after a change, and where the store is located (feature `store`).
     store: "../docs/guide/store.md" if "store";
     /// Judge retrieved contexts, and answers based on them, statement by statement.
     rag: "../docs/guide/rag.md";
@@ -59,11 +55,11 @@ pages! {
     agents: "../docs/guide/agents.md";
     /// Compare a metric with labels.
     agreement: "../docs/guide/agreement.md";
-    /// Result files, and how to compare two runs.
+    /// Result files, and how to compare two runs with them.
     results: "../docs/guide/results.md";
-    /// One command for each tool whose files you can read (feature `cli`).
+    /// One command for each tool whose files the command line can read (feature `cli`).
     your_files: "../docs/guide/your_files.md" if "cli";
-    /// How files of other programs are read, field by field (feature `formats`).
+    /// How files of other programs are converted, field by field (feature `formats`).
     formats: "../docs/guide/formats.md" if "formats";
     /// What each command prints for each difference between two runs.
     identity: "../docs/guide/identity.md";
@@ -79,7 +75,7 @@ pages! {
     code_and_sandbox: "../docs/guide/code_and_sandbox.md";
     /// Metrics for predicted SPARQL queries (feature `sparql`).
     sparql: "../docs/guide/sparql.md" if "sparql";
-    /// Metrics, judges and evaluations in DSPy, deepeval and inspect_ai, and what to write instead.
+    /// Metrics, judges and evaluations in DSPy, deepeval and inspect_ai, and what to write here instead.
     coming_from: "../docs/guide/coming_from.md";
     /// Each term explained in one sentence, with a link to its page.
     glossary: "../docs/guide/glossary.md";

@@ -1,7 +1,7 @@
-//! Judges: metrics that ask a language model. A [`Signature`] describes the question, [`Untrusted`] brings row content
+//! Judges: metrics that ask a language model. A [`Signature`] describes the question, [`Untrusted`] inserts row content
 //! into the prompt safely, and a [`Panel`] aggregates the verdicts of several judges.
 //!
-//! Language models are in [`lm`](crate::lm), and the library's own judges are in [`shipped`].
+//! Language models are in [`lm`](crate::lm), and the library's built-in judges are in [`shipped`].
 //!
 //! ```
 //! use dsrs_metrics::lm::ScriptedLm;

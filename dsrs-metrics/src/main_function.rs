@@ -1,4 +1,4 @@
-//! `dsrs_metrics::main!`.
+//! The macro `dsrs_metrics::main!`.
 
 /// Defines a `main` function with the commands of `dsrs-metrics`, for your metrics and the built-in ones.
 ///
@@ -65,6 +65,6 @@ pub trait OfMain {}
 #[cfg(feature = "cli")]
 impl OfMain for crate::cli::MainExit {}
 
-/// Checks that `main` is the one that `main!` defines.
+/// Checks at compile time that `main` is the function that `main!` defines.
 #[cfg(feature = "cli")]
 pub const fn is_main<R: OfMain>(_: fn() -> R) {}

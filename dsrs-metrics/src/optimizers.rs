@@ -1,8 +1,8 @@
-//! Interfaces for program optimizers: feedback on a row ([`FeedbackEvaluator`]), and pass or fail while tracing
-//! ([`AcceptanceTest`]).
+//! Interfaces for program optimizers: [`FeedbackEvaluator`] gives feedback on a row, and [`AcceptanceTest`] says if a
+//! row passes while the program is traced.
 //!
-//! While an optimizer runs, it passes the program's [`Trace`](crate::rows::Trace) to the metric. A metric that returns
-//! `bool` or has a threshold then returns `true` if it accepts the row.
+//! While an optimizer runs, it passes the program's [`Trace`](crate::rows::Trace) to the metric. If the metric returns
+//! `bool` or has a threshold, it then returns `true` for the rows it accepts.
 
 #[doc(hidden)]
 pub use dsrs_metrics_core::objectives;

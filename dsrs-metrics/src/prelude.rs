@@ -1,4 +1,4 @@
-//! The items that you usually need to define or run metrics.
+//! The items you usually need to define or run metrics.
 
 pub use crate::contract::{
     MetricCall, MetricSpec, MetricTier, Scores, WithSettings, typed_metric_fn,

@@ -1,4 +1,4 @@
-//! Runs work on untrusted input that cannot be interrupted: on a thread with a large stack, up to a deadline.
+//! Runs work on untrusted input that cannot be interrupted, on a thread with a large stack and up to a deadline.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -23,11 +23,12 @@ impl Drop for Late {
     }
 }
 
-/// Does work on a new thread and waits for its result, or returns `None` at the deadline. The thread then keeps
-/// running.
+/// Runs `work` on a new thread and waits for its result. Returns `None` if there is no result after `time`; the thread
+/// then keeps running.
 ///
 /// # Errors
-/// Returns an error if no thread can be started, if the work panics, or if too many threads are still busy with earlier work.
+/// Returns an error if no thread can be started, if the work panics, or if too many threads are still busy with earlier
+/// work.
 pub fn within<T: Send + 'static>(
     time: Duration,
     work: impl FnOnce() -> T + Send + 'static,

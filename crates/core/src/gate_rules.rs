@@ -54,8 +54,8 @@ const fn range(spec: &MetricSpec<'_>) -> Option<ScoreRange> {
     }
 }
 
-/// A bound must be on the worse side of the scores, and some scores must reach it and others not. `end` is `lower`,
-/// `upper` or empty, and `text` is the bound as written.
+/// A bound must be on the worse side of the scores, and some scores must reach the bound while others do not. `end` is
+/// `lower`, `upper` or empty, and `text` is the bound as written.
 pub const fn bound_fits(
     specs: &[MetricSpec<'_>],
     name: &str,
@@ -143,7 +143,7 @@ pub const fn has_verdict(
         " has none; write its threshold in `metrics(..)`, such as `F1::default().with_threshold(0.5)`")
 }
 
-/// The declared cost of one row must be within the budget. A metric that is an expression may have another cost.
+/// The declared cost of one row must be within the budget. A metric that is an expression may have a different cost.
 pub const fn budget_covers(
     specs: &[MetricSpec<'_>],
     is_default: &[bool],

@@ -68,7 +68,7 @@ impl<J: ChecksParams> MaybeChecksParams<'_, J> {
     /// Checks the parameters.
     ///
     /// # Errors
-    /// Returns what is wrong and what to write instead.
+    /// Returns a message that says what is wrong and what to write instead.
     pub fn check(&self) -> Result<(), String> {
         self.0.check()
     }

@@ -18,7 +18,7 @@ use crate::program_run::ProgramOutput;
 use crate::rows::dynamic::{Example, Prediction};
 use crate::rows::inputs;
 
-/// A `T` or a `Result` of one: what programs return and row sources yield.
+/// A `T`, or a `Result` that contains one: what programs return and row sources yield.
 ///
 /// ```
 /// use dsrs_metrics::runs::Fallible;
@@ -60,8 +60,8 @@ impl<T, E: fmt::Display + 'static> Fallible<T> for Result<T, E> {
     }
 }
 
-/// The return types of a program: the prediction, a [`ProgramOutput`] with its trace, usage and latency, or a `Result` of
-/// either.
+/// A type that a program may return: the prediction, a [`ProgramOutput`] with its trace, usage and latency, or a
+/// `Result` of either.
 ///
 /// ```
 /// use dsrs_metrics::runs::{ProgramOutput, ProgramReturn, ProgramRunError};
@@ -112,9 +112,8 @@ impl<P, E: fmt::Display + 'static> ProgramReturn<P> for Result<ProgramOutput<P>,
 /// [`ProgramOutput`] or a `Result` of either ([`ProgramReturn`]), or a [`Module`].
 ///
 /// If a gold row is an [`Example`], even in an `Arc` or a `Box`, the program receives only its inputs, so it never sees
-/// the expected answer. The inputs are the fields that [`with_inputs`](Example::with_inputs) names, or those of
-/// `EvaluateBuilder::inputs` or `ScorerBuilder::inputs`. If a row lacks one of them, it fails without running the
-/// program.
+/// the expected answer. The inputs are the fields set by [`with_inputs`](Example::with_inputs), or those set by
+/// `EvaluateBuilder::inputs` or `ScorerBuilder::inputs`. A row that lacks an input fails without running the program.
 ///
 /// A gold row of any other type is passed **whole**, because its type does not distinguish inputs from labels. Leave
 /// the labels out in the closure that you run:
@@ -230,7 +229,7 @@ impl<M: Module> Program<Example, Prediction, ByForward> for M {
     }
 }
 
-/// Any error of a program; `?` converts every error type into it.
+/// Any error of a program. The `?` operator converts every error type into this type.
 ///
 /// ```
 /// use dsrs_metrics::{prelude::*, runs::ProgramError};
@@ -303,8 +302,8 @@ pub trait Module: Send + Sync {
     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError>;
 
     /// Runs the program once and returns its prediction with the trace, usage and latency. `Evaluate` calls this method
-    /// and passes them to the metrics. By default, it calls [`forward`](Self::forward) and returns the prediction
-    /// alone.
+    /// and passes these values to the metrics. By default, it calls [`forward`](Self::forward) and returns the
+    /// prediction alone.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -335,14 +334,14 @@ pub trait Module: Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// Fails as [`forward`](Self::forward) does.
+    /// Returns the same errors as [`forward`](Self::forward).
     async fn forward_traced(&self, inputs: Example) -> Result<ProgramOutput, ProgramError> {
         self.forward(inputs).await.map(ProgramOutput::new)
     }
 
-    /// Runs the program on each example, `concurrency` at a time (0 counts as 1), and returns one result for each, in
-    /// order: DSPy's `batch`. The program receives each example's declared [inputs](Example::inputs). An error or panic
-    /// of one run does not affect the others.
+    /// Runs the program on each example, `concurrency` at a time (0 counts as 1), and returns one result for each
+    /// example, in order, like DSPy's `batch`. The program receives each example's declared [inputs](Example::inputs).
+    /// An error or panic in one run does not affect the others.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -421,7 +420,7 @@ macro_rules! forward_module {
 }
 forward_module!(&M, Box<M>, Arc<M>);
 
-/// Why a program returned no prediction: its error message, and the budget if it did not cover a language model call.
+/// The error of a program that returned no prediction: its message, and the budget if that did not cover a model call.
 ///
 /// If the budget is the reason, a run counts the row as skipped instead of failed. This works only if your program
 /// returns the original error or keeps it as a source: an [`LmError`](crate::lm::LmError), a [`ProgramError`] that
@@ -443,7 +442,7 @@ forward_module!(&M, Box<M>, Arc<M>);
 pub struct ProgramRunError {
     /// The message, with all known causes.
     pub message: String,
-    /// The budget that did not cover a call, in millisatoshis.
+    /// The budget, in millisatoshis, if it did not cover a call.
     pub budget_msats: Option<u64>,
 }
 

@@ -27,10 +27,10 @@ use crate::rows::dynamic::{Prediction, Trace};
 /// ```
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct ProgramRun {
-    /// The steps of the program, if it returned them.
+    /// The steps of the program, if the program returned them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
-    /// Tokens and cost of the program's model calls, if it returned them.
+    /// The tokens and cost of the program's model calls, if the program returned them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<ProgramUsage>,
     /// The duration of the run, as returned by the program or measured by the harness.
@@ -112,14 +112,14 @@ pub struct ProgramOutput<P = Prediction> {
     pub prediction: P,
     /// The steps of the program.
     pub trace: Option<Trace>,
-    /// Tokens and cost of the program's model calls.
+    /// The tokens and cost of the program's model calls.
     pub usage: Option<ProgramUsage>,
     /// The duration of the run; `None` if the harness should measure it.
     pub latency: Option<Duration>,
 }
 
 impl<P> ProgramOutput<P> {
-    /// Creates an output without trace, usage and latency.
+    /// Creates an output without a trace, usage or latency.
     ///
     /// ```
     /// # use dsrs_metrics::runs::ProgramOutput;
@@ -148,7 +148,7 @@ impl<P> ProgramOutput<P> {
         /// ```
         pub fn with_trace(trace: Trace) => trace = Some(trace);
 
-        /// Sets tokens and cost.
+        /// Sets the usage: the tokens and cost of the program's model calls.
         ///
         /// ```
         /// # use dsrs_metrics::runs::{ProgramOutput, ProgramUsage};
@@ -157,8 +157,8 @@ impl<P> ProgramOutput<P> {
         /// ```
         pub fn with_usage(usage: ProgramUsage) => usage = Some(usage);
 
-        /// Sets the latency, replacing the measured one. For example, you can exclude the time spent waiting for a rate
-        /// limit.
+        /// Sets the latency, which replaces the measured one. For example, you can exclude the time spent waiting for a
+        /// rate limit.
         ///
         /// ```
         /// # use dsrs_metrics::runs::ProgramOutput;
@@ -202,7 +202,7 @@ impl<P> From<P> for ProgramOutput<P> {
     }
 }
 
-/// Tokens and cost of a program's model calls.
+/// The tokens and cost of a program's model calls.
 ///
 /// ```
 /// use dsrs_metrics::runs::ProgramUsage;
@@ -219,7 +219,7 @@ pub struct ProgramUsage {
     pub input_tokens: u64,
     /// The number of tokens in all replies.
     pub output_tokens: u64,
-    /// The cost in millisatoshis; `None` if unknown.
+    /// The cost in millisatoshis; `None` if it is unknown.
     pub cost_msats: Option<u64>,
 }
 
@@ -235,7 +235,7 @@ impl Default for ProgramUsage {
 }
 
 impl ProgramUsage {
-    /// Creates usage of unknown cost.
+    /// Creates usage with unknown cost.
     ///
     /// ```
     /// # use dsrs_metrics::runs::ProgramUsage;
@@ -276,7 +276,7 @@ impl ProgramUsage {
     }
 }
 
-/// Adds tokens and cost. The sum's cost is unknown if either is.
+/// Adds tokens and cost. The cost of the sum is unknown if either cost is.
 impl AddAssign for ProgramUsage {
     fn add_assign(&mut self, other: Self) {
         self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);

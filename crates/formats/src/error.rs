@@ -1,4 +1,4 @@
-//! The error of a conversion. Each message is one line: where, what was found, what to do.
+//! The error of a conversion. Each message is one line that says where the problem is, what was found, and what to do.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -11,7 +11,7 @@ use crate::results::ResultsError;
 pub(crate) const NO_INSPECT: &str = "this program was built without it; run `cargo install dsrs-metrics --features cli,inspect`, or enable \
      `inspect` on your `dsrs-metrics` dependency";
 
-/// Why a file cannot be converted from or to the format of another program.
+/// The error returned when a file cannot be converted to or from the format of a different program.
 #[derive(thiserror::Error)]
 #[error("{message}")]
 pub struct FormatError {
@@ -35,7 +35,7 @@ impl FormatError {
         Self::new(format_args!("{}: {reason}", file.display()))
     }
 
-    /// Returns the error of the writer, if it failed.
+    /// Returns the writer's error if writing failed. Otherwise, returns `self` unchanged.
     #[doc(hidden)]
     pub fn into_output(self) -> Result<io::Error, Self> {
         match self.output {

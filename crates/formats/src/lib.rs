@@ -1,6 +1,7 @@
 //! Part of [dsrs-metrics](https://docs.rs/dsrs-metrics), which documents it. This package has no stable API of its own.
 //!
-//! The files of other programs. `import/` converts them to result files, and `export/` converts result files to them.
+//! Conversion of files of other programs: `import/` converts them to result files, and `export/` converts result files
+//! to them.
 
 mod error;
 mod export;

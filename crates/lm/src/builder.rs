@@ -20,7 +20,8 @@ use super::{
     money, replay,
 };
 
-/// A builder of an [`Lm`]. Settings that you leave out come from the environment variables listed in its documentation.
+/// A builder for an [`Lm`]. Settings that you leave out come from the environment variables listed in the documentation
+/// of `Lm`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -111,7 +112,7 @@ impl LmBuilder {
     }
 
     setters! {
-        /// Sets a function that replaces the environment and returns the value of a variable.
+        /// Sets the function that returns the value of an environment variable, instead of reading the environment.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, Lm};
@@ -177,7 +178,7 @@ impl LmBuilder {
         /// ```
         pub fn no_proxy() => http.proxy = Proxy::None;
 
-        /// Sets the time limit of one attempt. Default: 120 s.
+        /// Sets the time limit for one attempt. Default: 120 s.
         ///
         /// ```
         /// use std::net::TcpListener;
@@ -233,7 +234,7 @@ impl LmBuilder {
         /// ```
         pub fn max_reply_bytes(bytes: usize) => max_reply_bytes = Some(bytes);
 
-        /// Sets how failures are retried.
+        /// Sets the policy for retrying failed calls.
         ///
         /// ```
         /// use std::time::Duration;
@@ -256,7 +257,7 @@ impl LmBuilder {
         /// ```
         pub fn retry(policy: RetryPolicy) => retry = policy;
 
-        /// Sets when to stop calling a failing provider. Models with the same address and policy share the
+        /// Sets the policy for pausing calls to a failing provider. Models with the same address and policy share the
         /// [circuit](super::Circuit) within a process.
         ///
         /// ```
@@ -290,7 +291,7 @@ impl LmBuilder {
         /// ```
         pub fn circuit_breaker(policy: CircuitPolicy) => circuit = policy;
 
-        /// Sets the limiter of requests and tokens per minute. Models with the same limiter share its limits. By
+        /// Sets the rate limiter for requests and tokens per minute. Models with the same limiter share its limits. By
         /// default, the limits come from environment variables, and all models with the same address and key share them
         /// within a process.
         ///
@@ -331,7 +332,7 @@ impl LmBuilder {
         /// ```
         pub fn store(dir: impl Into<PathBuf>) => store = StoreSetting::In(dir.into());
 
-        /// Neither reads nor stores replies (`--no-store`).
+        /// Disables the store, so replies are neither read from it nor written to it (`--no-store`).
         ///
         /// ```
         /// use dsrs_metrics::lm::Lm;
@@ -342,8 +343,7 @@ impl LmBuilder {
         /// ```
         pub fn no_store() => store = StoreSetting::None;
 
-        /// If `refresh` is `true`, repeats stored calls and replaces their replies (`--refresh`); see
-        /// [`Stored::refresh`].
+        /// Sets whether to repeat stored calls and replace their replies (`--refresh`); see [`Stored::refresh`].
         ///
         /// ```
         /// use dsrs_metrics::lm::Lm;
@@ -358,7 +358,7 @@ impl LmBuilder {
         /// ```
         pub fn refresh(refresh: bool) => refresh = refresh;
 
-        /// Sets the prices. Default: the shipped table and the prices in the file that `DSRS_PRICES` names.
+        /// Sets the prices. Default: the shipped table, and the prices in the file named by `DSRS_PRICES`.
         ///
         /// ```
         /// use dsrs_metrics::lm::{
@@ -422,7 +422,7 @@ impl LmBuilder {
         /// ```
         pub fn allow_unpriced(allow: bool) => allow_unpriced = allow;
 
-        /// Sets the ledger. Several models may share one.
+        /// Sets the ledger. Several models can share a ledger.
         ///
         /// ```
         /// use dsrs_metrics::lm::{Ledger, Lm, LmReply};
@@ -436,8 +436,8 @@ impl LmBuilder {
         /// ```
         pub fn ledger(ledger: Ledger) => ledger = ledger;
 
-        /// Estimates calls instead of making them; see [`LmEstimate`]. No key is needed, the store is only read, and
-        /// the [ledger](Self::ledger) counts nothing.
+        /// Sets the estimate that counts calls, which are then not made; see [`LmEstimate`]. No key is needed, the
+        /// store is only read, and the [ledger](Self::ledger) counts nothing.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, Lm, LmError, LmErrorKind, LmEstimate, LmRequest};

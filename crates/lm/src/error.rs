@@ -8,12 +8,12 @@ use std::time::Duration;
 use super::error_kind::LmErrorKind;
 use super::reply::Usage;
 
-/// The error returned when a call to a language model gets no reply: its [`kind`](Self::kind), the model, the number of
-/// attempts and the cost.
+/// The error returned when a call to a language model gets no reply. It contains the [`kind`](Self::kind), the model,
+/// the number of attempts and the cost.
 ///
 /// The message is one line that says what went wrong, what was found and how to fix it. API keys appear neither in the
-/// message nor in the `Debug` output. [`source`](Error::source) is the error of the HTTP, JSON, file or store library,
-/// if there is one; the message already includes its text. Equality ignores the source.
+/// message nor in the `Debug` output. [`source`](Error::source) is the underlying error of the HTTP, JSON, file or
+/// store library, if there is one. The message already includes the text of that error. Equality ignores the source.
 ///
 /// ```
 /// use std::time::Duration;
@@ -46,10 +46,11 @@ struct Inner {
 }
 
 impl LmError {
-    /// Creates the error of one call to `model` (`provider:model`).
+    /// Creates an error for one call to `model` (`provider:model`).
     ///
-    /// Its cost is unknown if the call may have been charged (a timeout, a lost connection, or a reply that is invalid,
-    /// truncated or too large), and 0 otherwise. [`with_cost_msats`](Self::with_cost_msats) changes it.
+    /// The cost is unknown if the call may have been charged (a timeout, a lost connection, or a reply that is invalid,
+    /// truncated or too large), and 0 otherwise. To set a different cost, call
+    /// [`with_cost_msats`](Self::with_cost_msats).
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmError, LmErrorKind};
@@ -89,7 +90,7 @@ impl LmError {
     }
 
     setters! {
-        /// Sets the cost in msat; `None` if it is unknown.
+        /// Sets the cost in msat. Pass `None` if the cost is unknown.
         ///
         /// ```
         /// use std::time::Duration;
@@ -102,7 +103,7 @@ impl LmError {
         /// ```
         pub fn with_cost_msats(msats: Option<u64>) => 0.cost_msats = msats;
 
-        /// Sets the tokens that the provider reported despite the failure.
+        /// Sets the token usage that the provider reported despite the failure.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LmError, LmErrorKind, Usage};
@@ -154,7 +155,8 @@ impl LmError {
         &self.0.kind
     }
 
-    /// Returns the model as `provider:model`; `None` if the error concerns no single model, such as an invalid setting.
+    /// Returns the model as `provider:model`, or `None` if the error does not concern a single model, as for an invalid
+    /// setting.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmError, LmErrorKind, parse_msats};
@@ -180,12 +182,12 @@ impl LmError {
         self.0.attempts
     }
 
-    /// Returns what the failed attempts cost in total, in msat.
+    /// Returns the total cost of the failed attempts, in msat.
     ///
-    /// It is 0 if nothing was charged: the provider returned an error, or the connection failed. If the call may have
-    /// been charged (a timeout, a lost connection, an invalid reply), it is the cost of the reported tokens or, if none
-    /// were reported, the highest possible cost of the call. It is `None` if that cost is unknown too: the model has no
-    /// price, or neither a budget nor `max_tokens` limits the reply.
+    /// The cost is 0 if nothing was charged because the provider returned an error or the connection failed. If the
+    /// call may have been charged (a timeout, a lost connection, an invalid reply), the cost is that of the reported
+    /// tokens or, if none were reported, the highest possible cost of the call. The result is `None` if the cost is
+    /// unknown because the model has no price, or because neither a budget nor `max_tokens` limits the reply.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmError, LmErrorKind};
@@ -200,7 +202,7 @@ impl LmError {
         self.0.cost_msats
     }
 
-    /// Returns the tokens of all attempts that reported them.
+    /// Returns the total token usage of all attempts that reported theirs.
     ///
     /// ```
     /// use std::time::Duration;
@@ -249,7 +251,7 @@ impl LmError {
         self.attempts() == 1 && self.kind().is_transient()
     }
 
-    /// Returns the delay that the provider requests before the next call.
+    /// Returns the delay that the provider requests before the next call, if it requests one.
     ///
     /// ```
     /// use std::time::Duration;

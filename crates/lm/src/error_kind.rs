@@ -33,7 +33,7 @@ pub enum LmErrorKind {
     ApiKeyRejected {
         /// The HTTP status.
         status: u16,
-        /// The environment variable of the key.
+        /// The environment variable that holds the key.
         variable: String,
         /// The provider's message.
         message: String,
@@ -43,7 +43,7 @@ pub enum LmErrorKind {
     Unreachable {
         /// The address, without secrets.
         address: String,
-        /// Why the connection failed.
+        /// The reason why the connection failed.
         reason: String,
     },
     /// The connection was closed before the reply was complete.
@@ -52,7 +52,7 @@ pub enum LmErrorKind {
     /// The provider has no model with this name.
     #[error("model not found; check the name of the model; provider message: {0}")]
     ModelNotFound(String),
-    /// Prompt and reply do not fit into the model's context window.
+    /// The prompt and the reply do not fit into the model's context window.
     #[error(
         "prompt too long for the context window; shorten the row or use a model with a longer context; provider message: {0}"
     )]
@@ -62,7 +62,7 @@ pub enum LmErrorKind {
         "JSON schema not supported; use another model or a simpler output; provider message: {0}"
     )]
     SchemaUnsupported(String),
-    /// The model does not support a sampling parameter, or does not support this value of it.
+    /// The model does not support a sampling parameter, or does not support this value of the parameter.
     #[error(
         "`{parameter}` not supported; leave it unset for this model; provider message: {message}"
     )]
@@ -102,12 +102,12 @@ pub enum LmErrorKind {
         /// The time limit of one attempt.
         limit: Duration,
     },
-    /// The response has a success status but holds no reply: an HTML page, or JSON of another form. The call is not
-    /// repeated because it would return the same.
+    /// The response has a success status but contains no reply. For example, it is an HTML page or unexpected JSON. The
+    /// call is not repeated because it would return the same response.
     #[error("cannot parse the provider's response: {0}")]
     InvalidReply(String),
-    /// The response has a success status but ends too early: the connection is lost, or its JSON is incomplete. The
-    /// call is repeated only once because it was probably charged.
+    /// The response has a success status but ends too early, because the connection was lost or the JSON is incomplete.
+    /// The call is repeated only once because it was probably charged.
     #[error("truncated response: {0}")]
     TruncatedReply(String),
     /// The response is larger than the limit; the rest was not read.
@@ -115,7 +115,7 @@ pub enum LmErrorKind {
         "expected a reply of at most {limit} {unit}, found more; DSRS_MAX_REPLY_BYTES sets the limit in bytes"
     )]
     ReplyTooLarge {
-        /// The limit.
+        /// The maximum size of a reply.
         limit: u64,
         /// The unit of the limit: `bytes` after decompression, or `JSON values`.
         unit: &'static str,
@@ -133,14 +133,14 @@ pub enum LmErrorKind {
         "no price for this model, so the budget cannot be enforced; add it to the price table (DSRS_PRICES=FILE) or allow unpriced models (--allow-unpriced)"
     )]
     Unpriced,
-    /// The call may cost more than what is left of the budget.
+    /// The call may cost more than the remaining budget.
     #[error(
         "budget exceeded: the call may cost {needed_msats} msat, but only {remaining_msats} of {budget_msats} msat are left; raise the budget"
     )]
     BudgetExceeded {
         /// The highest possible cost of the call, in msat.
         needed_msats: u64,
-        /// What is left of the budget, in msat.
+        /// The remaining budget, in msat.
         remaining_msats: u64,
         /// The total budget, in msat.
         budget_msats: u64,
@@ -156,7 +156,7 @@ pub enum LmErrorKind {
     /// The model only estimates calls; see `LmBuilder::estimate`.
     #[error("the call was estimated, not made")]
     Estimated,
-    /// A test replays recorded calls, but their file does not contain this one.
+    /// A test replays recorded calls, but the file of recorded calls does not contain this call.
     #[error("call not recorded in {0}; record it: DSRS_UPDATE=new cargo test")]
     NotRecorded(String),
     /// Any other error.
@@ -172,8 +172,8 @@ fn requested_delay(delay: Option<Duration>) -> String {
 }
 
 impl LmErrorKind {
-    /// Returns `true` if the same call may succeed later: status 408, 409, 429 or 5xx, a lost connection, a
-    /// timeout, a truncated response.
+    /// Returns `true` if the same call may succeed later: after status 408, 409, 429 or 5xx, a lost connection, a
+    /// timeout or a truncated response.
     ///
     /// ```
     /// use dsrs_metrics::lm::LmErrorKind;

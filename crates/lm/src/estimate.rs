@@ -62,17 +62,17 @@ pub fn longest_reply(max_tokens: Option<u32>) -> String {
     "x".repeat(tokens.saturating_mul(4).min(MAX_BYTES))
 }
 
-/// The calls that models would make and the most they can cost. Clones share the counts.
+/// The calls that models would make and their maximum cost. Clones share the counts.
 ///
 /// A model built with [`LmBuilder::estimate`](super::LmBuilder::estimate) makes no calls. It returns replies from the
 /// store, counts every other call here, and fails it with [`LmErrorKind::Estimated`](super::LmErrorKind::Estimated).
 /// Judges, panels and composites then evaluate everything that could follow any reply. The counts do not depend on the
 /// order of calls.
 ///
-/// The amounts are the highest cost of each call, for judges with all their steps, panels, repeats and composites. They
-/// include neither repairs of invalid replies nor failed attempts. If your own function calls a model several times,
-/// only its first call without a stored reply is counted. The second tier of a `Scorer` is counted only for rows that
-/// the first tier is known to accept.
+/// The amounts are sums of the highest cost of each call. They cover all steps, panels and repeats of judges and
+/// composites, but neither repairs of invalid replies nor failed attempts. If your own function calls a model several
+/// times, only its first call without a stored reply is counted. The second tier of a `Scorer` is counted only for rows
+/// that the first tier is known to accept.
 ///
 /// ```
 /// use dsrs_metrics::judge::Models;
@@ -104,17 +104,17 @@ pub struct LmEstimate {
     calls: Arc<Mutex<BTreeMap<(String, String), CallEstimate>>>,
 }
 
-/// Estimated calls and the most they can cost, in millisatoshis.
+/// The number of estimated calls and their maximum cost, in millisatoshis.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CallEstimate {
-    /// Calls whose reply is not in the store, including probes but not repairs or further attempts.
+    /// The number of calls whose reply is not in the store, including probes but not repairs or further attempts.
     pub calls: u64,
-    /// Calls whose reply is in the store.
+    /// The number of calls whose reply is in the store.
     pub cached_calls: u64,
-    /// How many of `calls` go to models without a price. The amounts do not include them.
+    /// The number of `calls` that go to models without a price. The amounts do not include the cost of these calls.
     pub unpriced_calls: u64,
-    /// The most that `calls` can cost if each first attempt returns a valid reply.
+    /// The maximum cost of `calls`, in millisatoshis, if each first attempt returns a valid reply.
     pub replies_msats: u64,
 }
 
@@ -149,7 +149,7 @@ impl LmEstimate {
         IS_ACTIVE.store(true, Ordering::Relaxed);
     }
 
-    /// Returns the sum of all calls.
+    /// Returns the totals of all calls.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, Lm, LmError, LmEstimate, LmRequest};
@@ -177,7 +177,7 @@ impl LmEstimate {
         total
     }
 
-    /// Returns the calls by [purpose](super::LmRequest::purpose) and model. Probes have the purpose `probe`.
+    /// Returns the counts by [purpose](super::LmRequest::purpose) and model. Probes have the purpose `probe`.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, Lm, LmError, LmEstimate, LmRequest};

@@ -16,7 +16,7 @@ use super::LanguageModel;
 /// ```
 #[derive(Debug, Clone)]
 pub enum JudgeModel {
-    /// The configured model.
+    /// The model configured in the scope or the environment.
     Configured,
     /// The model with this name, as `provider:model`.
     Named(String),
@@ -37,7 +37,7 @@ impl PartialEq for JudgeModel {
     }
 }
 
-/// Types that convert into the model of a judge.
+/// A type that converts into the model of a judge.
 ///
 /// ```
 /// use dsrs_metrics::lm::{IntoModel, JudgeModel};

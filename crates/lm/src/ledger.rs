@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::private::lock;
 use super::{LmError, LmReply, LmRequest, Usage};
 
-/// Totals of several calls.
+/// The totals of several calls.
 ///
 /// ```
 /// use dsrs_metrics::lm::{CallTotals, LmReply, Usage};
@@ -24,24 +24,25 @@ use super::{LmError, LmReply, LmRequest, Usage};
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallTotals {
-    /// All calls made or answered from the store, including [probes](super::LanguageModel::probe).
+    /// The number of calls made or answered from the store, including [probes](super::LanguageModel::probe).
     pub calls: u64,
-    /// Calls answered from the store or by an equal concurrent call.
+    /// The number of calls answered from the store or by an equal concurrent call.
     pub cached: u64,
-    /// What the stored replies originally cost, in msat.
+    /// The original cost of the stored replies, in msat.
     #[serde(default)]
     pub stored_msats: u64,
-    /// Calls without a reply, including cancelled ones.
+    /// The number of calls without a reply, including cancelled calls.
     pub failed: u64,
-    /// Calls not made because the budget did not cover them. [`calls`](Self::calls) does not include them.
+    /// The number of calls not made because the budget did not cover them. [`calls`](Self::calls) does not include
+    /// these.
     #[serde(default)]
     pub refused: u64,
-    /// Tokens of all calls except those answered from the store, including failed attempts if the provider reported
-    /// their tokens.
+    /// The token usage of all calls except those answered from the store. Failed attempts are included if the provider
+    /// reported their tokens.
     pub usage: Usage,
-    /// The known cost, in msat.
+    /// The total known cost, in msat.
     pub cost_msats: u64,
-    /// Attempts of unknown cost. If there are any, `cost_msats` is a lower bound.
+    /// The number of attempts with unknown cost. If there are any, `cost_msats` is a lower bound.
     pub unpriced: u64,
 }
 
@@ -149,7 +150,7 @@ impl fmt::Display for CallTotals {
     }
 }
 
-/// Totals of all calls of a run, filled by [`Metered`](super::Metered). Clones share the totals.
+/// The totals of all calls of a run, recorded by [`Metered`](super::Metered). Clones share the totals.
 ///
 /// The cost equals what is charged to the budget and what the outcomes of rows show: all three come from
 /// [`LmReply::cost_msats`] and [`LmError::cost_msats`]. Two kinds of calls belong to no row: probes (with the purpose
@@ -213,7 +214,7 @@ impl Ledger {
         total
     }
 
-    /// Returns the totals by [purpose](super::LmRequest::purpose), that is, by judge and version.
+    /// Returns the totals by [purpose](super::LmRequest::purpose), which names a judge and its version.
     ///
     /// ```
     /// use dsrs_metrics::lm::{Ledger, LmReply};
@@ -229,7 +230,7 @@ impl Ledger {
         lock(&self.totals).clone()
     }
 
-    /// Adds one call.
+    /// Adds one call to the totals.
     ///
     /// ```
     /// use dsrs_metrics::lm::{Ledger, LmError, LmErrorKind, LmReply};
@@ -244,7 +245,7 @@ impl Ledger {
         self.add(purpose, CallTotals::of(result));
     }
 
-    /// Adds an observer of the calls of all [`Metered`](super::Metered) models of this ledger.
+    /// Adds an observer, which is called for each call of every [`Metered`](super::Metered) model with this ledger.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -287,7 +288,7 @@ impl Ledger {
     }
 }
 
-/// Observes the calls of language models; see [`Ledger::observe`](super::Ledger::observe).
+/// An observer of the calls of language models; see [`Ledger::observe`](super::Ledger::observe).
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -317,8 +318,8 @@ impl Ledger {
 /// # }
 /// ```
 pub trait CallObserver: Send + Sync {
-    /// Called after each call, even if it failed, was cancelled, or was answered from the store. Calls are concurrent,
-    /// so return quickly. A panic is ignored.
+    /// Called after each call, even if the call failed, was cancelled, or was answered from the store. Calls are
+    /// concurrent, so return quickly. A panic is ignored.
     fn on_call(&self, call: &ObservedCall<'_>);
 }
 
@@ -334,7 +335,7 @@ pub struct ObservedCall<'a> {
     pub request: Option<&'a LmRequest>,
     /// The reply or the error; `None` if the call was cancelled.
     pub result: Option<&'a Result<LmReply, LmError>>,
-    /// How long the call took, including retries and waiting for rate limits.
+    /// The duration of the call, including retries and waiting for rate limits.
     pub duration: Duration,
 }
 

@@ -6,8 +6,8 @@
 //!
 //! # Path of a request
 //!
-//! A layer is a [`LanguageModel`] around another one. `Lm` is the following stack; a request passes through it from top
-//! to bottom until a layer answers:
+//! A layer is a [`LanguageModel`] that wraps another one. `Lm` is the following stack; a request passes through the
+//! stack from top to bottom until a layer answers:
 //!
 //! | layer | what it does with a call |
 //! | --- | --- |
@@ -19,8 +19,8 @@
 //! | `Priced` | reserves the highest possible cost from the budget, then settles the actual cost |
 //! | client | sends one HTTP request in the provider's format, and converts its reply or error |
 //!
-//! So a stored reply never waits for a rate limit, and each attempt of a retried call is subject to the limits and the
-//! budget.
+//! A stored reply therefore never waits for a rate limit, and each attempt of a retried call is subject to the limits
+//! and the budget.
 //!
 //! For an estimate, one layer replaces all of these (`LmBuilder::estimate`): it returns stored replies and counts all
 //! other calls.

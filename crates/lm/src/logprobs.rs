@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A request for the log probabilities of a reply's tokens, starting at the name of one field of its JSON object.
+/// A request for the log probabilities of a reply's tokens, starting at the name of one field of the reply's JSON
+/// object.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LmRequest, Logprobs};
@@ -13,14 +14,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Logprobs {
-    /// The field of the reply's JSON object. A reply may omit the tokens before its name.
+    /// The name of a field in the reply's JSON object. A reply may omit the tokens before this name.
     pub field: String,
     /// The maximum number of alternatives per token. Some providers return fewer.
     pub top: u8,
 }
 
 impl Logprobs {
-    /// Asks for the log probabilities of a field's tokens, with the 20 most probable alternatives of each.
+    /// Creates a request for the log probabilities of a field's tokens, with the 20 most probable alternatives of each
+    /// token.
     ///
     /// ```
     /// assert_eq!(dsrs_metrics::lm::Logprobs::of("grade").top, 20);
@@ -52,7 +54,7 @@ pub struct TokenLogprobs {
     pub top: Vec<TokenLogprob>,
 }
 
-/// A token the model could have written, and the natural logarithm of its probability.
+/// A token that the model could have written, with the natural logarithm of the token's probability.
 ///
 /// ```
 /// use dsrs_metrics::lm::TokenLogprobs;
@@ -64,7 +66,7 @@ pub struct TokenLogprobs {
 pub struct TokenLogprob {
     /// The token's text.
     pub token: String,
-    /// The natural logarithm of its probability.
+    /// The natural logarithm of the token's probability.
     pub logprob: f64,
 }
 

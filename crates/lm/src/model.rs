@@ -11,8 +11,9 @@ use super::{LmError, LmReply, LmRequest, Logprobs, ReplySchema, Sampling};
 
 /// A language model. It takes a conversation and returns a reply.
 ///
-/// The client of a provider, every layer around one (retries, rate limits, prices, the store) and
-/// [`ScriptedLm`](super::ScriptedLm), the model for tests, implement it. Your own implementation needs two methods:
+/// This trait is implemented by the client of a provider, by every layer around a client (retries, rate limits, prices,
+/// the store), and by [`ScriptedLm`](super::ScriptedLm), the model for tests. Your own implementation needs two
+/// methods:
 ///
 /// ```
 /// use dsrs_metrics::async_trait;
@@ -46,8 +47,8 @@ use super::{LmError, LmReply, LmRequest, Logprobs, ReplySchema, Sampling};
     note = "implement `LanguageModel` for it, or use a `ScriptedLm`; with the `lm` feature, `Lm::from_env()` returns the model of a provider"
 )]
 pub trait LanguageModel: Send + Sync {
-    /// Returns the model's name as `provider:model`. It is part of the key of every stored reply, and appears in errors
-    /// and reports.
+    /// Returns the model's name as `provider:model`. The name is part of the key of every stored reply, and appears in
+    /// errors and reports.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, ScriptedLm};
@@ -56,13 +57,14 @@ pub trait LanguageModel: Send + Sync {
     /// ```
     fn id(&self) -> &str;
 
-    /// Returns the model that this layer wraps. What a layer does not override comes from the inner model.
+    /// Returns the model that this layer wraps. Methods that a layer does not override are forwarded to the inner
+    /// model.
     #[doc(hidden)]
     fn inner(&self) -> Option<&dyn LanguageModel> {
         None
     }
 
-    /// Returns the base URL of the API, unless it is the provider's default. It is part of the key of every stored
+    /// Returns the base URL of the API, unless it is the provider's default. The URL is part of the key of every stored
     /// reply because two servers may use one name for different models.
     ///
     /// ```
@@ -87,7 +89,7 @@ pub trait LanguageModel: Send + Sync {
         self.inner().is_some_and(LanguageModel::keeps_replies)
     }
 
-    /// Returns the request that the model answers. Override it in a layer that fills in parameters, such as a
+    /// Returns the request that the model answers. Override this method in a layer that fills in parameters, such as a
     /// temperature, that change the reply. The key of a stored reply is computed from this request.
     ///
     /// ```
@@ -119,7 +121,7 @@ pub trait LanguageModel: Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// Returns [`LmError`] if there is no reply. A refusal or a truncated reply is not an error; its
+    /// Returns [`LmError`] if there is no reply. A refusal or a truncated reply is not an error; the reply's
     /// [`stop_reason`](LmReply::stop_reason) says what happened.
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError>;
 
@@ -134,8 +136,9 @@ pub trait LanguageModel: Send + Sync {
     /// Checks that the model answers: that the API key, the host and the model name are right. A run calls this before
     /// its first row.
     ///
-    /// By default, it sends a minimal request, without using the store or retrying. The cost counts like that of any
-    /// other call, with the [purpose](LmRequest::purpose) `probe`. Returns the reply, or `None` if no call was needed.
+    /// By default, this method sends a minimal request, without using the store or retrying. The cost counts like that
+    /// of any other call, with the [purpose](LmRequest::purpose) `probe`. Returns the reply, or `None` if no call was
+    /// needed.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmError, ScriptedLm};

@@ -25,14 +25,14 @@ pub struct Price {
     pub input: f64,
     /// The price of a million reply tokens.
     pub output: f64,
-    /// The price of a million prompt tokens from the provider's prompt cache; `None` if they cost the same as
+    /// The price of a million prompt tokens from the provider's prompt cache; `None` if these tokens cost the same as
     /// [`input`](Self::input).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_input: Option<f64>,
 }
 
 impl Price {
-    /// Returns the cost of a call in US dollars; `None` if the provider did not report the number of tokens.
+    /// Returns the cost of a call in US dollars, or `None` if the provider did not report the number of tokens.
     ///
     /// ```
     /// use dsrs_metrics::lm::{Price, Usage};
@@ -75,11 +75,11 @@ pub const MSATS_PER_USD: f64 = 1_000_000.0;
 /// The shipped prices, from LiteLLM's public table of 2026-11-21, without surcharges for long prompts.
 const SHIPPED: &str = include_str!("prices.json");
 
-/// Prices by `provider:model`. Providers have the same names and aliases as in [`Lm`](super::Lm).
+/// Prices by `provider:model`. The names and aliases of providers are those of [`Lm`](super::Lm).
 ///
 /// A model is looked up by its full name, then without a trailing date or `-latest`, then as `provider:*`. Your own
-/// file (`DSRS_PRICES=FILE`) takes precedence over the shipped table. It is JSON in this format, with prices in US
-/// dollars per million tokens:
+/// file (`DSRS_PRICES=FILE`) takes precedence over the shipped table. The file is JSON in this format, with prices in
+/// US dollars per million tokens:
 ///
 /// ```json
 /// {
@@ -168,7 +168,7 @@ impl Prices {
         self
     }
 
-    /// Adds the prices of a JSON file. They replace prices of the same models.
+    /// Adds the prices of a JSON file. These replace earlier prices of the same models.
     ///
     /// ```
     /// use dsrs_metrics::lm::Prices;
@@ -212,7 +212,7 @@ impl Prices {
         Ok(self)
     }
 
-    /// Returns the price of a model.
+    /// Returns the price of a model, or `None` if the table has none.
     ///
     /// ```
     /// use dsrs_metrics::lm::Prices;
@@ -232,7 +232,7 @@ impl Prices {
             .or_else(|| find(&format!("{provider}:*")))
     }
 
-    /// Returns the cost of a call in msat, rounded up; `None` if the model has no price or the usage is unknown.
+    /// Returns the cost of a call in msat, rounded up, or `None` if the model has no price or the usage is unknown.
     ///
     /// ```
     /// use dsrs_metrics::lm::{Price, Prices, Usage};

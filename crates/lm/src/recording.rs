@@ -77,7 +77,7 @@ impl Scope {
         let _ = self.error.set(error);
     }
 
-    /// Returns a stored result; `None` if it has another form, so that it is computed again.
+    /// Returns a stored result, or `None` if there is none or if it has a different form, so it must be computed again.
     pub fn find<T: DeserializeOwned>(&self, key: &Hash) -> Option<T> {
         let found = self.store.find(key, self.after).unwrap_or_else(|error| {
             self.fail(error);

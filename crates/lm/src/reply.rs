@@ -21,26 +21,26 @@ use super::TokenLogprobs;
 pub struct LmReply {
     /// The text of the reply.
     pub text: String,
-    /// Why the model stopped.
+    /// The reason why the model stopped.
     pub stop_reason: StopReason,
-    /// The tokens of the call.
+    /// The token usage of the call.
     pub usage: Usage,
-    /// The model that replied, as the provider names it. It may differ from the requested model, because an alias such
-    /// as `gpt-6-luna` can point to different versions. Empty if the provider does not name the model.
+    /// The model that replied, as the provider names it, which may differ from the requested model because an alias
+    /// such as `gpt-6-luna` can point to different versions. Empty if the provider does not name the model.
     pub model: String,
     /// The provider's identifier of the software and settings behind the reply, such as OpenAI's `system_fingerprint`,
-    /// if it sends one.
+    /// if the provider sends one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
-    /// The cost of the call in msat, including failed attempts. For a stored reply, it is what was paid originally.
-    /// `None` if the model has no price.
+    /// The cost of the call in msat, including failed attempts. For a stored reply, this is the original cost. `None`
+    /// if the model has no price.
     pub cost_msats: Option<u64>,
     /// `true` if the call may have cost more than `cost_msats` because an interrupted attempt has an unknown cost.
     #[serde(default)]
     pub cost_is_lower_bound: bool,
     /// `true` if the reply came from the store or from an equal concurrent call, so nothing was paid for it this time.
     pub cached: bool,
-    /// The tokens of the text, or of its end, with log probabilities, if the request [asks for
+    /// The tokens of the text, or of the end of the text, with log probabilities. Empty unless the request [asks for
     /// them](super::LmRequest::logprobs) and the model returns them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub logprobs: Vec<TokenLogprobs>,
@@ -120,7 +120,7 @@ impl LmReply {
         /// ```
         pub fn with_cost_msats(msats: u64) => cost_msats = Some(msats);
 
-        /// Sets the log probabilities of the tokens, which together form the text or its end.
+        /// Sets the log probabilities of the tokens, which together form the text or the end of the text.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LmReply, TokenLogprobs};
@@ -165,7 +165,7 @@ pub fn reported(name: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{kept}…"))
 }
 
-/// Why a model stopped generating.
+/// The reason why a model stopped generating.
 ///
 /// ```
 /// use dsrs_metrics::lm::StopReason;
@@ -183,11 +183,11 @@ pub enum StopReason {
     End,
     /// The reply reached the maximum number of tokens and is truncated.
     Length,
-    /// The model refused; the string is the refusal message, empty if the provider returns none.
+    /// The model refused. The string is the refusal message, or empty if the provider returns none.
     Refusal(String),
     /// A content filter of the provider withheld the reply.
     Filtered,
-    /// Another reason, as the provider names it.
+    /// Any other reason, as the provider names it.
     Other(String),
 }
 
@@ -199,7 +199,7 @@ impl StopReason {
     }
 }
 
-/// The tokens of one call or several. A number is `None` if the provider does not report it.
+/// The token usage of one or more calls. A number is `None` if the provider does not report it.
 ///
 /// ```
 /// use dsrs_metrics::lm::Usage;
@@ -211,16 +211,16 @@ impl StopReason {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens of the prompt, including those from the provider's prompt cache.
+    /// The number of tokens in the prompt, including those from the provider's prompt cache.
     pub prompt_tokens: Option<u64>,
-    /// Tokens of the reply, including hidden reasoning tokens.
+    /// The number of tokens in the reply, including hidden reasoning tokens.
     pub completion_tokens: Option<u64>,
-    /// Tokens of the prompt that came from the provider's prompt cache, at a lower price.
+    /// The number of prompt tokens that came from the provider's prompt cache, at a lower price.
     pub cached_prompt_tokens: Option<u64>,
 }
 
 impl Usage {
-    /// Creates usage with these numbers of tokens, none from a prompt cache.
+    /// Creates usage with these numbers of tokens, none of them from a prompt cache.
     ///
     /// ```
     /// use dsrs_metrics::lm::Usage;
@@ -236,7 +236,7 @@ impl Usage {
         }
     }
 
-    /// Returns the tokens of prompt and reply together, counting an unknown number as 0.
+    /// Returns the total number of tokens in prompt and reply, counting an unknown number as 0.
     ///
     /// ```
     /// use dsrs_metrics::lm::Usage;

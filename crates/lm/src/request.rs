@@ -30,17 +30,19 @@ use super::Logprobs;
 pub struct LmRequest {
     /// The conversation so far.
     pub messages: Vec<Message>,
-    /// The JSON schema of the reply; `None` for free text. Shared because a judge uses one schema for all rows.
+    /// The JSON schema of the reply; `None` for free text. The schema is shared because a judge uses the same one for
+    /// all rows.
     pub schema: Option<Arc<ReplySchema>>,
     /// The sampling parameters.
     pub sampling: Sampling,
-    /// The caller and its version, such as `judge semantic_f1 version 2`. It is part of a reply's key, so a judge never
-    /// reads replies to one of its earlier versions. The [`Ledger`](super::Ledger) keeps totals by purpose.
+    /// The caller and its version, such as `judge semantic_f1 version 2`. The purpose is part of a reply's key, so a
+    /// judge never reads replies to one of its earlier versions. The [`Ledger`](super::Ledger) keeps totals by purpose.
     pub purpose: String,
-    /// The index, from 0, of this sample among several of the same request. It is not sent to the provider but is part
-    /// of the reply's key: five samples are five replies, even from the store.
+    /// The zero-based index of this sample among several of the same request. The index is not sent to the provider but
+    /// is part of the reply's key: five samples are five replies, even from the store.
     pub draw: u32,
-    /// Asks for the log probabilities of the reply's tokens. A model that does not support them fails or returns none.
+    /// The log probabilities to request for the reply's tokens. A model that does not support them fails or returns
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logprobs: Option<Logprobs>,
 }
@@ -61,7 +63,7 @@ impl LmRequest {
         }
     }
 
-    /// Appends a message with this role.
+    /// Appends a message with the given role.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmRequest, Role};
@@ -101,7 +103,7 @@ impl LmRequest {
         self.message(Role::User, content)
     }
 
-    /// Appends an assistant message, which is an earlier reply of the model.
+    /// Appends an assistant message, which contains an earlier reply of the model.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmRequest, Role};
@@ -148,7 +150,7 @@ impl LmRequest {
         /// ```
         pub fn with_draw(draw: u32) => draw = draw;
 
-        /// Asks for the log probabilities of the reply's tokens.
+        /// Sets which log probabilities to request for the reply's tokens.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LmRequest, Logprobs};
@@ -173,7 +175,7 @@ impl LmRequest {
 pub struct Message {
     /// The author of the message.
     pub role: Role,
-    /// The text of the message. Shared because a judge's instructions are the same for all rows.
+    /// The text of the message. It is shared because a judge's instructions are the same for all rows.
     pub content: Arc<str>,
 }
 
@@ -189,9 +191,9 @@ pub struct Message {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// The instructions.
+    /// The author of the instructions.
     System,
-    /// The caller.
+    /// The caller of the model.
     User,
     /// The model.
     Assistant,
@@ -208,7 +210,7 @@ pub enum Role {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReplySchema {
-    /// A short name of letters, digits, `_` and `-`. Some providers require it.
+    /// A short name of letters, digits, `_` and `-`. Some providers require a name.
     pub name: String,
     /// The JSON schema.
     pub schema: Value,
@@ -242,7 +244,7 @@ impl ReplySchema {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
-    /// The temperature: 0 is the most repeatable; most providers allow up to 1 or 2.
+    /// The temperature. 0 makes replies the most repeatable; most providers allow up to 1 or 2.
     pub temperature: Option<f64>,
     /// The probability mass of nucleus sampling, in (0, 1].
     pub top_p: Option<f64>,

@@ -15,9 +15,9 @@ use super::{LanguageModel, LmError, LmReply, LmRequest, Usage};
 /// A language model for tests. It replies from a list, by a substring of the prompt, or with a closure, optionally
 /// after a delay, and records its requests.
 ///
-/// A reply may be an error. The first matching rule wins: [`when`] in the order of the calls to it, then [`replies`]
-/// one after another, then [`otherwise`]. If none matches, the call fails. Clones share the list of replies, the number
-/// of calls and the recorded requests.
+/// A reply may be an error. The first matching rule wins: the patterns of [`when`] in the order they were added, then
+/// [`replies`] one after another, then [`otherwise`]. If no rule matches, the call fails. Clones share the list of
+/// replies, the number of calls and the recorded requests.
 ///
 /// ```
 /// use std::time::Duration;
@@ -135,7 +135,7 @@ impl ScriptedLm {
         self
     }
 
-    /// Adds replies that are returned in this order, each once.
+    /// Adds replies to return in this order, each of them once.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm};
@@ -189,7 +189,7 @@ impl ScriptedLm {
         /// ```
         pub fn latency(latency: Duration) => latency = latency;
 
-        /// Sets the token usage of replies that have none.
+        /// Sets the token usage of replies that don't have their own.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, LmError, LmReply, LmRequest, ScriptedLm, Usage};
@@ -206,7 +206,7 @@ impl ScriptedLm {
         /// ```
         pub fn usage(usage: Usage) => usage = usage;
 
-        /// Sets the cost, in msat, of replies that have none.
+        /// Sets the cost, in msat, of replies that don't have their own.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};
@@ -220,7 +220,7 @@ impl ScriptedLm {
         /// ```
         pub fn cost(msats: u64) => cost_msats = Some(msats);
 
-        /// Records only the last `last` requests. By default, all are recorded.
+        /// Sets how many of the latest requests are recorded. By default, all are.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};
@@ -368,7 +368,7 @@ fn end_of(request: &LmRequest) -> String {
 /// ```
 pub type ScriptedReply = Box<dyn Fn(&LmRequest) -> Result<LmReply, LmError> + Send + Sync>;
 
-/// Types that can be a reply of a [`ScriptedLm`](super::ScriptedLm): a string, a JSON value (as text), an [`LmReply`],
+/// A type that can be a reply of a [`ScriptedLm`](super::ScriptedLm): a string, a JSON value (as text), an [`LmReply`],
 /// an [`LmError`], a `Result` of these, or a closure from the request to one of these.
 ///
 /// `Kind` separates closures from values; the compiler infers it.

@@ -82,8 +82,8 @@ impl Lm {
     /// ```
     ///
     /// # Errors
-    /// Returns [`LmErrorKind::Setting`](super::LmErrorKind::Setting) if `DSRS_LM` is not set, and otherwise fails as
-    /// [`from_id`](Self::from_id) does.
+    /// Returns [`LmErrorKind::Setting`](super::LmErrorKind::Setting) if `DSRS_LM` is not set. Otherwise, returns the
+    /// same errors as [`from_id`](Self::from_id).
     pub fn from_env() -> Result<Self, LmError> {
         LmBuilder::from_env()?.build()
     }

@@ -1,9 +1,9 @@
 //! The `chat {model}` span of a language model call, and the `embeddings {model}` span of an embedding model call.
 //!
-//! Its attributes follow the semantic conventions for generative AI (`docs/gen-ai/gen-ai-spans.md` of
-//! `open-telemetry/semantic-conventions-genai`), with ours under `dsrs.`. A span is the child of the current span where
-//! the model is called. Without one, it is its own trace: the calls of a run in one trace would exceed what backends
-//! accept.
+//! The spans' attributes follow the semantic conventions for generative AI (`docs/gen-ai/gen-ai-spans.md` of
+//! `open-telemetry/semantic-conventions-genai`), with our own attributes under `dsrs.`. A span is the child of the span
+//! that is current when the model is called. If there is none, the span forms a trace of its own: a single trace with
+//! all calls of a run would exceed what backends accept.
 
 use std::time::SystemTime;
 

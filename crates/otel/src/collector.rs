@@ -1,5 +1,5 @@
-//! What both exporters share: an HTTP client that follows no redirects and reads responses up to a limit, and the
-//! counts of what was observed, sent and accepted.
+//! What both exporters share: an HTTP client that follows no redirects and limits the size of responses, and counts of
+//! what was observed, sent and accepted.
 
 use std::error::Error as _;
 use std::io::Read as _;

@@ -1,10 +1,10 @@
-//! How much of what was sent the collector accepted.
+//! Counts how much of what was sent the collector accepted.
 
 use std::fmt;
 
 use dsrs_metrics_values::messages::escape;
 
-/// The events and spans of [`OtelEvents`](crate::OtelEvents), and how many of them the collector accepted.
+/// The numbers of events and spans of [`OtelEvents`](crate::OtelEvents), and how many of each the collector accepted.
 ///
 /// [`Display`](fmt::Display) writes a sentence such as `12 of 500 events were not delivered to http://localhost:4318:
 /// connection refused`, or `500 events were delivered to ..`.
@@ -13,15 +13,15 @@ use dsrs_metrics_values::messages::escape;
 pub struct Delivery {
     /// The collector's base URL.
     pub url: String,
-    /// The number of events for scores.
+    /// The number of score events.
     pub events: u64,
-    /// The number of events that the collector accepted.
+    /// The number of score events that the collector accepted.
     pub delivered_events: u64,
-    /// The number of spans for calls.
+    /// The number of model call spans.
     pub spans: u64,
-    /// The number of spans that the collector accepted.
+    /// The number of model call spans that the collector accepted.
     pub delivered_spans: u64,
-    /// The last error, if any, even if the batch was delivered later.
+    /// The last error, if any. It is kept even if the batch was delivered later.
     pub error: Option<String>,
 }
 
@@ -36,7 +36,7 @@ impl Delivery {
         self.lost_events() == 0 && self.lost_spans() == 0
     }
 
-    /// Returns the number of events that the collector did not accept.
+    /// Returns the number of score events that the collector did not accept.
     ///
     /// ```
     /// # use dsrs_metrics::runs::otel::Delivery;
@@ -46,7 +46,7 @@ impl Delivery {
         self.events.saturating_sub(self.delivered_events)
     }
 
-    /// Returns the number of spans that the collector did not accept.
+    /// Returns the number of model call spans that the collector did not accept.
     ///
     /// ```
     /// # use dsrs_metrics::runs::otel::Delivery;

@@ -1,4 +1,4 @@
-//! The collector's URL, the exporters' variables, and their errors.
+//! The collector's URL, the exporters' environment variables, and the errors about them.
 
 use std::str::FromStr as _;
 use std::time::Duration;
@@ -19,7 +19,7 @@ const DEFAULT_ENDPOINT: &str = "http://localhost:4318";
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why [`OtelEvents`](crate::OtelEvents) cannot be created.
+/// The error returned when [`OtelEvents`](crate::OtelEvents) cannot be created.
 #[derive(thiserror::Error)]
 #[error("{message}")]
 pub struct OtelError {
@@ -49,7 +49,7 @@ impl OtelError {
         Self::new(format!("cannot create the OTLP exporter: {reason}"))
     }
 
-    /// Returns `true` if the URL of the collector is invalid.
+    /// Returns `true` if the error is about the collector's URL.
     #[doc(hidden)]
     pub fn is_url(&self) -> bool {
         self.is_url

@@ -1,8 +1,8 @@
 //! The `gen_ai.evaluation.result` event for one metric and one row.
 //!
-//! Its attributes and body follow the semantic conventions for generative AI (`docs/gen-ai/gen-ai-events.md` of
-//! `open-telemetry/semantic-conventions-genai`), with the attributes that pydantic-evals adds in the same namespace
-//! (`pydantic_evals/_otel_emit.py`), and ours under `dsrs.`.
+//! The event's attributes and body follow the semantic conventions for generative AI (`docs/gen-ai/gen-ai-events.md` of
+//! `open-telemetry/semantic-conventions-genai`). The event also has the attributes that pydantic-evals adds in the same
+//! namespace (`pydantic_evals/_otel_emit.py`), and our own under `dsrs.`.
 
 use std::time::SystemTime;
 

@@ -29,12 +29,12 @@ use crate::endpoint::{OtelError, base_url, check_variables, timeout};
 use crate::evaluation_event::{Detail, EvaluatedRow, EvaluationEvent, error_type};
 use crate::run_attributes::RunAttributes;
 
-/// Sends the results of a run to an OpenTelemetry collector over OTLP/HTTP: a `gen_ai.evaluation.result` event for each
-/// metric and row and, with [`observe_calls`](Self::observe_calls), a span for each model call. Clones share
-/// everything.
+/// Sends the results of a run to an OpenTelemetry collector over OTLP/HTTP. Each metric and row becomes a
+/// `gen_ai.evaluation.result` event. With [`observe_calls`](Self::observe_calls), each model call becomes a span.
+/// Clones share all state.
 ///
 /// The run never waits for the collector. [`finish`](Self::finish) sends what remains and counts what was not
-/// delivered; [`send`](Self::send) sends the events of a result file again. The guide's `tracing` page lists the
+/// delivered, and [`send`](Self::send) resends the events of a result file. The guide's `tracing` page lists the
 /// attributes.
 ///
 /// ```
@@ -83,8 +83,8 @@ pub struct OtelEventsBuilder {
 
 impl OtelEventsBuilder {
     setters! {
-        /// Sets the collector's base URL, without `/v1/logs`. The default is the URL in `OTEL_EXPORTER_OTLP_ENDPOINT`,
-        /// or `http://localhost:4318`. Put the collector's keys in `OTEL_EXPORTER_OTLP_HEADERS`.
+        /// Sets the collector's base URL, without `/v1/logs`. The default is the URL in `OTEL_EXPORTER_OTLP_ENDPOINT`
+        /// or, if it is not set, `http://localhost:4318`. Put the collector's keys in `OTEL_EXPORTER_OTLP_HEADERS`.
         ///
         /// ```
         /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -92,8 +92,8 @@ impl OtelEventsBuilder {
         /// # drop(builder);
         /// ```
         pub fn endpoint(url: impl Into<String>) => endpoint = Some(url.into());
-        /// Sets the time limit of a request, and of sending what remains at the end of a run. The default is the number
-        /// of milliseconds in `OTEL_EXPORTER_OTLP_TIMEOUT`, or 10 seconds.
+        /// Sets the time limit for each request, and for sending what remains at the end of a run. The default is the
+        /// number of milliseconds in `OTEL_EXPORTER_OTLP_TIMEOUT` or, if it is not set, 10 seconds.
         ///
         /// ```
         /// # use std::time::Duration;
@@ -102,8 +102,8 @@ impl OtelEventsBuilder {
         /// # drop(builder);
         /// ```
         pub fn timeout(timeout: Duration) => timeout = Some(timeout);
-        /// Sets whether texts are sent: explanations of scores, error messages, and prompts and replies of judges. They
-        /// are not sent by default because they may contain row data.
+        /// Sets whether texts are sent: explanations of scores, error messages, and the prompts and replies of judges.
+        /// By default, texts are not sent, because they may contain row data.
         ///
         /// ```
         /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -111,8 +111,8 @@ impl OtelEventsBuilder {
         /// # drop(builder);
         /// ```
         pub fn texts(texts: bool) => detail.texts = texts;
-        /// Sets whether an event is also sent if a metric abstained or a row was gated or skipped, with the label
-        /// `abstained`, `gated` or `skipped` instead of a value.
+        /// Sets whether to send an event even if a metric abstained or a row was gated or skipped. Such an event has
+        /// the label `abstained`, `gated` or `skipped` instead of a value.
         ///
         /// ```
         /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -120,8 +120,8 @@ impl OtelEventsBuilder {
         /// # drop(builder);
         /// ```
         pub fn unscored(unscored: bool) => detail.unscored = unscored;
-        /// Sets how many events, and how many spans, may wait to be sent; 65,536 and 8,192 by default. Any beyond that
-        /// are lost and counted.
+        /// Sets how many events and how many spans may wait to be sent. The defaults are 65,536 events and 8,192 spans.
+        /// Any events and spans beyond the limit are lost and counted.
         ///
         /// ```
         /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -134,7 +134,7 @@ impl OtelEventsBuilder {
     /// Starts the threads that send events and spans. They connect only when the first event is sent.
     ///
     /// # Errors
-    /// Returns [`OtelError`] if the URL or a variable is invalid, or the thread cannot be started.
+    /// Returns [`OtelError`] if the URL or an environment variable is invalid, or if a thread cannot be started.
     pub fn build(self) -> Result<OtelEvents, OtelError> {
         OtelEvents::start(self)
     }
@@ -165,7 +165,7 @@ const BATCHES: (usize, usize) = (512, 64);
 const LINGER: Duration = Duration::from_millis(200);
 
 impl OtelEvents {
-    /// Creates a builder.
+    /// Creates a builder with the default settings.
     ///
     /// ```
     /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -248,7 +248,8 @@ impl OtelEvents {
         })))
     }
 
-    /// Sends a span for each call of a ledger's models, except calls answered by the store or stopped by the budget.
+    /// Sends a span for each call of a ledger's models, except calls that were answered by the store or stopped by the
+    /// budget.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, Ledger, LmRequest, Metered, ScriptedLm};
@@ -268,8 +269,8 @@ impl OtelEvents {
         ledger.observe(Arc::new(self.clone()));
     }
 
-    /// Sends what is waiting, and blocks the thread until it is sent or [`timeout`](OtelEventsBuilder::timeout) has
-    /// elapsed. Anything observed later is not sent. Dropping the last clone does the same.
+    /// Sends everything that is waiting. Blocks the thread until it is sent or [`timeout`](OtelEventsBuilder::timeout)
+    /// has elapsed. Anything observed after this call is not sent. Dropping the last clone has the same effect.
     ///
     /// ```
     /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -281,7 +282,7 @@ impl OtelEvents {
         self.finish_within(self.0.timeout)
     }
 
-    /// Like [`finish`](Self::finish), with another time limit.
+    /// Like [`finish`](Self::finish), but with the given time limit.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -293,11 +294,12 @@ impl OtelEvents {
         self.0.finish(time)
     }
 
-    /// Sends the events of a result file, even those that the run already sent. Blocks the thread until all are sent,
-    /// or the collector has accepted nothing for [`timeout`](OtelEventsBuilder::timeout).
+    /// Sends the events of a result file, even those that the run already sent. Blocks the thread until all events are
+    /// sent, or until the collector has accepted nothing for [`timeout`](OtelEventsBuilder::timeout).
     ///
-    /// The events have the attributes of the run's own events. A file contains neither the times of rows nor the kinds
-    /// of errors, so their time is the end of the run, and `error.type` is `metric_failed` or `program_failed`.
+    /// The events have the same attributes as the run's own events. Because a file contains neither the times of rows
+    /// nor the kinds of errors, the events' time is the end of the run, and `error.type` is `metric_failed` or
+    /// `program_failed`.
     ///
     /// ```
     /// use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The attributes shared by all events of a metric in a run.
+//! The attributes that all events of a metric share in a run.
 
 use std::collections::HashMap;
 

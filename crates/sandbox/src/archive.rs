@@ -1,7 +1,7 @@
-//! The files that a command leaves in its work directory, unpacked from a tar archive.
+//! Unpacks the files that a command leaves in its work directory from a tar archive.
 //!
-//! The archive is untrusted: a process that ran next to the command may have written all of it. Only regular files with
-//! a path inside the directory are unpacked; everything else is skipped.
+//! The archive is untrusted: a process that ran alongside the command may have written all of it. Only regular files
+//! with a path inside the directory are unpacked; everything else is skipped.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};

@@ -1,8 +1,8 @@
-//! Mounts that give a sandbox running as another user access to paths that only root can enter.
+//! Mounts that give a sandbox running as a different user access to paths that only root can enter.
 //!
-//! A scorer running as root runs each sandbox as a separate user, who cannot enter `/root`. So the paths to mount in
-//! the sandbox are first mounted in a directory of that user. Only the processes of this sandbox see these mounts, and
-//! they end with them.
+//! If the scorer runs as root, each sandbox runs as a separate user, who cannot enter `/root`. So the paths to mount in
+//! the sandbox are first mounted in a directory of that user. Only the processes of this sandbox see these mounts,
+//! which disappear when the processes end.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,4 @@
-//! Isolation with `bwrap`: Linux namespaces, without privileges.
+//! Isolation with `bwrap`, which uses Linux namespaces and needs no privileges.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -61,26 +61,27 @@ const ENVIRONMENT: [(&str, &str); 4] = [
     ("PYTHONNOUSERSITE", "1"),
 ];
 
-/// Runs commands in a sandbox made by bubblewrap (`bwrap`, 0.8 or newer).
+/// Runs commands in a sandbox created by bubblewrap (`bwrap`, 0.8 or newer).
 ///
 /// The command sees the host's programs and libraries in `/usr` and `/bin`, read-only, and the paths in
 /// [`Job::readable`]. The programs in [`Job::requires`] are found through the host's `PATH`; the installation of each
-/// is visible too, and nothing else next to it. The command can write only to its work directory (`/box/work`), `/tmp`
-/// and `/dev/shm`, all in memory. It has no network, no host environment variables, no view of host processes, no
-/// privileges, and cannot create further namespaces. When [`run`](SandboxProvider::run) returns, all processes that it
-/// started are dead.
+/// is visible too, but nothing next to it. The command can write only to its work directory (`/box/work`), `/tmp` and
+/// `/dev/shm`, which are all in memory. It has no network, no host environment variables, no view of host processes and
+/// no privileges, and it cannot create further namespaces. When [`run`](SandboxProvider::run) returns, all processes
+/// that the command started are dead.
 ///
-/// Seccomp filters refuse system calls that allocate memory outside any process (System V shared memory, semaphores and
-/// message queues, `io_uring`, secret memory, `bpf`, performance counters). They also refuse kernel keyrings, calls
+/// Seccomp filters refuse system calls that allocate memory outside of any process (System V shared memory, semaphores
+/// and message queues, `io_uring`, secret memory, `bpf`, performance counters). They also refuse kernel keyrings, calls
 /// that control other processes (`ptrace`, `process_vm_readv` and `process_vm_writev`, `pidfd_getfd`), and sockets
-/// other than Unix, IPv4, IPv6 and `NETLINK_ROUTE`. Programs that need them fail: debuggers, and the leak sanitizer
-/// (`ASAN_OPTIONS=detect_leaks=0`).
+/// other than Unix, IPv4, IPv6 and `NETLINK_ROUTE`. Programs that need any of these fail, such as debuggers and the
+/// leak sanitizer (`ASAN_OPTIONS=detect_leaks=0` turns the latter off).
 ///
-/// [`Accounting`] limits memory; [`accounting`](SandboxProvider::accounting) returns the mechanism in use.
+/// Memory is limited by one of the mechanisms in [`Accounting`]; [`accounting`](SandboxProvider::accounting) returns
+/// the one in use.
 ///
-/// If the current process is root, each command runs as a separate user. Otherwise, all commands run as the current
-/// user, and can use up what the kernel limits per user: descriptors sent over sockets, `inotify` instances, memory of
-/// pipes.
+/// If the current process runs as root, each command runs as a separate user. Otherwise, all commands run as the
+/// current user and can use up resources that the kernel limits per user: descriptors sent over sockets, `inotify`
+/// instances, and pipe memory.
 ///
 /// ```no_run
 /// use dsrs_metrics::sandbox::{Bubblewrap, Job, SandboxProvider, Termination};
@@ -127,12 +128,12 @@ impl Default for Bubblewrap {
 }
 
 impl Bubblewrap {
-    /// Uses the `bwrap` found in `PATH`.
+    /// Creates a provider that uses the `bwrap` found in `PATH`.
     pub fn new() -> Self {
         Self::with_program("bwrap")
     }
 
-    /// Uses the `bwrap` at this path.
+    /// Creates a provider that uses the `bwrap` at this path.
     pub fn with_program(program: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
@@ -143,8 +144,8 @@ impl Bubblewrap {
         }
     }
 
-    /// Looks for the programs in [`Job::requires`] in these directories, separated by colons, instead of in the current
-    /// process's `PATH`.
+    /// Sets the directories, separated by colons, in which the programs in [`Job::requires`] are looked up. The default
+    /// is the current process's `PATH`.
     ///
     /// ```
     /// use dsrs_metrics::metrics::{Isolation, TestPass};
@@ -163,8 +164,8 @@ impl Bubblewrap {
         }
     }
 
-    /// Limits memory with this mechanism instead of the best available one. If this system does not support it, no
-    /// command runs.
+    /// Sets the mechanism that limits memory, instead of the best available one. If this system does not support the
+    /// mechanism, no command runs.
     pub fn with_accounting(self, accounting: Accounting) -> Self {
         Self {
             wanted: Some(accounting),

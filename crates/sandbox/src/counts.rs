@@ -1,7 +1,7 @@
 //! Counts of passed and failed tests, parsed from the output of `cargo test`, pytest and unittest.
 //!
-//! The program under test controls this output and can print any counts. Checking the exit code too does not help
-//! against a program that exits with 0 before the tests run.
+//! The program under test controls this output and can print any counts. Checking the exit code as well does not help
+//! if the program exits with 0 before the tests run.
 
 use std::cmp::Reverse;
 use std::ops::AddAssign;
@@ -9,16 +9,16 @@ use std::ops::AddAssign;
 /// How many tests passed, failed and were skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Tests that passed.
+    /// The number of tests that passed.
     pub passed: u64,
-    /// Tests that failed or could not be run.
+    /// The number of tests that failed or could not be run.
     pub failed: u64,
-    /// Tests that were skipped, or that failed as expected.
+    /// The number of tests that were skipped, or that failed as expected.
     pub skipped: u64,
 }
 
 impl Counts {
-    /// Returns the number of tests that ran: passed or failed.
+    /// Returns the number of tests that either passed or failed.
     pub const fn run(self) -> u64 {
         self.passed.saturating_add(self.failed)
     }
@@ -32,11 +32,12 @@ impl AddAssign for Counts {
     }
 }
 
-/// Parses the test counts in an output, or returns `None` if it has no known summary.
+/// Parses the test counts in an output. Returns `None` if the output contains no known summary.
 ///
-/// The formats are `cargo test` (the sum of all summaries), pytest and Python's unittest (the last summary of each). If
-/// there are summaries in several formats, the one with the fewest passed tests is returned, so a program gains nothing
-/// by printing a summary in another format. Without any of these, a line such as `24 passed; 0 failed` is parsed.
+/// The known formats are `cargo test` (the sum of all summaries), and pytest and Python's unittest (the last summary of
+/// each). If there are summaries in several formats, the one with the fewest passed tests is returned, so a program
+/// gains nothing by printing a summary in a different format. If there is no such summary, a line such as
+/// `24 passed; 0 failed` is parsed.
 ///
 /// ```
 /// use dsrs_metrics::sandbox::counts::{Counts, parse};
@@ -50,7 +51,7 @@ pub fn parse(output: &str) -> Option<Counts> {
     parse_streams(&[output])
 }
 
-/// Parses the test counts in a command's output streams, treating several summaries like [`parse`].
+/// Parses the test counts in a command's output streams. Several summaries are treated as in [`parse`].
 pub fn parse_streams(streams: &[&str]) -> Option<Counts> {
     let fewest_of = |formats: &[fn(&str) -> Option<Counts>]| {
         let of_stream = |output: &&str| {

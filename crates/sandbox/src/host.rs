@@ -110,7 +110,7 @@ impl TempSpace {
     }
 }
 
-/// Waits until a program's files may take twice `file_mb` in the temporary folder. Dropping the permit frees the space.
+/// Waits until the temporary folder has space for twice `file_mb`. Dropping the permit frees the space.
 pub async fn reserve_temp_space(limits: &Limits) -> Option<SemaphorePermit<'static>> {
     static SPACE: OnceLock<TempSpace> = OnceLock::new();
     SPACE

@@ -1,4 +1,4 @@
-//! The scripts that start a sandbox and run as its process 1, and the errors that they report.
+//! The scripts that start a sandbox and run as its process 1, and the errors that these scripts report.
 
 use super::supervise::SETUP_SECS;
 use super::{Limits, Report, SandboxError, Termination};

@@ -1,11 +1,11 @@
-//! Isolated execution of untrusted programs, on Linux.
+//! Isolated execution of untrusted programs on Linux.
 //!
-//! A [`Job`] is a command with its files and limits; a [`SandboxProvider`] runs it and returns a
-//! [`Report`]. [`Bubblewrap`] isolates with Linux namespaces. [`counts`] parses the summaries that
-//! test programs print. The metrics over rows are in `dsrs_metrics::metrics::sandbox`.
+//! A [`Job`] is a command with its files and limits. A [`SandboxProvider`] runs the job and returns a [`Report`].
+//! [`Bubblewrap`] isolates commands with Linux namespaces. [`counts`] parses the summaries that test programs print.
+//! The metrics over rows are in `dsrs_metrics::metrics::sandbox`.
 //!
-//! Use two jobs to test a program that must not influence the result. The first runs the program and copies the files
-//! that it leaves to [`Job::keep`]. The second runs the check in a new sandbox, which contains these files as
+//! To test a program that must not influence the result, use two jobs. The first job runs the program and copies the
+//! files it leaves to [`Job::keep`]. The second job runs the check in a new sandbox that contains these files as
 //! [`Job::program`].
 
 #[cfg(not(target_os = "linux"))]
@@ -42,32 +42,32 @@ pub use unconfined::Unconfined;
 #[doc(hidden)]
 pub use work_dir::check_path;
 
-/// A command and everything that it may access.
+/// A command and everything it may access.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Job {
     /// The command line for `/bin/sh`, run in the work directory.
     pub command: String,
-    /// Files for the work directory, each with a relative path and its content.
+    /// Files to create in the work directory, each with a relative path and its content.
     pub files: Vec<(String, String)>,
     /// Files in the work directory that the command cannot write, replace or remove. A file in a subdirectory can still
-    /// be hidden by renaming the subdirectory. [`Unconfined`] treats them like `files`.
+    /// be hidden by renaming the subdirectory. [`Unconfined`] treats these files like `files`.
     pub read_only: Vec<(String, String)>,
     /// A host directory whose content is copied into the work directory before `files` are written.
     pub folder: Option<PathBuf>,
-    /// Other host paths that the command may read, at the same path inside.
+    /// Other host paths that the command may read. They have the same path in the sandbox.
     pub readable: Vec<PathBuf>,
-    /// Programs that must exist before the command runs: names or absolute paths. [`Bubblewrap`] looks up names in the
-    /// host's `PATH` and makes the installation readable; [`Unconfined`] does not look for them.
+    /// Programs that must exist before the command runs, as names or absolute paths. [`Bubblewrap`] looks up names in
+    /// the host's `PATH` and makes each program's installation readable; [`Unconfined`] does not look for the programs.
     pub requires: Vec<String>,
     /// A host directory whose content the command can read at `/program`.
     pub program: Option<PathBuf>,
     /// An existing host directory that receives the files the command leaves. When the command terminates, all its
-    /// processes are killed, and the regular files of its work directory are written here, without permission to
-    /// execute them. Symbolic links, devices, pipes and sockets are left out, as are additional names of a file with
-    /// several hard links. As a tar archive, the files may take at most [`Limits::file_mb`] together, and there may be
-    /// at most 10,000.
+    /// processes are killed, and the regular files in its work directory are copied here without execute permission.
+    /// Symbolic links, devices, pipes and sockets are left out, as are additional names of a file with several hard
+    /// links. There may be at most 10,000 files, and as a tar archive they may take at most [`Limits::file_mb`] in
+    /// total.
     pub keep: Option<PathBuf>,
-    /// Resource limits.
+    /// The command's resource limits.
     pub limits: Limits,
 }
 
@@ -76,11 +76,11 @@ pub struct Job {
 pub struct Report {
     /// How the command terminated.
     pub termination: Termination,
-    /// Standard output, with invalid UTF-8 replaced.
+    /// The standard output, with invalid UTF-8 replaced.
     pub stdout: String,
-    /// Standard error, with invalid UTF-8 replaced.
+    /// The standard error, with invalid UTF-8 replaced.
     pub stderr: String,
-    /// Wall-clock time.
+    /// The wall-clock time that the command took.
     pub elapsed: Duration,
 }
 
@@ -95,15 +95,15 @@ pub enum Termination {
     OutputLimit,
     /// The command was killed at the memory limit.
     MemoryLimit,
-    /// The command left more or larger files than [`Job::keep`] allows.
+    /// The command left more files than [`Job::keep`] allows, or files that are too large.
     FilesLimit,
 }
 
-/// Why a command was not run. A command that runs and fails is a [`Report`], not an error.
+/// The error returned when a command was not run. A command that runs and fails is a [`Report`], not an error.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SandboxError {
-    /// This system provides no isolation.
+    /// This system cannot isolate commands.
     #[error("cannot isolate the command on this system, so it was not run: {0}")]
     NoIsolation(String),
     /// A program in [`Job::requires`] does not exist in the sandbox.
@@ -113,7 +113,7 @@ pub enum SandboxError {
          PATH, or add its installation to `readable` and write its absolute path"
     )]
     MissingProgram(String),
-    /// A program in [`Job::requires`] is a proxy of rustup, or a similar shim, for a toolchain that is not installed.
+    /// A program in [`Job::requires`] is a rustup proxy, or a similar shim, for a toolchain that is not installed.
     #[error(
         "the toolchain of the command `{program}` is not installed: `{command}` failed with {reason:?}; install that \
          toolchain, or select another one"
@@ -121,7 +121,7 @@ pub enum SandboxError {
     UnknownToolchain {
         /// The name of the program.
         program: String,
-        /// The command that did not find it.
+        /// The command that failed to find the program.
         command: String,
         /// The output of that command.
         reason: String,
@@ -129,24 +129,24 @@ pub enum SandboxError {
     /// A file's path leads outside the work directory.
     #[error("invalid path `{0}`: expected a path relative to the work directory, without `..`")]
     InvalidPath(String),
-    /// A limit of the job is too small for its files, or for starting the command.
+    /// A limit of the job is too small for its files or for starting the command.
     #[error(
         "the limit `{limit}` is too small: expected {needed}, found {value}; write a larger limit"
     )]
     LimitTooSmall {
-        /// The field of [`Limits`].
+        /// The name of the field in [`Limits`].
         limit: &'static str,
-        /// Its value.
+        /// The value of the limit.
         value: u64,
-        /// The minimum value, and why it is needed.
+        /// The minimum value, and the reason for it.
         needed: String,
     },
     /// The files could not be written, or the process could not be started.
     #[error("{action}: {reason}")]
     Io {
-        /// The operation that failed.
+        /// The operation that failed, for the message.
         action: String,
-        /// The error of the operating system.
+        /// The operating system's error.
         reason: String,
     },
 }
@@ -164,11 +164,11 @@ impl SandboxError {
 
 /// Runs untrusted commands.
 ///
-/// An implementation keeps the command within the job's limits, exposes nothing but the job to the command, and leaves
-/// no process running when it returns or when its future is dropped. If your implementation cannot guarantee this, make
-/// that clear in its name.
+/// An implementation must keep the command within the job's limits and expose nothing but the job to the command. It
+/// must leave no process running when it returns or when its future is dropped. If your implementation cannot guarantee
+/// this, make that clear in its name.
 ///
-/// A provider that runs nothing, for tests of a metric's configuration:
+/// The following provider runs nothing. It can be used to test a metric's configuration:
 ///
 /// ```
 /// use std::time::Duration;
@@ -206,9 +206,9 @@ pub trait SandboxProvider: fmt::Debug + Send + Sync {
     /// Returns the provider's name, for reports.
     fn name(&self) -> &str;
 
-    /// Returns how this provider accounts and limits the memory of a command, if it does.
+    /// Returns how this provider accounts for and limits a command's memory, if it does.
     ///
-    /// By default, it returns `None`.
+    /// The default implementation returns `None`.
     fn accounting(&self) -> Option<Accounting> {
         None
     }
@@ -219,11 +219,11 @@ pub trait SandboxProvider: fmt::Debug + Send + Sync {
     /// Returns a [`SandboxError`] if the command was not run.
     async fn run(&self, job: &Job) -> Result<Report, SandboxError>;
 
-    /// Checks, before the first row, that jobs of this kind can run. The job is a row's job without its files. By
-    /// default, nothing is checked.
+    /// Checks, before the first row, that jobs of this kind can run. The job is that of a row, but without its files.
+    /// The default implementation checks nothing.
     ///
     /// # Errors
-    /// Returns a [`SandboxError`] that says why no row can be scored.
+    /// Returns a [`SandboxError`] that gives the reason why no row can be scored.
     async fn preflight(&self, _job: &Job) -> Result<(), SandboxError> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The descendants of a process, read from `/proc`, and how to kill them.
+//! Finds the descendants of a process in `/proc`, and kills them.
 
 use std::fs;
 use std::path::Path;

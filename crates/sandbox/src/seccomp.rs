@@ -1,10 +1,10 @@
-//! The seccomp filters: system calls that no sandboxed command may make.
+//! The seccomp filters, which define the system calls that no sandboxed command may make.
 //!
-//! Four kinds of calls are refused. Calls that allocate memory which no process owns (System V objects, `io_uring`
-//! rings, secret memory, performance counters, BPF), because no limit would apply. Calls that reach objects outside all
-//! namespaces (kernel keyrings). Calls that control another process (`ptrace` and its relatives), because a program
-//! could patch the shell that reports its exit code. Sockets of families and protocols that are not on a list, because
-//! network namespaces do not cover all of them (`AF_VSOCK`).
+//! Four kinds of calls are refused. Calls that allocate memory that no process owns (System V objects, `io_uring`
+//! rings, secret memory, performance counters, BPF) are refused because no limit would apply. Calls that reach objects
+//! outside all namespaces (kernel keyrings) are refused. Calls that control a different process (`ptrace` and its
+//! relatives) are refused because a program could patch the shell that reports its exit code. Sockets are refused
+//! unless their families and protocols are on a list, because network namespaces do not cover all of them (`AF_VSOCK`).
 //!
 //! If memory is accounted per process, memory that no process maps is refused too; see [`Accounting::PerTask`].
 //! [`seccompiler`] compiles the filters, and `bwrap --add-seccomp-fd` installs them.

@@ -1,5 +1,5 @@
-//! Temporary files and directories of killed processes. Their names contain the process id, and the next process
-//! removes them.
+//! Temporary files and directories of killed processes. Their names contain the id of the process, so the next process
+//! can remove them.
 
 use std::fs;
 use std::path::Path;

@@ -9,15 +9,15 @@ use super::accounting::Meter;
 use super::supervise::Prepared;
 use super::{Job, Report, SandboxError, SandboxProvider, process_tree, supervise, work_dir};
 
-/// Runs commands without isolation: they have all permissions of the current process.
+/// Runs commands without isolation. They have all permissions of the current process.
 ///
-/// Only time, output and (sampled) memory are limited. The command's process group is killed at the
-/// end; a process that left the group survives.
+/// Only time, output and memory are limited, and memory is only sampled. At the end, the command's process group is
+/// killed; a process that has left the group survives.
 #[derive(Debug, Clone)]
 pub struct Unconfined(());
 
 impl Unconfined {
-    /// Creates a provider without isolation, for code that you wrote yourself or have reviewed.
+    /// Creates a provider without isolation. Use it only for code that you wrote yourself or have reviewed.
     pub fn run_without_isolation_because_i_trust_the_code() -> Self {
         Self(())
     }

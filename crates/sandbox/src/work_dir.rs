@@ -140,7 +140,7 @@ fn check_size(limit: &'static str, value: u64, bytes: u64, what: &str) -> Result
 /// Checks that a path stays in the work directory.
 ///
 /// # Errors
-/// Returns [`SandboxError::InvalidPath`] for an absolute path, `..`, a NUL byte, or a path without a file name.
+/// Returns [`SandboxError::InvalidPath`] if the path is absolute, contains `..` or a NUL byte, or has no file name.
 pub fn check_path(path: &str) -> Result<(), SandboxError> {
     let is_inner = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     let has_name = Path::new(path).file_name().is_some() && !path.ends_with('/');

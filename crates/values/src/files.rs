@@ -1,4 +1,5 @@
-//! Files that a metric's score depends on: tests, graphs, schemas. Their content is part of the score's key in a store.
+//! Files that a metric's score depends on, such as tests, graphs and schemas. Their contents are part of the score's
+//! key in a store.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, FileType};
@@ -22,14 +23,14 @@ pub struct MetricFile {
 
 #[derive(Debug, Clone)]
 enum Source {
-    /// A file or folder that is read for the comparison.
+    /// A file or folder that is read when a run begins.
     Path(PathBuf),
-    /// The name and hash of a file that the metric has read.
+    /// A file that the metric has already read, by name and hash.
     Loaded { name: String, hash: String },
 }
 
 impl MetricFile {
-    /// Creates an entry for a file, or for a folder with everything in it, which is read when a run begins. `parameter`
+    /// Creates an entry for a file, or for a folder with everything in it. The run reads it when it begins. `parameter`
     /// is the name used in messages, such as `Sandbox.folder`.
     pub fn new(parameter: impl Into<String>, path: impl Into<PathBuf>) -> Self {
         Self {
@@ -38,8 +39,8 @@ impl MetricFile {
         }
     }
 
-    /// Creates an entry for a file that the metric has loaded. Runs compare the loaded content, even if the file
-    /// changes later.
+    /// Creates an entry for a file that the metric has already loaded. Runs compare the loaded content, even if the
+    /// file changes later.
     pub fn loaded(
         parameter: impl Into<String>,
         name: impl Into<String>,
@@ -64,7 +65,8 @@ impl MetricFile {
         }
     }
 
-    /// Returns the parameter and the path of a file or folder that is read for the comparison.
+    /// Returns the parameter and the path of a file or folder that is read when a run begins; `None` if the file has
+    /// already been loaded.
     pub fn path(&self) -> Option<(&str, &Path)> {
         match &self.source {
             Source::Path(path) => Some((&self.parameter, path)),
@@ -73,13 +75,13 @@ impl MetricFile {
     }
 }
 
-/// The contents of files, by parameter and by the file's name within its folder.
+/// Hashes of file contents, by parameter and by the file's name within its folder.
 pub type Contents = BTreeMap<String, BTreeMap<String, String>>;
 
-/// Returns the contents of files. A missing file has the content `missing`.
+/// Returns the hashes of the files' contents. A missing file has the content `missing` instead of a hash.
 ///
 /// # Errors
-/// Returns one line about a file that cannot be read, or a folder that is too large.
+/// Returns a one-line message if a file cannot be read or a folder is too large.
 pub fn contents(files: Vec<MetricFile>) -> Result<Contents, String> {
     let mut all = Contents::new();
     for MetricFile { parameter, source } in files {
@@ -97,7 +99,8 @@ pub fn contents(files: Vec<MetricFile>) -> Result<Contents, String> {
     Ok(all)
 }
 
-/// Numbers equal names, which files in different folders may have.
+/// Returns the name, with a number appended if `all` already contains it: files in different folders can have the same
+/// name.
 pub fn unique<V>(all: &BTreeMap<String, V>, name: String) -> String {
     let numbered = (2_u64..).map(|number| format!("{name}#{number}"));
     let mut names = std::iter::once(name.clone()).chain(numbered);
@@ -201,8 +204,8 @@ fn text(path: &Path) -> String {
 }
 
 /// A parameter that names files. `#[metric]` adds the files of each parameter whose type implements this trait to
-/// `Metric::files`, so a changed file changes the score's key in a store. It is implemented for [`PathBuf`], where an
-/// empty path names no file, and for options and lists.
+/// `Metric::files`, so a changed file changes the score's key in a store. The trait is implemented for [`PathBuf`],
+/// where an empty path names no file, and for options and lists.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -231,7 +234,7 @@ fn text(path: &Path) -> String {
 /// assert_eq!(files.len(), 1);
 /// ```
 pub trait NamesFiles {
-    /// Adds the files.
+    /// Adds the files that this value names to `all`. `parameter` is the parameter's name.
     fn files(&self, parameter: &str, all: &mut Vec<MetricFile>);
 }
 

@@ -1,4 +1,4 @@
-//! Files named by the caller: reading one that must be a regular file, and locking one to write it.
+//! Files named by the caller: reads a file only if it is a regular file, and locks a file before writing it.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
@@ -10,7 +10,7 @@ use std::time::Duration;
 const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Opens a file for reading, but not a pipe, which could block forever.
+/// Opens a file for reading. Refuses to open a pipe, because reading from it could block forever.
 ///
 /// # Errors
 /// Returns an error if the file cannot be opened or is a folder, pipe, socket or device.
@@ -19,20 +19,20 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Reads a regular file.
+/// Reads a regular file into a string.
 ///
 /// # Errors
-/// Fails as [`open_regular`] does, or if the file is not UTF-8.
+/// Returns the same errors as [`open_regular`], or an error if the file is not UTF-8.
 pub fn read_regular(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     open_regular(path)?.read_to_string(&mut text)?;
     Ok(text)
 }
 
-/// Checks that a file, if it exists, is a regular one.
+/// Checks that the path is a regular file or does not exist.
 ///
 /// # Errors
-/// Returns an error that says what was found.
+/// Returns an error that says what was found instead.
 pub fn require_regular(path: &Path) -> io::Result<()> {
     let found = match fs::metadata(path) {
         Ok(found) if found.is_dir() => "a folder",
@@ -43,10 +43,10 @@ pub fn require_regular(path: &Path) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, reason))
 }
 
-/// Locks a file, trying again for a short time if it is locked.
+/// Locks a file. If the file is already locked, retries for a short time.
 ///
 /// # Errors
-/// Fails as [`File::try_lock`] does.
+/// Returns the same errors as [`File::try_lock`].
 pub fn lock(file: &File) -> Result<(), TryLockError> {
     for _ in 1..TRIES {
         match file.try_lock() {
@@ -57,8 +57,8 @@ pub fn lock(file: &File) -> Result<(), TryLockError> {
     file.try_lock()
 }
 
-/// The right to write a file, held until dropped. It is a lock on a hidden file beside it. The kernel releases the lock
-/// if the process dies, so a leftover hidden file blocks nobody.
+/// The right to write a file, held until dropped. It is a lock on a hidden file next to the file itself. The kernel
+/// releases the lock if the process dies, so a leftover hidden file blocks nobody.
 #[derive(Debug)]
 pub struct WriteLock {
     /// Locked until closed.
@@ -67,11 +67,11 @@ pub struct WriteLock {
 }
 
 impl WriteLock {
-    /// Locks the file at this path, which need not exist.
+    /// Locks the file at this path. The file does not need to exist.
     ///
     /// # Errors
-    /// Returns an error of the kind `ResourceBusy` if another process or thread is writing the file, or the error from
-    /// opening the hidden file.
+    /// Returns an error of the kind `ResourceBusy` if a different process or thread is writing the file, or the
+    /// original error if the hidden file cannot be opened.
     pub fn of(target: &Path) -> io::Result<Self> {
         let mut name = std::ffi::OsString::from(".");
         name.push(target.file_name().ok_or(io::ErrorKind::InvalidFilename)?);

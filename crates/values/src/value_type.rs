@@ -1,5 +1,5 @@
-//! Descriptions of value types for users who do not read Rust, used in errors about rows and parameters and in lists of
-//! metrics.
+//! Descriptions of value types for users who do not read Rust. They appear in errors about rows and parameters, and in
+//! lists of metrics.
 
 use crate::retrieval::{Cutoffs, Relevant, Retrieved};
 use crate::trajectory::{ArgsRules, ExpectedTrajectory, Trajectory};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-/// A type of fields or parameters with a description for users who do not read Rust.
+/// The type of a field or parameter, with a description for users who do not read Rust.
 ///
 /// `#[metric]` uses the description in error messages and in `dsrs-metrics list`. A type without a description is shown
 /// by its name.
@@ -42,10 +42,10 @@ pub trait ValueType {
     const HELP: TypeHelp;
 }
 
-/// A description of a type's values.
+/// A description of the values of a type.
 ///
-/// It displays the phrase for one value with its article, such as `a list of strings`, and nothing for a type without a
-/// description.
+/// `Display` writes the phrase for one value with its article, such as `a list of strings`. For a type without a
+/// description, it writes nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct TypeHelp {
     phrase: Phrase,
@@ -56,7 +56,7 @@ pub struct TypeHelp {
     kinds: Option<&'static [ValueKind]>,
 }
 
-/// A kind of JSON value that a type is read from; see [`TypeHelp::with_kinds`].
+/// A kind of JSON value from which a type can be read; see [`TypeHelp::with_kinds`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ValueKind {
@@ -101,10 +101,10 @@ enum Phrase {
 }
 
 impl TypeHelp {
-    /// No description: the type is shown by its name.
+    /// No description. The type is shown by its name.
     pub const NONE: Self = Self::of(Phrase::None);
 
-    /// Creates a description from the phrase for one value, with its article: `a rank or list of ranks`.
+    /// Creates a description from the phrase for one value, including its article: `a rank or list of ranks`.
     pub const fn new(one: &'static str) -> Self {
         Self::of(Phrase::Of(one, None))
     }
@@ -118,8 +118,8 @@ impl TypeHelp {
         }
     }
 
-    /// Adds the kinds of values that the type is read from, so a column of another kind is rejected before any row is
-    /// read.
+    /// Sets the kinds of values from which the type is read, so a column of a different kind is rejected before any row
+    /// is read.
     ///
     /// ```
     /// use dsrs_metrics::rows::{TypeHelp, ValueKind};
@@ -133,8 +133,8 @@ impl TypeHelp {
         self
     }
 
-    /// Returns `true` if the type can be read from values of this kind, or declares no kinds. The value itself may
-    /// still be invalid. `null` is of every kind.
+    /// Returns `true` if the type can be read from values of this kind, or if it declares no kinds. The value itself
+    /// may still be invalid. `null` counts as every kind.
     pub fn may_be(&self, value: &Value) -> bool {
         match (self.phrase, self.kinds) {
             (_, Some(kinds)) => value.is_null() || kinds.iter().any(|kind| kind.contains(value)),
@@ -145,7 +145,7 @@ impl TypeHelp {
         }
     }
 
-    /// Returns `true` if the type is read from lists, and not from strings.
+    /// Returns `true` if the type is read from lists but not from strings.
     #[doc(hidden)]
     pub fn is_list(&self) -> bool {
         self.may_be(&Value::Array(Vec::new())) && !self.may_be(&Value::String(String::new()))
@@ -156,7 +156,8 @@ impl TypeHelp {
         self
     }
 
-    /// Adds the phrase for several values, without an article, to describe lists of them: `whole numbers`.
+    /// Sets the phrase for several values, without an article, which is used to describe lists of them:
+    /// `whole numbers`.
     pub const fn with_plural(mut self, several: &'static str) -> Self {
         if let Phrase::Of(one, _) = self.phrase {
             self.phrase = Phrase::Of(one, Some(several));
@@ -164,13 +165,13 @@ impl TypeHelp {
         self
     }
 
-    /// Adds an example as written on a command line, with quotes if the shell needs them.
+    /// Sets an example value as written on a command line, quoted if the shell requires it.
     pub const fn with_example(mut self, example: &'static str) -> Self {
         self.example = Some(example);
         self
     }
 
-    /// Returns the example.
+    /// Returns the example value, if there is one.
     pub fn example(&self) -> Option<&'static str> {
         let (length, item) = match self.phrase {
             Phrase::List(item) => (None, item),
@@ -183,7 +184,7 @@ impl TypeHelp {
             .map(|(_, example)| *example)
     }
 
-    /// Returns `true` if there is a description.
+    /// Returns `true` if the type has a description.
     pub fn is_some(&self) -> bool {
         match self.phrase {
             Phrase::None => false,
@@ -199,7 +200,7 @@ impl TypeHelp {
         }
     }
 
-    /// Returns the description, or the type as its author wrote it.
+    /// Returns the description or, if there is none, the type as its author wrote it.
     #[doc(hidden)]
     pub fn or_type(&self, ty: &str) -> String {
         match ty {

@@ -1,10 +1,10 @@
-//! Weights of a score's components, validated at run time. `composite/` validates the weights of composites, mostly at
-//! compile time.
+//! Weights of a score's components, validated at run time. The weights of composites are validated in `composite/`,
+//! mostly at compile time.
 
 /// How far the weights' sum may be from 1, as in composites.
 const TOLERANCE: f64 = 1e-9;
 
-/// The weights of `N` components: each finite and not negative, with a sum of 1.
+/// The weights of `N` components. Each weight is finite and not negative, and their sum is 1.
 ///
 /// ```
 /// use dsrs_metrics::contract::Weights;
@@ -19,21 +19,24 @@ const TOLERANCE: f64 = 1e-9;
 pub struct Weights<const N: usize>([f64; N]);
 
 crate::message_errors! {
-    /// The error returned when weights are invalid: one is negative, infinite or NaN, or they do not sum to 1.
+    /// The error returned when weights are invalid: a weight is negative, infinite or NaN, or the weights do not sum to
+    /// 1.
     pub struct InvalidWeights;
 }
 
 impl<const N: usize> Weights<N> {
-    /// Validates the weights.
+    /// Creates weights from an array after validating it.
     ///
     /// # Errors
-    /// Returns [`InvalidWeights`] if one is negative or not finite, or if they do not sum to 1 (within 1e-9).
+    /// Returns [`InvalidWeights`] if a weight is negative or not finite, or if the weights do not sum to 1 (within
+    /// 1e-9).
     pub fn new(weights: [f64; N]) -> Result<Self, InvalidWeights> {
         check(&weights)?;
         Ok(Self(weights))
     }
 
-    /// Creates weights without validating them, for the valid weights of the reference documents.
+    /// Creates weights without validating them. Intended for the weights of the reference documents, which are known to
+    /// be valid.
     #[doc(hidden)]
     pub const fn unchecked(weights: [f64; N]) -> Self {
         Self(weights)
@@ -44,14 +47,14 @@ impl<const N: usize> Weights<N> {
         self.0
     }
 
-    /// Returns the weighted mean of the values. Rounding never takes it out of their range.
+    /// Returns the weighted mean of the values. Despite rounding, the mean is always within their range.
     #[doc(hidden)]
     pub fn mean(self, values: [f64; N]) -> f64 {
         mean(self.0.into_iter().zip(values))
     }
 }
 
-/// Returns an error if a weight is negative or not finite, or if they do not sum to 1.
+/// Returns an error if a weight is negative or not finite, or if the weights do not sum to 1.
 pub fn check(weights: &[f64]) -> Result<(), InvalidWeights> {
     let is_weight = |weight: &&f64| (0.0..f64::INFINITY).contains(*weight);
     if let Some(&weight) = weights.iter().find(|weight| !is_weight(weight)) {

@@ -1,4 +1,4 @@
-//! Static analysis of a query: detects network access, and finds upper bounds on its cost.
+//! Static analysis of a query: detects network access, and computes upper bounds on the query's cost.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! A client of the SPARQL 1.1 protocol over HTTP.
+//! A client for the SPARQL 1.1 protocol over HTTP.
 
 use std::error::Error;
 use std::fmt;

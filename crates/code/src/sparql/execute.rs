@@ -1,4 +1,4 @@
-//! Execution of a query on a store, with limits on time, memory and results.
+//! Executes queries on a store, with limits on time, memory and results.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -27,9 +27,9 @@ static FREE: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new
 impl SparqlStore {
     /// Executes an untrusted query.
     ///
-    /// The query cannot change the data or access the network (`SERVICE`). It fails if it exceeds `limits.timeout`, or
-    /// this module's limits on its size, on the terms that it processes and on the memory that it uses (256 MiB). Four
-    /// evaluations run at a time; others wait, and waiting time does not count.
+    /// The query cannot change the data or access the network (`SERVICE`). It fails if it exceeds `limits.timeout` or
+    /// one of this module's own limits: on the query's size, on the terms it processes, and on the memory it uses (256
+    /// MiB). Four queries are evaluated at a time; others wait, and their waiting time does not count.
     ///
     /// # Errors
     /// Returns a [`SparqlError`] if the query is invalid, fails or exceeds a limit.

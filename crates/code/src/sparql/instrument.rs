@@ -1,6 +1,6 @@
-//! Rewrites a query, without changing its results, to make its cost measurable while it runs. A pattern whose rows may
-//! have no value for any variable gets a variable with a constant. Otherwise, the engine could build products of
-//! billions of rows without processing a single term.
+//! Rewrites a query, without changing its results, to make its cost measurable while it runs. If the rows of a pattern
+//! may have no value for any variable, the pattern gets an additional variable with a constant. Otherwise, the engine
+//! could build products of billions of rows without processing a single term.
 
 use oxigraph::model::Literal;
 use oxigraph::sparql::Variable;

@@ -1,41 +1,40 @@
-//! A view of the dataset that counts every term that an evaluation processes and the bytes of the terms that it stores,
-//! to stop expensive queries.
+//! A view of the dataset that stops expensive queries. It counts every term that an evaluation processes, and the bytes
+//! of the terms that the evaluation stores.
 //!
 //! # Why the engine's own cancellation is not enough
 //!
 //! `spareval` 0.2.9 checks its `CancellationToken` only where an evaluation reads quads from the dataset
 //! (`EvalDataset::internal_quads_for_pattern`). Joins, sorts, groups and path closures run on terms that were read
-//! before: a product of two patterns reads each once and can then multiply for hours without a check. The upstream
-//! report is [oxigraph#1871](https://github.com/oxigraph/oxigraph/issues/1871). Once the evaluator checks its token
-//! there too, a token and a memory limit can replace this module.
+//! before. A product of two patterns, for example, reads each once and can then multiply for hours without a check. The
+//! upstream report is [oxigraph#1871](https://github.com/oxigraph/oxigraph/issues/1871). Once the evaluator checks its
+//! token there too, a token and a memory limit can replace this module.
 //!
 //! All those operators clone, compare or hash terms, and the term type is ours. So [`MeteredTerm`] counts in `Clone`,
-//! `PartialEq` and `Hash`. These cannot return an error; at a limit they unwind to [`metered`] with
-//! [`panic::resume_unwind`], which does not call the panic hook.
+//! `PartialEq` and `Hash`. These methods cannot return an error. When they reach a limit, they unwind to [`metered`]
+//! with [`panic::resume_unwind`], which does not call the panic hook.
 //!
 //! # Memory
 //!
-//! Each term adds its bytes to a sum when it is created or cloned, and subtracts them when it is dropped ([`Stored`]):
-//! its slot in a tuple, its own string if it was computed, and a share of the tuple and of the table that stores the
-//! tuple. A tuple has a slot for every variable of the query, even those without a value; [`Limits::slots`] accounts
-//! for them. The engine stores the values of aggregates and the triples of a `CONSTRUCT` without our terms. In such
-//! queries, each term that leaves the dataset stays counted, and [`Limits::weight_of_stored`] accounts for constants.
-//! The module [`instrument`](super::instrument) rewrites queries so that no operator works on tuples without any term.
+//! Each term adds its bytes to a total when it is created or cloned, and subtracts them when it is dropped
+//! ([`Stored`]). These are the bytes of its slot in a tuple, of its own string if the string was computed, and of its
+//! share of the tuple and of the table that stores the tuple. A tuple has a slot for every variable of the query, even
+//! for variables without a value; [`Limits::slots`] accounts for them. The engine stores the values of aggregates and
+//! the triples of a `CONSTRUCT` without our terms. In such queries, each term that leaves the dataset stays counted,
+//! and [`Limits::weight_of_stored`] accounts for constants. The module [`instrument`](super::instrument) rewrites
+//! queries so that no operator works on tuples without any term.
 //!
 //! # Why unwinding is sound
 //!
-//! - Memory safety: `spareval` and the crates of its algebra (`spargebra`, `sparopt`, `oxrdf`)
-//!   contain no `unsafe` code. Its hash maps are hash maps of the standard library, which stay valid,
-//!   though possibly incomplete, if `Hash` or `Eq` panics. So every value on the evaluation's stack
-//!   can be dropped.
+//! - Memory safety: `spareval` and the crates of its algebra (`spargebra`, `sparopt`, `oxrdf`) contain no `unsafe`
+//!   code. Their hash maps are those of the standard library, which stay valid, though possibly incomplete, if `Hash`
+//!   or `Eq` panics. So every value on the evaluation's stack can be dropped.
 //! - No double panic: a term processed by a destructor during unwinding does not unwind again (`thread::panicking`).
-//! - No broken state is observed: unwinding drops the iterators and tables of this evaluation, and
-//!   nothing of it is reused. The dataset is borrowed immutably and has no interior mutability, so
-//!   other evaluations can use it concurrently and afterwards.
-//!   [`AssertUnwindSafe`](panic::AssertUnwindSafe) relies on this.
+//! - No broken state is observed: unwinding drops the iterators and tables of this evaluation, none of which are
+//!   reused. The dataset is borrowed immutably and has no interior mutability, so other evaluations can use it
+//!   concurrently and afterwards. [`AssertUnwindSafe`](panic::AssertUnwindSafe) relies on this.
 //!
-//! In a program compiled with `panic = "abort"`, this module does not enforce limits. The row then fails at its
-//! timeout, and the evaluation continues on its detached thread.
+//! In a program compiled with `panic = "abort"`, this module does not enforce limits. A row whose query is too
+//! expensive then fails at its timeout, and the evaluation continues on its detached thread.
 
 use std::cell::Cell;
 use std::convert::Infallible;

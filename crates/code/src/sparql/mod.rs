@@ -1,9 +1,9 @@
-//! SPARQL queries: syntax checks, and execution on an embedded Oxigraph or on an endpoint.
+//! SPARQL queries: syntax checks, and execution on an embedded Oxigraph or an endpoint.
 //!
-//! Queries are predictions, so they are untrusted. Their size and nesting are checked before they are parsed, each on
-//! its own stack. Before a query runs, its algebra is analyzed for network access and cost. While it runs, its time,
-//! the number of terms that it processes, and their memory are limited. The metrics over rows are in
-//! `dsrs_metrics::metrics::sparql`.
+//! Queries are predictions, so they are untrusted. The size and nesting of a query are checked before the query is
+//! parsed, and each query is parsed on its own stack. Before a query runs, its algebra is analyzed for network access
+//! and cost. While it runs, its time, the number of terms it processes, and the memory of those terms are limited. The
+//! metrics over rows are in `dsrs_metrics::metrics::sparql`.
 
 mod analysis;
 #[cfg(feature = "sparql-http")]

@@ -1,4 +1,5 @@
-//! Parses SPARQL queries within limits on size and nesting. Also defines their limits, results and errors.
+//! Parses SPARQL queries within limits on size and nesting. Also defines the execution limits, results and errors of
+//! queries.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use crate::deadline;
 use crate::syntax::Diagnostic;
 use dsrs_metrics_values::messages::escape;
 
-/// The maximum length of a query, in bytes. The parser's time grows with the length.
+/// The maximum length of a query, in bytes. Parsing takes longer the longer the query is.
 pub const MAX_BYTES: usize = 65_536;
 
 /// The time limit of parsing, far more than a query within the limits takes.
@@ -23,25 +24,25 @@ pub const MAX_DEPTH: usize = 100;
 pub struct QueryLimits {
     /// The time after which the execution is stopped.
     pub timeout: Duration,
-    /// The number of solutions or triples after which reading stops; the rest is discarded.
+    /// The maximum number of solutions or triples to read; any more are discarded.
     pub max_results: usize,
 }
 
-/// The results of a query, as counts.
+/// The results of a query: a count or, for an `ASK`, its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum QueryResults {
-    /// The number of solutions for a `SELECT`.
+    /// The number of solutions of a `SELECT`.
     Solutions(usize),
-    /// The value for an `ASK`.
+    /// The value of an `ASK`.
     Boolean(bool),
-    /// The number of triples for a `CONSTRUCT` or `DESCRIBE`.
+    /// The number of triples of a `CONSTRUCT` or `DESCRIBE`.
     Triples(usize),
 }
 
 impl QueryResults {
     /// Returns `true` if there is at least one solution or triple. The value of an `ASK` always counts as a result,
-    /// even if it is `false`. So does the single solution of a `SELECT (COUNT(*) ..)` that counts 0.
+    /// even if it is `false`. The single solution of a `SELECT (COUNT(*) ..)` also counts, even if its value is 0.
     pub const fn has_results(self) -> bool {
         match self {
             Self::Solutions(count) | Self::Triples(count) => count > 0,
@@ -50,7 +51,7 @@ impl QueryResults {
     }
 }
 
-/// Why data was not loaded, or why a query is invalid or has no results.
+/// The error returned when data was not loaded, or when a query is invalid or has no results.
 #[derive(thiserror::Error)]
 #[error("{message}")]
 pub struct SparqlError {
@@ -77,21 +78,21 @@ impl SparqlError {
         }
     }
 
-    /// Returns `true` if the query caused the error: it is invalid, or its evaluation failed or exceeded a limit. Any
-    /// other error says nothing about the query.
+    /// Returns `true` if the query caused the error, which means that the query is invalid, or that its evaluation
+    /// failed or exceeded a limit. Any other error says nothing about the query.
     pub const fn is_query_error(&self) -> bool {
         self.is_query_error
     }
 }
 
-/// Checks that a string is valid by the grammar of SPARQL 1.1, without executing it.
+/// Checks that a string is a valid query by the SPARQL 1.1 grammar, without executing the query.
 ///
-/// The parser is Oxigraph's (`spargebra`). Prefixes must be declared, and a relative IRI needs a
-/// `BASE`. Oxigraph's extensions `LATERAL` and `ADJUST` are accepted.
+/// The parser is Oxigraph's (`spargebra`). Prefixes must be declared, and relative IRIs need a `BASE`. Oxigraph's
+/// extensions `LATERAL` and `ADJUST` are accepted.
 ///
 /// # Errors
-/// Returns a [`SparqlError`]. The position of a syntax error is where the parser stopped, which can be a few characters
-/// after the mistake.
+/// Returns a [`SparqlError`] if the query is invalid. The position of a syntax error is where the parser stopped, which
+/// can be a few characters after the mistake.
 ///
 /// ```
 /// use dsrs_metrics::sparql::check_query;

@@ -1,4 +1,4 @@
-//! Stores that execute queries: a dataset in memory, or an endpoint.
+//! Stores that execute queries: an in-memory dataset, or an endpoint.
 
 use dsrs_metrics_values::files::{MetricFile, NamesFiles};
 use dsrs_metrics_values::value_type::{TypeHelp, ValueType};
@@ -17,11 +17,11 @@ use super::endpoint::Endpoint;
 use super::query::SparqlError;
 use dsrs_metrics_values::messages::hash;
 
-/// A store that executes predicted queries: an embedded Oxigraph with the data of RDF files, or an
-/// HTTP endpoint.
+/// A store that executes predicted queries: an embedded Oxigraph that contains the data of RDF files, or an HTTP
+/// endpoint.
 ///
-/// Cheap to clone; clones share the data. On the command line, write the path of a file, a JSON list of paths, or the
-/// URL of an endpoint (`http://localhost:7878/query`, in a build with the `sparql-http` feature).
+/// Clones are cheap and share the data. On the command line, write the path of a file, a JSON list of paths, or the URL
+/// of an endpoint (`http://localhost:7878/query`, in a build with the `sparql-http` feature).
 #[derive(Clone)]
 pub struct SparqlStore {
     pub(super) backend: Backend,
@@ -32,13 +32,13 @@ pub struct SparqlStore {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LoadedFile {
     path: PathBuf,
-    /// The hash of the content that was loaded.
+    /// The hash of the loaded content.
     #[doc(hidden)]
     pub hash: String,
 }
 
 impl LoadedFile {
-    /// Returns the name of the file without its folder.
+    /// Returns the file's name, without its folder.
     #[doc(hidden)]
     pub fn name(&self) -> String {
         self.path
@@ -62,13 +62,12 @@ static LOADED: Mutex<Option<Loaded>> = Mutex::new(None);
 type Loaded = HashMap<Arc<[LoadedFile]>, Weak<Dataset>>;
 
 impl SparqlStore {
-    /// Loads a file. Its extension determines the format (`ttl`, `nt`, `nq`, `trig`, `rdf`,
-    /// `jsonld`, `n3`).
+    /// Loads a file. The file extension determines the format (`ttl`, `nt`, `nq`, `trig`, `rdf`, `jsonld`, `n3`).
     ///
-    /// A file that another store has already loaded with the same content is not parsed again.
+    /// If a different store has already loaded a file with the same content, the file is not parsed again.
     ///
     /// # Errors
-    /// Returns a [`SparqlError`] with the file and, for bad data, the line.
+    /// Returns a [`SparqlError`] that names the file and, for invalid data, the line.
     pub fn from_path(path: impl AsRef<Path>) -> Result<Self, SparqlError> {
         Self::from_paths([path])
     }
@@ -76,7 +75,7 @@ impl SparqlStore {
     /// Loads several files into one dataset.
     ///
     /// # Errors
-    /// Returns the same errors as [`from_path`](Self::from_path), for the first file that cannot be loaded.
+    /// Returns the same errors as [`from_path`](Self::from_path) for the first file that cannot be loaded.
     pub fn from_paths(
         paths: impl IntoIterator<Item = impl AsRef<Path>>,
     ) -> Result<Self, SparqlError> {
@@ -107,7 +106,7 @@ impl SparqlStore {
     /// Loads a string in Turtle format.
     ///
     /// # Errors
-    /// Returns a [`SparqlError`] with the line.
+    /// Returns a [`SparqlError`] with the line number if the string is not valid Turtle.
     ///
     /// ```
     /// use dsrs_metrics::sparql::SparqlStore;
@@ -127,7 +126,7 @@ impl SparqlStore {
         })
     }
 
-    /// Uses an endpoint of the SPARQL 1.1 protocol, given the URL that accepts queries.
+    /// Creates a store that queries an endpoint of the SPARQL 1.1 protocol. `url` is the URL that accepts queries.
     ///
     /// # Errors
     /// Returns a [`SparqlError`] if the URL is invalid.
@@ -147,13 +146,13 @@ impl SparqlStore {
         )))
     }
 
-    /// Returns the files that were loaded.
+    /// Returns the files that this store has loaded.
     #[doc(hidden)]
     pub fn loaded_files(&self) -> &[LoadedFile] {
         &self.files
     }
 
-    /// Returns the number of loaded triples; `None` for an endpoint.
+    /// Returns the number of loaded triples, or `None` for an endpoint.
     pub fn triples(&self) -> Option<usize> {
         match &self.backend {
             Backend::Embedded(dataset) => Some(dataset.len()),

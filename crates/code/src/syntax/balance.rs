@@ -1,15 +1,15 @@
-//! Balanced brackets and quotes in code of an unknown language.
+//! Checks that brackets and quotes are balanced in code of an unknown language.
 
 use super::Diagnostic;
 use super::comments::{CommentSyntax, candidates};
 
-/// The characters that must be balanced.
+/// Which characters must be balanced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BalanceOptions {
-    /// `()`, `[]` and `{}` must match and nest.
+    /// `true` if `()`, `[]` and `{}` must match and nest.
     pub brackets: bool,
-    /// A string that starts with `"` or `'` must be closed. A string that starts with `'` must be closed on the same
-    /// line.
+    /// `true` if a string that starts with `"` or `'` must be closed. A string that starts with `'` must be closed on
+    /// the same line.
     pub quotes: bool,
 }
 
@@ -18,8 +18,8 @@ pub struct BalanceOptions {
 /// Brackets in strings and comments are ignored. Strings are `".."`, `'..'`, their triple forms, `` `..` `` and Rust's
 /// `r#".."#`, with backslash escapes; an apostrophe in a word (`don't`) does not start a string. The comment syntax is
 /// guessed from the markers in the code: `//` and `/* */`, `#`, or `--`. If a marker is ambiguous (`a // b` is a
-/// division in Python), the code counts as balanced if any interpretation is. Time and memory are linear in the length
-/// of the code, regardless of its nesting depth.
+/// division in Python), the code counts as balanced if it is balanced under any interpretation. Time and memory are
+/// linear in the length of the code, regardless of its nesting depth.
 ///
 /// ```
 /// use dsrs_metrics::syntax::{BalanceOptions, check_balance};

@@ -1,6 +1,6 @@
-//! Compares code by syntax trees.
+//! Compares code by its syntax trees.
 //!
-//! A tree is flattened to a list of tokens without layout. Two pieces of code are the same if these lists are equal.
+//! A tree is flattened to a list of tokens without layout. Two pieces of code are the same if their lists are equal.
 
 use serde_json::Value;
 use tree_sitter::{Node, Tree};

@@ -1,10 +1,10 @@
-//! The languages with a parser.
+//! The languages that have a parser.
 
 use serde::{Deserialize, Serialize};
 
 use super::Diagnostic;
 
-/// A language with a parser.
+/// A language that has a parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -21,9 +21,9 @@ pub enum Language {
     /// TypeScript, without JSX.
     #[serde(alias = "ts")]
     TypeScript,
-    /// JSON, as in RFC 8259.
+    /// JSON, as defined in RFC 8259.
     Json,
-    /// SQL: a union of the common dialects.
+    /// SQL, as a union of the common dialects.
     Sql,
     /// Bash.
     #[serde(alias = "sh", alias = "shell")]
@@ -31,7 +31,7 @@ pub enum Language {
 }
 
 dsrs_metrics_values::message_errors! {
-    /// Why the parser gave no result. Invalid code is a [`Diagnostic`], not an error.
+    /// The error returned when the parser gave no result. Invalid code is a [`Diagnostic`], not an error.
     pub struct ParserError;
 }
 
@@ -43,7 +43,7 @@ impl Language {
         ))
     }
 
-    /// Parses the code and returns its first syntax error, or `None` if it is valid.
+    /// Parses the code and returns its first syntax error, or `None` if the code is valid.
     ///
     /// # Errors
     /// Returns a [`ParserError`] if the parser gives no result.
@@ -70,7 +70,7 @@ impl Language {
     ///
     /// Layout is what a formatter may change: white space, line breaks, trailing commas, semicolons that only end a
     /// statement, the kind of quotes in Python and JavaScript, and the case of SQL keywords. Python's indentation is
-    /// not layout. Names, literals, operators and parentheses must match exactly: a renamed local variable is a
+    /// not layout. Names, literals, operators and parentheses must match exactly, so renaming a local variable makes a
     /// difference. JSON is compared as data: neither the order of keys nor the notation of numbers matters.
     ///
     /// # Errors
@@ -99,13 +99,13 @@ impl Language {
 /// The result of comparing two pieces of code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Comparison {
-    /// Their syntax trees are the same.
+    /// The two syntax trees are the same.
     Same,
-    /// Their syntax trees differ.
+    /// The two syntax trees differ.
     Different,
-    /// The first has a syntax error.
+    /// The first piece of code has a syntax error.
     LeftBroken(Diagnostic),
-    /// The second has a syntax error, and the first does not.
+    /// The second piece of code has a syntax error, but the first does not.
     RightBroken(Diagnostic),
 }
 

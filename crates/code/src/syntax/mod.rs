@@ -1,8 +1,7 @@
-//! Syntax checks of code: balanced brackets and quotes in any language, or the parser of a known
-//! language.
+//! Syntax checks of code: balanced brackets and quotes in any language, or a parser for a known language.
 //!
-//! Pure functions on strings. The metrics over rows are in `metrics::proxies` and `metrics::diff`. The parsers require
-//! the `syntax` feature.
+//! All functions are pure functions of strings. The metrics over rows are in `metrics::proxies` and `metrics::diff`.
+//! The parsers require the `syntax` feature.
 
 mod balance;
 mod comments;
@@ -23,11 +22,11 @@ pub use pattern::RegexPattern;
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct Diagnostic {
-    /// The line, from 1.
+    /// The number of the line, starting at 1.
     pub line: usize,
-    /// The column in characters, from 1.
+    /// The column in characters, starting at 1.
     pub column: usize,
-    /// What is wrong.
+    /// A message that says what is wrong.
     pub message: String,
 }
 

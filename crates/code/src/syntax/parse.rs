@@ -1,4 +1,4 @@
-//! The parsers: tree-sitter, and serde for JSON.
+//! The parsers: tree-sitter, or serde for JSON.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! The regular expression in a metric's configuration.
+//! A regular expression in a metric's configuration.
 
 use dsrs_metrics_values::value_type::{TypeHelp, ValueType};
 use std::fmt;
@@ -20,15 +20,15 @@ const MAX_COMPILED_BYTES: usize = 16 << 20;
 /// faster method applies, that many steps take seconds.
 const MAX_STEPS: u64 = 1_000_000_000;
 
-/// A regular expression that is compiled once and matched in linear time.
+/// A regular expression that is compiled only once and matched in linear time.
 ///
-/// The syntax is that of the [`regex`](https://docs.rs/regex) crate: Perl's, without look-around and backreferences.
-/// Match time grows linearly with the length of the string, for every pattern. A pattern has at most 100,000 characters
-/// and ranges after its counted repetitions are written out, so it compiles quickly. A match takes at most 10^9 steps:
-/// the length of the string times the length of the pattern.
+/// The syntax is that of the [`regex`](https://docs.rs/regex) crate, which is Perl's without look-around and
+/// backreferences. For every pattern, match time grows linearly with the length of the string. With its counted
+/// repetitions written out, a pattern may have at most 100,000 characters and character ranges, so it compiles quickly.
+/// A match may take at most 10^9 steps, which is the length of the string times the length of the pattern.
 ///
-/// Any string can be converted to a pattern. If it is invalid, [`validate`](Self::validate) returns an error, which
-/// metrics report before the first row.
+/// Any string can be converted to a pattern. If the pattern is invalid, [`validate`](Self::validate) returns an error,
+/// which metrics report before the first row.
 ///
 /// ```
 /// use dsrs_metrics::syntax::RegexPattern;
@@ -55,7 +55,7 @@ struct Compiled {
 }
 
 impl RegexPattern {
-    /// Returns the pattern as written.
+    /// Returns the pattern as it was written.
     pub fn as_str(&self) -> &str {
         &self.0.source
     }
@@ -63,26 +63,26 @@ impl RegexPattern {
     /// Checks that the pattern is valid.
     ///
     /// # Errors
-    /// Returns the reason on one line: invalid or unsupported syntax, or a pattern that is too large.
+    /// Returns a one-line reason: the syntax is invalid or unsupported, or the pattern is too large.
     pub fn validate(&self) -> Result<(), String> {
         self.compiled(true)?;
         self.compiled(false)?;
         Ok(())
     }
 
-    /// Returns `true` if the pattern matches anywhere in a string.
+    /// Returns `true` if the pattern matches anywhere in the string.
     ///
     /// # Errors
-    /// Returns an error if the pattern is invalid, or if the string is too long for it.
+    /// Returns an error if the pattern is invalid, or if the string is too long for the pattern.
     pub fn is_match(&self, text: &str, case_sensitive: bool) -> Result<bool, String> {
         Ok(self.usable(text, case_sensitive)?.is_match(text))
     }
 
     /// Returns the capture groups of the first match, or the whole match if the pattern has no groups. A group that
-    /// takes no part in the match is `None`.
+    /// does not take part in the match is `None`. Returns `None` if there is no match.
     ///
     /// # Errors
-    /// Returns an error if the pattern is invalid, or if the string is too long for it.
+    /// Returns an error if the pattern is invalid, or if the string is too long for the pattern.
     pub fn captures<'t>(
         &self,
         text: &'t str,

@@ -1,7 +1,8 @@
-//! The size of a regular expression, before it is compiled.
+//! The size of a regular expression, computed before the expression is compiled.
 //!
-//! A short pattern can be large: `\w{1,1000}` is a thousand copies of a class with 750 ranges of characters, which take
-//! seconds and hundreds of megabytes to compile. The parsed pattern is small, so its size can be computed from it.
+//! A short pattern can be large: `\w{1,1000}` is a thousand copies of a class with 750 character ranges, which take
+//! seconds and hundreds of megabytes to compile. The parsed pattern is small, so its size can be computed from the
+//! parsed form.
 
 use regex_syntax::ast::parse::ParserBuilder;
 use regex_syntax::ast::{Ast, ClassSet, ClassSetItem, RepetitionKind, RepetitionRange};
@@ -15,12 +16,13 @@ const SHORT_CLASS: u64 = 40;
 /// The size of a non-ASCII character or character range: its bytes in UTF-8.
 const CHARACTER: u64 = 4;
 
-/// The size of a pattern with counted repetitions written out.
+/// The size of a pattern whose counted repetitions are written out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PatternSize {
-    /// The number of characters and character ranges, which determines the time and memory to compile the pattern.
+    /// The number of characters and character ranges, which determines the time and memory needed to compile the
+    /// pattern.
     pub expanded: u64,
-    /// The number of positions in the pattern, which bounds the match steps per character of a string.
+    /// The number of positions in the pattern, which bounds the number of match steps for each character of a string.
     pub positions: u64,
 }
 
@@ -52,7 +54,8 @@ const ONE: PatternSize = PatternSize {
     positions: 1,
 };
 
-/// Returns an upper bound on the size of a pattern in the syntax of the `regex` crate, or `None` if it is invalid.
+/// Returns an upper bound on the size of a pattern in the syntax of the `regex` crate, or `None` if the pattern is
+/// invalid.
 pub fn pattern_size(pattern: &str) -> Option<PatternSize> {
     let mut parser = ParserBuilder::new().build();
     parser.parse(pattern).ok().map(|ast| {
@@ -63,8 +66,8 @@ pub fn pattern_size(pattern: &str) -> Option<PatternSize> {
     })
 }
 
-/// Like [`pattern_size`], for a JSON Schema pattern, which may have look-around and backreferences. A pattern that
-/// cannot be parsed is bounded by its length and its counted repetitions.
+/// Like [`pattern_size`], but for a JSON Schema pattern, which may have look-around and backreferences. For a pattern
+/// that cannot be parsed, the bound is computed from its length and its counted repetitions.
 pub fn schema_pattern_size(pattern: &str) -> PatternSize {
     let mut plain = pattern.to_owned();
     for group in ["(?=", "(?!", "(?<=", "(?<!", "(?>"] {

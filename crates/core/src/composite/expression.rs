@@ -85,8 +85,8 @@ pub fn weighted<G, P>(
     ))
 }
 
-/// Returns a composite that passes if every component passes. A component passes by its own verdict, or by the bound
-/// set with [`Expression::at_least`].
+/// Returns a composite that passes if every component passes. Each component is judged by its own verdict, or by the
+/// bound set with [`Expression::at_least`].
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, all, component};
@@ -106,8 +106,8 @@ pub fn all<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expressio
     Expression(Shape::All(shapes(parts)))
 }
 
-/// Returns a composite that passes if any component passes. A component passes by its own verdict, or by the bound set
-/// with [`Expression::at_least`].
+/// Returns a composite that passes if any component passes. Each component is judged by its own verdict, or by the
+/// bound set with [`Expression::at_least`].
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, any, component};
@@ -218,7 +218,7 @@ pub fn invert<G, P>(part: Expression<G, P>) -> Expression<G, P> {
 }
 
 impl<G, P> Expression<G, P> {
-    /// Sets the smallest value that passes, instead of the component's own threshold.
+    /// Sets the smallest passing value, which replaces the component's own threshold.
     ///
     /// ```
     /// use dsrs_metrics::composite::{Composite, all, component};

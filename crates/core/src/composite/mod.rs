@@ -54,7 +54,7 @@ pub mod compiled {
     pub use crate::spec::combined_code;
 }
 
-/// Several metrics combined into one at run time, such as from a configuration file or in a sweep over weights.
+/// Several metrics combined into one at run time, for example from a configuration file or in a sweep over weights.
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, gate, component, weighted};
@@ -87,7 +87,7 @@ pub struct Composite<G = Example, P = Prediction> {
     leaves: Vec<Arc<dyn Metric<G, P>>>,
 }
 
-/// A builder of a [`Composite`].
+/// A builder for a [`Composite`].
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, component, max};
@@ -126,7 +126,7 @@ pub struct CompositeError {
 dsrs_metrics_values::debug_as_display!(CompositeError);
 
 impl Composite {
-    /// Creates a builder for a composite over dynamic rows from a name and an expression.
+    /// Creates a builder for a composite over dynamic rows, given its name and expression.
     ///
     /// ```
     /// use dsrs_metrics::composite::{Composite, component};
@@ -145,7 +145,7 @@ impl Composite {
 }
 
 impl<G: Sync, P: Sync> Composite<G, P> {
-    /// Creates a builder for a composite over rows of any type from a name and an expression.
+    /// Creates a builder for a composite over rows of any type, given its name and expression.
     ///
     /// ```
     /// use dsrs_metrics::composite::{Composite, component, min};
@@ -226,7 +226,8 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         /// ```
         pub fn threshold(threshold: f64) => declared.threshold = Some(threshold);
 
-        /// Declares the tier. By default, it is derived; it must not be below that of any component.
+        /// Sets the tier, which must not be below that of any component. By default, the tier is derived from the
+        /// components.
         ///
         /// ```
         /// use dsrs_metrics::composite::{Composite, component};

@@ -13,8 +13,8 @@ use crate::spec::MetricSpec;
 
 /// How a composite treats a component that fails, abstains or panics. Such a component never counts as a pass.
 ///
-/// The same setting applies to the rollouts of a row. If a rollout has no score, either the row has none too
-/// ([`Fail`](Self::Fail)), or the rollout is left out and counted ([`Skip`](Self::Skip)).
+/// The same setting applies to the rollouts of a row. With [`Fail`](Self::Fail), a row has no score if one of its
+/// rollouts has none. With [`Skip`](Self::Skip), such a rollout is counted but left out of the row's score.
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, OnMissing, component, weighted};
@@ -54,10 +54,10 @@ pub enum OnMissing {
 pub struct IsMissing;
 
 impl OnMissing {
-    /// Returns what replaces a missing value, given its worst value; `None` omits it.
+    /// Returns the replacement for a missing value, given its worst value, or `None` to omit the value.
     ///
     /// # Errors
-    /// Returns [`IsMissing`] if the whole has no value either.
+    /// Returns [`IsMissing`] if the combination has no value either.
     #[inline]
     #[doc(hidden)]
     pub fn replacement<T>(self, worst: T) -> Result<Option<T>, IsMissing> {
@@ -101,7 +101,7 @@ pub enum Shape<L> {
     Decision {
         /// The component.
         node: L,
-        /// How to read its answer.
+        /// How to read the component's answer.
         reads: Reads,
         /// The branches, each with the answers that lead to it.
         branches: Vec<(&'static [&'static str], Self)>,
@@ -169,11 +169,11 @@ impl<G: Sync, P: Sync> Leaf for Arc<dyn Metric<G, P>> {
 /// A component that `#[metric]` names.
 #[derive(Debug, Clone, Copy)]
 pub struct Named {
-    /// Its number among the composite's components, in the order of the expression.
+    /// The component's number among the composite's components, in the order of the expression.
     pub index: usize,
-    /// The suffix of its name in results, which is its configuration.
+    /// The suffix of the component's name in results, which is the component's configuration.
     pub configured: &'static str,
-    /// Its spec.
+    /// The component's spec.
     pub spec: &'static MetricSpec<'static>,
 }
 

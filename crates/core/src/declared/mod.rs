@@ -12,7 +12,7 @@ use crate::dedup::Key;
 use crate::files::MetricFile;
 use crate::spec::MetricSpec;
 
-/// A metric declared at compile time. `#[metric]` implements it.
+/// A metric declared at compile time. `#[metric]` implements this trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a metric that the compiler knows",
     label = "not a metric, or one written by hand",

@@ -130,7 +130,7 @@ impl Requirement {
         }
     }
 
-    /// Returns `true` if this is a check that needs no model.
+    /// Returns `true` if the requirement is a check that needs no model.
     #[doc(hidden)]
     pub fn is_check(&self) -> bool {
         matches!(self.need, Need::Check(_))
@@ -250,7 +250,7 @@ impl Requirement {
         configured.err().map(|reason| Self::missing(metric, reason))
     }
 
-    /// Returns the same requirement for another metric's name.
+    /// Returns the same requirement under a different metric's name.
     #[doc(hidden)]
     pub fn of(self, metric: &str) -> Self {
         Self {
@@ -381,10 +381,10 @@ fn is_temporary(error: &LmError) -> bool {
 /// A metric with requirements beyond those the macros derive. `#[metric]` finds the implementation.
 #[doc(hidden)]
 pub trait Requires {
-    /// Adds the requirements of the metric.
+    /// Adds the requirements of the metric to `all`.
     fn requirements(&self, all: &mut Vec<Requirement>);
 
-    /// Adds the files that the metric reads, apart from those named by the types of its parameters.
+    /// Adds the files that the metric reads to `all`, apart from those named by the types of its parameters.
     fn files(&self, all: &mut Vec<MetricFile>) {
         let _ = all;
     }

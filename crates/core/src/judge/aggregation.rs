@@ -38,12 +38,12 @@ use crate::trajectory::{Message, Role, Trajectory};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Aggregation {
-    /// For verdicts, the majority among the judges that returned a verdict; a tie is an error. For grades, the most
-    /// frequent grade, or the median if several are equally frequent. This is the default for verdicts.
+    /// The majority verdict among the judges that returned one; a tie is an error. For grades, the most frequent grade,
+    /// or the median of the most frequent ones if several are equally frequent. This is the default for verdicts.
     Majority,
-    /// The median. This is the default for grades.
+    /// The median of the answers. This is the default for grades.
     Median,
-    /// The mean.
+    /// The mean of the answers.
     Average,
 }
 
@@ -120,11 +120,11 @@ fn most_frequent(values: &[f64]) -> Vec<f64> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum Scoring {
-    /// The score of the answer as written.
+    /// Scores the answer as the model wrote it.
     Text,
-    /// The mean score over all values of this output, weighted by their probabilities.
+    /// Takes the mean score over all values of this output, weighted by their probabilities.
     Logprobs(&'static str),
-    /// The mean score of this many answers.
+    /// Takes the mean score of this many answers.
     Draws(u32),
 }
 
@@ -146,13 +146,13 @@ impl Scoring {
     }
 }
 
-/// The turns that a judge scores one by one.
+/// The settings of a judge that scores a conversation turn by turn.
 #[derive(Debug, Clone, Copy)]
 #[doc(hidden)]
 pub struct Turns {
-    /// The author of the judged messages.
+    /// The role whose messages are judged.
     pub role: Role,
-    /// The maximum number of earlier messages shown with a turn; all by default.
+    /// The maximum number of earlier messages shown with each turn; `None` shows all of them.
     pub window: Option<usize>,
     /// The maximum number of turns per row.
     pub max: usize,
@@ -161,7 +161,7 @@ pub struct Turns {
     pub is_verdict: bool,
 }
 
-/// A conversation among a judge's inputs, and a function that replaces it.
+/// A conversation in a judge's inputs, and a function that returns the inputs with a different conversation.
 #[doc(hidden)]
 pub type Conversation<'i, I> = (&'i Trajectory, fn(&I, Trajectory) -> I);
 
@@ -207,7 +207,7 @@ impl Turns {
     }
 }
 
-/// The first subexpression of a score that overflowed, as written in the source.
+/// The first subexpression that overflowed in a score, as written in the source.
 #[derive(Debug, Default)]
 #[doc(hidden)]
 pub struct Overflow(pub(super) Cell<Option<&'static str>>);
@@ -218,8 +218,8 @@ impl Overflow {
     }
 }
 
-/// Checked integer arithmetic for `score = ..`. It records an overflow, such as `grade - 1` for a grade of 0, where
-/// plain arithmetic would panic in debug builds and wrap in release builds.
+/// Checked integer arithmetic for `score = ..`. An overflow, such as `grade - 1` for a grade of 0, is recorded; plain
+/// arithmetic would panic in debug builds and wrap in release builds.
 #[doc(hidden)]
 pub trait CheckedInteger: Sized {
     /// Adds, recording an overflow.
@@ -250,7 +250,7 @@ macro_rules! checked_integer {
 }
 checked_integer!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 
-/// The types other than `bool` that `score = ..` may have.
+/// A type other than `bool` that the expression in `score = ..` can have.
 ///
 /// ```
 /// use dsrs_metrics::lm::ScriptedLm;
@@ -325,7 +325,7 @@ impl IntoScore for Preference {
     }
 }
 
-/// Normalizes a grade on a scale to [0, 1]: `(grade - worst) / (best - worst)`.
+/// Normalizes a grade from a scale to [0, 1]: `(grade - worst) / (best - worst)`.
 ///
 /// ```
 /// use dsrs_metrics::judge::rescale;
@@ -339,8 +339,8 @@ pub fn rescale<S: Into<f64>>(grade: impl Into<f64>, scale: std::ops::RangeInclus
     (grade.into() - worst) / (best - worst)
 }
 
-/// Returns the share of items that `is_counted` accepts, in [0, 1], or NaN if there are no items. A judge declares how
-/// to score such a row with `#[output(each = statements, empty = ..)]`.
+/// Returns the fraction of items that `is_counted` accepts, in [0, 1], or NaN if there are no items. To score a row
+/// without items, a judge declares `#[output(each = statements, empty = ..)]`.
 ///
 /// ```
 /// use dsrs_metrics::judge::share;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::score::{JUDGES, Scored};
 
-/// An enum of a judge's possible answers, whose variants have no data. `#[judge_output]` implements it.
+/// An enum of a judge's possible answers, whose variants have no data. `#[judge_output]` implements this trait.
 ///
 /// ```
 /// use dsrs_metrics::judge::Choice as _;
@@ -34,8 +34,8 @@ pub trait Choice: DeserializeOwned + Copy + Eq {
     fn name(self) -> &'static str;
 }
 
-/// A judge with one output of your own type besides `reasoning` and `feedback`. `#[judge]` implements it. If the type
-/// is a [`Choice`], the judge can be a node of a decision tree with a branch for each answer.
+/// A judge with one output of your own type besides `reasoning` and `feedback`. `#[judge]` implements this trait. If
+/// the type is a [`Choice`], the judge can be a node of a decision tree with a branch for each answer.
 ///
 /// ```
 /// use dsrs_metrics::judge::{Answers, Choice};
@@ -67,17 +67,18 @@ pub trait Choice: DeserializeOwned + Copy + Eq {
     note = "branches are the variants of the enum that a judge answers with, in its only output; write `yes => ..` and `no => ..`\nfor a metric that returns a `bool`, and no branches for a metric whose score is the score of the tree"
 )]
 pub trait Answers {
-    /// The type of the output.
+    /// The type of the judge's own output.
     type Answer;
 
-    /// The name of the output.
+    /// The name of the judge's own output.
     const OUTPUT: &'static str;
 }
 
 const NO_ANSWER: &str = "it was scored without an answer, but the tree branches on the answer";
 
-/// Returns a judge's answer on a row. For a panel, it is the answer of more than half of the judges that answered. A
-/// judge that answers differently when the pair is swapped votes for neither answer.
+/// Returns a judge's answer for a row. The answer of a panel is the one that more than half of its judges gave, not
+/// counting judges without an answer. A judge that answers differently when the pair is swapped votes for neither
+/// answer.
 ///
 /// # Errors
 /// Fails if no answer has a majority, or if the row was scored without calling a model.

@@ -115,7 +115,7 @@ pub fn panel_key<J: Judge + 'static>(judge: &J) -> Key {
     Key::of(&PanelOf::<J>(judge.panel().clone(), PhantomData))
 }
 
-/// Returns the default of a panel's parameter that depends on the metric, such as the aggregation.
+/// Returns the default of a panel parameter if that default depends on the metric, as it does for the aggregation.
 pub fn panel_default(index: usize, spec: &MetricSpec<'_>) -> Option<String> {
     let param = &PANEL[index];
     let declared = spec

@@ -7,7 +7,7 @@ use super::reply::{JudgeOutput, Reply};
 use super::signature::Signature;
 use super::untrusted::Content;
 
-/// A judge: its inputs, its outputs, and the score of an answer. `#[judge]` implements it.
+/// A judge: its inputs, its outputs, and how to score an answer. `#[judge]` implements this trait.
 ///
 /// ```
 /// use dsrs_metrics::judge::{Judge, Panel, shipped::SemanticEquivalence};
@@ -17,21 +17,21 @@ use super::untrusted::Content;
 /// assert_eq!(SemanticEquivalence::signature().inputs().collect::<Vec<_>>(), ["expected", "actual"]);
 /// ```
 pub trait Judge: Send + Sync {
-    /// The inputs, read from a row.
+    /// The type of the inputs, which are read from a row.
     type Input: Send + Sync;
-    /// The outputs.
+    /// The type of the outputs.
     type Output: JudgeOutput;
 
-    /// Returns the signature.
+    /// Returns the judge's signature.
     fn signature() -> &'static Signature;
 
-    /// Returns the panel.
+    /// Returns the judge's panel.
     fn panel(&self) -> &Panel;
 
-    /// Returns the inputs as shown in the prompt.
+    /// Returns the inputs as they appear in the prompt.
     fn shown(&self, input: &Self::Input) -> Vec<Content>;
 
-    /// Returns the configuration as shown in the prompt.
+    /// Returns the configuration as it appears in the prompt.
     fn configured(&self) -> Vec<(&'static str, Content)> {
         Vec::new()
     }
@@ -39,21 +39,21 @@ pub trait Judge: Send + Sync {
     /// Checks the parameters before the first row and before each call.
     ///
     /// # Errors
-    /// Returns what is wrong and what to write instead.
+    /// Returns a message that says what is wrong and what to write instead.
     #[doc(hidden)]
     fn check_params(&self) -> Result<(), String> {
         Ok(())
     }
 
-    /// Reads the output of a step from its reply. Returns `false` if it is missing or invalid; the reply then records
-    /// why.
+    /// Reads a step's output from the reply. Returns `false` if the output is missing or invalid, and records the
+    /// reason in the reply.
     #[doc(hidden)]
     fn reads_step(&self, step: usize, reply: &mut Reply<'_>) -> bool {
         let _ = (step, reply);
         false
     }
 
-    /// Returns the conversation whose turns are judged, and a function that replaces it in the inputs.
+    /// Returns the conversation whose turns are judged, and a function that replaces the conversation in the inputs.
     #[doc(hidden)]
     fn conversation(input: &Self::Input) -> Option<Conversation<'_, Self::Input>> {
         let _ = input;
@@ -109,9 +109,9 @@ impl<J: Judge> AnyJudge for J {
 /// A judge that checks its parameters.
 #[doc(hidden)]
 pub trait ChecksParams {
-    /// Checks the parameters; [`Judge::check_params`] calls this.
+    /// Checks the parameters. [`Judge::check_params`] calls this method.
     ///
     /// # Errors
-    /// Returns what is wrong and what to write instead.
+    /// Returns a message that says what is wrong and what to write instead.
     fn check(&self) -> Result<(), String>;
 }

@@ -39,11 +39,11 @@ dsrs_metrics_values::debug_as_display!(JudgeError);
 
 #[derive(Clone, PartialEq)]
 enum Kind {
-    /// No language model is configured, and nobody asked for the offline stand-in.
+    /// No language model is configured, and the offline stand-in was not requested.
     NoModel,
-    /// The call of a model failed.
+    /// The call to a model failed.
     Model(LmError),
-    /// Too few judges of the panel returned a verdict. This is the first error.
+    /// Too few judges of the panel returned a verdict. Contains the first of the judges' errors.
     NoQuorum(Box<JudgeError>),
     /// There is nothing to judge, so the judge abstains.
     NoItems,

@@ -22,7 +22,7 @@ use crate::spec::{MetricSpec, ScoreKind};
 /// Reads one input of a judge from an example.
 ///
 /// # Errors
-/// Fails if it is missing or has another type.
+/// Fails if the input is missing or has a different type.
 pub fn read_input<T>(inputs: &Example, name: &'static str) -> Result<Untrusted<T>, JudgeError>
 where
     T: for<'read> FieldType<'read>,
@@ -45,10 +45,10 @@ where
     input.map(Untrusted::new)
 }
 
-/// Like [`read_input`], with a default for a missing field.
+/// Like [`read_input`], but uses a default if the field is missing.
 ///
 /// # Errors
-/// Fails if it has another type.
+/// Fails if the field has a different type.
 pub fn read_input_or<T>(
     inputs: &Example,
     name: &'static str,
@@ -63,10 +63,10 @@ where
     }
 }
 
-/// Judges one example and returns the outputs, with the usage of the calls and a trace of them.
+/// Judges one example and returns the outputs, together with the usage and a trace of the calls.
 ///
 /// # Errors
-/// Fails for an invalid setting, a missing input, or a missing verdict.
+/// Fails if a setting is invalid, an input is missing, or the judge returns no verdict.
 pub fn forward<'a, J: Judge<Input: 'a>>(
     judge: &'a J,
     inputs: Example,

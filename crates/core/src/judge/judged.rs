@@ -28,8 +28,9 @@ impl<K> Judged<K> {
         }
     }
 
-    /// Combines the scores of two judges. It fails if either fails, preferring an error about the budget, and abstains
-    /// if one abstains and the other does not fail. The confidence is the smaller of the two.
+    /// Combines the scores of two judges. If either judge fails, the result is that judge's error; an error about the
+    /// budget takes precedence. If one judge abstains and the other does not fail, the result is an abstention. The
+    /// confidence is the smaller of the two.
     #[doc(hidden)]
     pub fn with(
         self,
@@ -110,7 +111,7 @@ impl Judgement {
 pub trait Kind {
     /// The kind of the score: a bool or a number.
     const KIND: ScoreKind;
-    /// States whether the score itself is a verdict.
+    /// Marks whether the score itself is a verdict.
     type Verdict;
 }
 

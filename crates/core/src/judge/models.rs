@@ -29,7 +29,7 @@ pub(super) fn shown(model: &JudgeModel) -> String {
 }
 
 /// The models of a scope: the default for judges that don't name a model, and how to connect to a model by name.
-/// `Models` is part of [`Settings`], so it applies to every judge that runs within the scope.
+/// `Models` is part of [`Settings`], and applies to every judge that runs within the scope.
 ///
 /// ```
 /// use dsrs_metrics::contract::Settings;
@@ -58,7 +58,7 @@ type Connect = dyn Fn(&str) -> Result<Arc<dyn LanguageModel>, LmError> + Send + 
 type ConnectEmbedder = dyn Fn(&str) -> Result<Arc<dyn EmbeddingModel>, LmError> + Send + Sync;
 
 impl Models {
-    /// Uses `lm` for judges that don't name a model.
+    /// Creates models whose default is `lm`, for judges that don't name a model.
     ///
     /// ```
     /// use dsrs_metrics::contract::Settings;
@@ -83,9 +83,9 @@ impl Models {
         }
     }
 
-    /// Makes judges that don't name a model use their offline stand-in, even if `DSRS_LM` is set. Their results are
-    /// marked. A run fails before the first row if a judge names a model or has no stand-in. A judge whose model was
-    /// passed as a value still calls that model.
+    /// Creates models that make judges without a named model use their offline stand-in, even if `DSRS_LM` is set.
+    /// Results of the stand-in are marked. A run fails before the first row if a judge names a model or has no
+    /// stand-in. A judge whose model was passed as a value still calls that model.
     ///
     /// ```
     /// use dsrs_metrics::contract::Settings;
@@ -109,8 +109,8 @@ impl Models {
         }
     }
 
-    /// Sets the function that connects to a model by its name, as `provider:model`. It is called for each row, so cache
-    /// the connections.
+    /// Sets the function that connects to a model by name (`provider:model`). The function is called for each row, so
+    /// cache the connections.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -165,10 +165,10 @@ impl Models {
         }
     }
 
-    /// Uses the model named by `DSRS_LM` as the default, and connects to any other model by name, with the API keys and
-    /// endpoints from the environment; see [`Lm`](crate::lm::Lm). One [ledger](Self::ledger) counts the calls of all
-    /// models, and models of the same account share its rate limits. Judges use these models unless their scope has its
-    /// own.
+    /// Creates models from the environment. `DSRS_LM` names the default model, and other models are connected to by
+    /// name, with the API keys and endpoints from the environment; see [`Lm`](crate::lm::Lm). One
+    /// [ledger](Self::ledger) counts the calls of all models, and models of the same account share its rate limits.
+    /// Judges use these models unless their scope sets its own.
     ///
     /// ```
     /// use dsrs_metrics::judge::Models;
@@ -200,7 +200,7 @@ impl Models {
         Some(id.trim().to_owned()).filter(|id| !id.is_empty())
     }
 
-    /// Builds each model on first use, once, with the same settings. `id` names the model for judges that don't name
+    /// Builds each model once, on first use, with the same settings. `id` names the model for judges that don't name
     /// one.
     #[cfg(feature = "lm")]
     #[doc(hidden)]
@@ -224,8 +224,8 @@ impl Models {
         }
     }
 
-    /// Returns the ledger of all calls, if the models come from the environment. A model passed as a value has its own
-    /// ledger.
+    /// Returns the ledger of all calls, or `None` if the models don't come from the environment. A model passed as a
+    /// value has its own ledger.
     ///
     /// ```
     /// use dsrs_metrics::judge::Models;
@@ -335,7 +335,7 @@ fn built(builder: LmBuilder) -> Result<Arc<dyn LanguageModel>, LmError> {
     }
 }
 
-/// A model whose API key is missing. Every call returns that error.
+/// A model whose API key is missing. Every call returns the error about the missing key.
 #[cfg(feature = "lm")]
 struct WithoutKey {
     id: String,
@@ -376,10 +376,11 @@ impl fmt::Debug for Models {
     }
 }
 
-/// Returns the vectors of several strings. Equal strings are embedded once.
+/// Returns the embedding vectors of several strings. Equal strings are embedded only once.
 ///
-/// If your judge or metric compares several strings, call this once for all of them. If `embedder` has no model of its
-/// own, this calls the model of the scope ([`Models::with_embedder`]), or the one named by `DSRS_EMBED`.
+/// If your judge or metric compares several strings, call this function once for all of them. If `embedder` has no
+/// model of its own, the function calls the model of the scope ([`Models::with_embedder`]), or the one named by
+/// `DSRS_EMBED`.
 ///
 /// ```
 /// use dsrs_metrics::judge;
@@ -431,8 +432,8 @@ pub async fn embed(embedder: &Embedder, texts: &[&str]) -> Result<Embeddings, Lm
 /// ```
 ///
 /// # Errors
-/// Returns [`LmErrorKind::Setting`](crate::lm::LmErrorKind::Setting) if no model is configured, or the error of
-/// connecting to the model.
+/// Returns [`LmErrorKind::Setting`](crate::lm::LmErrorKind::Setting) if no model is configured, or the error that
+/// occurred when connecting to the model.
 pub fn embedding_model(embedder: &Embedder) -> Result<Arc<dyn EmbeddingModel>, LmError> {
     match embedder {
         Embedder::Value(model) => Ok(Arc::clone(model)),
@@ -445,8 +446,8 @@ pub fn embedding_model(embedder: &Embedder) -> Result<Arc<dyn EmbeddingModel>, L
     }
 }
 
-/// Returns what a metric with this embedding model needs before its first row: the model, which a run probes once, or
-/// the reason why the metric cannot score any row.
+/// Returns the requirement of a metric with this embedding model: the model, which a run probes once before the first
+/// row, or the reason why the metric cannot score any row.
 ///
 /// ```
 /// use dsrs_metrics::judge;

@@ -33,7 +33,7 @@ pub struct OutputSpec {
 }
 
 impl OutputSpec {
-    /// Returns an output with this JSON schema.
+    /// Creates an output with this JSON schema.
     #[doc(hidden)]
     pub fn new(name: &'static str, desc: &'static str, schema: Value) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl OutputSpec {
         #[doc(hidden)]
         pub fn labelled(labels: &'static [&'static str]) => labels = labels;
 
-        /// Sets the list that determines the number of items: the output has one item for each of the list's items.
+        /// Sets the list that determines the number of items: the output has one item for each item of that list.
         #[doc(hidden)]
         pub fn each(each: Each) => each = Some(each);
 
@@ -176,9 +176,9 @@ impl fmt::Debug for Offline {
     }
 }
 
-/// Functions that can replace a judge's model with `.offline()` or `--offline`. They take the inputs as strings in the
-/// order of the signature (`None` for an input that the row lacks), and return the outputs by name; `reasoning` may be
-/// omitted.
+/// A function that replaces a judge's model if you call `.offline()` or pass `--offline`. Its arguments are the inputs
+/// as strings, in the order of the signature (`None` for an input that the row lacks). It returns the outputs by name;
+/// `reasoning` may be omitted.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -212,7 +212,7 @@ impl fmt::Debug for Offline {
     note = "write `fn name(inputs: &[Option<&str>]) -> serde_json::Map<String, serde_json::Value>`: the inputs as strings, in\nthe order of the struct, and the outputs by name"
 )]
 pub trait AnswersOffline {
-    /// Converts the function.
+    /// Converts the function into a stand-in.
     #[doc(hidden)]
     fn offline(self) -> Offline;
 }

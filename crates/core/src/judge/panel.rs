@@ -27,7 +27,7 @@ const CALLS_PER_QUESTION: u64 = 2;
 /// `#[param(default)] panel: dsrs_metrics::judge::Panel`.
 ///
 /// Two panels are equal if they return the same answer, so their concurrency is not compared. Models passed as values
-/// are equal if they are the same value.
+/// are equal only if they are the same instance.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Panel {
     lm: Option<JudgeModel>,
@@ -59,12 +59,13 @@ impl Panel {
         /// Sets how to aggregate the judges' answers.
         pub fn aggregation(aggregation: Aggregation) => settings.aggregation = Some(aggregation);
 
-        /// Sets how many judges are called concurrently per row. By default, all are.
+        /// Sets how many judges are called concurrently for each row. By default, all of them are.
         pub fn max_concurrent_judges(limit: usize) => settings.max_concurrent_judges = Some(limit);
 
         /// Sets how many judges must return a verdict for the row to have a score. By default, more than half must. The
-        /// headline counts rows that only some of the judges judged. If there are any, the command line exits with 1
-        /// unless you set a quorum. If the budget does not cover a judge, the row is skipped regardless of the quorum.
+        /// headline shows how many rows were judged by only some of the judges. If there are any such rows, the command
+        /// line exits with 1 unless you set a quorum. If the budget does not cover a judge, the row is skipped
+        /// regardless of the quorum.
         pub fn quorum(quorum: usize) => settings.quorum = Some(quorum);
 
         /// Sets the judge's threshold: the smallest passing value, or the largest if lower is better.
@@ -73,8 +74,8 @@ impl Panel {
         /// Replaces each score of the judge with 1 (pass) or 0 (fail). The judge must have a threshold.
         pub fn strict() => instance.strict = Some(true);
 
-        /// Sets the maximum expected cost of one verdict of one model, in millisatoshis. It also counts as the cost of
-        /// a call whose price is unknown.
+        /// Sets the maximum expected cost of one verdict of one model, in millisatoshis. This amount is also used as
+        /// the cost of a call whose price is unknown.
         pub fn cost_msats(cost_msats: u64) => instance.cost_msats = Some(cost_msats);
     }
 
@@ -91,8 +92,8 @@ impl Panel {
         self.prompted(|prompt| prompt.demos = demos)
     }
 
-    /// Sets extra context that follows the instruction. It is trusted like the instruction, so put text from others
-    /// into an input instead.
+    /// Sets extra context that follows the instruction. This context is trusted like the instruction, so put text from
+    /// others into an input instead.
     pub fn context(self, context: impl Into<String>) -> Self {
         let context = Some(context.into());
         self.prompted(|prompt| prompt.context = context)
@@ -110,7 +111,7 @@ impl Panel {
         self.prompt.as_ref().map(SharedPrompt::settings)
     }
 
-    /// Returns the judge's instruction: the panel's own, or that of the signature.
+    /// Returns the judge's instruction: the one set on the panel, or the signature's if the panel sets none.
     pub fn instruction_of<'a>(&'a self, signature: &'a Signature) -> &'a str {
         let own = self
             .prompt()
@@ -135,10 +136,10 @@ impl Panel {
         self
     }
 
-    /// Returns the judge's spec with its own threshold, strictness and cost.
+    /// Returns the judge's spec with the threshold, strictness and cost set on the panel.
     ///
     /// # Errors
-    /// Fails for a threshold or strictness that the judge does not support.
+    /// Fails if the judge does not support the threshold or strictness.
     #[doc(hidden)]
     pub fn spec<'a>(&self, declared: &MetricSpec<'a>) -> Result<MetricSpec<'a>, MetricError> {
         self.instance
@@ -152,7 +153,7 @@ impl Panel {
         self.instance.shown(declared)
     }
 
-    /// Returns the requirement of a judge with an invalid threshold or strictness.
+    /// Returns a requirement that reports an invalid threshold or strictness; `None` if both are valid.
     #[doc(hidden)]
     pub fn invalid_setting(&self, declared: &MetricSpec<'_>) -> Option<Requirement> {
         Requirement::unless(declared.name, self.instance.apply(*declared).map(|_| ()))
@@ -339,8 +340,8 @@ fn connect(
     }
 }
 
-/// Builds a judge without parameters: `PoliteJudge::builder()`. A judge with parameters has the same setters on its own
-/// builder.
+/// Builds a judge without parameters, as in `PoliteJudge::builder()`. If a judge has parameters, its own builder has
+/// the same setters.
 ///
 /// ```
 /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -399,7 +400,8 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
-        /// Uses the judge's offline stand-in, if it has one, instead of a model. Every result is marked.
+        /// Uses the judge's offline stand-in, if it has one, instead of a model. Every result of the stand-in is
+        /// marked.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -459,7 +461,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn aggregation(aggregation: Aggregation) in panel.aggregation;
 
-        /// Sets how many judges run concurrently, at least 1.
+        /// Sets how many judges run concurrently. The limit must be at least 1.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -470,7 +472,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn max_concurrent_judges(limit: usize) in panel.max_concurrent_judges;
 
-        /// Sets how many judges must return a score.
+        /// Sets how many judges must return a verdict for the row to have a score.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -571,7 +573,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn demos(demos: impl IntoIterator<Item = Example>) in panel.demos;
 
-        /// Sets extra context that follows the instruction and is trusted like it.
+        /// Sets extra context that follows the instruction. This context is trusted like the instruction.
         ///
         /// ```
         /// use std::sync::Arc;
@@ -593,7 +595,7 @@ impl<J> JudgeBuilder<J> {
         pub fn context(context: impl Into<String>) in panel.context;
     }
 
-    /// Returns the judge.
+    /// Builds the judge.
     ///
     /// ```
     /// use dsrs_metrics::judge::shipped::SemanticEquivalence;

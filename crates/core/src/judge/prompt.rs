@@ -46,11 +46,11 @@ const KEY: &[u8] = b"dsrs-metrics judge mark 1";
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
-    /// The instruction, the input fields and the output fields. All rows share it.
+    /// The system message: the instruction, the input fields and the output fields. All rows share this message.
     pub system: Arc<str>,
     /// The demonstrations, which precede the row.
     pub demos: Vec<Demo>,
-    /// The inputs of the row between fences.
+    /// The user message: the inputs of the row between fences.
     pub user: Arc<str>,
 }
 
@@ -78,9 +78,9 @@ pub struct Prompt {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Demo {
-    /// The inputs of the example between fences.
+    /// The user message: the inputs of the example between fences.
     pub user: Arc<str>,
-    /// The outputs, as JSON.
+    /// The assistant message: the outputs as JSON.
     pub assistant: Arc<str>,
 }
 
@@ -109,7 +109,7 @@ pub struct Demo {
 pub struct Fenced<'a> {
     /// The input's name.
     pub name: &'a str,
-    /// The value; `None` if the row has no such field.
+    /// The input's value; `None` if the row has no such field.
     pub content: Option<&'a str>,
 }
 

@@ -15,7 +15,7 @@ use super::steps::{Earlier, cited, without_numbers};
 use crate::json::describe::found;
 use crate::spec::ScoreRange;
 
-/// The outputs of a judge. `#[judge]` implements it.
+/// The outputs of a judge. `#[judge]` implements this trait.
 ///
 /// ```
 /// use dsrs_metrics::judge::{JudgeOutput, Reply};
@@ -35,7 +35,7 @@ use crate::spec::ScoreRange;
 /// }
 /// ```
 pub trait JudgeOutput: Sized + Send {
-    /// Reads every output; `None` if one is missing or invalid, and the reply records why.
+    /// Reads every output. Returns `None` if an output is missing or invalid, and records the reason in the reply.
     fn read(reply: &mut Reply<'_>) -> Option<Self>;
 }
 
@@ -194,7 +194,7 @@ impl<'a> Reply<'a> {
         })
     }
 
-    /// Reads one output.
+    /// Reads one output. Returns `None` if the output is missing or invalid, and records the reason in the reply.
     ///
     /// ```
     /// use dsrs_metrics::judge::{Answer, Reply};
@@ -252,7 +252,7 @@ impl<'a> Reply<'a> {
         number.map_or(value, |number| Value::from(number as i64))
     }
 
-    /// Returns why a value of the right type is invalid.
+    /// Returns the reason why a value of the right type is invalid, or `None` if the value is valid.
     fn violation(&self, name: &str, value: &Value) -> Option<String> {
         let spec = self.signature.output_spec(name)?;
         if let (Some(range), Some(number)) = (spec.range, value.as_f64())
@@ -275,7 +275,7 @@ impl<'a> Reply<'a> {
     }
 }
 
-/// Types that a judge's outputs may have: everything that implements `serde::Deserialize` and `JsonSchema`.
+/// A type that a judge's output can have. Every type that implements `serde::Deserialize` and `JsonSchema` is one.
 ///
 /// ```
 /// use dsrs_metrics::judge::Answer;
@@ -290,10 +290,10 @@ impl<'a> Reply<'a> {
     note = "an output is `bool`, a number, `String`, `Vec<_>`, an `Option` of these, or a type of yours: write `#[judge_output]`\nabove it, or derive `serde::Deserialize` and `schemars::JsonSchema`"
 )]
 pub trait Answer: Sized {
-    /// Returns the JSON schema.
+    /// Returns the type's JSON schema.
     fn schema() -> Value;
 
-    /// Reads the output `name`.
+    /// Reads the output named `name`.
     fn take(reply: &mut Reply<'_>, name: &str) -> Option<Self>;
 }
 

@@ -18,7 +18,7 @@ use crate::spec::MetricSpec;
 /// it.
 const SEED: u64 = 42;
 
-/// The question of a judge: instruction, inputs and outputs.
+/// A judge's question: its instruction, inputs and outputs.
 ///
 /// ```
 /// use dsrs_metrics::judge::{Judge, shipped::SemanticF1};
@@ -205,7 +205,7 @@ impl Signature {
         &self.instruction
     }
 
-    /// Iterates over the names of the inputs, in the order of the prompt.
+    /// Iterates over the names of the inputs, in the order in which the prompt lists them.
     ///
     /// ```
     /// use dsrs_metrics::judge::{Judge, shipped::PairwisePreference};

@@ -72,8 +72,8 @@ impl Signature {
         )))
     }
 
-    /// Adds a call before the last one. `call` has its instruction and output, and `from` the inputs and steps that it
-    /// reads, by position among the inputs and the steps so far.
+    /// Adds a call before the last one. `call` contains the step's instruction and output. `from` lists the inputs and
+    /// steps that the call reads, by position among the inputs and the steps added so far.
     #[doc(hidden)]
     pub fn step(mut self, mut call: Self, from: &'static [usize], cost_msats: Option<u64>) -> Self {
         if let Some(OutputSpec { name, desc, .. }) = call.outputs.first() {
@@ -94,7 +94,7 @@ impl Signature {
     }
 }
 
-/// The list that determines how many items an output has, and what an empty list means.
+/// The list that determines how many items an output has, and how to score a row if the list is empty.
 #[derive(Debug, Clone, Copy)]
 #[doc(hidden)]
 pub struct Each {
@@ -102,11 +102,11 @@ pub struct Each {
     pub empty: Empty,
 }
 
-/// What a row is worth if a list has no items.
+/// How to score a row whose list has no items.
 #[derive(Debug, Clone, Copy)]
 #[doc(hidden)]
 pub enum Empty {
-    /// It has this score.
+    /// The row gets this score.
     Score(f64),
     /// The judge abstains.
     Abstain,

@@ -12,8 +12,8 @@ use serde_json::Value;
 use crate::rows::dynamic::{Trace, TraceStep};
 use crate::trajectory::{Message, Role, Subagent, SubagentTrajectory, Trajectory};
 
-/// A value from a row. It does not implement [`Display`](fmt::Display), so it cannot be interpolated into a prompt; it
-/// appears only inside a fence ([`Prompt`](super::Prompt)).
+/// A value from a row. It does not implement [`Display`](fmt::Display), so it cannot be interpolated into a prompt.
+/// Instead, it appears only inside a fence ([`Prompt`](super::Prompt)).
 ///
 /// ```
 /// use dsrs_metrics::judge::Untrusted;
@@ -45,7 +45,7 @@ impl<T> Untrusted<T> {
         Self(value)
     }
 
-    /// Returns the value, for code that computes with it.
+    /// Returns a reference to the value, for code that computes with it.
     ///
     /// ```
     /// use dsrs_metrics::judge::Untrusted;
@@ -57,7 +57,7 @@ impl<T> Untrusted<T> {
         &self.0
     }
 
-    /// Returns the value, no longer marked as untrusted.
+    /// Returns the value, which is then no longer marked as untrusted.
     ///
     /// ```
     /// use dsrs_metrics::judge::Untrusted;
@@ -96,7 +96,7 @@ impl<T: Trusted> fmt::Display for Untrusted<T> {
     }
 }
 
-/// Types of row content that may be interpolated into a prompt: none.
+/// A type that may be interpolated into a prompt. No type of row content implements this trait.
 #[diagnostic::on_unimplemented(
     message = "row content cannot be interpolated into a prompt",
     label = "untrusted: the author of the row could instruct the judge",
@@ -104,7 +104,7 @@ impl<T: Trusted> fmt::Display for Untrusted<T> {
 )]
 trait Trusted {}
 
-/// The form of a value in a prompt: a string as is, anything else as JSON.
+/// A value as it appears in a prompt: a string unchanged, anything else as JSON.
 ///
 /// ```
 /// use dsrs_metrics::judge::{Judge, shipped::LlmJudge};
@@ -176,7 +176,7 @@ impl fmt::Debug for Content {
     }
 }
 
-/// Types that a judge's inputs may have: everything that implements `serde::Serialize`.
+/// A type that a judge's input can have. Every type that implements `serde::Serialize` is one.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -210,7 +210,7 @@ impl fmt::Debug for Content {
     note = "an input is `String`, `bool`, a number, `Vec<_>`, an `Option` of these, or any type that derives\n`serde::Serialize` and `serde::Deserialize`"
 )]
 pub trait Shown {
-    /// Returns the form of the value in a prompt.
+    /// Returns the value as it appears in a prompt.
     fn shown(value: &Untrusted<Self>) -> Content
     where
         Self: Sized;
@@ -232,15 +232,15 @@ impl<T: Serialize> Shown for T {
     }
 }
 
-/// Returns the form of a list for whose items an output has one item each.
+/// Returns a list as it appears in a prompt if an output has one item for each of its items.
 #[doc(hidden)]
 pub fn shown_items<T: Serialize>(value: &Untrusted<T>) -> Content {
     serde_json::to_value(&value.0).map_or_else(|_| T::shown(value), Content::numbered)
 }
 
-/// The maximum size of a trace in a prompt, in bytes: about 8,000 tokens. A longer trace keeps only the first 4 KiB of
-/// each step's inputs and outputs, and only the first and last steps. A line between them states how many steps and
-/// bytes are left out.
+/// The maximum size of a trace in a prompt, in bytes: about 8,000 tokens. A longer trace is shortened to its first and
+/// last steps, each with only the first 4 KiB of its inputs and of its outputs. A line between the two parts states how
+/// many steps and bytes are left out.
 ///
 /// ```
 /// use dsrs_metrics::judge::MAX_TRACE_BYTES;
@@ -258,7 +258,7 @@ const MAX_NAME_BYTES: usize = 200;
 /// The bytes of the first steps, and of the last steps, of a shortened trace. The rest is for the line between them.
 const HALF_BYTES: usize = (MAX_TRACE_BYTES - 128) / 2;
 
-/// An input that is a `T` or an optional one.
+/// An input of type `T` or `Option<T>`.
 #[doc(hidden)]
 pub trait MaybeInput<T> {
     fn input(&self) -> Option<&T>;
@@ -276,8 +276,8 @@ impl<T> MaybeInput<T> for Option<T> {
     }
 }
 
-/// Returns the form of a trace in a prompt. Strings are JSON, so no value contains a line break and none can look like
-/// another step.
+/// Returns a trace as it appears in a prompt. Strings are JSON, so no value contains a line break and none can look
+/// like a separate step.
 #[doc(hidden)]
 pub fn shown_trace<T: MaybeInput<Trace>>(trace: &Untrusted<T>) -> Content {
     let trace = trace.get().input();
@@ -381,8 +381,8 @@ fn push_json(text: &mut String, value: &impl serde::Serialize, limit: usize) -> 
     rest.len()
 }
 
-/// Returns the form of a conversation in a prompt. Strings are JSON, so no value contains a line break and none can
-/// look like another message.
+/// Returns a conversation as it appears in a prompt. Strings are JSON, so no value contains a line break and none can
+/// look like a separate message.
 #[doc(hidden)]
 pub fn shown_conversation<T: MaybeInput<Trajectory>>(conversation: &Untrusted<T>) -> Content {
     let conversation = conversation.get().input();

@@ -16,8 +16,8 @@ use crate::score::{
 /// A metric's answer to one call.
 ///
 /// A synchronous metric returns [`Ready`](Self::Ready), so no future is allocated per row. A metric that waits, such as
-/// for a language model, returns [`Pending`](Self::Pending). You can await either one to get the score. To also get a
-/// row's contribution to a score of all rows, call [`resolved`](Self::resolved).
+/// for a language model, returns [`Pending`](Self::Pending). You can await either variant to get the score. To also get
+/// a row's contribution to a score over all rows, call [`resolved`](Self::resolved).
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -89,7 +89,7 @@ impl<'a> Answer<'a> {
         Self::Pending(answer)
     }
 
-    /// Returns the score of a metric that has finished, or `None` if it must be awaited.
+    /// Returns the score of a metric that has finished, or `None` if the answer must be awaited.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -114,7 +114,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Returns the metric's result: a score, or a row's contribution to the score of a metric over all rows.
+    /// Returns the metric's result: a score, or the row's contribution to a score over all rows.
     ///
     /// ```
     /// use dsrs_metrics::contract::{CorpusCounts, RowAnswer};

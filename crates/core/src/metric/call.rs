@@ -38,10 +38,10 @@ pub struct MetricCall<'a, G = Example, P = Prediction> {
     pub trace: Option<&'a Trace>,
     /// The predictor being scored, if the call scores only one step of the program.
     pub pred_name: Option<&'a str>,
-    /// That predictor's part of the trace.
+    /// The part of the trace that belongs to the scored predictor.
     pub pred_trace: Option<&'a Trace>,
-    /// The trace, usage and latency that the program returned with the prediction. They are only informative: unlike
-    /// [`trace`](Self::trace), they do not turn the score into a verdict.
+    /// The trace, usage and latency that the program returned with the prediction. These values are only informative:
+    /// unlike [`trace`](Self::trace), they do not turn the score into a verdict.
     pub run: Option<&'a ProgramRun>,
     /// Answers to this call, if metrics of one run are equal or share components.
     pub(crate) memo: Option<&'a Memo>,
@@ -82,7 +82,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         pub const fn without_memo() => memo = None;
 
         /// Declares that the answer's details, feedback and components are not read, so the metric need not explain its
-        /// score. A composite then leaves out purely numeric components.
+        /// score. Composites then leave out purely numeric components.
         ///
         /// ```
         /// use dsrs_metrics::metrics::Em;
@@ -134,8 +134,8 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         pub const fn with_spec(spec: Option<&'a MetricSpec<'a>>) => spec = spec;
     }
 
-    /// Returns `true` if the answer's details and feedback are read. A hand-written
-    /// [`Metric::answer`](crate::Metric::answer) may omit them otherwise.
+    /// Returns `true` if the answer's details and feedback are read. Otherwise, a hand-written
+    /// [`Metric::answer`](crate::Metric::answer) can omit them.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -163,7 +163,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         self
     }
 
-    /// Returns the steps of the program: the optimizer's trace, or the one that the program returned.
+    /// Returns the steps of the program: the optimizer's trace if there is one, or the trace that the program returned.
     ///
     /// ```
     /// use dsrs_metrics::runs::ProgramRun;
@@ -207,7 +207,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     }
 
     /// Returns the spec to validate the score against: the instance's own if it sets a threshold, strictness or cost,
-    /// otherwise `declared`. Use it in a hand-written [`Metric::answer`](crate::Metric::answer).
+    /// otherwise `declared`. Use this spec in a hand-written [`Metric::answer`](crate::Metric::answer).
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -226,7 +226,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         self.spec(const { &<M as Declared>::SPEC })
     }
 
-    /// Returns the same call with other rows.
+    /// Returns the same call with different rows.
     #[doc(hidden)]
     pub const fn over<'b, G2, P2>(self, gold: &'b G2, pred: &'b P2) -> MetricCall<'b, G2, P2>
     where
@@ -279,7 +279,7 @@ type FieldOr<T> = std::result::Result<T, Result<RowAnswer>>;
 /// Reads the field `N` of the gold row in the form `W`.
 ///
 /// # Errors
-/// Returns the metric's answer if the field is missing or has another type.
+/// Returns the metric's answer if the field is missing or has a different type.
 pub fn gold<'r, N, W: ReadAs<'r>, G: ReadField<'r, N, W>, P>(
     call: &MetricCall<'r, G, P>,
     field: &FieldSpec<'static>,
@@ -293,7 +293,7 @@ pub fn gold<'r, N, W: ReadAs<'r>, G: ReadField<'r, N, W>, P>(
 /// Reads the field `N` of the prediction in the form `W`.
 ///
 /// # Errors
-/// Returns the metric's answer if the field is missing or has another type.
+/// Returns the metric's answer if the field is missing or has a different type.
 pub fn pred<'r, N, W: ReadAs<'r>, G, P: ReadField<'r, N, W>>(
     call: &MetricCall<'r, G, P>,
     field: &FieldSpec<'static>,

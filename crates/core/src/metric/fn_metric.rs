@@ -31,7 +31,8 @@ pub trait MetricName: Into<String> {}
 #[diagnostic::do_not_recommend]
 impl<T: Into<String>> MetricName for T {}
 
-/// Creates a metric from a closure over dynamic rows. [`FnMetric`] has methods for threshold, range, tier and cost.
+/// Creates a metric from a closure over dynamic rows. To set its threshold, range, tier or cost, call the methods of
+/// [`FnMetric`].
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -57,7 +58,7 @@ impl<T: Into<String>> MetricName for T {}
 /// # }
 /// ```
 ///
-/// To also read what an optimizer passes, use [`traced_metric_fn`].
+/// To also read the values that an optimizer passes, use [`traced_metric_fn`].
 pub fn metric_fn<R, F, M>(name: impl MetricName, score: F) -> FnMetric
 where
     R: ClosureReturn<M>,
@@ -128,8 +129,8 @@ where
     }
 }
 
-/// A metric from a closure over the rows `G` and `P`. [`metric_fn`], [`typed_metric_fn`] and [`traced_metric_fn`]
-/// create it.
+/// A metric from a closure over the rows `G` and `P`, created by [`metric_fn`], [`typed_metric_fn`] or
+/// [`traced_metric_fn`].
 ///
 /// ```
 /// use dsrs_metrics::contract::FnMetric;
@@ -214,7 +215,7 @@ impl<G, P> FnMetric<G, P> {
         self
     }
 
-    /// Sets the interval that contains every value.
+    /// Sets the range: the interval that contains every value.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -263,7 +264,7 @@ impl<G, P> FnMetric<G, P> {
         self.checked()
     }
 
-    /// Scores one pair of rows. The closure is synchronous.
+    /// Scores one pair of rows with a synchronous closure.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -275,8 +276,8 @@ impl<G, P> FnMetric<G, P> {
     /// ```
     ///
     /// # Errors
-    /// Returns the closure's own error, or an error for an abstention, a value that is not finite or out of range, an
-    /// invalid threshold, or an asynchronous closure.
+    /// Returns the closure's own error. Also fails if the closure abstains, is asynchronous, or returns a value that is
+    /// not finite or out of range, or if the threshold is invalid.
     pub fn score(&self, gold: &G, pred: &P) -> Result<MetricScore>
     where
         G: Sync,
@@ -346,7 +347,7 @@ pub enum AtOnce {}
 #[derive(Debug)]
 pub enum Awaited {}
 
-/// Types that a metric's closure may return. `M` is a marker that the compiler infers.
+/// A type that a metric's closure may return. `M` is a marker that the compiler infers.
 ///
 /// ```
 /// # use dsrs_metrics::prelude::*;

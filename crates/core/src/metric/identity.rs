@@ -13,9 +13,9 @@ use crate::metric::Metric;
 use crate::score::OFFLINE_JUDGE;
 use crate::spec::{Direction, MetricSpec, ScoreRange};
 
-/// Everything the library can see that a metric's score depends on: the declaration with the version, the parameters,
-/// the names and contents of the [files](Metric::files) it reads, the models it calls (or that a judge scores offline),
-/// and a [fingerprint of its code](MetricSpec::code).
+/// Everything visible to the library that a metric's score depends on: the declaration with the version, the
+/// parameters, the names and contents of the [files](Metric::files) that the metric reads, the models that it calls (or
+/// that a judge scores offline), and a [fingerprint of its code](MetricSpec::code).
 ///
 /// The fingerprint covers only what the macro sees, not the functions that the code calls. Hand-written metrics have no
 /// fingerprint. Increment `version` when you change what a metric measures.
@@ -67,17 +67,17 @@ pub struct MetricIdentity {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IdentityDifference {
-    /// What differs, such as `` `threshold` `` or `` parameter `F1.profile` ``.
+    /// The part that differs, such as `` `threshold` `` or `` parameter `F1.profile` ``.
     pub place: String,
-    /// The first value, for a message.
+    /// The value in the first identity, formatted for a message.
     pub expected: String,
-    /// The other value, for a message.
+    /// The value in the other identity, formatted for a message.
     pub found: String,
 }
 
 impl MetricIdentity {
-    /// Returns the identity of a metric. This reads the metric's files. For a file that cannot be read, the identity
-    /// contains the reason.
+    /// Returns the identity of a metric. This reads the metric's files. If a file cannot be read, the identity contains
+    /// the reason instead of the file's content.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::MetricIdentity, metrics::Em, prelude::*};
@@ -128,8 +128,8 @@ impl MetricIdentity {
         }
     }
 
-    /// Returns the identity of a metric that another program evaluated, from its declaration and parameters. Without a
-    /// range, the range is unknown.
+    /// Returns the identity of a metric that a different program evaluated, from its declaration and parameters. If the
+    /// declaration has no range, the identity's range is unknown.
     #[doc(hidden)]
     pub fn of_other_program(spec: &MetricSpec<'_>, parameters: BTreeMap<String, String>) -> Self {
         let spec_range = spec.range;
@@ -151,7 +151,7 @@ impl MetricIdentity {
         }
     }
 
-    /// Adds the version and the parameters of a metric of the same name in another task.
+    /// Adds the version and the parameters of a metric with the same name in a different task.
     #[doc(hidden)]
     pub fn join(&mut self, other: &Self) {
         let add = |values: &mut String, value: &str| {
@@ -204,7 +204,7 @@ impl MetricIdentity {
         is_other && version(self) == version(other)
     }
 
-    /// Returns the parameters of the metric, by name.
+    /// Returns the metric's parameters by name.
     #[doc(hidden)]
     pub fn parameters(&self) -> &BTreeMap<String, String> {
         &self.parameters
@@ -216,7 +216,8 @@ impl MetricIdentity {
         &self.prompts
     }
 
-    /// Returns a parameter's value, or the threshold or strictness, as `--param` sets it; `None` if it is unknown.
+    /// Returns the value of a parameter, the threshold or the strictness, as you would write it for `--param`; `None`
+    /// if the value is unknown.
     #[doc(hidden)]
     pub fn parameter(&self, name: &str) -> Option<String> {
         if ["threshold", "strict"].contains(&name) {
@@ -233,7 +234,7 @@ impl MetricIdentity {
             .map(|(_, value)| value.clone())
     }
 
-    /// Returns which scores are better: higher or lower ones.
+    /// Returns the direction in which the metric's scores are better.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::{Direction, MetricIdentity}, metrics::Wer, prelude::*};
@@ -288,8 +289,8 @@ impl MetricIdentity {
     }
 }
 
-/// The settings that tell a reader what was measured: the version, the threshold, `strict`, the parameters, the files,
-/// the models, and the start of each prompt's hash. Strings are escaped and shortened as in messages.
+/// Shows the settings that tell a reader what was measured: the version, the threshold, `strict`, the parameters, the
+/// files, the models, and the start of each prompt's hash. Strings are escaped and shortened as in messages.
 ///
 /// ```
 /// use dsrs_metrics::{contract::MetricIdentity, metrics::F1, prelude::*, text::Profile};

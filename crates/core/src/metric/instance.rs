@@ -15,8 +15,8 @@ use crate::spec::instance_settings::{InstanceSettings, SettingError};
 /// Changes the threshold, strictness and cost of one instance of a metric. Every `#[metric]` has these methods. A judge
 /// has its own versions of them, which return the judge.
 ///
-/// The attribute sets the defaults, and the instance's spec has the changed values. Two metrics are equal only if their
-/// settings are equal. An invalid setting is reported before the first row and by every call.
+/// The attribute sets the defaults, and the instance's spec contains the changed values. Two metrics are equal only if
+/// their settings are equal. An invalid setting is reported before the first row and by every call.
 ///
 /// ```
 /// use dsrs_metrics::metrics::F1;
@@ -123,7 +123,7 @@ impl<M> Instance<M> {
         }
     }
 
-    /// Returns the instance, or the error of an invalid setting.
+    /// Returns the instance, or an error if a setting is invalid.
     #[doc(hidden)]
     pub fn checked(self) -> std::result::Result<Self, SettingError> {
         match &self.spec {
@@ -172,7 +172,7 @@ impl<M> Instance<M> {
         Self::new(self.metric, self.declared, self.settings)
     }
 
-    /// Returns the instance's spec. If a parameter names a field, only the spec from [`Metric::spec`] has that name.
+    /// Returns the instance's spec. If a parameter names a field, only [`Metric::spec`] returns that field's name.
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::F1, prelude::*};
@@ -196,7 +196,7 @@ impl<M> Instance<M> {
     /// ```
     ///
     /// # Errors
-    /// Fails as [`Metric::evaluate`] does, or for an invalid setting.
+    /// Returns the same errors as [`Metric::evaluate`]. Also fails if a setting is invalid.
     pub fn score<G: Sync, P: Sync>(&self, gold: &G, pred: &P) -> Result<MetricScore>
     where
         M: Metric<G, P> + ScoredAtOnce<G>,

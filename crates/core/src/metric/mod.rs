@@ -33,7 +33,8 @@ use crate::spec::{MetricSpec, MetricTier};
 
 /// Scores a pair of rows. `G` is the gold row's type and `P` the prediction's; the defaults are the dynamic rows.
 ///
-/// `#[metric]` implements it for a function. A hand-written metric needs a name and [`evaluate`](Self::evaluate):
+/// `#[metric]` implements this trait for a function. A hand-written metric needs a name and
+/// [`evaluate`](Self::evaluate):
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -81,8 +82,8 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
             .map_or(MetricTier::Proxy, |declared| declared.spec().tier)
     }
 
-    /// Returns the maximum expected cost of one call, in millisatoshis. For a judge it covers one verdict of each model
-    /// of its panel, and one repair of each reply.
+    /// Returns the maximum expected cost of one call, in millisatoshis. For a judge, the cost covers one verdict from
+    /// each model of its panel, and one repair of each reply.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -113,12 +114,12 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// Returns an error for a missing or unreadable field, a score that is not finite or out of range, or an
-    /// abstention, and passes on the metric's own error.
+    /// Returns the metric's own error. Also fails if a field is missing or unreadable, if the score is not finite or
+    /// out of range, or if the metric abstains.
     #[rustfmt::skip] // rustc shows this line where `impl Metric` lacks the attribute.
     async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore>; // write `#[async_trait]` above `impl Metric`
 
-    /// Scores one pair of rows synchronously. If the metric may be asynchronous, the compiler says what to write
+    /// Scores one pair of rows synchronously. If the metric may be asynchronous, the compiler tells you what to write
     /// instead.
     #[doc(hidden)]
     fn score(&self, gold: &G, pred: &P) -> Result<MetricScore>
@@ -128,8 +129,8 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         answer::at_once(self, gold, pred)
     }
 
-    /// Scores one call. The harness, composites, `Scorer` and the command line call this. The answer also has the
-    /// verdict, feedback and named scores.
+    /// Scores one call. The harness, composites, `Scorer` and the command line call this method. Besides the score, the
+    /// answer contains the verdict, feedback and named scores.
     ///
     /// By default, it awaits [`evaluate`](Self::evaluate) and validates the score against [`spec`](Self::spec).
     ///
@@ -151,9 +152,9 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         })
     }
 
-    /// Returns the metric's declaration. By default, it has the name, tier and cost of the other methods and the range
-    /// [0, 1]; a score outside that range is an error. In a hand-written metric, override this method to declare
-    /// another range, a direction, a threshold or fields.
+    /// Returns the metric's declaration. By default, it consists of the name, tier and cost that the other methods
+    /// return, and the range [0, 1]; a score outside that range is an error. In a hand-written metric, override this
+    /// method to declare a different range, a direction, a threshold or fields.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -205,11 +206,11 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         true
     }
 
-    /// Scores pairs of rows, and returns one result for each, in order. An error of one pair does not affect the
+    /// Scores pairs of rows, and returns one result for each, in order. An error in one pair does not affect the
     /// others.
     ///
-    /// By default, it scores up to 32 pairs concurrently. If your metric can score several rows with one call, override
-    /// it together with [`batch_size`](Self::batch_size).
+    /// By default, up to 32 pairs are scored concurrently. If your metric can score several rows with one call,
+    /// override both this method and [`batch_size`](Self::batch_size).
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::F1, prelude::*};
@@ -237,9 +238,9 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     /// [`evaluate_batch`](Self::evaluate_batch). With the default, 1, they score each row with
     /// [`answer`](Self::answer).
     ///
-    /// A batch collects concurrent calls, so it is never larger than the number of rows evaluated concurrently. It owns
-    /// copies of its rows. Rows of types other than [`Example`] and [`Prediction`], calls with a trace and components
-    /// of composites are scored one by one.
+    /// A batch collects concurrent calls, so it is never larger than the number of rows evaluated concurrently. The
+    /// batch owns copies of its rows. Rows of types other than [`Example`] and [`Prediction`], calls with a trace and
+    /// components of composites are scored one by one.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -296,13 +297,13 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// Fails as [`evaluate`](Self::evaluate) does.
+    /// Returns the same errors as [`evaluate`](Self::evaluate).
     async fn grade(&self, call: MetricCall<'_, G, P>) -> Result<Grade> {
         answer::grade(self.answer(call), call.trace.is_some()).await
     }
 
-    /// Adds what the metric and its components need: language models, or the reason why they cannot score any row. A
-    /// harness probes each model once, before the first row is paid for.
+    /// Adds to `all` what the metric and its components require: language models, or the reason why they cannot score
+    /// any row. A harness probes each model once, before it pays for the first row.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -318,9 +319,9 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         }
     }
 
-    /// Adds the files whose content the score depends on, such as tests, a graph or a schema that a parameter names.
-    /// Their names and contents are part of the [`MetricIdentity`](crate::MetricIdentity) and thus of a stored score's
-    /// key: after a change, the metric is evaluated again.
+    /// Adds to `all` the files whose content the score depends on, such as tests, a graph or a schema that a parameter
+    /// names. Their names and contents are part of the [`MetricIdentity`](crate::MetricIdentity) and thus of a stored
+    /// score's key: if a file changes, the metric is evaluated again.
     ///
     /// `#[metric]` adds the files of parameters whose type implements [`NamesFiles`](crate::NamesFiles), such as
     /// [`PathBuf`](std::path::PathBuf). Override this method in a hand-written metric that reads files:

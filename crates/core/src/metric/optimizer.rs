@@ -9,11 +9,11 @@ use crate::rows::dynamic::{Example, Prediction, Trace};
 use crate::score::{Decided, FeedbackMetric, MetricError, Part, Result, Scored};
 use crate::spec::MetricSpec;
 
-/// A metric with a verdict. An optimizer can use it to accept or reject a trace.
+/// A metric with a verdict. An optimizer can use such a metric to accept or reject a trace.
 ///
-/// `#[metric]` implements it for functions that return `bool` or have a `threshold`. Closures, run-time composites and
-/// instances with their own settings implement it too, but if they have no verdict, each call returns an error. A
-/// hand-written metric needs one line:
+/// `#[metric]` implements this trait for functions that return `bool` or have a `threshold`. Closures, run-time
+/// composites and instances with their own settings implement it too, but if they have no verdict, each call returns an
+/// error. A hand-written metric implements it with one line:
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -74,8 +74,8 @@ pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> 
     /// ```
     ///
     /// # Errors
-    /// Fails as [`Metric::evaluate`] does, except that a missing field of the prediction is not an error. Also fails if
-    /// the score has no verdict. An error is not an acceptance.
+    /// Returns the same errors as [`Metric::evaluate`], except that a missing field of the prediction is not an error.
+    /// Also fails if the score has no verdict. An error does not count as an acceptance.
     async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool> {
         let call = MetricCall::new(gold, pred)
             .with_trace(trace)
@@ -110,7 +110,7 @@ const NO_VERDICT: &str = "expected a verdict, found a score only; set a threshol
 
 /// Scores with feedback, for reflective optimizers. Every [`Metric`] implements this trait.
 ///
-/// An optimizer that scores one predictor of a program passes the trace of the program and the name and trace of the
+/// An optimizer that scores one predictor of a program passes the program's trace, and the name and trace of the
 /// predictor:
 ///
 /// ```
@@ -133,18 +133,19 @@ pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Syn
     /// Returns the score and the feedback of a call.
     ///
     /// # Errors
-    /// Fails as [`Metric::evaluate`] does.
+    /// Returns the same errors as [`Metric::evaluate`].
     async fn feedback_of(&self, call: MetricCall<'_, G, P>) -> Result<FeedbackMetric>;
 
-    /// Returns the score and feedback of each objective of a call: one per named score, one per component with a score,
-    /// or a single one. The metadata contains the objective's `name`, and its `passed`, `range` and `details` if it has
-    /// them. The verdict of a named score compares its value with the metric's threshold.
+    /// Returns the score and feedback of each objective of a call. The objectives are the named scores, or the
+    /// components with a score; a metric with neither has a single objective. The metadata contains the objective's
+    /// `name`, and its `passed`, `range` and `details` if it has them. The verdict of a named score compares the
+    /// score's value with the metric's threshold.
     ///
     /// # Errors
-    /// Fails as [`Metric::evaluate`] does.
+    /// Returns the same errors as [`Metric::evaluate`].
     async fn objectives_of(&self, call: MetricCall<'_, G, P>) -> Result<Vec<FeedbackMetric>>;
 
-    /// Like [`feedback_of`](Self::feedback_of), without a trace.
+    /// Like [`feedback_of`](Self::feedback_of), but without a trace.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -158,12 +159,12 @@ pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Syn
     /// ```
     ///
     /// # Errors
-    /// Fails as [`Metric::evaluate`] does.
+    /// Returns the same errors as [`Metric::evaluate`].
     async fn feedback_metric(&self, example: &G, prediction: &P) -> Result<FeedbackMetric> {
         self.feedback_of(MetricCall::new(example, prediction)).await
     }
 
-    /// Like [`objectives_of`](Self::objectives_of), without a trace.
+    /// Like [`objectives_of`](Self::objectives_of), but without a trace.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -180,7 +181,7 @@ pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Syn
     /// ```
     ///
     /// # Errors
-    /// Fails as [`Metric::evaluate`] does.
+    /// Returns the same errors as [`Metric::evaluate`].
     async fn multi_objective_metric(
         &self,
         example: &G,
@@ -203,8 +204,8 @@ impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> FeedbackEvaluator<G, P> for M {
     }
 }
 
-/// Returns one objective per named score, one per component with a score, or a single one. The metadata contains the
-/// objective's `name`, and its `passed`, `range` and `details` if it has them.
+/// Returns one objective per named score or per component with a score, or a single objective if there are neither. The
+/// metadata contains the objective's `name`, and its `passed`, `range` and `details` if it has them.
 pub fn objectives(scored: Scored, spec: &MetricSpec<'_>) -> Vec<FeedbackMetric> {
     if !scored.parts().is_empty() {
         return scored

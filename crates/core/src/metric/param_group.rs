@@ -12,8 +12,8 @@ use crate::sentence::{Sentence, same, sentence};
 use crate::spec::{MetricSpec, ParamSpec};
 use crate::value_type::TypeHelp;
 
-/// A struct of parameters shared by several metrics. `#[derive(ParamGroup)]` implements it, and `#[param(flatten)]`
-/// adds the parameters to a metric.
+/// A struct of parameters shared by several metrics. `#[derive(ParamGroup)]` implements this trait, and
+/// `#[param(flatten)]` adds the parameters to a metric.
 ///
 /// Each field is a parameter and takes the same documentation, `default` and `into` as a `#[param]`. A field must have
 /// a default or be an `Option`, and its type must implement `Debug`, `Clone` and `Deserialize`. The struct must
@@ -72,7 +72,7 @@ pub trait ParamGroup: Send + Sync + Sized + 'static {
     /// The parameters, in the order of the struct.
     const PARAMS: &'static [ParamSpec<'static>];
 
-    /// States whether there is a [`DEFAULT`](Self::DEFAULT).
+    /// Marks whether there is a [`DEFAULT`](Self::DEFAULT).
     #[doc(hidden)]
     type Kind: DefaultKind;
 
@@ -91,7 +91,7 @@ pub trait ParamGroup: Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn read(params: &Params, spec: &MetricSpec<'static>) -> Result<Self, ParamError>;
 
-    /// Adds the files that the parameters name.
+    /// Adds the files that the parameters name to `all`.
     #[doc(hidden)]
     fn files(&self, metric: &str, all: &mut Vec<MetricFile>);
 
@@ -157,7 +157,7 @@ pub trait HasParams<G> {
     fn params_mut(&mut self) -> &mut G;
 }
 
-/// States whether the defaults of a struct of parameters are constants: [`ConstantDefaults`] or [`ComputedDefaults`].
+/// Marks whether the defaults of a struct of parameters are constants: [`ConstantDefaults`] or [`ComputedDefaults`].
 /// Only then is the metric's name a constant too, as it is for a metric with its own `#[param]`s.
 pub trait DefaultKind {
     /// Constant only if both are.

@@ -31,7 +31,7 @@ pub enum ParamError {
         /// The parameters that the metric has.
         known: Vec<String>,
     },
-    /// The parameter is required and has no value.
+    /// A required parameter has no value.
     #[error(
         "metric `{metric}` requires the parameter `{param}` ({expected}): --param {metric}.{param}=VALUE"
     )]
@@ -40,7 +40,7 @@ pub enum ParamError {
         metric: String,
         /// The missing parameter.
         param: String,
-        /// The description of its type.
+        /// A description of the parameter's type.
         expected: String,
     },
     /// The value cannot be read as the parameter's type.
@@ -51,11 +51,11 @@ pub enum ParamError {
     WrongType {
         /// The metric's name.
         metric: String,
-        /// The parameter.
+        /// The parameter's name.
         param: String,
-        /// The description of its type, with an example if there is one.
+        /// A description of the parameter's type, with an example if there is one.
         expected: String,
-        /// The given value.
+        /// The value that was given.
         found: String,
         /// The deserializer's message; empty if it adds nothing to the description.
         reason: String,
@@ -65,7 +65,7 @@ pub enum ParamError {
     Setting {
         /// The metric's name.
         metric: String,
-        /// The setting.
+        /// The setting's name.
         setting: &'static str,
         /// The expected value, the value found, and a fix.
         reason: String,
@@ -160,7 +160,7 @@ impl Params {
         text.is_some_and(|text| self.values.get(name).is_some_and(|value| value == text))
     }
 
-    /// Checks that the metric has all these parameters.
+    /// Checks that the metric has every parameter in this set.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::Params, metrics::{F1, IntentAccuracy}};
@@ -190,7 +190,7 @@ impl Params {
     }
 }
 
-/// A metric that can be created from [`Params`]. `#[metric]` implements it if every `#[param]` implements
+/// A metric that can be created from [`Params`]. `#[metric]` implements this trait if every `#[param]` implements
 /// `Deserialize`.
 ///
 /// ```
@@ -212,7 +212,7 @@ pub trait Configure: Sized {
     /// The metric's spec.
     const SPEC: MetricSpec<'static>;
 
-    /// Creates the metric with these parameters, and defaults for the rest.
+    /// Creates the metric with these parameters, using defaults for the rest.
     ///
     /// ```
     /// # use dsrs_metrics::contract::{Configure, Params};
@@ -289,7 +289,8 @@ impl<M: Declared<Start: Configures<M>>> Configure for M {
 /// Returns one parameter's value, or its default.
 ///
 /// # Errors
-/// Returns [`ParamError::Missing`] or [`ParamError::WrongType`].
+/// Returns [`ParamError::Missing`] if a required parameter has no value, and [`ParamError::WrongType`] if the value has
+/// the wrong type.
 pub fn read_param<T: DeserializeOwned>(
     params: &Params,
     spec: &MetricSpec<'static>,

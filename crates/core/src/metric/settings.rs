@@ -11,11 +11,11 @@ tokio::task_local! {
     static CURRENT: Settings;
 }
 
-/// Task-local values, one of each type, that apply within a scope: DSPy's `context`.
+/// Task-local values, at most one of each type, that apply within a scope: DSPy's `context`.
 ///
 /// An inner scope overrides the values it sets and inherits the others. The harness passes the scope in which it was
-/// started to every worker, so programs and metrics see it there. A task or thread that your program spawns starts
-/// without settings: pass it the result of [`current`](Self::current).
+/// started to every worker, so programs and metrics see the same settings. A task or thread that your program spawns
+/// starts without settings: pass it the result of [`current`](Self::current).
 ///
 /// ```
 /// use dsrs_metrics::contract::Settings;
@@ -42,7 +42,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Creates settings without values.
+    /// Creates settings without any values.
     ///
     /// ```
     /// # use dsrs_metrics::contract::Settings;
@@ -65,7 +65,7 @@ impl Settings {
         self
     }
 
-    /// Returns all values of the current scope.
+    /// Returns the settings of the current scope.
     ///
     /// ```
     /// # use dsrs_metrics::contract::Settings;
@@ -147,11 +147,12 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// The number of a row's current repeat, starting at 0. It is set while `Evaluate` runs a program and metrics with
-/// `repeats`.
+/// The zero-based number of a row's current repeat. `Evaluate` sets this number while it runs a program and metrics
+/// with `repeats`.
 ///
-/// Judges include it in their requests, so a stored reply to one repeat does not answer another. If your program stores
-/// replies itself, do the same, for example with [`LmRequest::with_draw`](crate::lm::LmRequest::with_draw).
+/// Judges include this number in their requests, so a reply stored for one repeat is not reused in a different repeat.
+/// If your program stores replies itself, do the same, for example with
+/// [`LmRequest::with_draw`](crate::lm::LmRequest::with_draw).
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -171,7 +172,7 @@ impl fmt::Debug for Settings {
 pub struct RepeatNumber(pub u32);
 
 impl RepeatNumber {
-    /// Returns the number of the current repeat; 0 outside of repeats.
+    /// Returns the number of the current repeat, or 0 outside of repeats.
     ///
     /// ```
     /// # use dsrs_metrics::contract::{RepeatNumber, Settings};

@@ -20,7 +20,7 @@ use crate::spec::{FieldSpec, MetricSpec};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Example {
-    /// The fields.
+    /// The example's fields.
     pub data: Fields,
     #[serde(skip)]
     input_keys: Option<Vec<String>>,
@@ -28,7 +28,7 @@ pub struct Example {
 
 // No macro generates these methods, so no compiler error about a call names one.
 impl Example {
-    /// Returns the value of a field.
+    /// Returns the value of a field, or `None` if the example has no such field.
     ///
     /// ```
     /// # use dsrs_metrics::example;
@@ -40,7 +40,7 @@ impl Example {
         self.data.get(name)
     }
 
-    /// Sets which fields are inputs of the program. The others are labels.
+    /// Sets which fields are inputs of the program. All other fields are labels.
     ///
     /// ```
     /// # use dsrs_metrics::example;
@@ -115,12 +115,12 @@ impl Example {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Prediction {
-    /// The fields.
+    /// The prediction's fields.
     pub data: Fields,
 }
 
 impl Prediction {
-    /// Returns the value of a field.
+    /// Returns the value of a field, or `None` if the prediction has no such field.
     ///
     /// ```
     /// # use dsrs_metrics::prediction;
@@ -179,15 +179,15 @@ fields_of!(Prediction {});
 pub struct TraceStep {
     /// The predictor's name within the program.
     pub predictor: String,
-    /// Its inputs.
+    /// The predictor's inputs.
     pub inputs: Example,
-    /// Its outputs.
+    /// The predictor's outputs.
     pub outputs: Prediction,
 }
 
 /// The steps that led a program to its prediction.
 ///
-/// If an optimizer passes a trace to a metric, the metric returns its verdict. A trace that a program returns
+/// If an optimizer passes a trace to a metric, the metric returns its verdict. A trace returned by a program
 /// ([`ProgramRun::trace`](crate::ProgramRun)) is only informative, so the metric still returns its score.
 ///
 /// ```
@@ -250,7 +250,7 @@ macro_rules! prediction {
 }
 
 impl MetricSpec<'_> {
-    /// Returns `true` if the rows have every required field, except those that may be missing from a prediction.
+    /// Returns `true` if the rows have every required field, ignoring fields that may be missing from a prediction.
     /// [`Metric::can_evaluate`](crate::Metric::can_evaluate) checks the fields' types.
     ///
     /// ```

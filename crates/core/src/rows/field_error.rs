@@ -30,30 +30,30 @@ use crate::spec::Side;
 pub enum FieldError {
     /// The row has no such field.
     Missing {
-        /// The missing field.
+        /// The missing field's name.
         field: Cow<'static, str>,
-        /// The fields that the row has instead.
+        /// The names of the fields that the row has instead.
         present: Vec<String>,
     },
     /// The value of the field is `null`.
     Null {
-        /// The field.
+        /// The field's name.
         field: Cow<'static, str>,
-        /// The type as the metric's author wrote it, or its description.
+        /// The expected type, as the metric's author wrote it, or a description of the type.
         expected: Cow<'static, str>,
     },
-    /// The field has a value of another type.
+    /// The field has a value of a different type.
     WrongType {
-        /// The field.
+        /// The field's name.
         field: Cow<'static, str>,
-        /// The type as the metric's author wrote it, or its description.
+        /// The expected type, as the metric's author wrote it, or a description of the type.
         expected: Cow<'static, str>,
-        /// The value that the field has.
+        /// The value of the field.
         found: String,
     },
-    /// The field has NaN or an infinity, which JSON has no numbers for.
+    /// The field contains NaN or an infinity, which JSON cannot represent.
     NotFinite {
-        /// The field.
+        /// The field's name.
         field: Cow<'static, str>,
     },
 }

@@ -24,7 +24,7 @@ use crate::json::numbers::is_not_finite;
 use crate::rows::{Absent, Cell, Example, FieldError, Fields, Given, Prediction, read_fields};
 use crate::spec::FieldSpec;
 
-/// A row type with static fields. Metrics over dynamic rows can score it without conversion.
+/// A row type with static fields. Metrics over dynamic rows can score such a row without conversion.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -52,7 +52,7 @@ use crate::spec::FieldSpec;
 /// # }
 /// ```
 ///
-/// If the metric reads a field that the row lacks, the compiler reports it:
+/// If the metric reads a field that the row lacks, the compiler reports an error:
 ///
 /// ```compile_fail
 /// use dsrs_metrics::prelude::*;
@@ -165,7 +165,7 @@ impl<'r, W: ReadAs<'r>> ReadAs<'r> for Optional<W> {
     type Output = Option<W::Output>;
 }
 
-/// Types that can be read from a field of a dynamic row: everything that implements `serde::Deserialize`.
+/// A type that can be read from a field of a dynamic row. Every type that implements `serde::Deserialize` is one.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -278,7 +278,7 @@ impl<'r, T: FieldType<'r>> ReadValue<'r> for Owned<T> {
     }
 }
 
-/// Types that a whole dynamic row can be read as: everything that implements `serde::Deserialize`.
+/// A type that a whole dynamic row can be read as. Every type that implements `serde::Deserialize` is one.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -327,7 +327,7 @@ impl<'r, T: Deserialize<'r>> RowType<'r> for T {
 /// Reads the field `N` of a row in the form `W`.
 ///
 /// # Errors
-/// Returns [`FieldError`] if the field is missing or has another type.
+/// Returns [`FieldError`] if the field is missing or has a different type.
 pub fn read<'r, N, W: ReadAs<'r>, R: ReadField<'r, N, W>>(
     row: &'r R,
     field: &FieldSpec<'static>,
@@ -347,7 +347,7 @@ pub fn can_read<'r, N, W: ReadAs<'r>, R: ReadField<'r, N, W>>(
 /// `is_visible` is true if the function gets `None` for it.
 ///
 /// # Errors
-/// Returns [`FieldError`] if the field has another type.
+/// Returns [`FieldError`] if the field has a different type.
 pub fn read_or_note<'r, N, W: ReadAs<'r, Output = Option<T>>, T, R: ReadField<'r, N, W>>(
     row: &'r R,
     field: &FieldSpec<'static>,

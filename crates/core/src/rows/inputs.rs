@@ -7,7 +7,7 @@ use super::dynamic::Example;
 use crate::messages::{escape, suggest};
 
 dsrs_metrics_values::message_errors! {
-    /// Why a program cannot run on an example: its inputs are unknown or missing.
+    /// The error returned when a program cannot run on an example because its inputs are unknown or missing.
     ///
     /// ```
     /// use dsrs_metrics::{example, rows::InputError};
@@ -41,10 +41,10 @@ impl Example {
         self.inputs_in(None)
     }
 
-    /// Returns the names of the inputs: those of the example, or those of the run.
+    /// Returns the names of the inputs: the example's, or those of the run if the example declares none.
     ///
     /// # Errors
-    /// Returns [`InputError`] if neither declares them.
+    /// Returns [`InputError`] if neither the example nor the run declares inputs.
     #[doc(hidden)]
     pub fn input_names<'a>(
         &'a self,
@@ -86,7 +86,7 @@ pub fn as_example<G: 'static>(gold: &G) -> Option<&Example> {
         .or_else(|| gold.downcast_ref::<Box<Example>>().map(|gold| &**gold))
 }
 
-/// Returns the inputs of a row; `None` if they are not declared, or one is missing.
+/// Returns the inputs of a row; `None` if no inputs are declared, or if one is missing.
 pub fn inputs_of(example: &Example, of_run: Option<&[String]>) -> Option<Example> {
     example.inputs_in(of_run).ok()
 }

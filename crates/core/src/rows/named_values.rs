@@ -37,18 +37,19 @@ pub struct Fields {
     #[serde(skip)]
     #[doc(hidden)]
     pub textual: bool,
-    /// The fields of a textual row known to be strings, even if they look like lists.
+    /// The names of textual fields that are known to be strings, even if they look like lists.
     #[serde(skip)]
     #[doc(hidden)]
     pub strings: Vec<String>,
-    /// The fields that are null because they had NaN or an infinity. A metric that reads one fails on the row.
+    /// The names of the fields that are null because they contained NaN or an infinity. A metric that reads such a
+    /// field fails on the row.
     #[serde(skip)]
     #[doc(hidden)]
     pub not_finite: Vec<String>,
 }
 
 impl Fields {
-    /// Returns the value of a field.
+    /// Returns the value of a field, or `None` if the row has no such field.
     ///
     /// ```
     /// # use dsrs_metrics::rows::Fields;
@@ -241,7 +242,7 @@ impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for Fields {
 }
 
 dsrs_metrics_values::message_errors! {
-    /// Why a value cannot be converted into a row.
+    /// The error returned when a value cannot be converted into a row.
     ///
     /// ```
     /// use std::collections::BTreeMap;
@@ -255,7 +256,7 @@ dsrs_metrics_values::message_errors! {
 }
 
 impl Fields {
-    /// Returns the fields of a struct or a map, in order. A float that is not finite becomes null, as in JSON.
+    /// Creates the fields from a struct or a map, in order. A float that is not finite becomes `null`, as in JSON.
     ///
     /// ```
     /// use dsrs_metrics::rows::Fields;
@@ -298,7 +299,7 @@ impl Fields {
 }
 
 impl Example {
-    /// Returns an example with the fields of a struct or a map.
+    /// Creates an example with the fields of a struct or a map.
     ///
     /// ```
     /// use dsrs_metrics::Example;
@@ -326,7 +327,7 @@ impl Example {
 }
 
 impl Prediction {
-    /// Returns a prediction with the fields of a struct or a map; see [`Example::from_serialize`].
+    /// Creates a prediction with the fields of a struct or a map; see [`Example::from_serialize`].
     ///
     /// ```
     /// use std::collections::BTreeMap;

@@ -20,7 +20,8 @@ use crate::rows::{Example, Fields, Prediction};
 pub struct Pair<G = Example, P = Prediction> {
     /// The row's id, unique within a run.
     pub id: String,
-    /// `true` if the row has no id of its own, so `id` is its position. Rows of two runs are then paired by position.
+    /// `true` if the row has no id of its own, so `id` is the row's position. Rows of two runs are then paired by
+    /// position.
     pub is_positional: bool,
     /// The labelled example.
     pub gold: G,
@@ -28,10 +29,10 @@ pub struct Pair<G = Example, P = Prediction> {
     pub pred: P,
     /// All other fields of the row, for grouping and labels.
     pub attributes: Fields,
-    /// The row's position in its file, if it was read from one.
+    /// The row's position in its file, if the row was read from a file.
     pub origin: Option<Origin>,
-    /// Latency, tokens and cost of the program that made the prediction, if known. Metrics read them, and result files
-    /// contain them.
+    /// The latency, tokens and cost of the program that made the prediction, if known. Metrics can read these values,
+    /// and result files contain them.
     pub run: Option<Box<ProgramRun>>,
 }
 
@@ -68,7 +69,7 @@ impl<G, P> Pair<G, P> {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
-    /// The file.
+    /// The path of the file.
     pub file: Arc<Path>,
     /// The line number, starting at 1.
     pub line: u64,

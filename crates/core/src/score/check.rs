@@ -12,7 +12,7 @@ use crate::trajectory::Condition;
 
 /// A verdict, with the reason for a failure.
 ///
-/// A `Check` counts like a `bool`. Optimizers read the reason as feedback.
+/// A `Check` is scored like a `bool`. Optimizers use the reason as feedback.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Check;
@@ -55,13 +55,13 @@ impl Check {
         }
     }
 
-    /// Sets the feedback, which a pass may have too.
+    /// Sets the feedback. A pass can have feedback too.
     pub fn with_feedback(mut self, feedback: impl Into<String>) -> Self {
         self.feedback = Some(feedback.into());
         self
     }
 
-    /// Creates a failure if there is a reason, and otherwise a pass.
+    /// Creates a failure if there is a reason, or a pass if there is none.
     pub fn unless(reason: Option<String>) -> Self {
         Self {
             passed: reason.is_none(),
@@ -69,7 +69,8 @@ impl Check {
         }
     }
 
-    /// Creates a pass if all conditions are met, or a failure with the reasons of those that are not.
+    /// Creates a pass if all conditions are met. Otherwise, creates a failure with the reasons of the conditions that
+    /// are not.
     ///
     /// ```
     /// use dsrs_metrics::metrics::Check;
@@ -142,17 +143,17 @@ impl<T: MetricReturn> MetricReturn for Explained<T> {
     }
 }
 
-/// Why a built-in metric cannot score a row.
+/// The reason why a built-in metric cannot score a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Unscored {
     /// A field that the metric reads is missing or cannot be read.
     Field {
         /// The side of the row.
         side: Side,
-        /// The error of the field.
+        /// The error from reading the field.
         error: FieldError,
     },
-    /// The call of a language model or an embedding model failed.
+    /// The call to a language model or an embedding model failed.
     Model(LmError),
     /// Any other reason, as a message.
     Because(String),
@@ -198,7 +199,7 @@ pub fn at_least<T: Copy + PartialOrd + std::fmt::Display>(
 /// Checks the `beta` of F-beta.
 ///
 /// # Errors
-/// Returns what was found and what to write instead.
+/// Returns a message that says what was found and what to write instead.
 pub fn valid_beta(beta: f64) -> Result<(), String> {
     (beta.is_finite() && beta >= 0.0).then_some(()).ok_or_else(|| {
         format!(
@@ -213,7 +214,7 @@ impl Unscored {
         Self::Because(reason.to_string())
     }
 
-    /// Creates the error for a field with a value of another type.
+    /// Creates the error for a field with a value of a different type.
     #[doc(hidden)]
     pub fn wrong_type(
         side: Side,
@@ -265,7 +266,7 @@ impl<T: MetricReturn> MetricReturn for Result<T, Unscored> {
     }
 }
 
-/// Types that the function of `explain = ..` may return.
+/// A type that the function in `explain = ..` may return.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

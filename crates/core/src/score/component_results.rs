@@ -104,7 +104,7 @@ pub(crate) fn numbers(results: &[ComponentResult]) -> (u64, f64) {
 pub struct Component<'a> {
     /// The component's name.
     pub name: &'a str,
-    /// Its outcome.
+    /// The component's outcome.
     pub outcome: &'a Outcome,
 }
 

@@ -10,7 +10,7 @@ use crate::rows::missing::MissingFields;
 use crate::score::error::Result;
 use crate::stats::NotDefined;
 
-/// What a row contributes to the score of all rows: counts, values, sums. A `#[metric(corpus)]` function returns it.
+/// The contribution of a row to a score over all rows: counts, values, sums. A `#[metric(corpus)]` function returns it.
 ///
 /// Contributions are merged in any order, in a stream or on several machines, so the score must not depend on the
 /// order. Count in integers, and sort lists before you use them.
@@ -60,7 +60,7 @@ use crate::stats::NotDefined;
     note = "return `CorpusCounts`, a type of `dsrs_metrics::stats`, or a type that implements `CorpusState`,\nor an `Option` or `Result` of one of these"
 )]
 pub trait CorpusState: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
-    /// Adds the contribution of other rows.
+    /// Adds the contribution of other rows to this one.
     fn merge(&mut self, other: &Self);
 
     /// Returns the score of all merged rows.
@@ -74,19 +74,19 @@ pub trait CorpusState: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
     /// ```
     ///
     /// # Errors
-    /// Returns [`NotDefined`] if the rows determine no score. For example, a correlation is not defined if all values
-    /// are equal.
+    /// Returns [`NotDefined`] if the rows do not determine a score. For example, a correlation is not defined if all
+    /// values are equal.
     fn overall_score(&self) -> Result<f64, NotDefined>;
 
     /// Returns one row's contribution as written to a result file, with a `formula` key, so two files can be compared.
-    /// Returns `None`, the default, if `corpus/record.rs` cannot read it.
+    /// The default, `None`, is for a contribution that `corpus/record.rs` cannot read.
     #[doc(hidden)]
     fn record(&self) -> Option<Value> {
         None
     }
 }
 
-/// What one row, or several merged rows, contribute to the score of a corpus metric.
+/// The contribution of one row, or of several merged rows, to the score of a corpus metric.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Accuracy;
@@ -127,7 +127,8 @@ impl Counted {
         }
     }
 
-    /// Adds the contribution of other rows of the same metric. A contribution of another type is ignored.
+    /// Adds the contribution of other rows of the same metric to this one. A contribution of a different type is
+    /// ignored.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::Counted, stats::Brier};
@@ -151,7 +152,7 @@ impl Counted {
     /// ```
     ///
     /// # Errors
-    /// Returns [`NotDefined`] if the rows determine no score, or if the score is not finite.
+    /// Returns [`NotDefined`] if the rows do not determine a score, or if the score is not finite.
     pub fn score(&self) -> Result<f64, NotDefined> {
         let score = self.state.score()?;
         if score.is_finite() {
@@ -170,13 +171,14 @@ impl Counted {
         }
     }
 
-    /// Returns a row's contribution as written to a result file, if its type can be written.
+    /// Returns a row's contribution as written to a result file, or `None` if contributions of this type cannot be
+    /// written.
     #[doc(hidden)]
     pub fn record(&self) -> Option<Value> {
         self.state.record()
     }
 
-    /// Returns the state if it has this type.
+    /// Returns the state if it is of type `S`.
     ///
     /// ```
     /// use dsrs_metrics::contract::{CorpusCounts, Counted};

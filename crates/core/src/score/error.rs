@@ -25,7 +25,7 @@ use crate::spec::{ScoreRange, Side};
 /// ```
 pub type Result<T, E = MetricError> = std::result::Result<T, E>;
 
-/// Why a metric returned no score for a row, with the metric's name and the cost of the call.
+/// The error returned when a metric has no score for a row. It contains the metric's name and the cost of the call.
 ///
 /// ```
 /// use dsrs_metrics::{MetricError, contract::MetricErrorKind};
@@ -69,7 +69,7 @@ pub enum MetricErrorKind {
     Field {
         /// The side of the row.
         side: Side,
-        /// The error of the field.
+        /// The error from reading the field.
         error: FieldError,
     },
     /// The whole row could not be deserialized into the type of the metric's parameter.
@@ -83,13 +83,13 @@ pub enum MetricErrorKind {
     },
     /// The score is NaN or infinite.
     NotFinite {
-        /// The value.
+        /// The value that the metric returned.
         #[serde(serialize_with = "write_float", deserialize_with = "read_float")]
         value: f64,
     },
     /// The score is outside of the metric's declared range.
     OutOfRange {
-        /// The value.
+        /// The value that the metric returned.
         #[serde(serialize_with = "write_float", deserialize_with = "read_float")]
         value: f64,
         /// The declared range.
@@ -110,9 +110,9 @@ pub enum MetricErrorKind {
         /// The limit in seconds.
         seconds: f64,
     },
-    /// Proxies of a gate inside the metric rejected the row. The harness counts the row as gated, not as failed.
+    /// The proxies of a gate inside the metric rejected the row. The harness counts the row as gated, not as failed.
     Gated {
-        /// The proxies that rejected the row.
+        /// The names of the proxies that rejected the row.
         by: String,
     },
     /// The budget for language models does not cover the call. The harness counts the row as skipped, not as failed.
@@ -124,7 +124,7 @@ pub enum MetricErrorKind {
     MissingComponent {
         /// The component's name.
         component: String,
-        /// Why it has no score.
+        /// The reason why the component has no score.
         reason: String,
     },
     /// The metric returned `None`. The harness counts the row as an abstention, not as a failure.
@@ -134,7 +134,7 @@ pub enum MetricErrorKind {
 }
 
 impl MetricError {
-    /// Creates an error of the metric named `metric`.
+    /// Creates an error for the metric named `metric`.
     ///
     /// ```
     /// use dsrs_metrics::{MetricError, contract::MetricErrorKind};
@@ -220,7 +220,7 @@ impl MetricError {
         Self::new(metric, MetricErrorKind::Panicked { message })
     }
 
-    /// Sets the cost of the call, in millisatoshis. The budget is charged for it although the row has no score.
+    /// Sets the cost of the call, in millisatoshis. The budget is charged this cost even though the row has no score.
     ///
     /// ```
     /// # use dsrs_metrics::{MetricError, Outcome};
@@ -244,7 +244,7 @@ impl MetricError {
         &self.0.metric
     }
 
-    /// Returns the reason.
+    /// Returns the reason for the error.
     ///
     /// ```
     /// # use dsrs_metrics::{MetricError, contract::MetricErrorKind};
@@ -256,7 +256,7 @@ impl MetricError {
         &self.0.kind
     }
 
-    /// Returns the cost of the call, in millisatoshis, although the row has no score.
+    /// Returns the cost of the call, in millisatoshis, which is charged even though the row has no score.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -269,7 +269,7 @@ impl MetricError {
     }
 
     /// Returns `true` if a required field is missing from the prediction or `null`. For a composite, this refers to the
-    /// component that left it without a score.
+    /// component that left the composite without a score.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -305,7 +305,7 @@ impl MetricError {
         }
     }
 
-    /// Returns `true` if a field that the metric reads has NaN or an infinity, or one that its component reads.
+    /// Returns `true` if a field that the metric or its component reads contains NaN or an infinity.
     #[doc(hidden)]
     pub fn is_not_finite(&self) -> bool {
         match self.kind() {

@@ -9,9 +9,9 @@ use crate::score::{MetricError, MetricScore, Result, RowAnswer, Scored, row_answ
 use crate::spec::{MetricSpec, Side};
 
 impl Scored {
-    /// Returns the names of the fields that are missing from the prediction or `null`, if the metric scored it anyway
-    /// because `#[metric]` or `#[pred]` sets `missing`. For a composite, these are the missing fields of its
-    /// components.
+    /// Returns the names of the fields that are missing from the prediction or `null`, if the metric scored the
+    /// prediction anyway because `#[metric]` or `#[pred]` sets `missing`. For a composite, these are the missing fields
+    /// of its components.
     ///
     /// ```
     /// use dsrs_metrics::metrics::IntentAccuracy;
@@ -103,7 +103,7 @@ impl Scored {
     }
 
     /// Returns the judges that returned no verdict, on the panel of this judge or of one of the components. Judges
-    /// whose loss no quorum allows take precedence.
+    /// whose loss is not allowed by a quorum take precedence.
     #[doc(hidden)]
     pub fn lost_judges(&self) -> Option<&LostJudges> {
         let own = self.critique.as_ref().and_then(|it| it.lost.as_ref());
@@ -121,7 +121,7 @@ impl Scored {
 
     /// Returns the models that replied to the judges of the metric or its components, as their providers report them.
     ///
-    /// A judge that appears as several components of a composite is called once, and has an entry for each.
+    /// A judge that appears as several components of a composite is called once, but has an entry for each component.
     pub fn replied_by(&self) -> Vec<RepliedBy<'_>> {
         let mut all = Vec::new();
         self.each_replied_by(&mut |replied_by| all.push(replied_by));

@@ -2,7 +2,7 @@
 //!
 //! `scored.rs` has the score with its verdict and explanation, and `validated.rs` validates it against the metric's
 //! spec. `return_types.rs` and `check.rs` convert what a metric returns to a score. `error.rs` and `outcome.rs` have
-//! the reasons for a row without a score, `counted.rs` and `corpus/` contributions to a score of all rows, and
+//! the reasons for a row without a score, `counted.rs` and `corpus/` contributions to a score over all rows, and
 //! `replied_by.rs` the models that replied to a judge. `evaluate/` aggregates over rows.
 
 pub mod check;
@@ -53,7 +53,7 @@ pub const OFFLINE_JUDGE: &str = "offline-lexical";
 /// assert_eq!((score.value, score.confidence, score.cost_msats), (0.75, 1.0, 0));
 /// ```
 ///
-/// With serde, a confidence of 1, a cost of 0 and missing details are omitted.
+/// When serialized, a confidence of 1, a cost of 0 and missing details are omitted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MetricScore {
     /// The value, in the metric's declared range.
@@ -61,7 +61,7 @@ pub struct MetricScore {
     /// The confidence in the value, in [0, 1].
     #[serde(default = "certain", skip_serializing_if = "is_certain")]
     pub confidence: f64,
-    /// A human-readable explanation; cut off after 64 KiB in a result.
+    /// A human-readable explanation, which is cut off after 64 KiB in a result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<String>,
     /// The cost of the call, in millisatoshis.
@@ -87,7 +87,7 @@ pub(crate) const fn is_zero(number: &u64) -> bool {
 }
 
 impl MetricScore {
-    /// Creates a score with confidence 1, without details and cost.
+    /// Creates a score with confidence 1, no details and no cost.
     ///
     /// ```
     /// # use dsrs_metrics::optimizers::MetricScore;
@@ -103,7 +103,7 @@ impl MetricScore {
         }
     }
 
-    /// Adds an explanation.
+    /// Sets the details, which explain the score.
     ///
     /// ```
     /// # use dsrs_metrics::optimizers::MetricScore;
@@ -154,9 +154,9 @@ impl MetricScore {
 pub struct FeedbackMetric {
     /// The value, in the metric's declared range.
     pub score: f64,
-    /// The feedback; cut off after 64 KiB in a result.
+    /// The feedback, which is cut off after 64 KiB in a result.
     pub feedback: String,
-    /// Additional structured data; sorted by key in a result.
+    /// Additional structured data, which is sorted by key in a result.
     #[serde(serialize_with = "sorted")]
     pub metadata: HashMap<String, Value>,
 }
@@ -202,7 +202,7 @@ fn sorted<S: Serializer>(entries: &HashMap<String, Value>, to: S) -> Result<S::O
     entries.iter().collect::<BTreeMap<_, _>>().serialize(to)
 }
 
-/// Several named scores from one call; the first is the headline.
+/// Several named scores from one call, of which the first is the headline.
 ///
 /// ```
 /// use dsrs_metrics::contract::Scores;
@@ -215,7 +215,7 @@ pub struct Scores {
     parts: IndexMap<String, Part>,
 }
 
-/// One of several named scores.
+/// One of several named scores, with its value and feedback.
 ///
 /// ```
 /// use dsrs_metrics::{contract::Part, prelude::*};
@@ -280,7 +280,7 @@ impl Scores {
         self
     }
 
-    /// Adds feedback to the score that was added last.
+    /// Sets the feedback of the score that was added last.
     ///
     /// ```
     /// use dsrs_metrics::contract::Scores;

@@ -12,8 +12,8 @@ use crate::score::{Counted, MetricError, MetricErrorKind, Result, Scored};
 /// The outcome of one metric on one row. Only [`Scored`](Self::Scored) has a value; no other variant is converted to a
 /// number implicitly.
 ///
-/// With serde, an outcome has the form in which a store keeps it. This form may change between versions. A contribution
-/// to a score of all rows cannot be stored: its state has a type that the metric's author defined.
+/// An outcome is serialized in the format in which a store keeps it. This format may change between versions. A
+/// contribution to a score over all rows cannot be stored, because the metric's author defines the type of its state.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -29,7 +29,7 @@ use crate::score::{Counted, MetricError, MetricErrorKind, Result, Scored};
 pub enum Outcome {
     /// The metric returned a score.
     Scored(Scored),
-    /// A cheaper metric rejected the row, so this one was not evaluated.
+    /// A cheaper metric rejected the row, so this metric was not evaluated.
     Gated {
         /// The name of the metric that rejected the row.
         by: String,
@@ -41,7 +41,8 @@ pub enum Outcome {
         /// The cost, in millisatoshis, of a judge that was stopped between two calls.
         cost_msats: u64,
     },
-    /// The metric scores all rows together. This row has no score of its own but contributes to the score of all rows.
+    /// The metric scores all rows together. This row has no score of its own but contributes to the score over all
+    /// rows.
     #[serde(skip)]
     Counted(Counted),
     /// The metric returned `None`.
@@ -96,7 +97,7 @@ impl Outcome {
         self.scored().map(|scored| scored.score.value)
     }
 
-    /// Returns the cost of the call, in millisatoshis, even if it failed.
+    /// Returns the cost of the call, in millisatoshis, even if the call failed.
     ///
     /// ```
     /// # use dsrs_metrics::{MetricError, Outcome};
@@ -124,7 +125,7 @@ impl Outcome {
         }
     }
 
-    /// Returns `true` if the outcome, or that of a component, contributes to a score of all rows.
+    /// Returns `true` if the outcome, or that of a component, contributes to a score over all rows.
     #[doc(hidden)]
     pub fn has_contribution(&self) -> bool {
         match self {
@@ -207,7 +208,7 @@ impl From<MetricError> for Outcome {
     }
 }
 
-/// A metric's result for one row: a score, or the row's contribution to a score of all rows.
+/// A metric's result for one row: a score, or the row's contribution to a score over all rows.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Accuracy;
@@ -227,13 +228,13 @@ impl From<MetricError> for Outcome {
 pub enum RowAnswer {
     /// The score of the row.
     Scored(Scored),
-    /// The row's contribution to the score of a metric over all rows.
+    /// The row's contribution to a score over all rows.
     Counted {
         /// The name of the metric.
         metric: String,
         /// The cost of the call, in millisatoshis.
         cost_msats: u64,
-        /// The contribution.
+        /// The row's contribution.
         counted: Counted,
     },
 }

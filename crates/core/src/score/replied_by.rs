@@ -23,7 +23,7 @@ pub struct LostJudges {
     pub first_error: Box<str>,
 }
 
-/// How many replies one judge received from one reported model for one row.
+/// The number of replies that one judge received from one reported model for one row.
 ///
 /// Providers report which model replied because a name such as `gpt-6-luna` can point to different versions over time.
 ///

@@ -6,7 +6,7 @@ use crate::score::{
 };
 use crate::spec::{MetricSpec, ScoreKind};
 
-/// Types that a `#[metric]` function or a metric closure may return.
+/// A type that a `#[metric]` function or a metric closure may return.
 ///
 /// ```
 /// use dsrs_metrics::contract::{MetricReturn, ScoreKind};
@@ -26,13 +26,14 @@ use crate::spec::{MetricSpec, ScoreKind};
 pub trait MetricReturn {
     /// The kind of the score: bool or number.
     const KIND: ScoreKind;
-    /// States whether the value itself is a verdict: [`Decided`] or [`Undecided`].
+    /// Marks whether the value itself is a verdict: [`Decided`] or [`Undecided`].
     type Verdict;
 
     /// Returns the score, validated against the spec.
     ///
     /// # Errors
-    /// Fails with the metric's own error, or for an abstention or a value that the spec does not allow.
+    /// Returns the metric's own error. Also fails if the metric abstains or returns a value that the spec does not
+    /// allow.
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored>;
 }
 
@@ -138,9 +139,9 @@ impl<T: MetricReturn, E: std::fmt::Display> MetricReturn for Result<T, E> {
     }
 }
 
-/// A row's score together with its counts for the corpus's score.
+/// A row's score together with the row's counts for the corpus score.
 ///
-/// The summary of such a metric shows both: the mean of its rows and the corpus's score.
+/// The summary of such a metric shows both: the mean of the row scores, and the corpus score.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -173,12 +174,12 @@ impl<T: MetricReturn, E: std::fmt::Display> MetricReturn for Result<T, E> {
 pub struct WithCorpus<T> {
     /// The row's score.
     pub score: T,
-    /// The row's contribution to the corpus's score.
+    /// The row's contribution to the corpus score.
     pub counts: CorpusCounts,
 }
 
 impl<T> WithCorpus<T> {
-    /// Creates a row's score with its counts.
+    /// Creates a row's score with the row's counts.
     ///
     /// ```
     /// # use dsrs_metrics::contract::{CorpusCounts, WithCorpus};
@@ -201,7 +202,7 @@ impl<T: MetricReturn> MetricReturn for WithCorpus<T> {
     }
 }
 
-/// Types that a `#[metric(corpus)]` function may return: a [`CorpusState`], or an `Option` or `Result` of one.
+/// A type that a `#[metric(corpus)]` function may return: a [`CorpusState`], or an `Option` or `Result` of one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not what a row contributes to the score of all rows",
     label = "cannot be merged",
@@ -215,7 +216,7 @@ pub trait CorpusReturn {
     /// Returns the contribution.
     ///
     /// # Errors
-    /// Fails with the metric's own error, or for an abstention.
+    /// Returns the metric's own error. Also fails if the metric abstains.
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<RowAnswer>;
 }
 

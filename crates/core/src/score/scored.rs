@@ -62,7 +62,7 @@ pub(crate) struct Critique {
 
 impl Scored {
     /// Returns the metric's feedback, if there is any. If there is none, the details explain the score. For a
-    /// composite, this is the feedback of its components, worst first.
+    /// composite, returns the feedback of the components, worst first.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -92,7 +92,7 @@ impl Scored {
         details.filter(|details| self.feedback().as_deref() != Some(*details))
     }
 
-    /// Returns the score. A composite's details are those of its components.
+    /// Returns the score. The details of a composite are those of its components.
     ///
     /// ```
     /// use dsrs_metrics::metrics::{Em, F1};
@@ -161,7 +161,7 @@ impl Scored {
         self.all_components().into_iter().flat_map(Components::iter)
     }
 
-    /// Returns the structured data that belongs to the feedback.
+    /// Returns the structured data that accompanies the feedback.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -195,8 +195,8 @@ impl Scored {
             .map_or(&[], |critique| &critique.parts)
     }
 
-    /// Returns the row's contribution to the score of the whole corpus, if the metric has one. A composite has none;
-    /// its components keep their own.
+    /// Returns the row's contribution to the score of the whole corpus, if the metric has one. A composite has no
+    /// contribution; its components keep their own.
     ///
     /// ```
     /// use dsrs_metrics::contract::{CorpusCounts, WithCorpus};
@@ -320,7 +320,7 @@ impl Scored {
         self.critique.as_ref()?.components.as_ref()
     }
 
-    /// Converts the score to feedback: the metric's own feedback, its details, or a sentence with the value.
+    /// Converts the score to feedback: the metric's own feedback, the details, or a sentence with the value.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -341,8 +341,8 @@ impl Scored {
         }
     }
 
-    /// Returns the metric's result for an optimizer: the verdict if `tracing` and the metric has one, otherwise
-    /// the score.
+    /// Returns the metric's result for an optimizer: the verdict if `tracing` is `true` and the metric has a verdict,
+    /// and the score otherwise.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;

@@ -12,7 +12,7 @@ pub struct InstanceSettings {
     pub cost_msats: Option<u64>,
 }
 
-/// A setting of an instance that its metric does not support.
+/// The error returned when an instance has a setting that its metric does not support.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SettingError {
@@ -39,7 +39,7 @@ impl InstanceSettings {
     /// Returns the spec with these settings.
     ///
     /// # Errors
-    /// Fails for a setting that a metric with this spec does not support.
+    /// Fails if a metric with this spec does not support one of the settings.
     pub fn apply<'a>(
         &self,
         mut spec: MetricSpec<'a>,

@@ -30,7 +30,7 @@ use crate::value_type::TypeHelp;
 pub enum MetricTier {
     /// Cheap and fast: formats, syntax, token overlap. Runs first.
     Proxy,
-    /// Expensive and accurate: a language model, a sandbox. Runs for the rows that the proxies pass.
+    /// Expensive and accurate: a language model, a sandbox. Runs only on the rows that pass the proxies.
     Truth,
 }
 
@@ -68,7 +68,7 @@ pub enum ScoreKind {
     /// A number. The headline is the mean.
     #[default]
     Number,
-    /// One score of all rows, which is the headline. A single row has no value.
+    /// One score over all rows, which is the headline. A single row has no value.
     Corpus,
 }
 
@@ -100,7 +100,7 @@ impl ScoreRange {
     /// ```
     pub const UNIT: Self = Self { min: 0.0, max: 1.0 };
 
-    /// Returns `true` if `value` is in the range. NaN never is.
+    /// Returns `true` if `value` is in the range, and `false` for NaN.
     ///
     /// ```
     /// # use dsrs_metrics::contract::ScoreRange;
@@ -142,7 +142,7 @@ pub struct MetricSpec<'a> {
     pub name: &'a str,
     /// The documentation, as the author wrote it.
     pub doc: &'a str,
-    /// Proxy or truth.
+    /// The tier: proxy or truth.
     pub tier: MetricTier,
     /// The maximum expected cost of one call, in millisatoshis.
     pub cost_msats: u64,
@@ -165,12 +165,12 @@ pub struct MetricSpec<'a> {
     pub gold: &'a [FieldSpec<'a>],
     /// The fields read from the prediction.
     pub pred: &'a [FieldSpec<'a>],
-    /// `true` if the metric reads nothing else from the rows, so their other fields need not be decoded.
+    /// `true` if the metric reads no fields of the rows except `gold` and `pred`, so the others need not be decoded.
     #[serde(skip)]
     pub only_fields: bool,
     /// The parameters.
     pub params: &'a [ParamSpec<'a>],
-    /// The version of the score's definition. It is part of the key of every stored reply.
+    /// The version of the score's definition. The version is part of the key of every stored reply.
     pub version: &'a str,
     /// The fingerprint of the code: a hash of the function's tokens, a judge's `score`, or a composite's expression
     /// with its components. `None` if no macro saw the code.
@@ -207,7 +207,7 @@ impl<'a> MetricSpec<'a> {
         false
     }
 
-    /// Creates the spec of a proxy metric without cost: higher is better, no threshold, any finite value.
+    /// Creates the spec of a proxy metric without cost: higher is better, no threshold, and any finite value allowed.
     ///
     /// ```
     /// # use dsrs_metrics::contract::MetricSpec;
@@ -287,7 +287,7 @@ impl<'a> MetricSpec<'a> {
         pub const fn with_cost_msats(cost_msats: u64) => cost_msats = cost_msats;
     }
 
-    /// Sets the kind. For a bool, also sets the range to [0, 1].
+    /// Sets the kind. If the kind is a bool, also sets the range to [0, 1].
     ///
     /// ```
     /// # use dsrs_metrics::contract::{MetricSpec, ScoreKind, ScoreRange};
@@ -340,7 +340,8 @@ impl<'a> MetricSpec<'a> {
         /// ```
         pub const fn with_strict() => strict = true;
 
-        /// Sets the score of a prediction that lacks a required field. A hand-written metric must return it itself.
+        /// Sets the score of a prediction that lacks a required field. A hand-written metric must return this score
+        /// itself.
         ///
         /// ```
         /// # use dsrs_metrics::contract::MetricSpec;
@@ -409,8 +410,8 @@ impl<'a> MetricSpec<'a> {
         /// ```
         pub const fn with_version(version: &'a str) => version = version;
 
-        /// Sets the fingerprint of the code, which `#[metric]` and `#[judge]` compute. It is part of the metric's
-        /// [identity](crate::MetricIdentity).
+        /// Sets the fingerprint of the code, which `#[metric]` and `#[judge]` compute. The fingerprint is part of the
+        /// metric's [identity](crate::MetricIdentity).
         ///
         /// ```
         /// use dsrs_metrics::contract::MetricSpec;
@@ -517,7 +518,8 @@ impl<'a> MetricSpec<'a> {
         self.strict
     }
 
-    /// Returns `true` if a larger reported score is better. For a strict metric it always is, because a pass is 1.
+    /// Returns `true` if a larger reported score is better. For a strict metric, the result is always `true`, because a
+    /// pass is 1.
     ///
     /// ```
     /// # use dsrs_metrics::contract::{Direction, MetricSpec};
@@ -529,8 +531,8 @@ impl<'a> MetricSpec<'a> {
         self.strict || matches!(self.direction, Direction::HigherIsBetter)
     }
 
-    /// Returns tier, kind, range, direction, threshold and cost on one line, as `list` prints them. The documentation
-    /// of a metric's struct ends with this line.
+    /// Returns the tier, kind, range, direction, threshold and cost on one line, as `list` prints them. The
+    /// documentation of a metric's struct ends with this line.
     ///
     /// ```
     /// use dsrs_metrics::contract::MetricSpec;
@@ -670,7 +672,7 @@ fn is_false(value: &bool) -> bool {
     !*value
 }
 
-/// One configuration value of a metric: a `#[param]`.
+/// A configuration value of a metric: a `#[param]`.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -703,7 +705,8 @@ pub struct ParamSpec<'a> {
     pub default: Option<&'a str>,
     /// The parameter's documentation.
     pub doc: &'a str,
-    /// The fields whose names the parameter configures, by side of the row and position on that side.
+    /// The fields whose names the parameter configures, each given by its side of the row and its position on that
+    /// side.
     #[doc(hidden)]
     #[serde(skip)]
     pub names: &'a [(Side, usize)],

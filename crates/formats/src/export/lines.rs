@@ -1,5 +1,6 @@
-//! Formats with a JSON document in each line: scores of Langfuse as its API reference describes the body of `POST /api/public/scores`,
-//! and assessments of MLflow as `assessments.proto` describes the body of `POST /api/3.0/mlflow/traces/TRACE/assessments`.
+//! Formats with one JSON document per line: Langfuse scores, as its API reference describes the body of
+//! `POST /api/public/scores`, and MLflow assessments, as `assessments.proto` describes the body of
+//! `POST /api/3.0/mlflow/traces/TRACE/assessments`.
 
 use std::collections::BTreeMap;
 use std::io::Write;

@@ -1,7 +1,8 @@
-//! Export of result files to the formats of other programs, row by row.
+//! Export of result files, row by row, to the formats of other programs.
 //!
-//! `run.rs` reads a result file: first its scores, then its rows as often as a format needs them. It has information about the run,
-//! and the strings of a row. Each format has a folder or file; `lines.rs` writes the formats with a JSON document in each line.
+//! `run.rs` reads a result file: first its scores, and then its rows as often as a format needs them. It provides facts
+//! about the run and the texts of each row. Each format has its own folder or file; `lines.rs` writes the formats with
+//! one JSON document per line.
 
 mod every_eval_ever;
 #[cfg(feature = "inspect")]
@@ -19,24 +20,24 @@ use crate::error::FormatError;
 use crate::error::NO_INSPECT;
 use run::{ExportedRun, TextFields};
 
-/// A format that result files are converted to.
+/// A format to which result files can be converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExportFormat {
-    /// A log of inspect_ai: an `.eval` file. Requires the `inspect` feature.
+    /// An inspect_ai log, which is an `.eval` file. Requires the `inspect` feature.
     Inspect,
     /// *Every Eval Ever*, schema 0.3.0: a folder with a JSON file for the run and a JSONL file with the rows.
     EveryEvalEver,
-    /// Spans of OpenTelemetry with the attributes of OpenInference: OTLP JSON, one document in each line.
+    /// OpenTelemetry spans with OpenInference attributes: OTLP JSON, with one document per line.
     OpenInference,
-    /// Scores of Langfuse: the body of `POST /api/public/scores` in each line.
+    /// Langfuse scores: one body of `POST /api/public/scores` per line.
     Langfuse,
-    /// Assessments of MLflow: the body of `POST /api/3.0/mlflow/traces/TRACE/assessments` in each line.
+    /// MLflow assessments: one body of `POST /api/3.0/mlflow/traces/TRACE/assessments` per line.
     Mlflow,
 }
 
 impl ExportFormat {
-    /// All formats, each with its name on the command line and a noun.
+    /// All formats, each with its name on the command line and a description for messages.
     #[doc(hidden)]
     pub const ALL: [(Self, &str, &str); 5] = [
         (
@@ -55,7 +56,7 @@ impl ExportFormat {
     ];
 }
 
-/// A conversion of result files to the format of another program.
+/// Converts result files to the format of a different program.
 ///
 /// ```
 /// use dsrs_metrics::runs::formats::{Export, ExportFormat};
@@ -81,7 +82,7 @@ pub struct Export {
 }
 
 impl Export {
-    /// Returns a conversion to a format.
+    /// Creates a conversion to a format.
     ///
     /// ```
     /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
@@ -95,8 +96,8 @@ impl Export {
         }
     }
 
-    /// Sets a fact that the result file does not state or states differently, such as `model` or `organization`. The
-    /// guide's `formats` page lists the tags that each format reads.
+    /// Sets a fact that the result file does not state, or states differently, such as `model` or `organization`. For
+    /// the tags that each format reads, see the guide's `formats` page.
     ///
     /// ```
     /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
@@ -108,7 +109,7 @@ impl Export {
     }
 
     /// Sets the field that contains the program's input: an attribute, `gold.FIELD` or `pred.FIELD`. The default is
-    /// `gold.input` or, if a row lacks it, `gold.question`. If a row has neither, it is the gold row as JSON.
+    /// `gold.input` or, if a row lacks it, `gold.question`. If a row has neither, its gold row is used as JSON.
     ///
     /// ```
     /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
@@ -119,8 +120,8 @@ impl Export {
         self
     }
 
-    /// Sets the field that contains the right answer. The default is `gold.target` or, if a row lacks it,
-    /// `gold.answer`. A row may have neither.
+    /// Sets the field that contains the expected answer. The default is `gold.target` or, if a row lacks it,
+    /// `gold.answer`. If a row has neither, it is exported without one.
     ///
     /// ```
     /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
@@ -131,7 +132,7 @@ impl Export {
         self
     }
 
-    /// Sets the field that contains the program's answer. The default is `pred.answer` or, if a row lacks it, the
+    /// Sets the field that contains the program's answer. The default is `pred.answer` or, if a row lacks it, the whole
     /// prediction as JSON.
     ///
     /// ```
@@ -143,12 +144,12 @@ impl Export {
         self
     }
 
-    /// Converts a result file to a format that consists of one file, and returns notes on what that file leaves out.
-    /// The result file is read several times, so memory use is about 50 bytes per row, plus the longest row.
+    /// Converts a result file to a single-file format. Returns notes on what the output leaves out. The result file is
+    /// read several times, so memory use is only about 50 bytes per row, plus the longest row.
     ///
     /// # Errors
-    /// Returns a [`FormatError`] with the file and the row. For a format with several files, use
-    /// [`write_folder`](Self::write_folder).
+    /// Returns a [`FormatError`] that names the file and the row. Also fails if the format consists of several files;
+    /// use [`write_folder`](Self::write_folder) for these.
     pub fn write(&self, run: &Path, out: &mut dyn Write) -> Result<Vec<String>, FormatError> {
         if self.format == ExportFormat::EveryEvalEver {
             return Err(FormatError::new(
@@ -172,8 +173,8 @@ impl Export {
         Ok(notes)
     }
 
-    /// Converts a result file to a format with several files in a folder. Returns the files that were written, with
-    /// notes on what they leave out.
+    /// Converts a result file to a format that consists of several files in a folder. Returns the files that were
+    /// written, and notes on what they leave out.
     ///
     /// ```
     /// use dsrs_metrics::runs::formats::{Export, ExportFormat};
@@ -192,7 +193,7 @@ impl Export {
     /// ```
     ///
     /// # Errors
-    /// Returns a [`FormatError`] with the file and the row.
+    /// Returns a [`FormatError`] that names the file and the row.
     pub fn write_folder(
         &self,
         run: &Path,

@@ -1,7 +1,7 @@
-//! Spans with evaluations as OpenInference's `spec/annotations.md` describes them, in OTLP JSON.
+//! Spans with evaluations in OTLP JSON, as OpenInference's `spec/annotations.md` describes them.
 //!
-//! A row is one span of the kind `EVALUATOR`. If the row names the trace and the span that were evaluated, the span is a child of it,
-//! because a span that was sent cannot be changed.
+//! A row becomes one span of the kind `EVALUATOR`. If the row names the trace and the span that were evaluated, the new
+//! span is a child of the evaluated one, because a span cannot be changed after it was sent.
 
 use serde_json::{Value, json};
 

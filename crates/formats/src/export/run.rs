@@ -1,4 +1,4 @@
-//! The run that is exported: its rows and figures, facts about it, and the texts of a row.
+//! The run that is exported: its rows and figures, facts about it, and the texts of each row.
 
 use std::collections::BTreeMap;
 use std::fs;

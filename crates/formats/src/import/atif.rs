@@ -1,4 +1,4 @@
-//! Trajectories of ATIF, one document or one in each line. `dsrs_metrics::trajectory` reads their steps.
+//! ATIF trajectories: one document, or one per line. `dsrs_metrics::trajectory` reads their steps.
 
 use std::collections::BTreeMap;
 

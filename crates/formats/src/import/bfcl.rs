@@ -1,5 +1,6 @@
-//! Results of the Berkeley Function Calling Leaderboard, `BFCL_.._result.json`; with `BFCL_.._score.json`, which lists the rows that are
-//! wrong, and possible answers: <https://github.com/ShishirPatil/gorilla/tree/main/berkeley-function-call-leaderboard>.
+//! Results of the Berkeley Function Calling Leaderboard (`BFCL_.._result.json`), with `BFCL_.._score.json`, which lists
+//! the wrong rows, and with possible answers:
+//! <https://github.com/ShishirPatil/gorilla/tree/main/berkeley-function-call-leaderboard>.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Describes a file whose format is not the format that was named.
+//! Describes a file whose format differs from the one that was named.
 
 use std::fmt;
 use std::path::Path;
@@ -48,8 +48,8 @@ fn described(format: &str) -> String {
     format!("{}{rest} (`--from {format}`)", first.to_lowercase())
 }
 
-/// Describes a file of another program, with the option that reads it; `None` if the format is not recognized, or the
-/// file cannot be read.
+/// Describes a file of a different program, with the option that reads it. Returns `None` if the format is not
+/// recognized or the file cannot be read.
 pub fn recognize(file: &Path) -> Option<String> {
     if !file.is_file() {
         return None;

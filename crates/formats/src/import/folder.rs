@@ -1,4 +1,4 @@
-//! Reads folders: the logs of several tasks become one run, and some formats consist of several files.
+//! Reads folders. The logs of several tasks become one run, and some formats consist of several files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use super::format::{Converted, Epochs, ForeignFormat};
 use crate::error::FormatError;
 use crate::messages::escape;
 
-/// Returns these files, with the files of this format that a folder contains instead of the folder.
+/// Returns these files, with each folder replaced by the files of this format inside it.
 ///
 /// # Errors
-/// [`FormatError`], if a folder cannot be read or has no such file.
+/// Returns a [`FormatError`] if a folder cannot be read or contains no such file.
 #[doc(hidden)]
 pub fn source_files(format: ForeignFormat, files: &[&Path]) -> Result<Vec<PathBuf>, FormatError> {
     let mut all = Vec::new();

@@ -1,40 +1,40 @@
-//! The formats of other programs, and what a file of one becomes.
+//! The formats of other programs, and what their files are converted to.
 
 use crate::results::{ForeignRow, ForeignRun};
 
-/// A format of another program.
+/// A file format of a different program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForeignFormat {
-    /// A log of inspect_ai, `.eval` or `.json`, or a folder of them.
+    /// An inspect_ai log (`.eval` or `.json`), or a folder of such logs.
     Inspect,
-    /// The samples of a task of lm-eval, `samples_TASK_DATE.jsonl`, or a folder of them.
+    /// The samples of an lm-eval task (`samples_TASK_DATE.jsonl`), or a folder of such files.
     LmEval,
-    /// Spans of OpenTelemetry, in OTLP's JSON; with the `otel` feature, also in its protobuf.
+    /// OpenTelemetry spans in OTLP's JSON or, with the `otel` feature, also in OTLP's protobuf.
     Otlp,
-    /// Trajectories of the Agent Trajectory Interchange Format.
+    /// Trajectories in the Agent Trajectory Interchange Format (ATIF).
     Atif,
-    /// The results of promptfoo: `promptfoo eval --output results.json`.
+    /// promptfoo results: `promptfoo eval --output results.json`.
     Promptfoo,
-    /// A test run of deepeval, or goldens: `.json`, `.jsonl` or `.csv`.
+    /// A deepeval test run, or goldens: `.json`, `.jsonl` or `.csv`.
     Deepeval,
-    /// The results of ragas: `.csv`, `.json` or `.jsonl`.
+    /// ragas results: `.csv`, `.json` or `.jsonl`.
     Ragas,
-    /// Results of the Berkeley Function Calling Leaderboard, with their scores and possible answers.
+    /// Berkeley Function Calling Leaderboard results, with their scores and possible answers.
     Bfcl,
-    /// The statistics of a run of HELM: `per_instance_stats.json`, with `scenario_state.json`.
+    /// The statistics of a HELM run: `per_instance_stats.json`, with `scenario_state.json`.
     Helm,
-    /// Predictions for SWE-bench, and the report about them.
+    /// SWE-bench predictions, and the report about them.
     Swebench,
-    /// The output of OpenAI's batch API.
+    /// The output of the OpenAI batch API.
     OpenaiBatch,
-    /// Judgements (qrels) and a run of TREC.
+    /// TREC judgements (qrels) and a TREC run.
     Trec,
-    /// Transcripts of speech recognition: a reference and a hypothesis, `TEXT (ID)` in each line.
+    /// Speech recognition transcripts: a reference and a hypothesis, with `TEXT (ID)` on each line.
     Trn,
 }
 
 impl ForeignFormat {
-    /// All formats, each with its name on the command line and a noun.
+    /// All formats, each with its name on the command line and a description for messages.
     #[doc(hidden)]
     pub const ALL: [(Self, &str, &str); 13] = [
         (Self::Inspect, "inspect", "A log of inspect_ai"),
@@ -60,7 +60,7 @@ impl ForeignFormat {
         (Self::Trn, "trn", "Transcripts of speech recognition"),
     ];
 
-    /// Returns `true` if several files together contain the rows, such as gold labels and predictions.
+    /// Returns `true` if the rows are spread over several files, such as gold labels and predictions.
     #[doc(hidden)]
     pub const fn is_joined(self) -> bool {
         matches!(self, Self::Bfcl | Self::Swebench | Self::Trec | Self::Trn)
@@ -70,9 +70,9 @@ impl ForeignFormat {
 /// How to import a log's epochs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Epochs {
-    /// Repeats of one row, whose score is their mean.
+    /// As repeats of one row, whose score is their mean.
     Repeats,
-    /// Separate rows, to be scored again.
+    /// As separate rows, which can be scored again.
     Rows,
 }
 

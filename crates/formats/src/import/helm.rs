@@ -1,5 +1,5 @@
-//! A run of HELM: `per_instance_stats.json`, with prompts, references and completions from `scenario_state.json` in its folder:
-//! <https://github.com/stanford-crfm/helm>.
+//! A HELM run: `per_instance_stats.json`, with prompts, references and completions from `scenario_state.json` in the
+//! same folder: <https://github.com/stanford-crfm/helm>.
 
 use std::collections::HashMap;
 

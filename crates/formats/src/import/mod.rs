@@ -1,7 +1,7 @@
-//! Conversion of the files of other programs to result files.
+//! Conversion of files of other programs to result files.
 //!
-//! Each format has a folder or file. `text.rs` reads JSON with `NaN`, `scores.rs` makes outcomes and names of metrics, and `detect.rs`
-//! describes a file of another format.
+//! Each format has its own folder or file. `text.rs` reads JSON with `NaN`, `scores.rs` creates outcomes and metric
+//! names, and `detect.rs` describes a file in a different format.
 
 mod atif;
 mod bfcl;
@@ -37,8 +37,8 @@ use format::Converted;
 pub use format::{Epochs, ForeignFormat};
 pub(crate) use text::as_string;
 
-/// Converts a file to a result file of JSON Lines with its manifest, and returns notes on anything that you may not
-/// expect. All rows are held in memory.
+/// Converts a file to a JSON Lines result file with its manifest. Returns notes on anything you may not expect. All
+/// rows are held in memory.
 ///
 /// ```
 /// use dsrs_metrics::runs::formats::{Epochs, ForeignFormat, import_file};
@@ -57,7 +57,7 @@ pub(crate) use text::as_string;
 /// ```
 ///
 /// # Errors
-/// Returns a [`FormatError`] with the file and the place in it.
+/// Returns a [`FormatError`] that names the file and the position in it.
 pub fn import_file(
     format: ForeignFormat,
     epochs: Epochs,
@@ -67,10 +67,10 @@ pub fn import_file(
     import_files(format, epochs, &[file], out)
 }
 
-/// Converts files that together contain the rows, such as judgements and a run of TREC.
+/// Converts several files that together contain the rows, such as TREC judgements and a TREC run.
 ///
 /// # Errors
-/// Returns a [`FormatError`] with the file and the place in it.
+/// Returns a [`FormatError`] that names the file and the position in it.
 #[doc(hidden)]
 pub fn import_files(
     format: ForeignFormat,

@@ -1,4 +1,5 @@
-//! The output of OpenAI's batch API: Chat Completions or Responses, by `custom_id`. <https://platform.openai.com/docs/guides/batch>
+//! The output of the OpenAI batch API: Chat Completions or Responses, by `custom_id`.
+//! <https://platform.openai.com/docs/guides/batch>
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! Results of ragas: `result.to_pandas().to_csv(..)`, or its records in JSON. Columns that are no field of a sample are scores:
-//! <https://docs.ragas.io/en/stable/concepts/components/eval_sample/>.
+//! Results of ragas: `result.to_pandas().to_csv(..)`, or its records in JSON. Columns that are not fields of a sample
+//! are scores: <https://docs.ragas.io/en/stable/concepts/components/eval_sample/>.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Names of metrics, and outcomes of scores that another program computed.
+//! Metric names, and outcomes from scores that a different program computed.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;

@@ -1,4 +1,5 @@
-//! Predictions for SWE-bench, and the report about them, alone or together: <https://www.swebench.com/SWE-bench/guides/evaluation/>.
+//! SWE-bench predictions and the report about them, alone or together:
+//! <https://www.swebench.com/SWE-bench/guides/evaluation/>.
 
 use indexmap::IndexMap;
 use serde_json::Value;

@@ -1,4 +1,5 @@
-//! Parses JSON of other programs, within limits of size and depth. Python also writes `NaN` and `Infinity`, which JSON lacks.
+//! Parses JSON from other programs, within limits on size and depth. Also accepts `NaN` and `Infinity`, which Python
+//! writes although JSON does not allow them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! Judgements and runs of TREC (`QUERY 0 DOCUMENT GRADE` and `QUERY Q0 DOCUMENT RANK SCORE TAG`), and transcripts of speech recognition
-//! (`TEXT (ID)`).
+//! TREC judgements and runs (`QUERY 0 DOCUMENT GRADE` and `QUERY Q0 DOCUMENT RANK SCORE TAG`), and speech recognition
+//! transcripts (`TEXT (ID)`).
 
 use std::collections::HashSet;
 

@@ -25,7 +25,7 @@ use super::EmbeddingModel;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub enum Embedder {
-    /// The configured model.
+    /// The model configured in the scope or the environment.
     #[default]
     Configured,
     /// The model with this name.

@@ -51,7 +51,7 @@ impl Embeddings {
     }
 
     setters! {
-        /// Sets the number of tokens.
+        /// Sets the token usage.
         ///
         /// ```
         /// use dsrs_metrics::lm::{Embeddings, Usage};
@@ -62,7 +62,7 @@ impl Embeddings {
         /// ```
         pub fn with_usage(usage: Usage) => usage = usage;
 
-        /// Sets the cost in msat; `None` if it is unknown.
+        /// Sets the cost in msat. Pass `None` if the cost is unknown.
         ///
         /// ```
         /// use dsrs_metrics::lm::Embeddings;
@@ -88,7 +88,7 @@ impl Embeddings {
         &self.vectors
     }
 
-    /// Returns the number of tokens of the strings, if the model reports it.
+    /// Returns the token usage, if the model reports it.
     ///
     /// ```
     /// use dsrs_metrics::lm::{Embeddings, Usage};
@@ -101,7 +101,8 @@ impl Embeddings {
         self.usage
     }
 
-    /// Returns the cost of the calls in msat, including calls that an earlier run paid for; `None` if it is unknown.
+    /// Returns the cost of the calls in msat, including calls that an earlier run paid for. Returns `None` if the cost
+    /// is unknown.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, LmError, ScriptedEmbedder};
@@ -136,7 +137,7 @@ impl Embeddings {
         Ok(Self { vectors, ..self })
     }
 
-    /// Returns the cosine of the vectors at two positions; see [`cosine`]. `None` if a position is out of range.
+    /// Returns the cosine of the vectors at two positions, or `None` if a position is out of range; see [`cosine`].
     ///
     /// ```
     /// use dsrs_metrics::lm::Embeddings;
@@ -178,8 +179,8 @@ fn reason_against(texts: usize, vectors: &[Vec<f32>]) -> Option<String> {
         })
 }
 
-/// Returns the cosine of the angle between two vectors, in [-1, 1], or `None` if their lengths differ or one is all
-/// zeros.
+/// Returns the cosine of the angle between two vectors, in [-1, 1], or `None` if their lengths differ or if either
+/// vector is all zeros.
 ///
 /// Sums use double precision. A result that rounding moves beyond -1 or 1 is clamped.
 ///

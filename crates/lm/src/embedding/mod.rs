@@ -31,10 +31,12 @@ pub use self::static_vectors::StaticEmbedder;
 pub(super) use self::text_reply::{encoded, request};
 use super::LmError;
 
-/// An embedding model. It returns a vector for each string, and similar meanings have vectors in similar directions.
+/// An embedding model. It returns a vector for each string; strings with similar meanings get vectors in similar
+/// directions.
 ///
 /// `ProviderEmbedder` (a provider's model, feature `lm`), `StaticEmbedder` (vectors in a folder, feature
-/// `embed-static`) and [`ScriptedEmbedder`] (for tests) implement it. Your own implementation needs two methods:
+/// `embed-static`) and [`ScriptedEmbedder`] (for tests) implement this trait. Your own implementation needs two
+/// methods:
 ///
 /// ```
 /// use dsrs_metrics::async_trait;
@@ -72,8 +74,8 @@ use super::LmError;
     note = "implement `EmbeddingModel` for it, or use a `ScriptedEmbedder`; with the `lm` feature, `ProviderEmbedder::from_env()` returns the model of a provider"
 )]
 pub trait EmbeddingModel: Send + Sync {
-    /// Returns the model's name: `provider:model`, or `static:` and the hash of the files in a folder. It is part of a
-    /// metric's identity.
+    /// Returns the model's name: `provider:model`, or `static:` and the hash of the files in a folder. The name is part
+    /// of a metric's identity.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, ScriptedEmbedder};
@@ -82,8 +84,8 @@ pub trait EmbeddingModel: Send + Sync {
     /// ```
     fn id(&self) -> &str;
 
-    /// Returns the base URL of the API, unless it is the provider's default. It is part of a metric's identity because
-    /// two servers may use one name for different models.
+    /// Returns the base URL of the API, unless it is the provider's default. The URL is part of a metric's identity
+    /// because two servers may use one name for different models.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, ScriptedEmbedder};
@@ -117,7 +119,7 @@ pub trait EmbeddingModel: Send + Sync {
     /// Returns [`LmError`] if the call fails or returns vectors that [`Embeddings::new`] rejects.
     async fn embed(&self, texts: &[&str]) -> Result<Embeddings, LmError>;
 
-    /// Checks that the model answers. A run calls this before its first row. By default, it embeds one word.
+    /// Checks that the model answers. A run calls this before its first row. By default, this method embeds one word.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, LmError, ScriptedEmbedder};

@@ -14,7 +14,7 @@ use crate::{LanguageModel, Lm, LmBuilder, LmError, Usage, recording};
 
 /// A provider's embedding model, called over HTTP.
 ///
-/// It has the settings of [`Lm`]: the same providers, environment variables for keys and addresses, limits, retries,
+/// The settings are those of [`Lm`]: the same providers, environment variables for keys and addresses, limits, retries,
 /// prices and store. The request is `POST embeddings` in OpenAI's format. Each call embeds up to 64 strings.
 ///
 /// ```
@@ -63,8 +63,8 @@ impl ProviderEmbedder {
     /// ```
     ///
     /// # Errors
-    /// Returns [`LmErrorKind::Setting`](crate::LmErrorKind::Setting) if `DSRS_EMBED` is not set, and otherwise fails as
-    /// [`from_id`](Self::from_id) does.
+    /// Returns [`LmErrorKind::Setting`](crate::LmErrorKind::Setting) if `DSRS_EMBED` is not set. Otherwise, returns the
+    /// same errors as [`from_id`](Self::from_id).
     pub fn from_env() -> Result<Self, LmError> {
         match Variables::environment().get("DSRS_EMBED") {
             Some(id) => Self::from_id(&id),
@@ -92,7 +92,7 @@ impl LmBuilder {
     /// ```
     ///
     /// # Errors
-    /// Fails as [`build`](Self::build) does.
+    /// Returns the same errors as [`build`](Self::build).
     pub fn build_embedder(self) -> Result<ProviderEmbedder, LmError> {
         Ok(ProviderEmbedder::of(Arc::new(self.embedding().build()?)))
     }

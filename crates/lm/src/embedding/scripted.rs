@@ -67,7 +67,7 @@ impl ScriptedEmbedder {
         }
     }
 
-    /// Sets the vector of this string.
+    /// Sets the vector to return for this string.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, LmError, ScriptedEmbedder};
@@ -95,7 +95,7 @@ impl ScriptedEmbedder {
         /// ```
         pub fn named(id: impl Into<String>) => id = id.into();
 
-        /// Sets the function that returns the vector of every other string, or an error.
+        /// Sets the function that returns the vector of any other string, or an error.
         ///
         /// ```
         /// use dsrs_metrics::lm::{EmbeddingModel, LmError, LmErrorKind, ScriptedEmbedder};
@@ -110,7 +110,7 @@ impl ScriptedEmbedder {
         pub fn otherwise(vector: impl Fn(&str) -> Result<Vec<f32>, LmError> + Send + Sync + 'static)
             => otherwise = Some(Arc::new(vector));
 
-        /// Sets the tokens of each call.
+        /// Sets the token usage of each call.
         ///
         /// ```
         /// use dsrs_metrics::lm::{EmbeddingModel, LmError, ScriptedEmbedder, Usage};

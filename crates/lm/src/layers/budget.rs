@@ -11,12 +11,12 @@ use super::super::store::Store;
 use super::super::{LmError, LmErrorKind};
 use super::panel_reservation;
 
-/// A budget in msat for all calls of a run. Clones share it.
+/// A budget in msat for all calls of a run. Clones share the same budget.
 ///
 /// The highest possible cost of a call is reserved first and replaced by the actual cost afterwards. The limit
 /// therefore holds at any concurrency, unless a provider charges more tokens than a call allows
-/// ([`overrun`](Self::overrun)). A call that fits once other reservations are settled waits for them, because most
-/// calls cost far less than they might. A call that may have been charged without a reply (a timeout, a lost
+/// ([`overrun`](Self::overrun)). If a call would fit once other reservations are settled, it waits for them, because
+/// most calls cost far less than their maximum. A call that may have been charged without a reply (a timeout, a lost
 /// connection, an invalid reply) costs its whole reservation.
 ///
 /// ```
@@ -174,7 +174,7 @@ impl LmBudget {
             .saturating_sub(state.spent.saturating_add(state.reserved))
     }
 
-    /// Returns the highest possible cost, in msat, among the rejected calls; `None` if no call was rejected.
+    /// Returns the highest possible cost, in msat, among the rejected calls, or `None` if no call was rejected.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmBudget, LmRequest, Priced, Sampling, ScriptedLm};
@@ -195,7 +195,7 @@ impl LmBudget {
         lock(&self.state).largest_rejected
     }
 
-    /// Returns how far replies exceeded the tokens that their calls allowed.
+    /// Returns by how much replies exceeded the tokens that their calls allowed, or `None` if no reply did.
     ///
     /// ```
     /// use dsrs_metrics::lm::{
@@ -223,8 +223,8 @@ impl LmBudget {
         lock(&self.state).overrun.clone()
     }
 
-    /// Returns by how many msat the calls exceeded the budget. It is 0 unless a provider charges more tokens than a
-    /// call allows; see [`overrun`](Self::overrun).
+    /// Returns the amount by which the calls exceeded the budget, in msat. The result is 0 unless a provider charges
+    /// more tokens than a call allows; see [`overrun`](Self::overrun).
     ///
     /// ```
     /// use dsrs_metrics::lm::{
@@ -382,8 +382,8 @@ impl Drop for Reservation {
     }
 }
 
-/// Replies with more tokens than `max_tokens` allowed. The provider does not apply the limit, so calls may cost more
-/// than was reserved. See [`LmBudget::overrun`](super::LmBudget::overrun).
+/// A summary of the replies that had more tokens than `max_tokens` allowed. The provider does not enforce the limit, so
+/// calls may cost more than was reserved. See [`LmBudget::overrun`](super::LmBudget::overrun).
 ///
 /// ```
 /// use dsrs_metrics::lm::{
@@ -412,9 +412,9 @@ pub struct BudgetOverrun {
     pub replies: u64,
     /// The model of the longest such reply, as `provider:model`.
     pub model: String,
-    /// The tokens of that reply.
+    /// The number of tokens in that reply.
     pub tokens: u64,
-    /// The limit of that reply's call.
+    /// The token limit of that reply's call.
     pub max_tokens: u32,
 }
 

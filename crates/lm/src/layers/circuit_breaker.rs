@@ -11,7 +11,7 @@ use super::super::client::EndpointHash;
 use super::super::private::lock;
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest};
 
-/// When a [`Circuit`] opens, and for how long.
+/// The policy for when a [`Circuit`] opens, and for how long.
 ///
 /// ```
 /// use std::time::Duration;
@@ -26,7 +26,8 @@ pub struct CircuitPolicy {
     pub failure_threshold: u32,
     /// The minimum time these failures must span, so a burst does not open the circuit. Default: 10 s.
     pub failing_for: Duration,
-    /// How long the circuit stays open. Then one trial call is made; if it succeeds, the circuit closes. Default: 30 s.
+    /// How long the circuit stays open before one trial call is made. If that call succeeds, the circuit closes.
+    /// Default: 30 s.
     pub open_for: Duration,
 }
 
@@ -74,7 +75,7 @@ pub struct CircuitBreaker<L> {
     circuit: Circuit,
 }
 
-/// The state of a [`CircuitBreaker`]. Clones share it, so models at one address stop together.
+/// The state of a [`CircuitBreaker`]. Clones share the state, so models at the same address stop together.
 ///
 /// ```
 /// use std::time::Duration;
@@ -149,7 +150,7 @@ impl<L> CircuitBreaker<L> {
         Self::with_circuit(inner, Circuit::new(policy))
     }
 
-    /// Wraps `inner` with a circuit that other models may share.
+    /// Wraps `inner` with a circuit that other models can share.
     ///
     /// ```
     /// use std::error::Error;

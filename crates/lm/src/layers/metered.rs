@@ -35,7 +35,7 @@ pub struct Metered<L> {
 }
 
 impl<L> Metered<L> {
-    /// Records the calls of `inner` in `ledger`.
+    /// Wraps `inner` and records its calls in `ledger`.
     ///
     /// ```
     /// use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Layers: language models around another one. Each file has one layer and the state its clones share. What a layer
-//! does not override comes from the inner model.
+//! Layers: language models that wrap another one. Each file has one layer and the state its clones share. Methods that
+//! a layer does not override are forwarded to the inner model.
 
 #[cfg(feature = "lm")]
 mod budget;

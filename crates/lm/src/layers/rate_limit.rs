@@ -16,12 +16,12 @@ use super::super::model::probe_request;
 use super::super::private::lock;
 use super::super::{LanguageModel, LmError, LmReply, LmRequest};
 
-/// A limiter of requests and tokens per minute. Clones share the limits: use one limiter for all models of an account.
+/// A limiter for requests and tokens per minute. Clones share the limits: use one limiter for all models of an account.
 ///
 /// Calls wait in order of arrival; none is rejected. A tenth of the limit is available immediately and the rest is
-/// spread over the minute, so no 60 seconds exceed the limit. In the long run, nine tenths of the limit are usable. A
-/// call's tokens are estimated first (one per three bytes of the prompt, plus `max_tokens` or 1,024 for the reply) and
-/// corrected by the usage that the provider reports.
+/// spread over the minute, so the limit holds in any period of 60 seconds. In the long run, nine tenths of the limit
+/// are usable. A call's tokens are estimated first (one per three bytes of the prompt, plus `max_tokens` or 1,024 for
+/// the reply) and corrected by the usage that the provider reports.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, RateLimit, RateLimiter, ScriptedLm};
@@ -104,8 +104,8 @@ impl RateLimiter {
         self
     }
 
-    /// Sets the maximum number of tokens, prompts and replies together, in any 60 seconds; 0 counts as 1. A single call
-    /// above the limit waits until the whole limit is available.
+    /// Sets the maximum number of tokens in any 60 seconds, counting prompts and replies together; 0 counts as 1. A
+    /// single call above the limit waits until the whole limit is available.
     ///
     /// ```
     /// use std::time::Duration;
@@ -268,7 +268,7 @@ pub struct RateLimit<L> {
 }
 
 impl<L> RateLimit<L> {
-    /// Limits the calls of `inner` by `limiter`.
+    /// Wraps `inner` and limits its calls with `limiter`.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, RateLimit, RateLimiter, ScriptedLm};

@@ -7,12 +7,12 @@ use backon::{BackoffBuilder, ExponentialBuilder};
 
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usage};
 
-/// How often and after which delays a call is retried.
+/// The policy for how often and after which delays a call is retried.
 ///
 /// Only transient failures are retried ([`LmError::is_transient`]), and a truncated response only once because it was
-/// probably charged. The delays double and have jitter, so workers that failed together do not retry together. A delay
-/// that the provider requests (`Retry-After`) is the minimum; if it exceeds [`max_retry_after`](Self::max_retry_after),
-/// the call fails immediately.
+/// probably charged. The delays double and have jitter, so workers that failed together do not retry together. If the
+/// provider requests a delay (`Retry-After`), the call waits at least that long. If that delay exceeds
+/// [`max_retry_after`](Self::max_retry_after), the call fails immediately.
 ///
 /// ```
 /// use std::time::Duration;
@@ -28,9 +28,9 @@ pub struct RetryPolicy {
     pub max_attempts: u32,
     /// The first delay. Default: 0.5 s.
     pub initial_delay: Duration,
-    /// The upper limit of the doubling delay. Default: 30 s.
+    /// The maximum delay, at which doubling stops. Default: 30 s.
     pub max_delay: Duration,
-    /// The longest delay that a provider may request. Default: 2 min.
+    /// The longest delay that a provider may request without failing the call. Default: 2 min.
     pub max_retry_after: Duration,
 }
 
@@ -107,7 +107,7 @@ pub struct Retry<L> {
 }
 
 impl<L> Retry<L> {
-    /// Retries the calls of `inner`.
+    /// Wraps `inner` and retries its calls.
     ///
     /// ```
     /// use std::time::Duration;

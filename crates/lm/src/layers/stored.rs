@@ -46,7 +46,7 @@ pub struct Stored<L> {
 }
 
 impl<L> Stored<L> {
-    /// Keeps the replies of `inner` in `store`.
+    /// Wraps `inner` and keeps its replies in `store`.
     pub fn new(inner: L, store: Store) -> Self {
         Self::after(inner, store, 0)
     }

@@ -20,7 +20,7 @@ use super::layers::{Flight, SingleFlight};
 use super::private::lock;
 use super::{LanguageModel, Ledger, LmError, LmErrorKind, LmReply, LmRequest, Usage};
 
-/// An error reading or recording calls.
+/// The error returned when calls cannot be read or recorded.
 #[derive(thiserror::Error)]
 #[error("{message}")]
 pub struct ReplayError {
@@ -122,15 +122,15 @@ pub fn in_scope<F: Future>(future: F) -> impl Future<Output = F::Output> + use<F
     CURRENT.scope(Replay::current(), future)
 }
 
-/// The number of distinct calls of a replay.
+/// The numbers of distinct calls in a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Summary {
-    /// Calls that were recorded.
+    /// The number of calls that were recorded.
     pub recorded: usize,
-    /// Calls that were replayed from the file.
+    /// The number of calls that were replayed from the file.
     pub replayed: usize,
-    /// Calls of the file that were neither replayed nor recorded again. They stay in the file unless all calls were
-    /// recorded anew.
+    /// The number of calls in the file that were neither replayed nor recorded again. These calls stay in the file
+    /// unless all calls were recorded anew.
     pub unused: usize,
 }
 
@@ -138,8 +138,8 @@ impl Replay {
     /// Reads a file of recorded calls to replay. Any other call fails with [`LmErrorKind::NotRecorded`].
     ///
     /// # Errors
-    /// Returns [`ReplayError`] if the file is missing, cannot be read or has another format version, or a line is
-    /// damaged.
+    /// Returns [`ReplayError`] if the file is missing, cannot be read or has a different format version, or if a line
+    /// is damaged.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ReplayError> {
         let path = path.as_ref();
         let stored = file::read(path)?.ok_or_else(|| {
@@ -151,12 +151,12 @@ impl Replay {
         Ok(Self::new(path, Mode::Replaying, stored))
     }
 
-    /// Records calls to a file, which [`finish`](Self::finish) writes. With `keep`, calls already in the file are
-    /// replayed; otherwise each call is made again. Equal calls are made once.
+    /// Records calls to a file, which [`finish`](Self::finish) writes. If `keep` is `true`, calls already in the file
+    /// are replayed; otherwise each call is made again. Equal calls are made once.
     ///
     /// # Errors
-    /// Returns [`ReplayError`] if the file exists but is not a replay, has another format version or cannot be read, if
-    /// another recording to it is unfinished, or, with `keep`, if a line is damaged.
+    /// Returns [`ReplayError`] if the file exists but is not a replay, has a different format version or cannot be
+    /// read, if another recording to the file is unfinished, or if `keep` is `true` and a line is damaged.
     pub fn recording(path: impl AsRef<Path>, keep: bool) -> Result<Self, ReplayError> {
         let path = path.as_ref();
         // Locked before reading: another recording would lose its calls.
@@ -187,8 +187,8 @@ impl Replay {
         }
     }
 
-    /// Runs a future within which models replay or record their calls. It does not cover tasks that the future spawns;
-    /// see [`in_scope`].
+    /// Runs a future within which models replay or record their calls. The replay does not cover tasks that the future
+    /// spawns; see [`in_scope`].
     pub fn scope<F: Future>(
         self: &Arc<Self>,
         future: F,
@@ -196,7 +196,7 @@ impl Replay {
         CURRENT.scope(Some(Arc::clone(self)), future)
     }
 
-    /// Like [`scope`](Self::scope), for a function, such as one that blocks on a runtime.
+    /// Like [`scope`](Self::scope), but for a function, such as one that blocks on a runtime.
     pub fn scope_sync<T>(self: &Arc<Self>, run: impl FnOnce() -> T) -> T {
         CURRENT.sync_scope(Some(Arc::clone(self)), run)
     }
@@ -216,8 +216,8 @@ impl Replay {
         lock(&self.state).missing.clone()
     }
 
-    /// Writes the file if calls are recorded, and returns the number of calls. A crash leaves either the old file or
-    /// the complete new one.
+    /// Writes the file if calls are being recorded, and returns the numbers of calls. A crash leaves either the old
+    /// file or the complete new one.
     ///
     /// # Errors
     /// Returns [`ReplayError`] if the file cannot be written.

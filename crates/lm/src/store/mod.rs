@@ -31,8 +31,8 @@ use super::{LmError, LmErrorKind};
 /// judge and its version) and the draw ([`LanguageModel::effective_request`](super::LanguageModel::effective_request)).
 /// API keys are not part of it.
 ///
-/// Several processes can use one store at the same time. Only its user can read it, because prompts quote rows. It
-/// grows until you [prune](Self::prune) it. Any SQLite client can read the file.
+/// Several processes can use one store at the same time. Only its user can read it, because prompts quote rows. The
+/// store grows until you [prune](Self::prune) it. Any SQLite client can read the file.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm, Store, Stored};
@@ -123,10 +123,10 @@ impl Store {
         Ok(Self { shared })
     }
 
-    /// Opens the store in the folder `dir`; `None` if it does not exist.
+    /// Opens the store in the folder `dir`. Returns `None` if the store does not exist.
     ///
     /// # Errors
-    /// Fails as [`open`](Self::open) does.
+    /// Returns the same errors as [`open`](Self::open).
     #[doc(hidden)]
     pub fn open_existing(dir: &Path) -> Result<Option<Self>, LmError> {
         check_folder(dir)?;
@@ -150,10 +150,10 @@ impl Store {
         Some(dirs.cache_dir().to_owned())
     }
 
-    /// Returns the folder in `DSRS_STORE`, or the default folder.
+    /// Returns the folder that `DSRS_STORE` names, or the default folder if the variable is not set.
     ///
     /// # Errors
-    /// Returns [`LmErrorKind::NoStoreFolder`](super::LmErrorKind::NoStoreFolder) if there is neither.
+    /// Returns [`LmErrorKind::NoStoreFolder`](super::LmErrorKind::NoStoreFolder) if there is no such folder.
     #[doc(hidden)]
     pub fn chosen_dir() -> Result<PathBuf, LmError> {
         let variable = std::env::var_os("DSRS_STORE").filter(|value| !value.is_empty());
@@ -161,7 +161,7 @@ impl Store {
         dir.ok_or_else(|| LmErrorKind::NoStoreFolder.into())
     }
 
-    /// Returns the path of the file.
+    /// Returns the path of the store's file.
     ///
     /// ```
     /// use dsrs_metrics::lm::Store;

@@ -11,7 +11,7 @@ use crate::LmError;
 use crate::private::lock;
 use crate::record::{Hash, Record};
 
-/// The number and size of the records of a store.
+/// The number and size of the records in a store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreInfo {
@@ -21,21 +21,21 @@ pub struct StoreInfo {
     pub outputs: u64,
     /// The number of evaluations of metrics.
     pub evaluations: u64,
-    /// What the records originally cost, in millisatoshis. Unknown costs count as 0.
+    /// The original cost of the records, in millisatoshis. Unknown costs count as 0.
     pub cost_msats: u64,
     /// The size of the database in bytes.
     pub bytes: u64,
-    /// When the oldest and the newest record were stored, in seconds since 1970.
+    /// The times when the oldest and the newest record were stored, in seconds since 1970.
     pub stored_at: Option<(u64, u64)>,
 }
 
-/// What was removed from a store.
+/// The result of removing records from a store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pruned {
     /// The number of removed records.
     pub records: u64,
-    /// The size of the database in bytes, before and after.
+    /// The size of the database in bytes, before and after the removal.
     pub bytes: (u64, u64),
 }
 
@@ -77,8 +77,8 @@ impl Store {
         self.read(|connection| connection.query_row(last, (), |row| row.get(0)))
     }
 
-    /// Returns an error if results cannot be stored, because what is paid for would be lost. After a failed write, it
-    /// tries another one.
+    /// Returns an error if results cannot be stored, because paid results would be lost. If the last write failed, this
+    /// method tries a new write.
     #[doc(hidden)]
     pub fn check_writable(&self) -> Result<(), LmError> {
         if !lock(&self.shared.writer).has_failed {
@@ -141,8 +141,8 @@ impl Store {
         })
     }
 
-    /// Removes records older than `older_than`, then the oldest ones until the database is no larger than `max_bytes`.
-    /// This shrinks the file.
+    /// Removes records older than `older_than`, then removes the oldest records until the database is no larger than
+    /// `max_bytes`. This shrinks the file.
     ///
     /// ```
     /// use std::time::Duration;
@@ -210,7 +210,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Returns [`LmErrorKind::Store`](crate::LmErrorKind::Store) for the first damage.
+    /// Returns [`LmErrorKind::Store`](crate::LmErrorKind::Store) if the file is damaged, with the first damage found.
     pub fn check(&self) -> Result<(), LmError> {
         self.read(|connection| {
             let found: String =

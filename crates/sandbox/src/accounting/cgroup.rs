@@ -1,5 +1,5 @@
-//! The cgroup of one sandbox, created before its command starts and removed after it is killed; and the cgroup below
-//! which every sandbox gets its own.
+//! The cgroup of one sandbox, which is created before its command starts and removed after the command is killed. Also
+//! finds the parent cgroup in which these are created.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};

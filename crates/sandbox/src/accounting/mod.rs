@@ -1,7 +1,7 @@
 //! How the memory of a sandbox is accounted and limited.
 //!
-//! `cgroup.rs` creates and removes the cgroup of a sandbox. If no cgroup is delegated, `tasks.rs` adds up the memory in
-//! `/proc`. [`Meter`] checks the memory of one command.
+//! `cgroup.rs` creates and removes a sandbox's cgroup. If no cgroup is delegated, `tasks.rs` adds up the memory shown
+//! in `/proc`. [`Meter`] checks the memory of one command.
 
 mod cgroup;
 mod tasks;
@@ -18,8 +18,8 @@ use tasks::Tasks;
 
 /// How the memory of a sandboxed command is accounted and limited.
 ///
-/// [`Bubblewrap`](crate::Bubblewrap) uses the first one that this system supports. The command line's JSON uses the
-/// same names.
+/// [`Bubblewrap`](crate::Bubblewrap) uses the first mechanism that this system supports. The command line's JSON uses
+/// the same names.
 ///
 /// ```
 /// use dsrs_metrics::sandbox::Accounting;
@@ -31,15 +31,16 @@ use tasks::Tasks;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Accounting {
-    /// A cgroup (version 2) per sandbox. The kernel accounts all memory, including that of its own objects, and
+    /// Each sandbox has its own cgroup (version 2). The kernel accounts for all memory, including its own objects, and
     /// enforces the limit.
     ///
-    /// Requires a parent of this process's cgroup to be delegated with the `memory` and `pids` controllers. A user's
-    /// process must be able to write to it; for root, it must have the extended attribute `user.delegate` (systemd:
-    /// `Delegate=yes`). `systemd-run --user --scope dsrs-metrics ..` provides such a parent.
+    /// A parent of this process's cgroup must be delegated with the `memory` and `pids` controllers. If the process
+    /// belongs to a regular user, it must be able to write to that parent. If it runs as root, the parent must have the
+    /// extended attribute `user.delegate` (systemd: `Delegate=yes`). `systemd-run --user --scope dsrs-metrics ..`
+    /// provides such a parent.
     CgroupV2,
-    /// The sum over all processes and threads, read from `/proc` every 20 ms: anonymous memory, page tables, swap, the
-    /// files of the work directory, `/tmp` and `/dev/shm`, and the maximum that sockets can buffer.
+    /// The total over all processes and threads, read from `/proc` every 20 ms. It consists of anonymous memory, page
+    /// tables, swap, the files in the work directory, `/tmp` and `/dev/shm`, and the most that sockets can buffer.
     ///
     /// Memory that `/proc` does not show is refused: `memfd_create`, `vmsplice` and shared anonymous mappings fail with
     /// `EPERM`, `/dev/zero` cannot be mapped, and socket buffers keep their default sizes. Objects that the kernel
@@ -56,9 +57,9 @@ impl Accounting {
         USED.fetch_or(1 << self as u8, Ordering::Relaxed);
     }
 
-    /// Returns the mechanisms that sandboxed commands used in this process so far.
+    /// Returns the mechanisms that sandboxed commands have used in this process so far.
     ///
-    /// There is more than one only if providers were configured differently.
+    /// Returns more than one only if providers were configured differently.
     pub fn used() -> Vec<Self> {
         let used = USED.load(Ordering::Relaxed);
         let is_used = |it: &Self| used & (1 << *it as u8) != 0;

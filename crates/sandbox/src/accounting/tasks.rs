@@ -1,4 +1,4 @@
-//! The memory of a sandbox without a cgroup: that of its processes, files and sockets in `/proc`.
+//! The memory of a sandbox without a cgroup: the memory of its processes, files and sockets as shown in `/proc`.
 //!
 //! A process is counted even after its main thread exits, when `/proc/PID/status` no longer shows its memory. The
 //! filters of [`seccomp`](super::super::seccomp) refuse memory that no file in `/proc` shows.

@@ -14,7 +14,7 @@ pub fn found(value: &Value) -> String {
     }
 }
 
-/// Returns a string as is, and any other value as JSON; `None` for null.
+/// Returns a string as is, and any other value as JSON. Returns `None` for null.
 pub fn text(value: Value) -> Option<String> {
     match value {
         Value::Null => None,
@@ -23,7 +23,7 @@ pub fn text(value: Value) -> Option<String> {
     }
 }
 
-/// Quotes a string for a message, or only its first 40 characters if it is longer.
+/// Quotes a string for a message. If the string is longer than 40 characters, only the first 40 are quoted.
 pub fn shown(text: &str) -> String {
     match text.char_indices().nth(40) {
         Some((end, _)) => format!("{:?}...", &text[..end]),

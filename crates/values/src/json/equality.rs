@@ -47,7 +47,7 @@ fn same_number(left: &Number, right: &Number) -> bool {
     }
 }
 
-/// Returns the number as an integer if it is whole and fits.
+/// Returns the number as an integer if it is whole and fits into an `i128`.
 // Whole and in range, so nothing is lost.
 #[doc(hidden)]
 pub fn whole(number: &Number) -> Option<i128> {
@@ -60,7 +60,7 @@ pub fn whole(number: &Number) -> Option<i128> {
     let number = number.as_f64()?;
     (number.fract() == 0.0 && number.abs() < 1e38).then_some(number as i128)
 }
-/// Returns the value with sorted keys. The features of `serde_json` decide if they already are.
+/// Returns the value with its keys sorted. Whether they already are depends on the enabled features of `serde_json`.
 pub fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {

@@ -28,7 +28,7 @@ pub fn parse(cell: &str) -> Option<Value> {
     json(cell).or_else(|| json(&python_to_json(cell)?))
 }
 
-/// Returns `true` if the cell begins like a list of strings or an array, so it is unlikely to be plain text.
+/// Returns `true` if the cell begins like an array or a list of strings and is therefore unlikely to be plain text.
 pub fn is_meant_as_list(cell: &str) -> bool {
     let cell = cell.trim_start();
     let first = cell.strip_prefix('[').map(str::trim_start);
@@ -36,8 +36,8 @@ pub fn is_meant_as_list(cell: &str) -> bool {
         || ARRAYS.iter().any(|array| cell.starts_with(array))
 }
 
-/// Rewrites the strings, `None`, `True` and `False` of a Python literal as JSON. The result is JSON if the text is a
-/// list or dict written by Python's `repr`. Returns `None` if a string does not end.
+/// Rewrites the strings, `None`, `True` and `False` of a Python literal as JSON. The result is valid JSON if the text
+/// is a list or dict written by Python's `repr`. Returns `None` if a string is not terminated.
 pub fn python_to_json(text: &str) -> Option<String> {
     // This makes no other name valid, because JSON has no other names.
     let names = |text: &str| {

@@ -1,5 +1,5 @@
 //! JSON values: nesting depth, number of values, equality, duplicate keys, numbers as written, lists in Python
-//! notation, dotted paths, comparison field by field, and how messages name a value.
+//! notation, dotted paths, field-by-field comparison, and descriptions of values for messages.
 
 pub mod depth;
 pub mod describe;

@@ -1,18 +1,18 @@
-//! Numbers as written in JSON text, where `serde_json` may silently read another value.
+//! Numbers as written in JSON text. `serde_json` silently changes the value of some of them.
 
 use std::borrow::Cow;
 
 /// A number in JSON text.
 pub struct Number<'t> {
-    /// The offset of its first byte.
+    /// The byte offset at which the number starts.
     pub offset: usize,
     /// The number as written.
     pub text: &'t str,
-    /// Its key, with quotes, if it is a value of the outermost object.
+    /// The number's key, including its quotes, if the number is a value of the outermost object.
     pub key: Option<&'t str>,
 }
 
-/// Returns the numbers of valid JSON text, in order.
+/// Iterates over the numbers in valid JSON text, in order.
 pub fn numbers(text: &str) -> impl Iterator<Item = Number<'_>> {
     let bytes = text.as_bytes();
     let (mut at, mut depth, mut key) = (0, 0_usize, None);
@@ -63,7 +63,7 @@ fn number_length(bytes: &[u8]) -> usize {
 /// The numbers that Python writes and JSON does not have.
 const CONSTANTS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
-/// Replaces `NaN`, `Infinity` and `-Infinity` outside of strings by these texts, in this order.
+/// Replaces `NaN`, `Infinity` and `-Infinity` outside of strings with the three given texts, in this order.
 pub fn replace_constants<'t>(text: &'t str, with: [&str; 3]) -> Cow<'t, str> {
     if !text.contains("NaN") && !text.contains("Infinity") {
         return text.into();
@@ -88,7 +88,7 @@ pub fn replace_constants<'t>(text: &'t str, with: [&str; 3]) -> Cow<'t, str> {
     replaced.into()
 }
 
-/// Returns `true` if a text is the name of a number that JSON does not have: `nan`, `-inf`, `Infinity`.
+/// Returns `true` if the text is the name of a number that JSON cannot represent, such as `nan`, `-inf` or `Infinity`.
 pub fn is_not_finite(text: &str) -> bool {
     let name = text.trim().trim_start_matches(['-', '+']);
     ["nan", "inf", "infinity"]
@@ -96,7 +96,7 @@ pub fn is_not_finite(text: &str) -> bool {
         .any(|other| name.eq_ignore_ascii_case(other))
 }
 
-/// Returns the first number in valid JSON text that `serde_json` reads as a different one, and why.
+/// Returns the first number in valid JSON text that `serde_json` reads as a different number, and the reason.
 pub fn inexact_number(text: &str) -> Option<(&str, &'static str)> {
     numbers(text).find_map(|number| match number.text {
         text if is_long_integer(text) => Some((text, "is longer than 64 bits")),
@@ -105,19 +105,19 @@ pub fn inexact_number(text: &str) -> Option<(&str, &'static str)> {
     })
 }
 
-/// Returns `true` if the number is an integer that fits neither `i64` nor `u64`, so it is read as a float.
+/// Returns `true` if the number is an integer that fits neither `i64` nor `u64` and is therefore read as a float.
 pub fn is_long_integer(number: &str) -> bool {
     let is_integer = !number.contains(['.', 'e', 'E']);
     is_integer && number.parse::<i64>().is_err() && number.parse::<u64>().is_err()
 }
 
-/// Returns `true` if the number is not 0 but so small that it is read as 0.
+/// Returns `true` if the number is not 0 but is so small that it is read as 0.
 pub fn is_underflow(number: &str) -> bool {
     let digits = number.split(['e', 'E']).next().unwrap_or_default();
     digits.contains(|digit: char| ('1'..='9').contains(&digit)) && number.parse() == Ok(0.0_f64)
 }
 
-/// Returns a number that lacks its first zero, `.5` or `-.5`, as JSON writes it; `None` for any other text.
+/// Adds the missing zero to a number such as `.5` or `-.5`, as JSON requires. Returns `None` for any other text.
 pub fn with_zero(text: &str) -> Option<String> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => ("-", digits),

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::literal;
 
-/// Splits a path after its first segment, which may be in quotes: `a.b`, `a[0]` and `"a".b` begin with `a`.
+/// Splits a path after its first segment, which may be quoted: `a.b`, `a[0]` and `"a".b` all begin with `a`.
 pub fn split_first(path: &str) -> (&str, &str) {
     let path = path.trim_start_matches(['.', '[', ']']);
     if let Some(quoted) = path.strip_prefix('"')
@@ -20,8 +20,8 @@ pub fn split_first(path: &str) -> (&str, &str) {
     }
 }
 
-/// Returns the value at a path below `value`: names of fields and indices of lists, where -1 is the last element. An
-/// empty path is the value itself.
+/// Returns the value at a path below `value`. The path consists of field names and list indices, where -1 is the last
+/// element. An empty path returns the value itself.
 pub fn below<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     match walk(value, path)? {
         Cow::Borrowed(value) => Some(value),
@@ -29,7 +29,8 @@ pub fn below<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     }
 }
 
-/// Returns the field named by the whole path, or else the value below the field named by its first segment.
+/// Returns the field named by the whole path. If there is none, returns the value below the field named by the first
+/// segment.
 pub fn find<'a>(path: &str, get: impl Fn(&str) -> Option<&'a Value>) -> Option<&'a Value> {
     match find_inside(path, get)? {
         Cow::Borrowed(value) => Some(value),
@@ -37,7 +38,8 @@ pub fn find<'a>(path: &str, get: impl Fn(&str) -> Option<&'a Value>) -> Option<&
     }
 }
 
-/// Like [`find`]. A string along the path that is JSON or a Python literal is parsed, and the value inside it is owned.
+/// Like [`find`], but also parses a string along the path if it is JSON or a Python literal. A value inside such a
+/// string is returned as an owned value.
 pub fn find_inside<'a>(
     path: &str,
     get: impl Fn(&str) -> Option<&'a Value>,
@@ -49,8 +51,8 @@ pub fn find_inside<'a>(
     walk(get(first)?, rest)
 }
 
-/// Like [`below`]. A string along the path that is JSON or a Python literal is parsed, and the value inside it is
-/// owned.
+/// Like [`below`], but also parses a string along the path if it is JSON or a Python literal. A value inside such a
+/// string is returned as an owned value.
 pub fn walk<'a>(value: &'a Value, mut path: &str) -> Option<Cow<'a, Value>> {
     let mut value = Cow::Borrowed(value);
     while !path.is_empty() {

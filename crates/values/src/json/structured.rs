@@ -28,43 +28,43 @@ use crate::text::NormalForm;
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct FieldOptions {
-    /// The largest accepted difference between two numbers.
+    /// The largest accepted absolute difference between two numbers.
     pub abs_tolerance: f64,
-    /// The largest accepted difference as a share of the gold number: 0.01 is one percent.
+    /// The largest accepted difference between two numbers, as a fraction of the gold number: 0.01 is one percent.
     pub rel_tolerance: f64,
     /// `true` to ignore case and surrounding white space in strings.
     pub ignore_case: bool,
     /// How the items of lists are compared.
     pub lists: ListOrder,
-    /// The form in which strings are compared.
+    /// The Unicode normal form in which strings are compared.
     pub form: NormalForm,
 }
 
 /// Counts of correct, expected and predicted fields. Fields are leaves: strings, numbers, booleans and empty lists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FieldCounts {
-    /// Fields of both sides with the same value.
+    /// The number of fields that have the same value on both sides.
     pub correct: u64,
     /// The number of fields in the gold value.
     pub expected: u64,
-    /// Fields of the prediction.
+    /// The number of fields in the prediction.
     pub predicted: u64,
-    /// Fields that only the prediction has.
+    /// The number of fields that only the prediction has.
     pub extra: u64,
 }
 
 impl FieldCounts {
-    /// Returns correct fields divided by expected and extra fields, in [0, 1]; 1 if there are none.
+    /// Returns the correct fields divided by the sum of expected and extra fields, in [0, 1]; 1 if there are neither.
     pub fn accuracy(self) -> f64 {
         share(self.correct, self.expected + self.extra)
     }
 
-    /// Returns correct fields divided by predicted fields, in [0, 1]; 1 if there are none.
+    /// Returns the correct fields divided by the predicted fields, in [0, 1]; 1 if no fields are predicted.
     pub fn precision(self) -> f64 {
         share(self.correct, self.predicted)
     }
 
-    /// Returns correct fields divided by expected fields, in [0, 1]; 1 if there are none.
+    /// Returns the correct fields divided by the expected fields, in [0, 1]; 1 if no fields are expected.
     pub fn recall(self) -> f64 {
         share(self.correct, self.expected)
     }
@@ -79,7 +79,7 @@ fn share(part: u64, whole: u64) -> f64 {
     }
 }
 
-/// The result of comparing two values: total counts, and the counts of each expected field.
+/// The result of comparing two values: total counts, and counts for each expected field.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FieldReport {
     /// The total counts.
@@ -89,8 +89,8 @@ pub struct FieldReport {
 }
 
 impl FieldReport {
-    /// Iterates over the paths of the expected fields in the order of the gold value's keys, each with the share of its
-    /// values that are correct. Only paths inside lists have several values.
+    /// Iterates over the paths of the expected fields, in the order of the gold value's keys. Each path comes with the
+    /// fraction of its values that are correct. Only a path inside a list can have several values.
     pub fn fields(&self) -> impl Iterator<Item = (&str, f64)> {
         self.fields
             .iter()
@@ -116,16 +116,17 @@ impl FieldReport {
 impl FieldOptions {
     /// Compares a prediction with the gold value.
     ///
-    /// A field that is `null` or `{}` equals a missing one; `[]` does not. Numbers are compared by value (1 is 1.0) and
-    /// never equal strings. If one side is an object and the other a list or a leaf, every field below is wrong.
+    /// A field that is `null` or `{}` equals a missing field, but `[]` does not. Numbers are compared by value (1
+    /// equals 1.0) and never equal strings. If one side is an object and the other is a list or a leaf, every field
+    /// below counts as wrong.
     ///
-    /// This method is recursive. A value built in memory with far more levels than the 127 that `serde_json` reads can
-    /// overflow the stack.
+    /// This method is recursive. `serde_json` reads at most 127 levels; a value built in memory with far more levels
+    /// can overflow the stack.
     pub fn compare(&self, pred: &Value, gold: &Value) -> FieldReport {
         self.compare_at(pred, gold, &[String::new()])
     }
 
-    /// Like [`compare`](Self::compare), but compares only the values at these paths. Paths are JSON pointers, like
+    /// Like [`compare`](Self::compare), but compares only the values at the given paths. Paths are JSON pointers, like
     /// `/address/city`; an empty path is the whole value.
     pub fn compare_at(&self, pred: &Value, gold: &Value, fields: &[String]) -> FieldReport {
         let mut report = FieldReport::default();
@@ -220,12 +221,12 @@ fn is_leaf(value: &Value) -> bool {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ListOrder {
-    /// The first item is compared with the first, the second with the second, and so on.
+    /// Compares the first item with the first, the second with the second, and so on.
     #[default]
     Ordered,
-    /// The order is ignored. Pairs are chosen greedily: first the pair with the most correct fields, then the best of
-    /// the remaining items; the first in order wins a tie. This is optimal for lists of strings, and nearly always for
-    /// other lists.
+    /// Ignores the order. Pairs are chosen greedily: first the pair with the most correct fields, then the best pair of
+    /// the remaining items. In a tie, the pair that comes first wins. The result is optimal for lists of strings, and
+    /// nearly always for other lists.
     Unordered,
 }
 

@@ -1,5 +1,5 @@
-//! JSON without duplicate keys, at any depth. By default, `serde_json` keeps a key's last value and silently drops the
-//! others.
+//! JSON without duplicate keys at any depth. By default, `serde_json` keeps the last value of a duplicate key and
+//! silently drops the others.
 
 use std::fmt;
 use std::hash::Hash;
@@ -14,7 +14,8 @@ use serde_json::{Map, Value};
 
 use crate::messages::escape;
 
-/// A JSON value: an object is read as an `M`, anything else as a [`Value`]. Nested objects have unique keys.
+/// A JSON value. An object is read as an `M`, and anything else as a [`Value`]. Nested objects must not have duplicate
+/// keys.
 pub enum Shape<M> {
     /// An object.
     Map(M),
@@ -22,10 +23,10 @@ pub enum Shape<M> {
     Other(Value),
 }
 
-/// A type that is read from the entries of an object. It must reject duplicate keys with
+/// A type that is read from the entries of an object. Implementations must reject duplicate keys with
 /// [`reject_duplicate`].
 pub trait FromMap: Sized {
-    /// Reads all entries.
+    /// Reads all entries of the object.
     fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error>;
 }
 
@@ -85,7 +86,7 @@ impl FromMap for Map<String, Value> {
     }
 }
 
-/// Reads an object without duplicate keys; empty if it is null.
+/// Reads an object without duplicate keys. Null is read as an empty object.
 pub fn unique_entries<'de, D: Deserializer<'de>, M: FromMap + Default>(
     deserializer: D,
 ) -> Result<M, D::Error> {
@@ -124,7 +125,7 @@ impl<'de> Deserialize<'de> for UniqueKeys {
     }
 }
 
-/// Returns an error that names the key if it is a duplicate.
+/// Returns an error that names the key if `is_duplicate` is `true`.
 pub fn reject_duplicate<E: Error>(is_duplicate: bool, key: &str) -> Result<(), E> {
     match is_duplicate {
         true => Err(E::custom(format_args!(

@@ -1,28 +1,28 @@
-//! Strings and numbers read as written.
+//! Reads strings and numbers exactly as written.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
 
-/// The name of a newtype that tells a deserializer of cells to expect no list or object.
+/// The newtype name that tells a cell deserializer not to expect a list or object.
 pub const SCALAR: &str = "$dsrs_metrics::scalar";
 
-/// Reads a string or a whole number, and optionally other scalars, as written.
+/// Reads a string or a whole number, and optionally other scalars, exactly as written.
 pub struct WrittenScalar {
     /// The description of the expected value, for error messages.
     pub expected: &'static str,
-    /// `true` if `true` and `false` are read.
+    /// `true` if `true` and `false` are accepted.
     pub allows_bools: bool,
-    /// Writes a number with a fraction or an exponent; without this, such a number is an error.
+    /// Formats a number with a fraction or an exponent. If this is `None`, such a number is an error.
     pub write_float: Option<fn(f64) -> String>,
 }
 
 impl WrittenScalar {
-    /// Reads the value.
+    /// Reads the value as a string.
     ///
     /// # Errors
-    /// Fails for a value of another type.
+    /// Returns an error if the value has a different type.
     pub fn read<'de, D: Deserializer<'de>>(self, from: D) -> Result<Cow<'de, str>, D::Error> {
         from.deserialize_newtype_struct(SCALAR, self)
     }

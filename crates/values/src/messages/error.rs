@@ -1,8 +1,9 @@
-//! `Debug` for errors, which `main` prints if it returns one: the message for people, not the variant.
+//! `Debug` for errors. If `main` returns an error, Rust prints its `Debug` form, so this shows the readable message
+//! instead of the variant.
 
 use std::error::Error;
 
-/// Returns the message of an error, followed by those of its sources that it does not already contain.
+/// Returns the error's message, followed by the messages of those sources that it does not already contain.
 pub fn with_sources(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

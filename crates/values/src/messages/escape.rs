@@ -1,7 +1,7 @@
-//! Escapes strings from rows, files, providers and arguments for a terminal.
+//! Escapes strings from rows, files, providers and arguments before a terminal shows them.
 //!
-//! Such a string may contain escape sequences, carriage returns, line breaks and characters that reverse the text,
-//! which could hide or forge other output on a terminal.
+//! Such a string may contain escape sequences, carriage returns, line breaks and characters that reverse text. On a
+//! terminal, these could hide or forge other output.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -28,12 +28,12 @@ pub fn is_unsafe(character: char) -> bool {
 }
 
 /// Escapes the characters that a terminal may interpret, as in a Rust literal: `\n`, `\r`, `\t`, `\u{1b}`. The result
-/// is one line.
+/// is a single line.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     escape(text, is_unsafe)
 }
 
-/// Escapes the same characters as [`escaped`], except tabs and line ends, for a page that shows several lines.
+/// Like [`escaped`], but leaves tabs and line ends, for output that spans several lines.
 pub fn escaped_lines(text: &str) -> Cow<'_, str> {
     escape(text, |c| is_unsafe(c) && !matches!(c, '\n' | '\r' | '\t'))
 }
@@ -60,7 +60,7 @@ fn cut(text: &str) -> Option<&str> {
     Some(&text[..end])
 }
 
-/// Escapes a name, and ends it with `…` if it is longer than 80 characters.
+/// Escapes a name. If the name is longer than 80 characters, it is cut off and ends with `…`.
 pub fn name(name: &str) -> Cow<'_, str> {
     match cut(name) {
         None => escaped(name),
@@ -68,14 +68,14 @@ pub fn name(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Quotes a string as a Rust literal, and ends it with `…` if it is longer than 80 characters.
+/// Quotes a string as a Rust literal. If the string is longer than 80 characters, it is cut off and ends with `…`.
 pub fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len().min(MAX_NAME) + 2);
     push_quoted(&mut quoted, text);
     quoted
 }
 
-/// Appends a string quoted by [`quoted`].
+/// Appends a string to `quoted`, in the form that [`quoted`] returns.
 pub fn push_quoted(quoted: &mut String, text: &str) {
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
     // Without an early exit, several bytes are compared at once.
@@ -90,7 +90,7 @@ pub fn push_quoted(quoted: &mut String, text: &str) {
     };
 }
 
-/// Lists names for a message: `` `a`, `b` `` or, if there are more than 20, `` `a`, .. and 80 more ``.
+/// Lists names for a message, as `` `a`, `b` `` or, if there are more than 20, as `` `a`, .. and 80 more ``.
 pub fn names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let more = names.len().saturating_sub(MAX_NAMES);
     let shown: Vec<_> = names
@@ -105,7 +105,7 @@ pub fn names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     }
 }
 
-/// Cuts a string off at a character boundary within `limit` bytes, and appends its full length.
+/// If a string has more than `limit` bytes, cuts it off at a character boundary and appends its full length.
 pub fn truncate(text: &mut String, limit: usize) {
     if text.len() <= limit {
         return;

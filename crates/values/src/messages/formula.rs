@@ -1,8 +1,8 @@
 //! Strings in CSV files that a spreadsheet would evaluate as a formula.
 //!
-//! Spreadsheets evaluate a cell by its first character (OWASP, "CSV Injection"). A leading apostrophe marks it as text.
-//! A string that begins like a list or object gets one too, so it is read back as a string. The escape is lossless: a
-//! string that already begins with apostrophes before such a character gets one more.
+//! Spreadsheets evaluate a cell if its first character starts a formula (OWASP, "CSV Injection"). A leading apostrophe
+//! marks the cell as text. A string that begins like a list or object gets an apostrophe too, so it is read back as a
+//! string. The escape is lossless: a string that already has apostrophes before such a character gets one more.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,8 @@ fn needs_escape(text: &str) -> bool {
     text.starts_with(TRIGGERS) || may_be_literal(text)
 }
 
-/// Returns the string with a leading apostrophe if it could be misread with or without its apostrophes.
+/// Returns the string with a leading apostrophe if it could be misread, either as is or without the apostrophes it
+/// begins with.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     match needs_escape(text) {
         true => Cow::Owned(format!("'{text}")),
@@ -25,7 +26,8 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the string whose escaped form is `text`. A string that [`escaped`] cannot return is unchanged.
+/// Returns the string whose escaped form is `text`. If `text` is not a possible result of [`escaped`], it is returned
+/// unchanged.
 pub fn unescaped(text: &str) -> &str {
     match text.strip_prefix('\'') {
         Some(inner) if needs_escape(inner) => inner,

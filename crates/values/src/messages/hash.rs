@@ -1,15 +1,15 @@
-//! Hexadecimal hashes, by which a run compares contents with those of an earlier run.
+//! Hexadecimal hashes, which a run uses to compare contents with those of an earlier run.
 
 use std::io::{self, Read};
 
 use sha2::{Digest, Sha256};
 
-/// Returns the beginning of the SHA-256 hash of some bytes.
+/// Returns the first 16 bytes of the SHA-256 hash of `bytes`, in hexadecimal.
 pub fn of_bytes(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes)[..16])
 }
 
-/// Returns the beginning of the SHA-256 hash of everything that `from` reads.
+/// Returns the first 16 bytes of the SHA-256 hash of everything read from `from`, in hexadecimal.
 pub fn of_reader(mut from: impl Read) -> io::Result<String> {
     let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
     loop {
@@ -22,12 +22,12 @@ pub fn of_reader(mut from: impl Read) -> io::Result<String> {
     }
 }
 
-/// Returns the SHA-256 hash of some bytes.
+/// Returns the SHA-256 hash of `bytes`, in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }
 
-/// Returns two digits for each byte, in lower case.
+/// Returns each byte as two lower-case hexadecimal digits.
 pub fn hexadecimal(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);

@@ -7,20 +7,21 @@
 //! score = 0.4 (step_utility + 1) / 2 + 0.3 (1 - was_repeated) + 0.2 verification + 0.1 params_valid
 //! ```
 //!
-//! in [0, 1], where `verification` is 1 if more tests pass than before, 0.5 for the same number and 0 for fewer. The
-//! document's text and code differ: the text uses a utility in [-1, 1] as is, the code first maps it to [0, 1]. This
-//! module follows the code, with these corrections:
+//! in [0, 1], where `verification` is 1 if more tests pass than before, 0.5 if the same number pass, and 0 if fewer
+//! pass. In the document, text and code differ: the text uses a utility in [-1, 1] as is, and the code first maps it to
+//! [0, 1]. This module follows the code, with these corrections:
 //!
-//! - A utility outside of [-1, 1], or NaN, is an error; in the document the score is then unbounded.
-//! - Weights must not be negative and must sum to 1; the document does not check them. The best
-//!   step scores exactly 1.
-//! - Numbers of tests are unsigned 32-bit integers, so their difference cannot overflow.
-//! - Contradictory labels (`verification_delta` and the numbers of tests, `outcome_score` and the formula) are errors
-//!   with file and line.
-//! - A step that cannot be scored is an error and is never skipped.
+//! - A utility that is NaN or outside [-1, 1] is an error. In the document, the score is then unbounded.
+//! - Weights must not be negative and must sum to 1, so the best step scores exactly 1. The document does not check the
+//!   weights.
+//! - Test counts are unsigned 32-bit integers, so their difference cannot overflow.
+//! - Contradictory labels are errors that give the file and line: `verification_delta` must match the test counts, and
+//!   `outcome_score` the formula.
+//! - A step that cannot be scored is an error; it is never skipped.
 //!
-//! The metric `outcome_coupled` applies the formula to rows. [`OutcomeCoupledScorer`] computes it,
-//! [`OutcomeCoupledLabels`] are labels of training data, and `load_jsonl_with_labels` reads them from files.
+//! The metric `outcome_coupled` applies the formula to rows. [`OutcomeCoupledScorer`] computes the score of single
+//! steps, [`OutcomeCoupledLabels`] holds the labels of training data, and `load_jsonl_with_labels` reads them from
+//! files.
 
 use std::num::NonZeroU32;
 
@@ -45,13 +46,13 @@ pub struct ToolResultRecord {
 /// The weights of the components. The defaults are the weights in the document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OutcomeWeights {
-    /// The weight of the step's utility: 0.4 by default.
+    /// The weight of the step's utility; 0.4 by default.
     pub step_utility: f64,
-    /// The weight of the call being new: 0.3 by default.
+    /// The weight of novelty, which means that the call is not a repetition; 0.3 by default.
     pub repetition: f64,
-    /// The weight of the change in passing tests: 0.2 by default.
+    /// The weight of the change in passing tests; 0.2 by default.
     pub verification: f64,
-    /// The weight of valid parameters: 0.1 by default.
+    /// The weight of valid parameters; 0.1 by default.
     pub schema: f64,
 }
 
@@ -116,13 +117,13 @@ impl Default for OutcomeCoupledScorer {
 }
 
 crate::message_errors! {
-    /// Why a step or a set of labels cannot be scored: the utility is outside of [-1, 1], or a stated label contradicts
-    /// the others.
+    /// The error returned when a step or a set of labels cannot be scored. Either the utility is outside [-1, 1], or a
+    /// stated label contradicts the others.
     pub struct OutcomeCoupledError;
 }
 
 impl OutcomeCoupledScorer {
-    /// Creates a scorer with other weights.
+    /// Creates a scorer with the given weights.
     ///
     /// # Errors
     /// Returns [`InvalidWeights`] if a weight is negative or not finite, or if they do not sum to 1.
@@ -133,8 +134,8 @@ impl OutcomeCoupledScorer {
         })
     }
 
-    /// Sets the change in passing tests that counts in full; smaller changes count proportionally.
-    /// With 1, as in the document, only the sign of the change matters.
+    /// Sets the change in passing tests that earns full marks; smaller changes count proportionally. With 1, as in the
+    /// document, only the sign of the change matters.
     ///
     /// ```
     /// use std::num::NonZeroU32;
@@ -158,19 +159,19 @@ impl OutcomeCoupledScorer {
         self.weights
     }
 
-    /// Returns the score of a step, in [0, 1].
+    /// Returns the score of one step, in [0, 1].
     ///
     /// # Errors
-    /// Returns [`OutcomeCoupledError`] for a utility outside of [-1, 1], or NaN.
+    /// Returns [`OutcomeCoupledError`] if the utility is NaN or outside [-1, 1].
     pub fn score(&self, step: &ToolResultRecord) -> Result<f64, OutcomeCoupledError> {
         self.components(step)
             .map(|components| self.weights.mean(components))
     }
 
-    /// Returns the components of the score, each in [0, 1]: utility, novelty, tests, parameters.
+    /// Returns the components of the score: utility, novelty, tests and parameters, each in [0, 1].
     ///
     /// # Errors
-    /// Returns [`OutcomeCoupledError`] for a utility outside of [-1, 1], or NaN.
+    /// Returns [`OutcomeCoupledError`] if the utility is NaN or outside [-1, 1].
     pub fn components(&self, step: &ToolResultRecord) -> Result<[f64; 4], OutcomeCoupledError> {
         let utility = step.step_utility;
         if !(-1.0..=1.0).contains(&utility) {
@@ -196,14 +197,14 @@ impl OutcomeCoupledScorer {
 /// The tolerance between a stated and a computed score, because labels may have been computed in single precision.
 const SCORE_TOLERANCE: f64 = 1e-6;
 
-/// The observed labels of a step. The others are computed from them.
+/// The observed labels of a step. All other labels are computed from them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct StepOutcome {
     /// How far the step advanced the goal, in [-1, 1].
     pub step_utility: f64,
     /// The number of tests that passed before the step.
     pub tests_before: u32,
-    /// The number of tests that passed after it.
+    /// The number of tests that passed after the step.
     pub tests_after: u32,
     /// `true` if the same tool was called with the same parameters before.
     pub was_repeated: bool,
@@ -217,7 +218,7 @@ impl StepOutcome {
         i64::from(self.tests_after) - i64::from(self.tests_before)
     }
 
-    /// Returns the input of the scorer.
+    /// Returns these labels as input for the scorer.
     pub fn record(&self) -> ToolResultRecord {
         ToolResultRecord {
             step_utility: self.step_utility,
@@ -228,7 +229,7 @@ impl StepOutcome {
     }
 }
 
-/// All labels of a step in training data: observed and computed.
+/// All labels of a step in training data, both observed and computed.
 ///
 /// ```
 /// use dsrs_metrics::outcome_coupled::{OutcomeCoupledScorer, StepOutcome};
@@ -252,15 +253,15 @@ pub struct OutcomeCoupledLabels {
     pub step_utility: f64,
     /// The number of tests that passed before the step.
     pub tests_before: u32,
-    /// The number of tests that passed after it.
+    /// The number of tests that passed after the step.
     pub tests_after: u32,
-    /// Computed: `tests_after - tests_before`.
+    /// The change in the number of passing tests, computed as `tests_after - tests_before`.
     pub verification_delta: i64,
     /// `true` if the same tool was called with the same parameters before.
     pub was_repeated: bool,
     /// `true` if the parameters are valid against the tool's schema.
     pub params_valid: bool,
-    /// Computed: the outcome-coupled score, in [0, 1].
+    /// The outcome-coupled score, computed from the other labels, in [0, 1].
     pub outcome_score: f64,
 }
 
@@ -268,7 +269,7 @@ impl OutcomeCoupledScorer {
     /// Computes the remaining labels of a step.
     ///
     /// # Errors
-    /// Returns [`OutcomeCoupledError`] for a utility outside of [-1, 1], or NaN.
+    /// Returns [`OutcomeCoupledError`] if the utility is NaN or outside [-1, 1].
     pub fn label(&self, step: &StepOutcome) -> Result<OutcomeCoupledLabels, OutcomeCoupledError> {
         Ok(OutcomeCoupledLabels {
             step_utility: step.step_utility,
@@ -283,8 +284,8 @@ impl OutcomeCoupledScorer {
 }
 
 impl OutcomeCoupledLabels {
-    /// Checks the computed labels that the data already contains. The score may differ by 1e-6, because it may have
-    /// been computed in single precision.
+    /// Checks the computed labels that the data already contains. The stated score may differ by up to 1e-6, because it
+    /// may have been computed in single precision.
     ///
     /// # Errors
     /// Returns [`OutcomeCoupledError`] for the first label that contradicts the others.
@@ -310,10 +311,10 @@ impl OutcomeCoupledLabels {
     }
 }
 
-/// Checks a stated difference.
+/// Checks a stated difference between two test counts.
 ///
 /// # Errors
-/// Fails if it contradicts the numbers of tests.
+/// Returns an error if the difference contradicts the test counts.
 #[doc(hidden)]
 pub fn check_delta(stated: i64, before: u32, after: u32) -> Result<(), OutcomeCoupledError> {
     match stated == i64::from(after) - i64::from(before) {

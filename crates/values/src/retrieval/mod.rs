@@ -1,7 +1,7 @@
-//! Metrics of ranked retrieval, given which documents are relevant and how relevant they are.
+//! Metrics of ranked retrieval, computed from the relevant documents and their grades.
 //!
-//! All are methods of a [`Ranking`], defined as in `trec_eval` (`P`, `recall`, `success`, `recip_rank`, `map_cut`,
-//! `ndcg_cut`). The metrics over rows in `dsrs_metrics::metrics::retrieval` use this module.
+//! All metrics are methods of a [`Ranking`], defined as in `trec_eval` (`P`, `recall`, `success`, `recip_rank`,
+//! `map_cut`, `ndcg_cut`). The metrics over rows in `dsrs_metrics::metrics::retrieval` use this module.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::json::written_scalar::WrittenScalar;
 
-/// One or more distinct ranks, each at least 1. The first is the headline.
+/// One or more distinct ranks, each at least 1. The metric's headline score uses the first rank.
 ///
 /// On the command line, write a number or a list: `ndcg.k=10`, `ndcg.k=[10,1,5]`.
 ///
@@ -40,7 +40,7 @@ impl Cutoffs {
     /// Creates cutoffs at these ranks.
     ///
     /// # Errors
-    /// Returns [`InvalidCutoffs`] if the list is empty, or a rank is 0 or a duplicate.
+    /// Returns [`InvalidCutoffs`] if the list is empty, or if a rank is 0 or a duplicate.
     pub fn new(ranks: impl IntoIterator<Item = usize>) -> Result<Self, InvalidCutoffs> {
         let mut cutoffs = Vec::new();
         for rank in ranks {
@@ -60,7 +60,7 @@ impl Cutoffs {
         }
     }
 
-    /// Iterates over the ranks, starting with the headline's.
+    /// Iterates over the ranks, starting with the rank of the headline score.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = usize> {
         self.0.iter().map(|rank| rank.get())
     }
@@ -105,8 +105,7 @@ impl From<Cutoffs> for Vec<usize> {
 /// A document's id: a string, or a whole number as written. `7` and `"7"` are the same id.
 pub type DocumentId<'a> = Cow<'a, str>;
 
-/// The relevant documents and their grades: a list of ids, each of grade 1, or a map from id to
-/// grade.
+/// The relevant documents and their grades: a list of ids, each with grade 1, or a map from id to grade.
 ///
 /// A grade is a finite number. Documents with a grade of 0 or less are not relevant. An id that is repeated in a list
 /// counts once.
@@ -129,12 +128,12 @@ crate::message_errors! {
 }
 
 impl<'a> Relevant<'a> {
-    /// Creates a set of documents of grade 1.
+    /// Creates a set in which every document has grade 1.
     pub fn listed<I: Into<DocumentId<'a>>>(ids: impl IntoIterator<Item = I>) -> Self {
         Self(ids.into_iter().map(|id| (id.into(), 1.0)).collect())
     }
 
-    /// Creates a set of documents with grades. If an id is repeated, its last grade counts.
+    /// Creates a set of documents with grades. If an id is repeated, the last of its grades counts.
     ///
     /// # Errors
     /// Returns [`InvalidGrade`] if a grade is not finite.
@@ -149,12 +148,12 @@ impl<'a> Relevant<'a> {
         grades.map(Self)
     }
 
-    /// Returns the document's grade; 0 if it is not in the set or its grade is negative.
+    /// Returns the document's grade, or 0 if the document is not in the set or has a negative grade.
     pub fn grade(&self, id: &str) -> f64 {
         self.0.get(id).map_or(0.0, |grade| grade.max(0.0))
     }
 
-    /// Returns the number of relevant documents, those with a grade above 0.
+    /// Returns the number of relevant documents, which are those with a grade above 0.
     pub fn relevant(&self) -> usize {
         self.grades().count()
     }
@@ -174,10 +173,10 @@ impl<'a> Relevant<'a> {
     }
 }
 
-/// The retrieved documents, best first: a ranked list of ids, or a map from id to score.
+/// The retrieved documents, best first. They are read from a ranked list of ids, or from a map from id to score.
 ///
 /// If a list repeats an id, only its first rank counts, so repeating a hit gains nothing. Scores are sorted in
-/// descending order; documents with equal scores are sorted by id in descending byte order, as in `trec_eval`.
+/// descending order. Documents with equal scores are sorted by id in descending byte order, as in `trec_eval`.
 ///
 /// ```
 /// use dsrs_metrics::retrieval::Retrieved;
@@ -190,12 +189,12 @@ impl<'a> Relevant<'a> {
 pub struct Retrieved<'a>(Vec<DocumentId<'a>>);
 
 impl<'a> Retrieved<'a> {
-    /// Creates a ranking from documents, best first.
+    /// Creates a ranking from documents that are already sorted, best first.
     pub fn ranked<I: Into<DocumentId<'a>>>(ids: impl IntoIterator<Item = I>) -> Self {
         Self(ids.into_iter().map(Into::into).collect())
     }
 
-    /// Creates a ranking from documents with scores; higher is better.
+    /// Creates a ranking from documents with scores, where a higher score is better.
     pub fn scored<I: Into<DocumentId<'a>>>(scores: impl IntoIterator<Item = (I, f64)>) -> Self {
         let mut scores: Vec<(DocumentId<'a>, f64)> = scores
             .into_iter()
@@ -279,15 +278,15 @@ impl<'de> Deserialize<'de> for Written<'de> {
     }
 }
 
-/// The gain of a grade in nDCG.
+/// How nDCG computes a document's gain from its grade.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Gain {
-    /// The grade itself (Järvelin and Kekäläinen 2002), as in `trec_eval`.
+    /// The gain is the grade itself (Järvelin and Kekäläinen 2002), as in `trec_eval`.
     #[default]
     Linear,
-    /// `2^grade - 1` (Burges et al. 2005), which favours high grades. Grades above 1,000 count as 1,000.
+    /// The gain is `2^grade - 1` (Burges et al. 2005), which favours high grades. Grades above 1,000 count as 1,000.
     Exponential,
 }
 
@@ -300,7 +299,7 @@ impl Gain {
     }
 }
 
-/// The grades at each rank, and the grades of the ideal ranking.
+/// The grades of the documents at each rank, and the grades of the ideal ranking.
 ///
 /// ```
 /// use dsrs_metrics::retrieval::{Gain, Ranking, Relevant, Retrieved};
@@ -323,8 +322,8 @@ pub struct Ranking {
 
 // Ranks and document counts stay far below 2^53.
 impl Ranking {
-    /// Creates the ranking of the retrieved documents; `None` if no document is relevant, because then no ranking is
-    /// better than another.
+    /// Creates the ranking of the retrieved documents. Returns `None` if no document is relevant, because then all
+    /// rankings are equally good.
     pub fn new(retrieved: &Retrieved<'_>, relevant: &Relevant<'_>) -> Option<Self> {
         let mut ideal: Vec<f64> = relevant.grades().collect();
         if ideal.is_empty() {
@@ -366,32 +365,32 @@ impl Ranking {
             .map(|(_, rank)| rank)
     }
 
-    /// Returns the share of the first `k` ranks that are relevant, in [0, 1]. Ranks beyond the end
-    /// of the list count as not relevant.
+    /// Returns the fraction of the first `k` ranks that are relevant, in [0, 1]. Ranks beyond the end of the list count
+    /// as not relevant.
     pub fn precision_at(&self, k: usize) -> f64 {
         self.hits_at(k) as f64 / k.max(1) as f64
     }
 
-    /// Returns the share of the relevant documents that are among the first `k`, in [0, 1].
+    /// Returns the fraction of the relevant documents that are among the first `k` documents, in [0, 1].
     pub fn recall_at(&self, k: usize) -> f64 {
         self.hits_at(k) as f64 / self.ideal.len() as f64
     }
 
-    /// Returns `true` if a relevant document is among the first `k`; `success` in `trec_eval`.
+    /// Returns `true` if a relevant document is among the first `k` documents; `success` in `trec_eval`.
     pub fn hit_at(&self, k: usize) -> bool {
         self.hits_at(k) > 0
     }
 
-    /// Returns one over the rank of the first relevant document; 0 if there is none down to
-    /// `depth`.
+    /// Returns one divided by the rank of the first relevant document, or 0 if no document down to rank `depth` is
+    /// relevant.
     pub fn reciprocal_rank(&self, depth: Option<usize>) -> f64 {
         self.hits(depth)
             .next()
             .map_or(0.0, |rank| 1.0 / rank as f64)
     }
 
-    /// Returns the sum of the precisions at the ranks of the relevant documents down to `depth`, divided by the number
-    /// of all relevant documents, in [0, 1]. Grades are ignored.
+    /// Returns the sum of the precisions at the ranks of the relevant documents down to rank `depth`, divided by the
+    /// number of all relevant documents, in [0, 1]. Grades are ignored.
     pub fn average_precision(&self, depth: Option<usize>) -> f64 {
         let precisions = self
             .hits(depth)
@@ -400,8 +399,8 @@ impl Ranking {
         precisions.fold(0.0, |sum, precision| sum + precision) / self.ideal.len() as f64
     }
 
-    /// Returns the discounted cumulative gain of the first `k`, divided by the gain of
-    /// the ideal ranking, in [0, 1]. A gain at rank `r` is divided by `log2(r + 1)`.
+    /// Returns the discounted cumulative gain of the first `k` documents divided by that of the ideal ranking, in
+    /// [0, 1]. A gain at rank `r` is divided by `log2(r + 1)`.
     pub fn ndcg_at(&self, k: usize, gain: Gain) -> f64 {
         // Gains are divided by the largest one, so no sum overflows.
         let largest = gain.of(self.ideal[0]);
@@ -420,8 +419,9 @@ impl Ranking {
 
 /// Returns the mean of the precisions at the ranks of the relevant items, in [0, 1]; 0 if no item is relevant.
 ///
-/// It is the sum of `precision at r` over the ranks `r` of relevant items, divided by their number: the context
-/// precision of ragas. Unlike [`Ranking::average_precision`], it ignores relevant items that were not retrieved.
+/// This is the context precision of ragas: the sum of `precision at r` over the ranks `r` of the relevant items,
+/// divided by the number of relevant items. Unlike [`Ranking::average_precision`], it ignores relevant items that were
+/// not retrieved.
 ///
 /// ```
 /// use dsrs_metrics::retrieval::average_precision;

@@ -1,4 +1,4 @@
-//! The bootstrap: the variation of a statistic over samples drawn from the rows.
+//! The bootstrap: how much a statistic varies over samples drawn from the rows.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -24,8 +24,8 @@ use super::moments::Uncertainty;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bootstrap {
-    /// The number of samples. The ends of the interval are quantiles of this many values. With fewer than about 1,000,
-    /// they vary a lot.
+    /// The number of samples. The ends of the interval are quantiles of that many values. With fewer than about 1,000
+    /// samples, they vary a lot.
     pub resamples: u32,
     /// The seed of the random numbers (xoshiro256++, seeded through SplitMix64).
     pub seed: u64,
@@ -45,12 +45,11 @@ impl Default for Bootstrap {
 const MOST_UNDEFINED: usize = 20;
 
 impl Bootstrap {
-    /// Returns the percentile interval (Efron 1979) of a statistic over `rows` rows: from the 2.5%
-    /// to the 97.5% quantile of its values on samples of `rows` rows. A sample is a list of row
-    /// indices.
+    /// Returns the percentile interval (Efron 1979) of a statistic over `rows` rows: from the 2.5% quantile to the
+    /// 97.5% quantile of the statistic's values on samples of `rows` rows. A sample is a list of row indices.
     ///
     /// Returns `None` if there are no rows or samples, if the statistic is undefined on more than one sample in twenty,
-    /// or if it never varies, because a constant says nothing about its error.
+    /// or if it has the same value on every sample, because then its error cannot be estimated.
     pub fn interval(
         &self,
         rows: usize,
@@ -59,9 +58,9 @@ impl Bootstrap {
         self.statistic(rows, statistic).ci95()
     }
 
-    /// Returns the standard error of a statistic over `rows` rows and its [`interval`](Self::interval). The standard
-    /// error is the standard deviation of the statistic's values on the samples. With the difference of two systems as
-    /// the statistic, this is the paired bootstrap of Koehn (2004).
+    /// Returns the standard error of a statistic over `rows` rows, and the same interval as
+    /// [`interval`](Self::interval). The standard error is the standard deviation of the statistic's values on the
+    /// samples. If the statistic is the difference between two systems, this is the paired bootstrap of Koehn (2004).
     ///
     /// ```
     /// use dsrs_metrics::stats::Bootstrap;
@@ -84,8 +83,8 @@ impl Bootstrap {
         })
     }
 
-    /// Like [`statistic`](Self::statistic), but without a list of the rows of each sample. The statistic reads all of
-    /// them.
+    /// Like [`statistic`](Self::statistic), but draws the rows of each sample one by one instead of collecting them in
+    /// a list. The statistic must read all of them.
     #[doc(hidden)]
     pub fn statistic_of_draws(
         &self,
@@ -127,11 +126,11 @@ impl Bootstrap {
         (0..self.resamples).filter_map(sample).collect()
     }
 
-    /// Returns the standard error of a mean and its bias-corrected and accelerated interval (BCa, Efron 1987), as
-    /// `scipy.stats.bootstrap` computes them. The standard error is the standard deviation of the means of the samples.
+    /// Returns the standard error of a mean, and the bias-corrected and accelerated interval (BCa, Efron 1987), both as
+    /// `scipy.stats.bootstrap` computes them. The standard error is the standard deviation of the sample means.
     ///
-    /// A unit is a list of rows that are drawn together, as `(sum of scores, number of rows)`: one row, or all rows of a
-    /// group. The mean is over rows.
+    /// A unit is one row or all rows of a group, given as `(sum of scores, number of rows)`. The rows of a unit are
+    /// always drawn together. The mean is over rows.
     ///
     /// ```
     /// use dsrs_metrics::stats::Bootstrap;
@@ -210,9 +209,9 @@ fn deviation(values: &[f64]) -> f64 {
     (squares / (n - 1.0)).sqrt()
 }
 
-/// Returns the bias-corrected and accelerated interval (BCa, Efron 1987) of an estimate, from its values on samples of
-/// the rows and on the rows without each of them. `None` if the values do not vary, or if all of them are on one side
-/// of the estimate.
+/// Returns the bias-corrected and accelerated interval (BCa, Efron 1987) of an estimate. `samples` are the values of
+/// the estimate on samples of the rows, and `jackknife` its values with each row left out. Returns `None` if the values
+/// do not vary, or if all of them are on one side of the estimate.
 ///
 /// ```
 /// use dsrs_metrics::stats::bca_interval;

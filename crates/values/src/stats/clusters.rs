@@ -1,4 +1,4 @@
-//! The standard error of a mean whose rows come in groups that are not independent.
+//! The standard error of a mean over rows that come in groups and are not independent within a group.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -7,8 +7,8 @@ use super::exact_sum::ExactSum;
 use super::interval::{Units, weight};
 use super::moments::{Commonest, Uncertainty};
 
-/// Values in groups, such as the questions about one document. The rows of a group are alike, so they count for less
-/// than the same number of independent rows.
+/// Values in groups, such as the scores of all questions about one document. Because the rows of a group are alike,
+/// they count for less than the same number of independent rows.
 ///
 /// ```
 /// use dsrs_metrics::stats::{Clusters, Moments};
@@ -45,7 +45,7 @@ impl<K> Default for Clusters<K> {
 }
 
 impl<K: Hash + Eq + Clone> Clusters<K> {
-    /// Adds a finite value of a group.
+    /// Adds a finite value to a group.
     pub fn record(&mut self, group: K, value: f64) {
         debug_assert!(value.is_finite());
         let group = self.groups.entry(group).or_default();
@@ -53,7 +53,7 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         group.sum.add(value);
     }
 
-    /// Adds the groups of another part of the rows.
+    /// Adds the groups of a different part of the rows.
     pub fn merge(&mut self, other: &Self) {
         for (key, more) in &other.groups {
             let group = self.groups.entry(key.clone()).or_default();
@@ -67,7 +67,7 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         self.groups.len()
     }
 
-    /// Returns the mean over all rows; `None` if there are no rows.
+    /// Returns the mean over all rows, or `None` if there are no rows.
     pub fn mean(&self) -> Option<f64> {
         let mut sum = ExactSum::default();
         self.groups
@@ -77,15 +77,17 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         (count > 0).then(|| sum.mean(count))
     }
 
-    /// Returns the cluster-robust standard error of the mean, and the interval by Student's t.
+    /// Returns the cluster-robust standard error of the mean, and the interval by Student's t distribution.
     ///
     /// With `G` groups of `n_g` rows with sums `s_g`, `n` rows and the mean `m`, the standard error is
-    /// `√(Σ (s_g - n_g m)² / (1 - n_g / n)) / n`: CR2 of Bell and McCaffrey (2002), which is unbiased for groups of
-    /// unequal size if rows are independent. The degrees of freedom are the harmonic mean of those for independent rows
-    /// and those for groups of identical rows. The former alone would cover the mean in only 92% of all studies with 3
-    /// groups of 30 rows and 20 groups of 3. Groups of equal size have `G - 1` degrees of freedom.
+    /// `√(Σ (s_g - n_g m)² / (1 - n_g / n)) / n`. This is CR2 of Bell and McCaffrey (2002), which is unbiased for
+    /// groups of unequal size if rows are independent. The degrees of freedom are the harmonic mean of the values for
+    /// independent rows and for groups of identical rows. With the former alone, for example, the intervals for 3
+    /// groups of 30 rows and 20 groups of 3 rows would cover the mean in only 92% of studies. Groups of equal size have
+    /// `G - 1` degrees of freedom.
     ///
-    /// For values with a known range, [`uncertainty_within`](Self::uncertainty_within) covers the mean more often.
+    /// If the values have a known range, the interval of [`uncertainty_within`](Self::uncertainty_within) covers the
+    /// mean more often.
     pub fn uncertainty(&self) -> Uncertainty {
         match (self.mean(), self.deviations()) {
             (Some(mean), Some(groups)) if groups.len() > 1 => {
@@ -102,9 +104,9 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
 
     /// Returns the standard error and the interval of the mean of values between `least` and `most`.
     ///
-    /// If the means of fewer than 30 groups differ from the most common mean, such as that of the groups in which all
-    /// rows pass, the interval is that of [`Moments::uncertainty_within`](super::Moments::uncertainty_within), with
-    /// groups instead of values.
+    /// If fewer than 30 groups have a mean that differs from the most common one, the interval is computed as in
+    /// [`Moments::uncertainty_within`](super::Moments::uncertainty_within), with groups instead of values. The most
+    /// common mean is often that of the groups in which all rows pass.
     pub fn uncertainty_within(&self, least: f64, most: f64) -> Uncertainty {
         let (width, n) = (most - least, self.rows());
         let commonest = self

@@ -1,5 +1,5 @@
-//! The pass rate of all rows: from labels of some rows and a judge's verdicts on all (post-stratification), or corrected for
-//! the sensitivity and specificity of the judge (the Rogan-Gladen estimator).
+//! The pass rate over all rows, estimated from labels of some rows and a judge's verdicts on all (post-stratification),
+//! or corrected for the judge's sensitivity and specificity (the Rogan-Gladen estimator).
 
 use serde::Serialize;
 
@@ -10,9 +10,9 @@ use super::proportion::Proportion;
 /// The sensitivity and specificity of a judge, measured on rows with known labels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct ErrorRates {
-    /// Among the rows that should pass, the share that did.
+    /// The fraction of the rows labelled as passing that the judge passed.
     pub sensitivity: Proportion,
-    /// Among the rows that should fail, the share that did.
+    /// The fraction of the rows labelled as failing that the judge failed.
     pub specificity: Proportion,
 }
 
@@ -32,10 +32,10 @@ impl ErrorRates {
 pub struct CorrectedRate {
     /// The estimate, in [0, 1].
     pub rate: f64,
-    /// The 95% interval, within [0, 1]. It contains the estimate.
+    /// The 95% interval, within [0, 1]. It always contains the estimate.
     pub interval: Interval,
-    /// The estimate before it was clamped, if it was outside [0, 1]. That happens if fewer rows passed, or failed, than
-    /// the error rates predict, either by chance or because the error rates were measured on a different kind of rows.
+    /// The estimate before it was clamped, if it was outside [0, 1]. That happens if fewer rows passed (or failed) than
+    /// the error rates predict, either by chance or because the rates were measured on a different kind of rows.
     pub unclamped: Option<f64>,
 }
 
@@ -44,19 +44,18 @@ const NO_ROWS: &str = "not enough rows: no row has a verdict";
 /// Corrects an observed pass rate for the judge's error rates (Rogan and Gladen 1978):
 /// `(observed + specificity - 1) / (sensitivity + specificity - 1)`.
 ///
-/// `observed` and `rates` are from different rows. With labels of some of the observed rows,
-/// [`post_stratified`](super::post_stratified) has a shorter interval and doesn't assume that these
-/// rows are a random sample.
+/// `observed` and `rates` must come from different rows. If you have labels for some of the observed rows, use
+/// [`post_stratified`](super::post_stratified) instead: its interval is shorter, and it doesn't assume that these rows
+/// are a random sample.
 ///
-/// The interval accounts for the uncertainty of all
-/// three proportions. It is Lang and Reiczigel's (2014): the delta method on adjusted counts (z²/2
-/// successes and failures added to the observed, 1 of each to the rates), with their correction of
-/// the centre. If with these counts the judge is not better than chance, the interval is [0, 1].
-/// With few rows, the corrected centre may move the interval past the estimate; the interval is then
-/// widened up to the estimate.
+/// The interval accounts for the uncertainty of all three proportions. It is the interval of Lang and Reiczigel (2014):
+/// the delta method on adjusted counts (z²/2 successes and failures added to the observed counts, 1 of each to the
+/// rates), with their correction of the centre. If the judge is not better than chance with these adjusted counts, the
+/// interval is [0, 1]. With few rows, the corrected centre may move the interval past the estimate; the interval is
+/// then widened to include the estimate.
 ///
 /// # Errors
-/// Returns [`NotDefined`] if a count is missing or the judge is not better than chance.
+/// Returns [`NotDefined`] if a count is missing, or if the judge is not better than chance.
 ///
 /// ```
 /// use dsrs_metrics::stats::{ErrorRates, Proportion, rogan_gladen};
@@ -142,12 +141,13 @@ impl Smoothed {
     }
 }
 
-/// The rows on which a judge gave one verdict.
+/// The rows that got the same verdict from a judge.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stratum {
-    /// All rows with this verdict, labelled or not.
+    /// The number of all rows with this verdict, labelled or not.
     pub rows: u64,
-    /// The labelled rows with this verdict, and how many of them pass by their label. There are at most `rows`.
+    /// The labelled rows with this verdict, of which those labelled as passing are the successes. There are at most
+    /// `rows` of them.
     pub labelled: Proportion,
 }
 
@@ -187,23 +187,22 @@ struct Part {
     wilson: Interval,
 }
 
-/// Estimates the share of rows that pass by label, from the labels of the rows that a judge passed
-/// and of those that it failed: `W P(label passes | passed) + (1 - W) P(label passes | failed)`,
-/// where `W` is the share of all rows that the judge passed (post-stratification, Cochran 1977,
-/// section 5A.9).
+/// Estimates the fraction of rows that are labelled as passing, from labels of some rows the judge passed and some rows
+/// it failed: `W P(label passes | passed) + (1 - W) P(label passes | failed)`, where `W` is the fraction of all rows
+/// that the judge passed (post-stratification, Cochran 1977, section 5A.9).
 ///
-/// The labelled rows of each verdict must be a random sample of the rows with that verdict. Their
-/// numbers may differ: labels of 50 passed and 50 failed rows are fine if nearly all rows passed.
-/// With a judge of two verdicts, this is prediction-powered inference with least-squares weights.
+/// The labelled rows of each verdict must be a random sample of all rows with that verdict. The two samples may differ
+/// in size: 50 labels of passed rows and 50 of failed rows are fine even if nearly all rows passed. For a judge with
+/// two verdicts, this is prediction-powered inference with least-squares weights.
 ///
-/// The interval combines Wilson's intervals of both shares (MOVER, Zou and Donner 2008): the
-/// distance of each end from the estimate is the root of the sum of the squared weighted distances.
-/// It estimates the rate of the population that all rows, of number `n`, are a sample of, so the
-/// squared distance includes `z² W (1 - W) (p₁ - p₀)² / n`, for the chance that other rows have
-/// another share of passes. If every row has a label, the result is Wilson's for the labels.
+/// The interval combines Wilson's intervals of both fractions (MOVER, Zou and Donner 2008): the distance of each end
+/// from the estimate is the root of the sum of the squared weighted distances. The estimate is for the population from
+/// which all `n` rows are a sample, so the squared distance includes `z² W (1 - W) (p₁ - p₀)² / n`, because a different
+/// sample would have a different fraction of passes. If every row has a label, the result is Wilson's interval for the
+/// labels.
 ///
 /// # Errors
-/// Returns [`NotDefined`] if there are no rows, or if there are rows of a verdict and none of them has a label.
+/// Returns [`NotDefined`] if there are no rows, or if some rows have a verdict for which no row is labelled.
 ///
 /// ```
 /// use dsrs_metrics::stats::{Proportion, Stratum, post_stratified};

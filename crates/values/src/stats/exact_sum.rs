@@ -1,4 +1,4 @@
-//! Exact sums of floating-point numbers: bit for bit the same in every order of the summands.
+//! Exact sums of floating-point numbers, which are identical bit for bit in any order of the summands.
 
 use smallvec::SmallVec;
 
@@ -97,7 +97,7 @@ impl ExactSum {
         self.mean(1)
     }
 
-    /// Returns the sum divided by `count`, finite even if the sum is not.
+    /// Returns the sum divided by `count`. The result is finite even if the sum is too large for a float.
     pub fn mean(&self, count: u64) -> f64 {
         if self.large.is_empty() {
             return rounded(&self.parts) / count as f64;

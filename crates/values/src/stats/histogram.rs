@@ -5,10 +5,10 @@ use std::fmt;
 /// The number of bins.
 const BINS: usize = 20;
 
-/// Counts of values in 20 intervals of equal width between the smallest and the largest possible value. Counts of
-/// different parts of the rows can be merged.
+/// Counts of values in 20 intervals of equal width between the smallest and the largest possible value. You can merge
+/// the histograms of different parts of the rows.
 ///
-/// `Display` shows a line of bars, the highest for the bin with most values; a bin without values is empty.
+/// `Display` shows a line of bars, the highest for the bin with the most values. A bin without values is blank.
 ///
 /// ```
 /// use dsrs_metrics::stats::Histogram;
@@ -26,8 +26,8 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Creates a histogram of values from `min` to `max`; `None` if they are not finite, or if `min` is not less than
-    /// `max`.
+    /// Creates a histogram of values from `min` to `max`. Returns `None` if either is not finite, or if `min` is not
+    /// less than `max`.
     pub fn new(min: f64, max: f64) -> Option<Self> {
         let is_valid = min < max && (max - min).is_finite();
         is_valid.then_some(Self {
@@ -37,7 +37,7 @@ impl Histogram {
         })
     }
 
-    /// Counts a value. A value outside the range is counted in the nearest bin. NaN is not counted.
+    /// Counts a value. A value outside the range counts towards the nearest bin. NaN is not counted.
     pub fn record(&mut self, value: f64) {
         if value.is_nan() {
             return;
@@ -48,7 +48,7 @@ impl Histogram {
         self.counts[bin.min(BINS - 1)] += 1;
     }
 
-    /// Adds the values of another histogram of the same range.
+    /// Adds the values of a histogram with the same range.
     #[doc(hidden)]
     pub fn merge(&mut self, other: &Self) {
         for (count, more) in self.counts.iter_mut().zip(other.counts) {
@@ -65,12 +65,12 @@ impl Histogram {
         }
     }
 
-    /// Returns the smallest and the largest possible value.
+    /// Returns the smallest and largest possible values.
     pub const fn range(&self) -> (f64, f64) {
         (self.min, self.max)
     }
 
-    /// Returns the counts, from the smallest values to the largest.
+    /// Returns the count of each bin, from the smallest values to the largest.
     pub const fn counts(&self) -> &[u64; BINS] {
         &self.counts
     }

@@ -1,5 +1,5 @@
-//! 95% intervals, the normal quantile that most of them are computed with, and the interval of a mean whose values have a
-//! range, from few units that differ.
+//! 95% intervals, the normal quantile used to compute most of them, and the interval of a mean when the values have a
+//! range and few units differ.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub(super) fn t_quantile(degrees: f64) -> f64 {
     StudentsT::new(0.0, 1.0, degrees).map_or(f64::INFINITY, |student| student.inverse_cdf(0.975))
 }
 
-/// A 95% interval; serializes as `[low, high]`.
+/// A 95% interval, which serializes as `[low, high]`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// The lower end.
@@ -27,7 +27,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Returns `true` if the value is within the interval, including its ends.
+    /// Returns `true` if the value is in the interval, ends included.
     ///
     /// ```
     /// use dsrs_metrics::stats::Interval;

@@ -1,7 +1,7 @@
 //! Agreement of gold and predicted labels over all rows: accuracy, F1, balanced accuracy, Matthews correlation, Cohen's
-//! kappa, Krippendorff's alpha; and the reason why rows determine no score.
+//! kappa and Krippendorff's alpha. Also the reason why a score is not defined for some rows.
 //!
-//! The file is long because all measures are computed from one `LabelPairs`, and each is documented with its source.
+//! The file is long because all measures are computed from `LabelPairs`, and the docs of each give its source.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,9 +11,9 @@ use super::interval::{Interval, Z};
 
 /// The number of rows for each pair of a gold and a predicted label.
 ///
-/// Counts are integers, so sums do not depend on the order of the rows. Memory grows with the number of distinct pairs.
-/// Scores are defined as in scikit-learn and the `krippendorff` package, except that an undefined score is an error and
-/// not 0 or NaN.
+/// Counts are integers, so sums do not depend on the order of the rows. Memory use grows with the number of distinct
+/// pairs. Scores are defined as in scikit-learn and the `krippendorff` package, except that an undefined score is an
+/// error instead of 0 or NaN.
 ///
 /// ```
 /// use dsrs_metrics::stats::LabelPairs;
@@ -69,7 +69,7 @@ impl LabelPairs {
         *sum = sum.saturating_add(1);
     }
 
-    /// Returns the labels, if there is exactly one row.
+    /// Returns the gold and predicted labels if there is exactly one row.
     #[doc(hidden)]
     pub fn only(&self) -> Option<(&str, &str)> {
         let ((gold, predicted), 1) = self.counts.first_key_value()? else {
@@ -78,7 +78,7 @@ impl LabelPairs {
         (self.counts.len() == 1).then_some((gold, predicted))
     }
 
-    /// Adds the rows of another part of the data.
+    /// Adds the rows of a different part of the data.
     pub fn merge(&mut self, other: &Self) {
         for (pair, count) in &other.counts {
             match self.counts.get_mut(pair) {
@@ -93,7 +93,7 @@ impl LabelPairs {
         self.counts.values().sum()
     }
 
-    /// Returns the share of rows with equal labels.
+    /// Returns the fraction of rows whose two labels are equal.
     ///
     /// # Errors
     /// Returns [`NotDefined`] if the data has no rows.
@@ -101,11 +101,11 @@ impl LabelPairs {
         Ok(self.right() as f64 / self.known_rows()? as f64)
     }
 
-    /// Returns the mean F1 of the classes, each with the same weight. The classes are `labels`, or all gold and predicted labels
-    /// if `labels` is empty.
+    /// Returns the mean F1 of the classes, in which each class has the same weight. The classes are `labels` or, if
+    /// `labels` is empty, all gold and predicted labels.
     ///
     /// # Errors
-    /// Returns [`NotDefined`] if the data has no rows, or no row with one of `labels`.
+    /// Returns [`NotDefined`] if the data has no rows, or if no row has one of `labels`.
     pub fn macro_f1(&self, labels: &[String]) -> Result<f64, NotDefined> {
         self.known_rows()?;
         let classes = self.classes();
@@ -123,11 +123,11 @@ impl LabelPairs {
         Ok(all.iter().sum::<f64>() / all.len() as f64)
     }
 
-    /// Returns the F1 over the rows of the classes `labels`. If `labels` is empty, it is the F1 over all rows, which equals
-    /// the accuracy.
+    /// Returns the F1 over the rows with the classes in `labels`. If `labels` is empty, returns the F1 over all rows,
+    /// which equals the accuracy.
     ///
     /// # Errors
-    /// Returns [`NotDefined`] if the data has no rows, or no row with one of `labels`.
+    /// Returns [`NotDefined`] if the data has no rows, or if no row has one of `labels`.
     pub fn micro_f1(&self, labels: &[String]) -> Result<f64, NotDefined> {
         self.known_rows()?;
         let classes = self.classes();
@@ -142,7 +142,7 @@ impl LabelPairs {
             .ok_or_else(|| "no row has one of the labels".into())
     }
 
-    /// Returns the mean recall of the classes that occur as a gold label.
+    /// Returns the mean recall over the classes that occur as gold labels.
     ///
     /// # Errors
     /// Returns [`NotDefined`] if the data has no rows.
@@ -159,7 +159,7 @@ impl LabelPairs {
     /// Returns the Matthews correlation in [-1, 1], for two or more classes (Gorodkin 2004).
     ///
     /// # Errors
-    /// Returns [`NotDefined`] if all gold labels are equal, or if all predicted labels are.
+    /// Returns [`NotDefined`] if all gold labels are equal, or if all predicted labels are equal.
     pub fn matthews_correlation(&self) -> Result<f64, NotDefined> {
         let n = i128::from(self.known_rows()?);
         let classes = self.classes();
@@ -182,11 +182,11 @@ impl LabelPairs {
         }
     }
 
-    /// Returns Cohen's kappa. Weights depend on the positions of the classes, which are sorted as numbers if all labels
-    /// are numbers, and as strings otherwise.
+    /// Returns Cohen's kappa. Weights depend on the positions of the sorted classes. Classes are sorted as numbers if
+    /// all labels are numbers, and as strings otherwise.
     ///
     /// # Errors
-    /// Returns [`NotDefined`] if the data has no rows, or if all labels of both sides are equal.
+    /// Returns [`NotDefined`] if the data has no rows, or if both sides have the same single label in all rows.
     pub fn cohen_kappa(&self, weights: KappaWeights) -> Result<f64, NotDefined> {
         let n = self.known_rows()? as f64;
         let classes = self.classes();
@@ -225,11 +225,11 @@ impl LabelPairs {
         Ok(1.0 - observed * n / chance)
     }
 
-    /// Returns Krippendorff's alpha of two coders, gold and prediction, without missing values (Krippendorff 2011).
+    /// Returns Krippendorff's alpha for two coders (gold and prediction) without missing values (Krippendorff 2011).
     ///
     /// # Errors
-    /// Returns [`NotDefined`] if all labels of both sides are equal, or if a label is not a number although `level`
-    /// requires one.
+    /// Returns [`NotDefined`] if both sides have the same single label in all rows, or if a label is not a number
+    /// although `level` requires numbers.
     pub fn krippendorff_alpha(&self, level: AlphaLevel) -> Result<f64, NotDefined> {
         let values = 2.0 * self.known_rows()? as f64;
         let classes = self.classes();
@@ -347,8 +347,8 @@ fn sorted<'a>(labels: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 }
 
 crate::message_errors! {
-    /// The reason why a score is not defined for the given rows, such as a correlation where all values are equal. Such
-    /// a score is neither 0 nor NaN.
+    /// The reason why a score is not defined for the given rows. For example, a correlation is not defined if all
+    /// values are equal. Such a score is reported as an error, not as 0 or NaN.
     ///
     /// ```
     /// use dsrs_metrics::stats::{NotDefined, ValuePairs};
@@ -361,15 +361,15 @@ crate::message_errors! {
     pub struct NotDefined;
 }
 
-/// The weight of a disagreement, by the distance of the classes.
+/// How the weight of a disagreement depends on the distance between the classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KappaWeights {
-    /// All disagreements have the same weight: for classes without order.
+    /// All disagreements have the same weight. Use this for classes without an order.
     Unweighted,
     /// The weight is the distance between the classes' indices.
     Linear,
-    /// The weight is the square of that distance.
+    /// The weight is the square of the distance between the classes' indices.
     Quadratic,
 }
 
@@ -388,16 +388,16 @@ impl KappaWeights {
 /// Cohen's kappa with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Kappa {
-    /// In [-1, 1]: 1 is perfect agreement, 0 agreement by chance, less than 0 even less agreement.
+    /// The value of kappa, in [-1, 1]: 1 is perfect agreement, 0 is agreement by chance, and less than 0 is worse than
+    /// chance.
     pub value: f64,
-    /// The asymptotic standard error; 0 if all rows agree or one side has only one class, because such rows say nothing
-    /// about the error.
+    /// The asymptotic standard error. It is 0 if all rows agree or if one side has only one class, because the error
+    /// cannot be estimated from such rows.
     pub standard_error: f64,
 }
 
 impl Kappa {
-    /// Returns `value ± 1.96 standard errors`, clamped to [-1, 1]; `None` if the standard error is
-    /// 0.
+    /// Returns `value ± 1.96 standard errors`, clamped to [-1, 1]. Returns `None` if the standard error is 0.
     pub fn interval(&self) -> Option<Interval> {
         let half = Z * self.standard_error;
         let interval = Interval {
@@ -408,17 +408,18 @@ impl Kappa {
     }
 }
 
-/// Returns Cohen's kappa between the labels and the predicted classes (Cohen 1960; weighted: Cohen 1968): `1 - o / e`,
-/// where `o` is the observed mean weight of a disagreement, and `e` is the mean weight expected of two independent
-/// raters with the same class frequencies. As in scikit-learn, weights depend on the indices of the classes in the
-/// matrix.
+/// Returns Cohen's kappa between the labels and the predicted classes (Cohen 1960; weighted: Cohen 1968). It is
+/// `1 - o / e`, where `o` is the observed mean weight of a disagreement, and `e` is the mean weight expected from two
+/// independent raters with the same class frequencies. As in scikit-learn, weights depend on the indices of the classes
+/// in the matrix.
 ///
-/// The standard error is the asymptotic one that does not assume `kappa = 0` (Fleiss, Cohen and
-/// Everitt 1969, eq. 13, with weights of disagreements): with `p` the shares of the matrix, `w` the weights, `r` and `c`
-/// the mean weights of a row and a column of the matrix under the class frequencies of the other side,
-/// `√(Σ pᵢⱼ (wᵢⱼe - (rᵢ + cⱼ)o + oe)² / n) / e²`.
+/// The standard error is the asymptotic one that does not assume `kappa = 0` (Fleiss, Cohen and Everitt 1969, eq. 13,
+/// with disagreement weights): `√(Σ pᵢⱼ (wᵢⱼe - (rᵢ + cⱼ)o + oe)² / n) / e²`, where `p` are the matrix entries as
+/// fractions, `w` the weights, and `r` and `c` the mean weights of a row and a column of the matrix under the class
+/// frequencies of the other side.
 ///
-/// Returns `None` if there are no rows, or if `e = 0`, which means that both sides have only one and the same class.
+/// Returns `None` if there are no rows, or if `e = 0`, which means that both sides have the same single class in all
+/// rows.
 ///
 /// ```
 /// use dsrs_metrics::stats::{ConfusionMatrix, KappaWeights, cohen_kappa};
@@ -465,8 +466,8 @@ pub fn cohen_kappa(matrix: &ConfusionMatrix, weights: KappaWeights) -> Option<Ka
     })
 }
 
-/// The number of rows for each pair of label and given class. Rows of the matrix are labels,
-/// columns are given classes, in the order of the classes. Serializes as a list of lists.
+/// The number of rows for each pair of a label and a predicted class. The rows of the matrix are labels, and the
+/// columns are predicted classes, both in the order of the classes. Serializes as a list of lists.
 ///
 /// ```
 /// use dsrs_metrics::stats::ConfusionMatrix;
@@ -482,7 +483,7 @@ pub struct ConfusionMatrix {
 }
 
 impl ConfusionMatrix {
-    /// Counts pairs of label and given class, each as the index of a class.
+    /// Counts pairs of a label and a predicted class, each given as the index of a class.
     ///
     /// # Panics
     /// Panics if an index is not below `classes`.
@@ -503,7 +504,7 @@ impl ConfusionMatrix {
         self.classes
     }
 
-    /// Returns the number of rows with this label that were given this class.
+    /// Returns the number of rows with this label that were given the class `given`.
     ///
     /// # Panics
     /// Panics if an index is not below [`classes`](Self::classes).
@@ -521,7 +522,7 @@ impl ConfusionMatrix {
         self.counts.iter().sum()
     }
 
-    /// Returns the number of rows that were given the class of their label.
+    /// Returns the number of rows whose predicted class equals their label.
     pub fn agreeing(&self) -> u64 {
         (0..self.classes)
             .map(|class| self.count(class, class))

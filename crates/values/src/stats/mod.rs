@@ -1,8 +1,7 @@
 //! Statistics of plain numbers and counts: intervals, agreement, correction for error rates.
 //!
-//! All intervals are 95% intervals. A figure that does not exist is `None` or an error with the
-//! reason, never a number that means "unknown". How a metric is compared with labels is in
-//! `dsrs_metrics::agreement`.
+//! All intervals are 95% intervals. A figure that does not exist is `None` or an error with the reason, never a number
+//! that means "unknown". To compare a metric with labels, see `dsrs_metrics::agreement`.
 //!
 //! | figure | estimate | interval |
 //! | --- | --- | --- |
@@ -22,10 +21,11 @@
 //! | probabilities of all rows | [`Calibration`], [`Brier`] | |
 //! | success in several attempts | [`Proportion::pass_at`], [`Proportion::pass_hat`] | |
 //!
-//! Two systems on the same rows are compared with [`mcnemar_exact`] (pass or fail), [`permutation_test`] (scores) or
-//! [`exchange_test`] and [`Bootstrap::statistic`] (a score of all rows);
-//! [`BettingTest`] decides while rows arrive, and [`confidence_sequence`] is its interval; [`plan_rows`] says how many rows
-//! that takes. [`holm`] adjusts the p-values of several tests, and [`rows_for_power`] is the number of rows that a difference needs.
+//! To compare two systems on the same rows, use [`mcnemar_exact`] (pass or fail), [`permutation_test`] (scores), or
+//! [`exchange_test`] and [`Bootstrap::statistic`] (a score computed over all rows). [`BettingTest`] decides while rows
+//! arrive, [`confidence_sequence`] is the matching interval, and [`plan_rows`] estimates how many rows a decision
+//! takes. [`holm`] adjusts the p-values of several tests, and [`rows_for_power`] returns the number of rows needed to
+//! detect a difference.
 
 mod bootstrap;
 mod clusters;

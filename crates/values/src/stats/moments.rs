@@ -1,4 +1,4 @@
-//! The mean of scores with its standard error and its interval.
+//! The mean of scores, with its standard error and interval.
 //!
 //! A `Moments` contains the most common value and returns an `Uncertainty`, so all three are in one file.
 
@@ -11,31 +11,31 @@ use super::interval::{Interval, Units, t_quantile, weight};
 /// Beyond this magnitude the square of a value is not finite, and neither is the variance.
 const MAX_SQUARED: f64 = 1e150;
 
-/// How far a mean may be from the true mean, or why that is not known.
+/// How far a mean may be from the true mean, or why that is unknown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Uncertainty {
-    /// The standard error of the mean, and the 95% interval.
+    /// The standard error of the mean and the 95% interval are known.
     Known {
         /// The standard error, in the unit of the values.
         stderr: f64,
         /// The 95% interval.
         ci95: Interval,
     },
-    /// The interval of values that have a range. All of them are equal, so the standard error is not known.
+    /// All values are equal and have a known range, so there is an interval but no standard error.
     WithoutStderr {
         /// The 95% interval.
         ci95: Interval,
     },
     /// There are too few rows, or too few groups of rows, to estimate a standard error.
     NotEnoughRows {
-        /// The number of rows or groups.
+        /// The number of rows or groups that were found.
         found: u64,
-        /// The minimum number needed.
+        /// The minimum number of rows or groups needed.
         needed: u64,
     },
-    /// All values are equal and have no range, which says nothing about the error of their mean.
+    /// All values are equal and have no known range, so the error of their mean cannot be estimated.
     Constant,
-    /// The variance is too large for a number.
+    /// The variance is too large for a float.
     TooLarge,
     /// The figure is not a mean of rows.
     NotComputed,
@@ -68,7 +68,7 @@ impl Uncertainty {
         }
     }
 
-    /// Returns the reason for a missing interval, such as `not enough rows`; `None` if the interval is known.
+    /// Returns the reason why there is no interval, such as `not enough rows`. Returns `None` if the interval is known.
     pub const fn reason(&self) -> Option<&'static str> {
         match self {
             Self::Known { .. } | Self::WithoutStderr { .. } => None,
@@ -145,8 +145,8 @@ impl Serialize for Uncertainty {
     }
 }
 
-/// The number, mean and variance of values. Nothing is rounded until you read them, so neither the order of the values
-/// nor the way they are split and [merged](Self::merge) changes a single bit.
+/// The count, mean and variance of values. Nothing is rounded until you read them, so the result is the same bit for
+/// bit regardless of the values' order and of how they are split and [merged](Self::merge).
 ///
 /// ```
 /// use dsrs_metrics::stats::Moments;
@@ -171,12 +171,12 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Adds a value. A value that is not finite makes the mean and the variance `None`.
+    /// Adds a value. If a value is not finite, the mean and the variance become `None`.
     pub fn record(&mut self, value: f64) {
         self.record_times(value, 1);
     }
 
-    /// Adds a value this many times.
+    /// Adds the same value `times` times.
     pub fn record_times(&mut self, value: f64, times: u64) {
         if times == 0 {
             return;
@@ -203,7 +203,7 @@ impl Moments {
         }
     }
 
-    /// Adds the values of another part of the rows.
+    /// Adds the values of a different part of the rows.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.ones += other.ones;
@@ -227,14 +227,14 @@ impl Moments {
         self.count
     }
 
-    /// Returns the mean; `None` if there are no values, or if one is not finite.
+    /// Returns the mean. Returns `None` if there are no values, or if a value is not finite.
     pub fn mean(&self) -> Option<f64> {
         let [sum, _] = self.sums();
         (self.count > 0 && !self.has_infinite).then(|| sum.mean(self.count))
     }
 
-    /// Returns the unbiased variance, with `n - 1` in the denominator; `None` with fewer than two values, or with a
-    /// value above 1e150 in magnitude.
+    /// Returns the unbiased variance, with `n - 1` in the denominator. Returns `None` if there are fewer than two
+    /// values, or if a value is above 1e150 in magnitude.
     pub fn variance(&self) -> Option<f64> {
         if self.count < 2 || self.has_large {
             return None;
@@ -260,14 +260,14 @@ impl Moments {
         self.commonest.count()
     }
 
-    /// Returns `true` if fewer than 30 values differ from the most common value. An interval by Student's t is then too
-    /// narrow for scores that are mostly equal.
+    /// Returns `true` if fewer than 30 values differ from the most common value. Scores are then mostly equal, and an
+    /// interval by Student's t distribution would be too narrow.
     pub fn has_few(&self) -> bool {
         self.commonest().is_some()
     }
 
-    /// Returns the standard error of the mean, `√(variance / n)`, and the interval by Student's t with `n - 1` degrees
-    /// of freedom.
+    /// Returns the standard error of the mean, `√(variance / n)`, and the interval by Student's t distribution with
+    /// `n - 1` degrees of freedom.
     ///
     /// For values with a known range, [`uncertainty_within`](Self::uncertainty_within) covers the mean more often.
     pub fn uncertainty(&self) -> Uncertainty {
@@ -287,12 +287,12 @@ impl Moments {
     /// Returns the standard error and the interval of the mean of values between `least` and `most`.
     ///
     /// If at least 30 values differ from the most common value, the interval is Student's t, as in
-    /// [`uncertainty`](Self::uncertainty), clamped to the range. Student's t fails if most values are equal: the
-    /// interval of 50 scores, of which 97% are 1, contains the mean in 67% of all studies. With fewer values that
-    /// differ, the interval is Wilson's, for the number of passes and failures that have the same variance, with
-    /// Student's t as the quantile. The variance is that of the values. If more than half of them are equal, it
-    /// includes one more value at each end of the range, whose weight falls from 1, if all are equal, to 0, if half of
-    /// them are. The interval is defined even if all values are equal.
+    /// [`uncertainty`](Self::uncertainty), clamped to the range. Student's t fails if most values are equal: if 97% of
+    /// 50 scores are 1, for example, its interval contains the mean in only 67% of studies. With fewer differing
+    /// values, the interval is therefore Wilson's, for the number of passes and failures with the same variance as the
+    /// values, and with Student's t as the quantile. If more than half of the values are equal, the variance includes
+    /// one more value at each end of the range. The weight of these two falls from 1, if all values are equal, to 0, if
+    /// half of them are. The interval is defined even if all values are equal.
     ///
     /// ```
     /// use dsrs_metrics::stats::Moments;
@@ -437,7 +437,7 @@ type Parts = [Vec<f64>; 2];
 type Written = (u8, [bool; 3], u64, u64, Parts, Parts, Vec<(u64, u64)>);
 
 impl Moments {
-    /// Returns the moments as bytes, from which [`from_bytes`](Self::from_bytes) restores them exactly.
+    /// Serializes the moments to bytes, from which [`from_bytes`](Self::from_bytes) restores them exactly.
     ///
     /// ```
     /// use dsrs_metrics::stats::Moments;
@@ -460,7 +460,7 @@ impl Moments {
         serde_json::to_vec(&written).unwrap_or_default()
     }
 
-    /// Restores moments from the bytes of [`to_bytes`](Self::to_bytes); `None` if they are anything else.
+    /// Restores moments from the bytes that [`to_bytes`](Self::to_bytes) returned. Returns `None` for any other bytes.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let written: Written = serde_json::from_slice(bytes).ok()?;
         let (format, [has_large, has_infinite, is_varied], count, ones, sum, squares, counts) =

@@ -1,4 +1,4 @@
-//! Two systems on the same rows: tests of the difference, and the interval of the difference of shares.
+//! Two systems on the same rows: tests of their difference, and the interval of a difference between proportions.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -6,8 +6,8 @@ use statrs::distribution::{Binomial, ContinuousCDF, Discrete, DiscreteCDF, Norma
 
 use super::interval::{Interval, Z};
 
-/// Returns the two-sided p-value of McNemar's exact test: `wins` rows passed only with one system, `losses` only with
-/// the other. If the systems are equally good, each such row is the toss of a fair coin, so
+/// Returns the two-sided p-value of McNemar's exact test. `wins` rows passed only with one system, and `losses` rows
+/// only with the other. If the systems are equally good, each such row is like the toss of a fair coin, so
 /// `p = min(1, 2 P(X ≤ min(wins, losses)))` with `X` binomial. The p-value is 1 if no row differs.
 ///
 /// ```
@@ -29,7 +29,7 @@ pub struct PermutationTest {
     pub p_value: f64,
     /// The number of sign assignments that were evaluated.
     pub assignments: u64,
-    /// `true` if these are all assignments, so the p-value has no sampling error.
+    /// `true` if all possible assignments were evaluated, so the p-value has no sampling error.
     pub is_exact: bool,
 }
 
@@ -49,11 +49,11 @@ impl PermutationTest {
 /// Up to this number of assignments all of them are evaluated.
 const MAX_EXACT: u32 = 1 << 17;
 
-/// Returns the paired permutation test (Fisher 1935) of differences of scores. If the systems are equal, each
-/// difference is equally likely to have the opposite sign. The p-value is the share of sign assignments whose absolute
-/// sum is at least the observed one.
+/// Returns the paired permutation test (Fisher 1935) of score differences. If the systems are equally good, each
+/// difference is equally likely to have the opposite sign. The p-value is the fraction of sign assignments whose
+/// absolute sum is at least the observed one.
 ///
-/// With up to 17 differences other than 0, all assignments are evaluated. With more, `draws` random assignments are
+/// With up to 17 nonzero differences, all assignments are evaluated. With more, `draws` random assignments are
 /// evaluated, and the p-value is `(1 + extreme) / (1 + draws)`, which is never 0 (Phipson and Smyth 2010). The same
 /// seed yields the same p-value on every platform.
 ///
@@ -99,14 +99,14 @@ pub fn permutation_test(differences: &[f64], draws: u32, seed: u64) -> Permutati
 /// The least effective number of differences whose signed sums are taken as normal.
 const MIN_NORMAL: f64 = 50_000.0;
 
-/// Returns the p-value of [`permutation_test`] in the limit of many differences, in which their signed sum is normal
-/// with the sum of squares as its variance. `None` if the limit is not close enough: if the effective number of
-/// differences, `(Σd²)² / Σd⁴`, is at most 50,000. The effective number equals the number of differences if all have
-/// the same size. Differences that are much smaller than others do not count.
+/// Returns the p-value of [`permutation_test`] in the limit of many differences, in which their signed sum has a normal
+/// distribution with the sum of squares as its variance. Returns `None` if the limit is not close enough, which means
+/// that the effective number of differences, `(Σd²)² / Σd⁴`, is at most 50,000. If all differences have the same size,
+/// the effective number equals their number; differences that are much smaller than others do not count.
 ///
-/// The error is about the probability of one sum if all differences have the same size, which is below 0.0006 near a
-/// p-value of 0.05 and nowhere above 0.004, and smaller otherwise. The standard error of 100,000 random assignments is
-/// 0.0007 near 0.05. The p-value is above 0.
+/// If all differences have the same size, the error is about the probability of a single sum, which is below 0.0006
+/// near a p-value of 0.05 and never above 0.004. Otherwise, the error is smaller. For comparison, 100,000 random
+/// assignments have a standard error of 0.0007 near 0.05. The p-value is always above 0.
 ///
 /// ```
 /// use dsrs_metrics::stats::{mcnemar_exact, permutation_limit};
@@ -132,13 +132,14 @@ pub fn permutation_limit(differences: &[f64]) -> Option<f64> {
     (squares * squares / fourths > MIN_NORMAL).then(|| p_value.clamp(f64::MIN_POSITIVE, 1.0))
 }
 
-/// Returns the paired permutation test of a score that is computed over all rows, by approximate randomization (Noreen
-/// 1989; Riezler and Maxwell 2005): if the systems are equal, the results of a row are equally likely to be exchanged
-/// or not. `difference` returns the difference of the scores with the results of the marked rows exchanged. The p-value
-/// is the share of assignments in which the magnitude of the difference is at least the magnitude of `observed`. An
-/// assignment without a difference counts as one of these, so the p-value is never too small.
+/// Returns the paired permutation test of a score computed over all rows, by approximate randomization (Noreen 1989;
+/// Riezler and Maxwell 2005). If the systems are equally good, the two results of a row are equally likely to be
+/// exchanged or not. `difference` returns the difference between the scores after the results of the marked rows are
+/// exchanged. The p-value is the fraction of assignments whose difference is at least as large in magnitude as
+/// `observed`. An assignment for which `difference` returns `None` counts as one of these, so the p-value is never too
+/// small.
 ///
-/// If `draws` is at least the number of all assignments, each of them is evaluated. Otherwise, `draws` random
+/// If `draws` is at least the number of possible assignments, all of them are evaluated. Otherwise, `draws` random
 /// assignments are evaluated, and the p-value is `(1 + extreme) / (1 + draws)`. The same seed yields the same p-value
 /// on every platform.
 ///
@@ -235,8 +236,8 @@ impl SignedSums {
     }
 }
 
-/// Returns p-values adjusted for the number of tests (Holm 1979), in the same order: with an adjusted p-value below 0.05
-/// as the criterion, the chance of any false positive is at most 5%.
+/// Returns p-values adjusted for the number of tests (Holm 1979), in the same order. If you reject every test with an
+/// adjusted p-value below 0.05, the chance of even one false positive is at most 5%.
 ///
 /// ```
 /// use dsrs_metrics::stats::holm;
@@ -260,9 +261,9 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
 /// The quantiles of the normal distribution for a two-sided test at 5% and for a power of 80%.
 const Z_POWER: f64 = Z + 0.841_621_233_572_914_3;
 
-/// Returns the number of rows at which a paired test at 5% detects a mean difference of this size in 80% of all studies:
-/// `((z₀.₉₇₅ + z₀.₈) deviation / difference)²`, rounded up; the normal approximation. `None` if the difference is 0, a
-/// number is not finite, or there are at least 10^18 rows.
+/// Returns the number of rows at which a paired test at the 5% level detects a mean difference of this size in 80% of
+/// studies. By the normal approximation, this is `((z₀.₉₇₅ + z₀.₈) deviation / difference)²`, rounded up. Returns
+/// `None` if the difference is 0, if an argument is not finite, or if the result is at least 10^18 rows.
 ///
 /// ```
 /// use dsrs_metrics::stats::rows_for_power;
@@ -275,8 +276,8 @@ pub fn rows_for_power(deviation: f64, difference: f64) -> Option<u64> {
     (rows < 1e18).then_some(rows as u64)
 }
 
-/// Returns the smallest mean difference that a paired test at 5% detects in 80% of all studies with this standard error:
-/// `(z₀.₉₇₅ + z₀.₈) stderr`, the normal approximation.
+/// Returns the smallest mean difference that a paired test at the 5% level detects in 80% of studies with this standard
+/// error. By the normal approximation, this is `(z₀.₉₇₅ + z₀.₈) stderr`.
 ///
 /// ```
 /// use dsrs_metrics::stats::detectable_difference;
@@ -287,7 +288,7 @@ pub fn detectable_difference(stderr: f64) -> f64 {
     Z_POWER * stderr
 }
 
-/// The rows that pass with only one of two systems.
+/// Counts of the rows that pass with only one of two systems.
 ///
 /// ```
 /// use dsrs_metrics::stats::PairedShares;
@@ -298,26 +299,26 @@ pub fn detectable_difference(stderr: f64) -> f64 {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PairedShares {
-    /// The rows that pass only with the second system.
+    /// The number of rows that pass only with the second system.
     pub wins: u64,
-    /// The rows that pass only with the first system.
+    /// The number of rows that pass only with the first system.
     pub losses: u64,
-    /// All rows, including those that pass or fail with both systems.
+    /// The number of all rows, including those that pass or fail with both systems.
     pub rows: u64,
 }
 
 impl PairedShares {
-    /// Returns the share that passes with the second system minus the share that passes with the first, in [-1, 1];
-    /// `None` if there are no rows.
+    /// Returns the fraction of rows that pass with the second system minus the fraction that pass with the first, in
+    /// [-1, 1]. Returns `None` if there are no rows.
     pub fn difference(&self) -> Option<f64> {
         (self.rows > 0).then(|| (self.wins as f64 - self.losses as f64) / self.rows as f64)
     }
 
-    /// Returns Tango's score interval of the difference (Tango 1998): the differences that a score test at 5% does not
-    /// reject. `None` if there are no rows.
+    /// Returns Tango's score interval of the difference (Tango 1998). It contains the differences that a score test at
+    /// the 5% level does not reject. Returns `None` if there are no rows.
     ///
-    /// The interval has a width even if no row differs: `z² / (n + z²)` on each side, because `n` equal rows can
-    /// exclude only larger differences.
+    /// Even if no row differs, the interval extends `z² / (n + z²)` to each side, because `n` equal rows can exclude
+    /// only larger differences.
     ///
     /// ```
     /// use dsrs_metrics::stats::PairedShares;
@@ -375,8 +376,8 @@ impl PairedShares {
 /// Returns the two-sided mid-p value of McNemar's test: the p-value of [`mcnemar_exact`] minus the probability of the
 /// observed counts (Fagerland, Lydersen and Laake 2013).
 ///
-/// It finds more differences than the exact test but may slightly exceed its level: at a level of 5%, up to about 5.4%
-/// of all studies of equal systems have a p-value below it.
+/// This test finds more differences than the exact test but may slightly exceed its level. At a level of 5%, up to
+/// about 5.4% of studies of equally good systems have a p-value below 0.05.
 ///
 /// ```
 /// use dsrs_metrics::stats::{mcnemar_exact, mcnemar_mid_p};

@@ -1,4 +1,4 @@
-//! How many rows a limit on a mean takes, if the true value is known.
+//! How many rows it takes to decide if a mean reaches a limit, given the true value.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -14,28 +14,28 @@ const ORDERS: u64 = 400;
 /// The number of rows that all simulated orders may have together.
 const DRAWS: u64 = 20_000_000;
 
-/// The rows that decide a limit on the share of rows that pass.
+/// The number of rows needed to decide if the fraction of rows that pass reaches a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct DecisionPlan {
-    /// The true share.
+    /// The true fraction of rows that pass.
     pub truth: f64,
-    /// `true` if the true share is at least the limit.
+    /// `true` if the true fraction is at least the limit.
     pub is_above: bool,
-    /// The mean number of rows of a run that [ends once it's decided](BettingTest).
+    /// The mean number of rows in a run that [ends as soon as it's decided](BettingTest).
     pub early: f64,
-    /// The number of rows after which 90% of these runs have ended.
+    /// The number of rows after which 90% of such runs have ended.
     pub early_90: u64,
-    /// The sample size at which 80% of all samples lead to the same verdict, if you look only once. `None` if the true
-    /// share equals the limit.
+    /// The sample size at which 80% of samples lead to the same verdict, if you look only once. `None` if the true
+    /// fraction equals the limit.
     pub fixed: Option<u64>,
 }
 
-/// Returns how many of `rows` rows it takes to decide if the share that passes is at least `limit`. The true share is
-/// `truth`, and a wrong verdict has a probability of at most `alpha`.
+/// Returns how many of `rows` rows it takes to decide if the fraction that passes is at least `limit`, assuming that
+/// the true fraction is `truth`. The probability of a wrong verdict is at most `alpha`.
 ///
 /// `early` comes from simulated orders of the rows with a fixed seed. `fixed` is the normal approximation of a
 /// one-sided test, `((z₁₋ₐ √(m(1 - m)) + z₀.₈ √(p(1 - p))) / (p - m))²`, reduced for a sample without replacement.
-/// Numbers in a range need at most as many rows as verdicts with the same mean.
+/// Numeric scores within a range need at most as many rows as pass/fail verdicts with the same mean.
 ///
 /// ```
 /// use dsrs_metrics::stats::plan_rows;

@@ -1,4 +1,4 @@
-//! Proportions and their intervals, and how often a program succeeds within several attempts.
+//! Proportions and their intervals, and how often a program succeeds in several attempts.
 
 use serde::Serialize;
 use statrs::distribution::{Binomial, DiscreteCDF};
@@ -6,7 +6,7 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 use super::interval::{Interval, Z};
 use super::moments::Uncertainty;
 
-/// A number of successes in a number of trials.
+/// The number of successes in a number of trials.
 ///
 /// ```
 /// use dsrs_metrics::stats::Proportion;
@@ -33,21 +33,23 @@ impl Proportion {
         self.trials += 1;
     }
 
-    /// Returns the probability of at most as many successes if each trial succeeds with the probability `rate`.
+    /// Returns the probability of at most `successes` successes if each trial succeeds with the probability `rate`.
     #[doc(hidden)]
     pub fn chance_of_at_most(&self, rate: f64) -> f64 {
         Binomial::new(rate, self.trials).map_or(f64::NAN, |trials| trials.cdf(self.successes))
     }
 
-    /// Returns `successes / trials` in [0, 1]; `None` if there are no trials.
+    /// Returns `successes / trials`, in [0, 1]. Returns `None` if there are no trials.
     pub fn rate(&self) -> Option<f64> {
         (self.trials > 0).then(|| self.successes as f64 / self.trials as f64)
     }
 
-    /// Returns Wilson's score interval, without continuity correction (Wilson 1927): with `p` the
-    /// rate, `n` the trials and `z` = 1.96, `(p + z²/2n ± z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n)`.
+    /// Returns Wilson's score interval without continuity correction (Wilson 1927):
+    /// `(p + z²/2n ± z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n)`, where `p` is the rate, `n` the number of trials and `z` =
+    /// 1.96.
     ///
-    /// The interval is valid for a single trial or more, and has a width even if all trials succeeded or none did.
+    /// The interval is valid even for a single trial, and never has zero width, even if all trials succeeded or none
+    /// did.
     pub fn wilson(&self) -> Option<Interval> {
         let p = self.rate()?;
         let n = self.trials as f64;
@@ -68,8 +70,8 @@ impl Proportion {
         Some(Interval { low, high })
     }
 
-    /// Returns Wilson's interval with the standard error of the rate, `√(p(1 - p) / (n - 1))`, which inspect_ai and
-    /// lm-eval also print.
+    /// Returns Wilson's interval together with the standard error of the rate, `√(p(1 - p) / (n - 1))`, which
+    /// inspect_ai and lm-eval also print.
     ///
     /// ```
     /// use dsrs_metrics::stats::Proportion;
@@ -93,10 +95,10 @@ impl Proportion {
         Uncertainty::Known { stderr, ci95 }
     }
 
-    /// Returns the unbiased estimate of pass@k: the probability that at least one of `k` attempts succeeds,
-    /// `1 - C(n - c, k) / C(n, k)` with `c` of `n` attempts successful (Chen et al. 2021, arXiv 2107.03374).
+    /// Returns the unbiased estimate of pass@k, the probability that at least one of `k` attempts succeeds:
+    /// `1 - C(n - c, k) / C(n, k)` if `c` of `n` attempts succeeded (Chen et al. 2021, arXiv 2107.03374).
     ///
-    /// `None` if there are fewer than `k` attempts, or `k` is 0.
+    /// Returns `None` if there are fewer than `k` attempts, or if `k` is 0.
     ///
     /// ```
     /// use dsrs_metrics::stats::Proportion;
@@ -113,10 +115,10 @@ impl Proportion {
         failures.pass_hat(k).map(|all_fail| 1.0 - all_fail)
     }
 
-    /// Returns the unbiased estimate of pass^k: the probability that all of `k` attempts succeed, `C(c, k) / C(n, k)`
-    /// (Yao et al. 2024, arXiv 2406.12045).
+    /// Returns the unbiased estimate of pass^k, the probability that all of `k` attempts succeed: `C(c, k) / C(n, k)`
+    /// if `c` of `n` attempts succeeded (Yao et al. 2024, arXiv 2406.12045).
     ///
-    /// `None` if there are fewer than `k` attempts, or `k` is 0.
+    /// Returns `None` if there are fewer than `k` attempts, or if `k` is 0.
     ///
     /// ```
     /// use dsrs_metrics::stats::Proportion;

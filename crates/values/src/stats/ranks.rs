@@ -1,5 +1,5 @@
-//! Scores of pairs of numbers, or of a truth and a number: Spearman's correlation, the area under the ROC curve, the Brier
-//! score and the calibration error.
+//! Scores computed from pairs of numbers, or from pairs of an outcome and a number: Spearman's correlation, the area
+//! under the ROC curve, the Brier score and the calibration error.
 //!
 //! The file is long because each score is documented with its definition and an example.
 
@@ -8,8 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::exact_sum::ExactSum;
 use super::labels::NotDefined;
 
-/// Returns the rank of each value, from 1; equal values have the mean of their ranks. Values must
-/// be finite.
+/// Returns the rank of each value, starting at 1. Equal values share the mean of their ranks. Values must be finite.
 ///
 /// ```
 /// use dsrs_metrics::stats::average_ranks;
@@ -22,10 +21,10 @@ pub fn average_ranks(values: &[f64]) -> Vec<f64> {
     levels.level.iter().map(|level| ranks[*level]).collect()
 }
 
-/// Returns Spearman's rank correlation in [-1, 1]: Pearson's correlation of the [`average_ranks`], which accounts for
-/// ties. Values must be finite.
+/// Returns Spearman's rank correlation, in [-1, 1]. It is Pearson's correlation of the [`average_ranks`], which
+/// accounts for ties. Values must be finite.
 ///
-/// Returns `None` if the lengths differ or one side is constant, which includes fewer than two rows.
+/// Returns `None` if the lengths differ or if one side is constant, which includes the case of fewer than two rows.
 ///
 /// ```
 /// use dsrs_metrics::stats::spearman;
@@ -37,7 +36,7 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
     (x.len() == y.len()).then(|| RankPairs::of(x, y).spearman(0..x.len()))?
 }
 
-/// Pairs of values with precomputed order, so samples are ranked without sorting again.
+/// Pairs of values whose order is precomputed, so samples can be ranked without sorting again.
 #[doc(hidden)]
 pub struct RankPairs {
     x: Levels,
@@ -49,7 +48,7 @@ pub struct RankPairs {
 }
 
 impl RankPairs {
-    /// Both sides must have the same length, which fits into 32 bits.
+    /// Creates the pairs. Both sides must have the same length, which must fit into 32 bits.
     pub fn of(x: &[f64], y: &[f64]) -> Self {
         let (x, y) = (Levels::of(x), Levels::of(y));
         let mut known = HashMap::new();
@@ -131,7 +130,7 @@ impl Levels {
     }
 }
 
-/// Pairs of gold and predicted values, in any order. Takes 16 bytes a row.
+/// Pairs of gold and predicted values, in any order. Takes 16 bytes per row.
 ///
 /// ```
 /// use dsrs_metrics::stats::ValuePairs;
@@ -151,22 +150,22 @@ impl ValuePairs {
         self.pairs.push((gold, predicted));
     }
 
-    /// Returns the gold and the predicted value, if there is exactly one row.
+    /// Returns the gold and predicted values if there is exactly one row.
     #[doc(hidden)]
     pub fn only(&self) -> Option<(f64, f64)> {
         let [pair] = *self.pairs else { return None };
         Some(pair)
     }
 
-    /// Adds the rows of another part of the data.
+    /// Adds the rows of a different part of the data.
     pub fn merge(&mut self, other: &Self) {
         self.pairs.extend_from_slice(&other.pairs);
     }
 
-    /// Returns Spearman's rank correlation in [-1, 1]; ties have the mean of their ranks.
+    /// Returns Spearman's rank correlation, in [-1, 1]. Ties share the mean of their ranks.
     ///
     /// # Errors
-    /// Returns [`NotDefined`] if all values of one side are equal.
+    /// Returns [`NotDefined`] if all values on one side are equal.
     pub fn spearman(&self) -> Result<f64, NotDefined> {
         let mut pairs = self.pairs.clone();
         // So that the sums do not depend on the order of the rows.
@@ -183,7 +182,7 @@ impl ValuePairs {
     }
 }
 
-/// Predicted scores of rows that are in a class and of rows that are not. Takes 8 bytes a row.
+/// Predicted scores of the rows that are in a class and of the rows that are not. Takes 8 bytes per row.
 ///
 /// ```
 /// use dsrs_metrics::stats::ClassScores;
@@ -208,7 +207,7 @@ impl ClassScores {
         }
     }
 
-    /// If there is exactly one row, returns `true` if it is in the class, and its score.
+    /// If there is exactly one row, returns its score, after `true` if the row is in the class or `false` if it is not.
     #[doc(hidden)]
     pub fn only(&self) -> Option<(bool, f64)> {
         match (&*self.positive, &*self.negative) {
@@ -218,17 +217,17 @@ impl ClassScores {
         }
     }
 
-    /// Adds the rows of another part of the data.
+    /// Adds the rows of a different part of the data.
     pub fn merge(&mut self, other: &Self) {
         self.positive.extend_from_slice(&other.positive);
         self.negative.extend_from_slice(&other.negative);
     }
 
-    /// Returns the area under the ROC curve in [0, 1]: the probability that a positive row has a higher score than a
-    /// negative one, where a tie counts half.
+    /// Returns the area under the ROC curve, in [0, 1]. It is the probability that a positive row has a higher score
+    /// than a negative row, where a tie counts as half.
     ///
     /// # Errors
-    /// Returns [`NotDefined`] unless there is at least one positive and one negative row.
+    /// Returns [`NotDefined`] unless there is at least one positive row and one negative row.
     pub fn auroc(&self) -> Result<f64, NotDefined> {
         match (self.positive.len(), self.negative.len()) {
             (0, 0) => return Err("there are no rows".into()),
@@ -249,7 +248,7 @@ impl ClassScores {
     }
 }
 
-/// The mean squared difference between a probability and the outcome (1 or 0): 0 is best.
+/// The mean squared difference between a predicted probability and the outcome (1 or 0). 0 is best.
 ///
 /// ```
 /// use dsrs_metrics::stats::Brier;
@@ -265,13 +264,13 @@ pub struct Brier {
 }
 
 impl Brier {
-    /// Creates the score of one row. The probability is in [0, 1].
+    /// Creates the score of one row. The probability must be in [0, 1].
     pub fn of(is_true: bool, probability: f64) -> Self {
         let difference = probability - f64::from(u8::from(is_true));
         Self::of_square(difference * difference)
     }
 
-    /// Creates the score of one row from its squared difference, in [0, 1].
+    /// Creates the score of one row from its squared difference, which must be in [0, 1].
     #[doc(hidden)]
     pub fn of_square(square: f64) -> Self {
         Self {
@@ -280,19 +279,19 @@ impl Brier {
         }
     }
 
-    /// Returns the squared difference, if there is exactly one row.
+    /// Returns the squared difference if there is exactly one row.
     #[doc(hidden)]
     pub fn only(&self) -> Option<f64> {
         (self.rows == 1).then(|| self.squares.mean(1))
     }
 
-    /// Adds the rows of another part of the data.
+    /// Adds the rows of a different part of the data.
     pub fn merge(&mut self, other: &Self) {
         self.rows += other.rows;
         self.squares.add_all(&other.squares);
     }
 
-    /// Returns the score in [0, 1].
+    /// Returns the score, in [0, 1].
     ///
     /// # Errors
     /// Never fails, because there is at least one row.
@@ -301,7 +300,7 @@ impl Brier {
     }
 }
 
-/// Probabilities and how often they came true, in bins of equal width (Guo et al. 2017).
+/// Predicted probabilities and how often they came true, in bins of equal width (Guo et al. 2017).
 ///
 /// ```
 /// use dsrs_metrics::stats::Calibration;
@@ -328,8 +327,8 @@ struct Bin {
 }
 
 impl Calibration {
-    /// Creates the bin of one row. The probability is in [0, 1]; a bin includes its upper end, and the first bin also
-    /// includes 0.
+    /// Creates the bins with a single row. The probability must be in [0, 1]. A bin includes its upper end, and the
+    /// first bin also includes 0.
     pub fn of(is_true: bool, probability: f64, bins: u32) -> Self {
         let bins = bins.max(1);
         let place = ((probability * f64::from(bins)).ceil() - 1.0).max(0.0) as u32;
@@ -344,14 +343,14 @@ impl Calibration {
         }
     }
 
-    /// If there is exactly one row, returns the number of bins, `true` if the row came true, and its probability.
+    /// If there is exactly one row, returns the number of bins, `true` if the row came true, and the row's probability.
     #[doc(hidden)]
     pub fn only(&self) -> Option<(u32, bool, f64)> {
         let bin = self.bins.values().next().filter(|_| self.bins.len() == 1)?;
         (bin.rows == 1).then(|| (self.all, bin.came_true == 1, bin.probabilities.mean(1)))
     }
 
-    /// Adds the rows of another part of the data, with the same number of bins.
+    /// Adds the rows of a different part of the data, which must have the same number of bins.
     pub fn merge(&mut self, other: &Self) {
         for (place, more) in &other.bins {
             let bin = self.bins.entry(*place).or_default();
@@ -361,8 +360,8 @@ impl Calibration {
         }
     }
 
-    /// Returns the expected calibration error in [0, 1]: the mean difference between the mean probability of a bin and
-    /// the share that came true, weighted by the rows of the bin. 0 is best.
+    /// Returns the expected calibration error, in [0, 1]. It is the mean difference between a bin's mean probability
+    /// and the fraction of its rows that came true, weighted by the bin's number of rows. 0 is best.
     ///
     /// # Errors
     /// Never fails, because there is at least one row.

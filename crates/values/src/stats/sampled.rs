@@ -1,4 +1,4 @@
-//! The mean of all rows, from a metric on a sample of them and a cheap metric on all.
+//! The mean over all rows, estimated from a metric on a sample of the rows and a cheap metric on all of them.
 
 use super::corrected::Stratum;
 use statrs::distribution::{ContinuousCDF as _, Normal};
@@ -7,14 +7,15 @@ use super::interval::{Interval, Z};
 use super::labels::NotDefined;
 use super::moments::Moments;
 
-/// The mean of a metric over all rows, estimated from a sample of them.
+/// The mean of a metric over all rows, estimated from a sample of the rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SampledMean {
     /// The estimate.
     pub mean: f64,
-    /// The 95% interval of the mean of these rows, not of the population that they are a sample of.
+    /// The 95% interval. For [`sampled_difference`], it covers the mean of the population; otherwise, it covers the
+    /// mean of these rows.
     pub interval: Interval,
-    /// The number of sampled rows that would give an interval of this width without the other metric.
+    /// The number of sampled rows that would give an interval as narrow without the cheaper metric.
     pub worth: f64,
 }
 
@@ -47,15 +48,15 @@ fn wilson(share: f64, sample: f64, rows: f64) -> Interval {
     }
 }
 
-/// Estimates the share of rows that pass a metric, from a sample of the rows in each stratum of a cheaper metric: the
-/// sum of the shares of the strata, weighted by their rows (post-stratification, Cochran 1977, section 5A.9). The
-/// sampled rows of each stratum must be a random sample of its rows.
+/// Estimates the fraction of rows that pass a metric, from a sample of the rows in each stratum of a cheaper metric.
+/// The estimate is the sum of the strata's pass rates, weighted by their numbers of rows (post-stratification, Cochran
+/// 1977, section 5A.9). The sampled rows of each stratum must be a random sample of its rows.
 ///
 /// The interval combines Wilson's intervals of the strata by MOVER (Zou and Donner 2008), each for a sample without
-/// replacement. [`post_stratified`](super::post_stratified) estimates the rate of a population instead.
+/// replacement. To estimate the rate of a population instead, use [`post_stratified`](super::post_stratified).
 ///
 /// # Errors
-/// Returns [`NotDefined`] if a stratum has rows and none of them is sampled, or if there are no rows.
+/// Returns [`NotDefined`] if there are no rows, or if a stratum has rows but none of them is sampled.
 ///
 /// ```
 /// use dsrs_metrics::stats::{Proportion, Stratum, sampled_share};
@@ -109,17 +110,17 @@ pub fn sampled_share(strata: &[Stratum]) -> Result<SampledMean, NotDefined> {
     })
 }
 
-/// Estimates the mean of a metric whose scores are within `range`, from its scores on a sample of the rows and the
-/// scores of a cheaper metric on all rows: prediction-powered inference with the best weight (PPI++, Angelopoulos,
-/// Duchi and Zrnic 2023).
+/// Estimates the mean of a metric whose scores are within `range`, from the metric's scores on a sample of the rows and
+/// a cheaper metric's scores on all rows. The method is prediction-powered inference with the best weight (PPI++,
+/// Angelopoulos, Duchi and Zrnic 2023).
 ///
-/// `sample` has the scores of the metric and of the cheaper metric for each sampled row, and `others` the score of the
-/// cheaper metric for each other row. The estimate is `mean(y - b f) + b mean(all f)` with `b = Cov(y, f) / Var(f)`, so
-/// a cheaper metric that says nothing changes nothing, and a cheaper metric that is always wrong helps as much as one
-/// that is always right.
+/// `sample` contains the scores of the metric and of the cheaper metric for each sampled row, and `others` contains the
+/// score of the cheaper metric for each remaining row. The estimate is `mean(y - b f) + b mean(all f)` with
+/// `b = Cov(y, f) / Var(f)`. A cheaper metric that carries no information therefore changes nothing, and one that is
+/// always wrong helps as much as one that is always right.
 ///
-/// The interval is that of the mean of [`y - b f`](Moments::uncertainty_within), times `√(1 - n/N)`, because nothing
-/// about the sampled rows is uncertain.
+/// The interval is that of the mean of [`y - b f`](Moments::uncertainty_within), scaled by `√(1 - n/N)`, because
+/// nothing about the sampled rows is uncertain.
 ///
 /// # Errors
 /// Returns [`NotDefined`] if there are fewer than 3 sampled rows.
@@ -158,20 +159,20 @@ pub fn prediction_powered(
     })
 }
 
-/// Estimates how much better one program is than another, from the differences of a metric on a sample of their common rows
-/// and the differences of a cheaper metric on all: like [`prediction_powered`], but of the population that the rows are a
-/// sample of, and with the weight of least squares in the sample, because few rows change (the regression estimator, Cochran
-/// 1977, section 7.3).
+/// Estimates how much better one program is than another, from the differences in a metric on a sample of their common
+/// rows and the differences in a cheaper metric on all of them. This function works like [`prediction_powered`] but
+/// differs in two ways. It estimates the difference in the population from which the rows are a sample. Because few
+/// rows change, it uses the least-squares weight in the sample (the regression estimator, Cochran 1977, section 7.3).
 ///
-/// `sample` has both differences of each sampled row, `others` that of the cheaper metric for each other row, and no
-/// difference is larger than `largest`.
+/// `sample` contains both differences for each sampled row, and `others` contains the difference in the cheaper metric
+/// for each remaining row. No difference may be larger than `largest`.
 ///
-/// The half-widths of the interval are `√((1 - n/N) (n - 1)/(n - 2) r² + n/N p²)`, where `r` is that of the mean of `y - b f`
-/// and `p` that of `y`. If all rows are sampled, it is the interval of a plain comparison, and `worth` is how many rows of a plain comparison
-/// would give an interval as narrow.
+/// The half-widths of the interval are `√((1 - n/N) (n - 1)/(n - 2) r² + n/N p²)`, where `r` is the half-width for the
+/// mean of `y - b f` and `p` the half-width for the mean of `y`. If all rows are sampled, the interval is that of a
+/// plain comparison. `worth` is the number of rows at which a plain comparison would give an interval as narrow.
 ///
 /// # Errors
-/// [`NotDefined`] with fewer than 3 sampled rows.
+/// Returns [`NotDefined`] if there are fewer than 3 sampled rows.
 ///
 /// ```
 /// use dsrs_metrics::stats::sampled_difference;
@@ -233,9 +234,9 @@ fn proxies(sample: &[(f64, f64)], others: &[f64]) -> impl Iterator<Item = f64> {
     sampled.chain(others.iter().copied())
 }
 
-/// Returns the standard error and the two-sided p-value that belong to the 95% interval of an estimate, by the normal
-/// distribution (Altman and Bland 2011, "How to obtain the P value from a confidence interval"). The p-value is below 0.05 if
-/// the interval does not contain 0.
+/// Returns the standard error and the two-sided p-value that correspond to an estimate's 95% interval, by the normal
+/// distribution (Altman and Bland 2011, "How to obtain the P value from a confidence interval"). The p-value is below
+/// 0.05 if the interval does not contain 0.
 #[doc(hidden)]
 pub fn error_and_p_value(estimate: f64, Interval { low, high }: Interval) -> (f64, f64) {
     let half = match estimate > 0.0 {

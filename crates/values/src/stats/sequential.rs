@@ -1,4 +1,4 @@
-//! Decisions while rows arrive: e-processes, which stay valid however often you look, and the intervals that they give.
+//! Decisions while rows arrive: e-processes, which stay valid however often you look, and the intervals based on them.
 
 use super::interval::Interval;
 
@@ -12,15 +12,17 @@ const SHARES: [f64; 8] = [0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.95];
 /// What may still be lost in the sum of many scores by rounding, relative to the range.
 const ROUNDING: f64 = 1e-9;
 
-/// Tests whether a mean is above or below a limit. You may look at the result after every row.
+/// Tests if a mean is above or below a limit. You may look at the result after every row.
 ///
-/// The test holds an e-process for each side: a wager whose capital has a mean of at most 1 at any time if the mean of
-/// the rows is on the other side. By Ville's inequality, the capital ever reaches `1 / alpha` with a probability of at
-/// most `alpha`, so a decision at that moment is wrong in at most `alpha` of all orders of the rows.
+/// The test runs an e-process for each side. An e-process is a wager: if the mean of the rows is on the other side of
+/// the limit, the expected capital is at most 1 at any time. By Ville's inequality, the probability that the capital
+/// ever reaches `1 / alpha` is then at most `alpha`, so a decision at that moment is wrong in at most `alpha` of all
+/// orders of the rows.
 ///
 /// The bets are those of Waudby-Smith and Ramdas (2024, "Estimating means of bounded random variables by betting",
-/// sections 4 and 5): the capital is the mean, over some shares `f`, of the products of `1 + f (x - m) / (m - low)`, where
-/// `m` is the mean that the remaining rows would have if the mean of all rows were the limit.
+/// sections 4 and 5). The capital is the mean, over several fractions `f`, of the products of
+/// `1 + f (x - m) / (m - low)`, where `m` is the mean that the remaining rows would have if the mean of all rows were
+/// equal to the limit.
 ///
 /// ```
 /// use dsrs_metrics::stats::{BettingTest, Interval};
@@ -100,18 +102,18 @@ fn shares(range: Interval, limit: f64, towards: f64, rows: u64) -> Vec<f64> {
 }
 
 impl BettingTest {
-    /// Tests the mean of `rows` rows that are taken in random order, without replacement. Rows without a score don't
-    /// count. Scores are within the range, and the limit is inside it.
+    /// Creates a test of the mean of `rows` rows that are drawn in random order without replacement. Rows without a
+    /// score don't count. Scores must be within the range, and the limit must be inside it.
     pub fn of_rows(range: Interval, limit: f64, rows: u64) -> Self {
         let above = shares(range, limit, range.high - limit, rows);
         let below = shares(range, limit, limit - range.low, rows);
         Self::new(range, limit, Some(rows), [above, below])
     }
 
-    /// Tests the mean of the population that the rows are an independent sample of.
+    /// Creates a test of the mean of the population from which the rows are an independent sample.
     ///
-    /// For the difference of two programs on the same rows, record the difference of each row: with the limit 0 the test
-    /// shows which one is better, and with the limit `-by` that the second one isn't worse by more than `by`.
+    /// To compare two programs on the same rows, record the difference for each row. With the limit 0, the test shows
+    /// which program is better. With the limit `-by`, it shows that the second program isn't worse by more than `by`.
     ///
     /// ```
     /// use dsrs_metrics::stats::{BettingTest, Interval};
@@ -139,7 +141,7 @@ impl BettingTest {
         }
     }
 
-    /// Records the next row; `None` if it has no score.
+    /// Records the score of the next row; `None` if the row has no score.
     pub fn record(&mut self, score: Option<f64>) {
         let expected = self.rows.map_or(0.0, |rows| {
             -self.sum / rows.saturating_sub(self.taken).max(1) as f64
@@ -166,19 +168,19 @@ impl BettingTest {
         }
     }
 
-    /// Returns the largest e-value so far for a mean of at least the limit: the mean is below the limit with a
-    /// probability of at most `1 / above`.
+    /// Returns the largest e-value so far in favour of a mean of at least the limit. If the mean is in fact below the
+    /// limit, the probability of an e-value this large is at most `1 / above`.
     pub fn above(&self) -> f64 {
         self.above.largest
     }
 
-    /// Returns the largest e-value so far for a mean of at most the limit.
+    /// Returns the largest e-value so far in favour of a mean of at most the limit.
     pub fn below(&self) -> f64 {
         self.below.largest
     }
 
-    /// Returns `true` if the mean of all rows is certainly above the limit, `false` if it is certainly not, and `None` as
-    /// long as the remaining rows can decide it.
+    /// Returns `true` if the mean of all rows is certainly above the limit, `false` if it is certainly below, and
+    /// `None` as long as the remaining rows can still decide it.
     ///
     /// ```
     /// use dsrs_metrics::stats::{BettingTest, Interval};
@@ -203,9 +205,10 @@ impl BettingTest {
     }
 }
 
-/// Returns a 95% confidence sequence at the last of these scores: an interval for the mean of all `rows` rows, if these
-/// are the first in random order. It may be computed after each row; with a probability of 95%, all of these intervals
-/// contain the mean. `None` stands for a row without a score, which doesn't count.
+/// Returns a 95% confidence sequence at the last of these scores: an interval for the mean of all `rows` rows. The
+/// scores must be those of the first rows in random order. You may compute the interval after each row; with a
+/// probability of 95%, all of these intervals contain the mean. `None` stands for a row without a score, which doesn't
+/// count.
 ///
 /// The interval contains the means that two one-sided tests by betting at 2.5% don't reject (Waudby-Smith and Ramdas
 /// 2024, section 5), with bets that don't depend on the mean.
@@ -224,8 +227,8 @@ pub fn confidence_sequence(scores: &[Option<f64>], range: Interval, rows: u64) -
     sequence(scores, range, Some(rows))
 }
 
-/// Returns a 95% confidence sequence at the last of these scores, for the mean of the population that they are an independent
-/// sample of. Like [`confidence_sequence`], it may be computed after each score.
+/// Returns a 95% confidence sequence at the last of these scores, for the mean of the population from which they are an
+/// independent sample. As with [`confidence_sequence`], you may compute it after each score.
 ///
 /// ```
 /// use dsrs_metrics::stats::{population_sequence, Interval};

@@ -1,4 +1,4 @@
-//! Compares lists of names one to one: each name matches at most one of the other list.
+//! Compares two lists of names one to one: each name matches at most one name of the other list.
 //!
 //! The pairs form a bipartite matching. `edits` defines the similarity of two names.
 
@@ -6,10 +6,10 @@ use super::edits::{EditDistance, length, share_left};
 use super::unicode::NormalForm;
 use crate::bipartite::Groups;
 
-/// How many of the expected entities were found, and how many entities each side has.
+/// The number of expected entities that were found, and the number of entities on each side.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EntityCounts {
-    /// Matched pairs of an expected and a predicted entity. An entity is in at most one pair.
+    /// The number of matched pairs, each of an expected and a predicted entity. An entity is in at most one pair.
     pub found: u64,
     /// The number of expected entities.
     pub expected: u64,
@@ -18,13 +18,13 @@ pub struct EntityCounts {
 }
 
 impl EntityCounts {
-    /// Matches predicted with expected entities whose similarity is at least `similarity`, one to one, in as many pairs
-    /// as possible.
+    /// Matches predicted entities with expected ones, one to one, in as many pairs as possible. Two entities can be
+    /// paired if their similarity is at least `similarity`.
     ///
-    /// Entities are compared in lower case and NFC, without surrounding white space; empty entities are ignored. The
-    /// similarity is [`EditDistance::Indel`](crate::text::EditDistance::Indel), which is `rapidfuzz.fuzz.ratio` over
-    /// 100. The number of pairs is the size of a maximum matching (augmenting paths, Kuhn 1955), so it does not depend
-    /// on the order of the lists. Duplicates within a list count.
+    /// Entities are compared in lower case and NFC, without surrounding white space. Empty entities are ignored. The
+    /// similarity is [`EditDistance::Indel`](crate::text::EditDistance::Indel), which equals `rapidfuzz.fuzz.ratio`
+    /// divided by 100. The number of pairs is the size of a maximum matching (augmenting paths, Kuhn 1955), so it does
+    /// not depend on the order of the lists. Duplicates in a list count separately.
     ///
     /// ```
     /// use dsrs_metrics::text::EntityCounts;
@@ -41,7 +41,7 @@ impl EntityCounts {
         Self::of_named(predicted, expected, similarity, false)
     }
 
-    /// Like [`of`](Self::of), but first removes duplicates within a list, ignoring case and surrounding white space.
+    /// Like [`of`](Self::of), but first removes duplicates from each list, ignoring case and surrounding white space.
     pub fn of_distinct<P: AsRef<str>, E: AsRef<str>>(
         predicted: &[P],
         expected: &[E],
@@ -67,8 +67,8 @@ impl EntityCounts {
         }
     }
 
-    /// Returns the expected and the predicted entities that such a matching leaves without a partner, in the form in
-    /// which they are compared.
+    /// Returns the expected and the predicted entities that have no partner in such a matching, in the form in which
+    /// they are compared.
     #[doc(hidden)]
     pub fn unmatched<P: AsRef<str>, E: AsRef<str>>(
         predicted: &[P],
@@ -89,8 +89,8 @@ impl EntityCounts {
         ]
     }
 
-    /// Returns the harmonic mean of precision and recall, in [0, 1]: 1 if both sides are empty, 0
-    /// if only one is.
+    /// Returns the harmonic mean of precision and recall, in [0, 1]; 1 if both sides are empty, and 0 if only one side
+    /// is.
     #[expect(
         clippy::cast_precision_loss,
         reason = "counts of entities stay far below 2^53"

@@ -4,10 +4,10 @@
 //! Arguments come in the order (prediction, references), as in DSPy's
 //! `EM(prediction, answers_list)`.
 //!
-//! The free functions for exact match and token overlap return the values of dspy 3.4.1, bit for bit, for any string of
-//! characters of Unicode 14. [`Profile`] has the same functions for other normalizations. [`PassageAnswers`] are
-//! normalized once and compared with many predictions. [`numeric_match`] compares numbers instead of words. The metrics
-//! over rows in `dsrs_metrics::metrics` use this module.
+//! The free functions for exact match and token overlap return the same values as dspy 3.4.1, bit for bit, for any
+//! string of characters of Unicode 14. [`Profile`] has the same functions for other normalizations. [`PassageAnswers`]
+//! normalizes answers once, to compare them with many predictions. [`numeric_match`] compares numbers instead of words.
+//! The metrics over rows in `dsrs_metrics::metrics` use this module.
 
 mod compare;
 #[cfg(test)]
@@ -45,8 +45,8 @@ pub use words::{Searchable, count_tokens, count_words};
 
 /// The error returned when there is no reference answer to compare with.
 ///
-/// dspy raises a `ValueError` here (the maximum of an empty list). A score of 0 would be wrong, because nothing was
-/// compared.
+/// dspy raises a `ValueError` here, because it takes the maximum of an empty list. A score of 0 would be wrong, because
+/// nothing was compared.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("no reference answer to compare the prediction with; give at least one")]
 pub struct NoReferences;

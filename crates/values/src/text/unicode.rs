@@ -76,7 +76,7 @@ pub(super) fn is_invisible(c: char) -> bool {
     c.is_control() || is_joiner || is_format() && !is_prepended
 }
 
-/// Returns the value 0..=9 of a decimal digit of any script.
+/// Returns the value (0 to 9) of a decimal digit of any script.
 pub fn digit_value(c: char) -> Option<u8> {
     if c.is_ascii() {
         return c.is_ascii_digit().then(|| c as u8 - b'0');
@@ -118,17 +118,18 @@ pub(super) fn is_superscript(c: char) -> bool {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NormalForm {
-    /// Code point by code point, as the Python packages compare: composed "é" and decomposed "é" differ.
+    /// Strings are compared code point by code point, as the Python packages do: composed "é" and decomposed "é"
+    /// differ.
     AsIs,
-    /// Canonical composition: composed and decomposed letters are equal.
+    /// Canonical composition (NFC): composed and decomposed letters are equal.
     #[default]
     Nfc,
-    /// Compatibility composition: ligatures, full-width letters and superscripts equal their plain forms too.
+    /// Compatibility composition (NFKC): ligatures, full-width letters and superscripts equal their plain forms too.
     Nfkc,
 }
 
 impl NormalForm {
-    /// Returns the string in this form, borrowed if it already is.
+    /// Converts the string to this form. The result is borrowed if the string already has it.
     pub fn apply(self, text: &str) -> Cow<'_, str> {
         let quick = |answer: IsNormalized| answer == IsNormalized::Yes;
         match self {

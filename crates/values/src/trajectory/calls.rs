@@ -1,9 +1,9 @@
-//! The tool calls of a trajectory, and the conditions on them that metrics are made of.
+//! The tool calls of a trajectory, and the conditions on them from which metrics are built.
 
 use super::message::ToolCall;
 use crate::messages::escape::{name, names};
 
-/// Tool calls, in order: all calls of a trajectory, or the calls of one tool.
+/// Tool calls, in order. These are either all calls of a trajectory or the calls of one tool.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -31,7 +31,7 @@ impl<'t> ToolCalls<'t> {
         self.calls.len()
     }
 
-    /// Returns `true` if the list is empty.
+    /// Returns `true` if there are no calls.
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
@@ -73,7 +73,7 @@ impl<'t> ToolCalls<'t> {
         }))
     }
 
-    /// Requires that no call failed, if the format shows failures; see [`ToolCall::failed`].
+    /// Requires that no call failed. Only some formats record failures; see [`ToolCall::failed`].
     pub fn none_failed(&self) -> Condition {
         let failed: Vec<&str> = self
             .iter()
@@ -90,7 +90,7 @@ impl<'t> ToolCalls<'t> {
         }))
     }
 
-    /// Requires that these tools are called in this order. Other calls may be before, between and after them.
+    /// Requires that these tools are called in this order. Other calls are allowed before, between and after them.
     pub fn in_order<N: AsRef<str>>(&self, tools: impl IntoIterator<Item = N>) -> Condition {
         let tools: Vec<N> = tools.into_iter().collect();
         let mut calls = self.iter();
@@ -150,8 +150,8 @@ impl<'t> IntoIterator for &ToolCalls<'t> {
     }
 }
 
-/// The result of a condition on a trajectory, with the reason if the condition is not met. `Check::all` combines
-/// several of them.
+/// The result of a condition on a trajectory. If the condition is not met, it contains the reason. `Check::all`
+/// combines several conditions.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -168,7 +168,7 @@ pub struct Condition {
 }
 
 impl Condition {
-    /// Returns a condition that is met unless there is a reason.
+    /// Returns a condition that is met if `reason` is `None`.
     ///
     /// ```
     /// use dsrs_metrics::trajectory::Condition;
@@ -186,12 +186,12 @@ impl Condition {
         self.unmet.is_none()
     }
 
-    /// Returns the reason if the condition is not met.
+    /// Returns the reason why the condition is not met, or `None` if it is met.
     pub fn reason(&self) -> Option<&str> {
         self.unmet.as_deref()
     }
 
-    /// Returns the reason as an owned string if the condition is not met.
+    /// Returns the reason why the condition is not met as an owned string, or `None` if it is met.
     pub fn into_reason(self) -> Option<String> {
         self.unmet
     }

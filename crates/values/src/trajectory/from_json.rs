@@ -11,7 +11,7 @@ use super::steps::Trajectory;
 use crate::messages::escape::name;
 
 crate::message_errors! {
-    /// The error returned when a value is not a trajectory. It says what was found and what to write.
+    /// The error returned when a value is not a trajectory. The message says what was found and what to write instead.
     pub struct TrajectoryError;
 }
 
@@ -19,7 +19,7 @@ impl Trajectory {
     /// Reads a trajectory in one of the forms that the [module](super) lists.
     ///
     /// # Errors
-    /// Returns [`TrajectoryError`] if the value has none of these forms, or a message is invalid.
+    /// Returns [`TrajectoryError`] if the value has none of these forms, or if a message is invalid.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -36,7 +36,7 @@ impl Trajectory {
         read::read(value, false).map_err(TrajectoryError::from)
     }
 
-    /// Describes each call whose arguments are not a JSON object, because the model wrote them incorrectly.
+    /// Iterates over descriptions of the calls whose arguments the model did not write as a JSON object.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -66,10 +66,10 @@ impl<'de> Deserialize<'de> for Trajectory {
     }
 }
 
-/// The trajectory that a gold row expects. It dereferences to [`Trajectory`].
+/// The trajectory that a gold row expects. This type dereferences to [`Trajectory`].
 ///
-/// It is read more strictly: arguments must be an object, because only the author of the row can have written them. One
-/// more form is accepted: a list of strings, which are the names of tools.
+/// An expected trajectory is read more strictly: arguments must be an object, because they were written by the row's
+/// author and not by a model. One additional form is accepted: a list of strings, which are the names of tools.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

@@ -21,9 +21,9 @@ const MAX_CYCLE: usize = 100;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LoopLimits {
-    /// How often the same call may be made, in the whole trajectory.
+    /// How often the same call may be made in the whole trajectory.
     pub max_same: NonZeroUsize,
-    /// How often a cycle of two or more calls may be made in a row.
+    /// How often a cycle of two or more calls may occur in a row.
     pub max_cycles: NonZeroUsize,
 }
 
@@ -43,15 +43,15 @@ impl Default for LoopLimits {
 pub struct CallLoop<'t> {
     /// The call, or the calls of the cycle in order.
     pub calls: Vec<&'t ToolCall>,
-    /// How often it is made.
+    /// How often the call is made, or how often the cycle occurs in a row.
     pub times: usize,
-    /// The number of its first call, from 1.
+    /// The number of the first call, starting at 1.
     pub first: usize,
 }
 
 impl LoopLimits {
-    /// Returns the first of the shortest cycles that are repeated too often. If there is none, returns the call that is
-    /// made most often, if that is too often. Cycles of more than 100 calls are not found.
+    /// Returns the first of the shortest cycles that are repeated too often. If there is no such cycle, returns the
+    /// most frequent call, provided that it is made too often. Cycles of more than 100 calls are not found.
     pub fn find<'t>(self, calls: &ToolCalls<'t>) -> Option<CallLoop<'t>> {
         let mut keys = Keys::default();
         let numbers: Vec<usize> = calls.iter().map(|call| keys.of_call(call)).collect();

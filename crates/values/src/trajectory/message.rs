@@ -11,16 +11,16 @@ use serde_json::{Map, Value};
 pub enum Role {
     /// Instructions, including messages with OpenAI's `developer` role.
     System,
-    /// The user.
+    /// The user who talks to the agent.
     User,
     /// The agent.
     Assistant,
-    /// A tool, whose message is the result of a call.
+    /// A tool. Its message is the result of a call.
     Tool,
 }
 
 impl Role {
-    /// Returns the name of the role, as in JSON.
+    /// Returns the role's name, as written in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -33,7 +33,7 @@ impl Role {
 
 /// One message of a [`Trajectory`](super::Trajectory), or one step of an agent.
 ///
-/// A message of a prompt is another type, `dsrs_metrics::lm::Message`.
+/// This is not a message of a prompt, which is a `dsrs_metrics::lm::Message`.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -52,9 +52,9 @@ impl Role {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Message {
-    /// The author.
+    /// The author of the message.
     pub role: Role,
-    /// The text, without images and reasoning.
+    /// The text, without images or reasoning.
     #[serde(rename = "content")]
     pub text: String,
     /// The calls that the message contains, in order.
@@ -63,13 +63,13 @@ pub struct Message {
     /// The id of the call that a tool message responds to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// The tokens of the model call that returned the message, if the format has them.
+    /// The tokens used by the model call that returned the message, if the format records them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<TokenUsage>,
 }
 
 impl Message {
-    /// Returns a message without calls.
+    /// Returns a message with this text and without calls.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -88,7 +88,7 @@ impl Message {
         }
     }
 
-    /// Returns a message of the agent with these calls and without text.
+    /// Returns a message of the agent with these calls and no text.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -104,7 +104,7 @@ impl Message {
     }
 }
 
-/// One call of a tool: its name, its arguments and, if it is known, its result.
+/// One call of a tool: its name, its arguments and, if known, its result.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -121,20 +121,20 @@ pub struct ToolCall {
     pub id: Option<String>,
     /// The name of the tool.
     pub name: String,
-    /// The arguments, `{}` if there are none. If the format stores arguments as a string, it is parsed. A string that
-    /// is not a JSON object remains as the model wrote it and equals no arguments.
+    /// The arguments; `{}` if there are none. Arguments that the format stores as a string are parsed. A string that is
+    /// not a JSON object is left as the model wrote it, and does not equal any arguments.
     pub args: Value,
-    /// The result: a string in most formats.
+    /// The result, which is a string in most formats.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
-    /// `true` if the format says that the call failed: `is_error`, `failed` or an `error`, or the status `error`.
-    /// OpenAI's messages do not say so unless the agent adds one of these to the tool messages.
+    /// `true` if the format records that the call failed: with `is_error`, `failed`, an `error`, or the status `error`.
+    /// OpenAI's messages don't record failures unless the agent adds one of these to the tool messages.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
 }
 
 impl ToolCall {
-    /// Returns a call without arguments and result.
+    /// Returns a call without arguments or a result.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -172,7 +172,7 @@ impl ToolCall {
     }
 }
 
-/// The tokens of language model calls.
+/// The tokens used by language model calls.
 ///
 /// ```
 /// use dsrs_metrics::trajectory::TokenUsage;
@@ -182,9 +182,9 @@ impl ToolCall {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct TokenUsage {
-    /// Tokens of prompts, including those read from the provider's cache.
+    /// The number of prompt tokens, including those read from the provider's cache.
     pub input_tokens: u64,
-    /// Tokens of replies.
+    /// The number of reply tokens.
     pub output_tokens: u64,
 }
 

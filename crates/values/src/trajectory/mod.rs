@@ -1,6 +1,6 @@
-//! Trajectories of agents: messages, tool calls and their results, read from the formats in use, and compared.
+//! Trajectories of agents: messages, tool calls and their results, read from common formats and compared.
 //!
-//! A [`Trajectory`] is a field type of rows. The form of a value is detected:
+//! A [`Trajectory`] can be the type of a row's field. The form of a value is detected automatically:
 //!
 //! | form | recognized by | steps |
 //! | --- | --- | --- |
@@ -15,13 +15,14 @@
 //! | calls | objects with `name`, and `args`, `arguments`, `input_parameters` or `input` | the calls |
 //! | names of tools | strings in an object with `tool_calls`; in an [`ExpectedTrajectory`] also a list of strings | the names, each a call without arguments |
 //!
-//! A string that contains one of these as JSON is read too. A result has the text of the tool's message, or the JSON
-//! value in other forms. Arguments that are not a JSON object remain as the model wrote them and equal no arguments;
-//! [`Trajectory::malformed_args`] names them. Other mistakes are errors, which name the message: unknown roles, keys of
-//! a call and types of blocks, and results whose id no earlier call has. In messages without ids a result belongs to
-//! the first call of the last message that has none. [`Trajectory::subagents`] has the trajectories of subagents that
-//! an ATIF document embeds, and the paths of others, which are not read. No metric of the library counts them; a
-//! judge's prompt states how many messages and calls it does not show. The metrics over trajectories are in
+//! A string that contains one of these forms as JSON is read too. The result of a call is the text of the tool's
+//! message or, in other forms, the JSON value. Arguments that are not a JSON object are left as the model wrote them,
+//! and do not equal any arguments; [`Trajectory::malformed_args`] describes them. Other mistakes are errors that name
+//! the message: unknown roles, unknown keys of a call, unknown types of blocks, and results whose id does not belong to
+//! any earlier call. In messages without ids, a result belongs to the first call without a result in the last message
+//! with calls. [`Trajectory::subagents`] returns the trajectories of subagents that an ATIF document embeds, and the
+//! paths of those in other documents, which are not read. None of the library's metrics counts subagents; a judge's
+//! prompt states how many of their messages and calls it does not show. The metrics over trajectories are in
 //! `dsrs_metrics::metrics`.
 
 mod calls;

@@ -1,4 +1,4 @@
-//! A trajectory: the messages of an agent, as its steps; and the trajectories of its subagents.
+//! A trajectory: the messages of an agent, grouped into steps, and the trajectories of its subagents.
 
 use serde::{Serialize, Serializer};
 
@@ -58,7 +58,7 @@ impl Trajectory {
         }
     }
 
-    /// Creates a trajectory of calls, each a step of its own.
+    /// Creates a trajectory from calls, each of which is a step of its own.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -83,13 +83,14 @@ impl Trajectory {
             .collect()
     }
 
-    /// Returns the subagents of an ATIF trajectory, each once. Those that results refer to come first, in the order of
-    /// the results, and then all others. No other method counts their messages and calls.
+    /// Returns the subagents of an ATIF trajectory, each only once. Subagents that results refer to come first, in the
+    /// order of the results, followed by all others. No other method counts their messages and calls.
     pub fn subagents(&self) -> &[Subagent] {
         &self.subagents
     }
 
-    /// Returns the number of steps: the messages of the agent. In a list of calls or names, and in a trace, each call is a step.
+    /// Returns the number of steps, which are the messages of the agent. In a trace or a list of calls or names, each
+    /// call is a step.
     pub fn steps(&self) -> usize {
         self.messages
             .iter()
@@ -97,8 +98,9 @@ impl Trajectory {
             .count()
     }
 
-    /// Returns the tokens of the agent's model: the total that the format states (ATIF's `final_metrics`), or otherwise
-    /// the sum over the messages. `None` if the format has no tokens.
+    /// Returns the number of tokens that the agent's model used: the total stated by the format (ATIF's
+    /// `final_metrics`) or, without one, the sum over the messages. Returns `None` if the format does not record
+    /// tokens.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -153,7 +155,7 @@ impl Serialize for Trajectory {
     }
 }
 
-/// A subagent whose trajectory a [`Trajectory`] refers to. Its messages and calls are not those of the agent, so no
+/// A subagent whose trajectory a [`Trajectory`] refers to. Its messages and calls don't belong to the agent, so no
 /// method of the agent's trajectory counts them.
 ///
 /// ```
@@ -183,23 +185,23 @@ impl Serialize for Trajectory {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Subagent {
-    /// The id of the call whose result refers to the subagent, if one does.
+    /// The id of the call whose result refers to the subagent, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// The trajectory.
+    /// The trajectory, or where to find it.
     #[serde(flatten)]
     pub trajectory: SubagentTrajectory,
 }
 
-/// The trajectory of a [`Subagent`], or where it is.
+/// The trajectory of a [`Subagent`], or where to find it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum SubagentTrajectory {
     /// The trajectory is part of the document.
     Embedded(#[serde(serialize_with = "as_trajectory")] Trajectory),
-    /// The trajectory is in another document, which is not read.
+    /// The trajectory is in a different document, which is not read.
     External {
-        /// The path, or `session` and the id of the session, as documents up to ATIF 1.6 may have it.
+        /// The path or, in documents up to ATIF 1.6, possibly `session` and the id of the session.
         path: String,
     },
 }

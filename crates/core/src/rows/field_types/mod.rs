@@ -37,7 +37,7 @@ macro_rules! provide {
 pub struct Label<'a>(Cow<'a, str>);
 
 impl Label<'_> {
-    /// Returns the label.
+    /// Returns the label as a string.
     pub fn as_str(&self) -> &str {
         self.0.trim()
     }
@@ -151,7 +151,7 @@ impl ValueType for StrOrNumber<'_> {
         TypeHelp::new("a string or number").with_kinds(&[ValueKind::Str, ValueKind::Number]);
 }
 
-/// A string, or a list of equally good strings: DSPy's `str` or `list[str]`.
+/// A string, or a list of equally acceptable strings: DSPy's `str` or `list[str]`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::StrOrList;

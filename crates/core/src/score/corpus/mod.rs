@@ -20,8 +20,8 @@ use crate::text::{BleuOptions, ChrfOptions, EditCounts, EntityCounts, MAX_ORDER}
 
 /// Computes a corpus's score from the summed counts of its rows.
 ///
-/// Closures over a slice of counts implement it. All rows of a metric must return the same number of counts, in the
-/// same order, with the same formula.
+/// Closures over a slice of counts implement this trait. All rows of a metric must return the same number of counts, in
+/// the same order, with the same formula.
 ///
 /// ```
 /// use dsrs_metrics::contract::{CorpusCounts, CorpusFormula};
@@ -42,11 +42,12 @@ use crate::text::{BleuOptions, ChrfOptions, EditCounts, EntityCounts, MAX_ORDER}
 /// assert_eq!(corpus.score(), Some(0.5));
 /// ```
 pub trait CorpusFormula: Send + Sync {
-    /// Returns the score, in the metric's range, or `None` if the sums do not determine one (division by zero).
+    /// Returns the score, in the metric's range, or `None` if the sums do not determine a score (as in a division by
+    /// zero).
     fn corpus_score(&self, counts: &[u64]) -> Option<f64>;
 
-    /// Returns the formula as named in result files, so two files can be compared. Returns `None`, the default, if
-    /// `record.rs` cannot read it.
+    /// Returns the formula as written to result files, so two files can be compared. The default, `None`, is for a
+    /// formula that `record.rs` cannot read.
     #[doc(hidden)]
     fn record(&self) -> Option<Value> {
         None
@@ -61,7 +62,7 @@ impl<F: Fn(&[u64]) -> Option<f64> + Send + Sync> CorpusFormula for F {
 
 /// The counts that one row, or part of the corpus, contributes to the corpus's score.
 ///
-/// They are integers, so the sums do not depend on the order in which rows or workers finish.
+/// Counts are integers, so their sums do not depend on the order in which rows or workers finish.
 ///
 /// ```
 /// use dsrs_metrics::contract::CorpusCounts;

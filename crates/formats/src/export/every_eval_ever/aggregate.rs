@@ -1,4 +1,4 @@
-//! The file of the run: what was evaluated, and the score of each metric with its interval.
+//! The file for the run: what was evaluated, and the score of each metric with its interval.
 
 use std::collections::BTreeMap;
 

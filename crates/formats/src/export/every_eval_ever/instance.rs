@@ -1,4 +1,4 @@
-//! The file of the rows: a record for each metric of a row.
+//! The file for the rows: one record for each row and metric.
 
 use serde_json::{Map, Value, json};
 

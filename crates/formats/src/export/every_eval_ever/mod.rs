@@ -1,7 +1,8 @@
-//! *Every Eval Ever*, schema 0.3.0: a JSON file for the run and a JSONL file with the rows, in the folder that its validator expects:
-//! `data/DATASET/DEVELOPER/MODEL/UUID.json` and `UUID_samples.jsonl`.
+//! *Every Eval Ever*, schema 0.3.0: a JSON file for the run and a JSONL file with the rows, in the folder that its
+//! validator expects: `data/DATASET/DEVELOPER/MODEL/UUID.json` and `UUID_samples.jsonl`.
 //!
-//! `eval.schema.json` and `instance_level_eval.schema.json` of the `every-eval-ever` package describe both.
+//! Both files are described by the `every-eval-ever` package, in `eval.schema.json` and
+//! `instance_level_eval.schema.json`.
 
 mod aggregate;
 mod instance;

@@ -1,4 +1,4 @@
-//! The header of a log: what was evaluated, and the results of each metric.
+//! The header of a log: what was evaluated, and each metric's results.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
-//! Logs of inspect_ai: an archive with a header, a member for each sample, and their summaries.
+//! Logs of inspect_ai: an archive with a header, a member for each sample, and the samples' summaries.
 //!
-//! `header.rs` has the evaluation and its results, `sample.rs` the samples.
+//! `header.rs` writes the evaluation and its results, and `sample.rs` writes the samples.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! What was evaluated: the task, the model, the scorers with their options.
+//! What was evaluated: the task, the model, and the scorers with their options.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Reads members of an archive and samples of a JSON log, and limits what they decompress to.
+//! Reads the members of an archive and the samples of a JSON log, and limits their decompressed size.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,9 +1,9 @@
 //! Logs of inspect_ai: `.eval`, a ZIP archive with a member for each epoch of a sample, and `.json`.
 //!
-//! <https://github.com/UKGovernmentBEIS/inspect_ai/tree/main/src/inspect_ai/log> writes them. `archive.rs` finds the members of an
-//! archive, and `member.rs` extracts the needed fields from a member or from a sample of a JSON log. `header.rs` reads what was
-//! measured, `sample.rs` a sample, and `score.rs` its scores and messages. `rows.rs` turns samples into rows. A member's name is never
-//! used as a path.
+//! The logs are written by <https://github.com/UKGovernmentBEIS/inspect_ai/tree/main/src/inspect_ai/log>. `archive.rs`
+//! finds the members of an archive, and `member.rs` extracts the needed fields from a member or from a sample of a JSON
+//! log. `header.rs` reads what was evaluated, `sample.rs` reads a sample, and `score.rs` converts its scores and
+//! messages. `rows.rs` turns samples into rows. The name of a member is never used as a path.
 
 mod archive;
 mod header;

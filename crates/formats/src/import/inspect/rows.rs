@@ -1,4 +1,4 @@
-//! Turns samples into rows: one for each sample with all its epochs, or one for each epoch.
+//! Turns samples into rows: one row for each sample with all its epochs, or one row for each epoch.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,5 @@
-//! Converts scores as inspect_ai's `value_to_float` does, and messages to OpenAI's form, with the attachments they refer to.
+//! Converts scores as inspect_ai's `value_to_float` does, and messages to OpenAI's form, including the attachments they
+//! refer to.
 
 use std::collections::{HashMap, HashSet};
 

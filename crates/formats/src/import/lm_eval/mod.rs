@@ -1,7 +1,9 @@
-//! Samples of lm-eval: `samples_TASK_DATE.jsonl`, with `results_DATE.json` beside it.
+//! Samples of lm-eval: `samples_TASK_DATE.jsonl`, with `results_DATE.json` next to it.
 //!
-//! <https://github.com/EleutherAI/lm-evaluation-harness/blob/main/lm_eval/loggers/evaluation_tracker.py> writes them. Each line is one
-//! document under one filter, one filter after another. `mod.rs` joins the lines of a document, and `run.rs` reads the results.
+//! The files are written by
+//! <https://github.com/EleutherAI/lm-evaluation-harness/blob/main/lm_eval/loggers/evaluation_tracker.py>. Each line
+//! contains one document under one filter; the lines of one filter come before those of the next. `mod.rs` joins the
+//! lines of a document, and `run.rs` reads the results.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! What lm-eval measured: `results_DATE.json` beside the samples.
+//! What lm-eval measured, read from `results_DATE.json` next to the samples.
 
 use std::collections::BTreeMap;
 

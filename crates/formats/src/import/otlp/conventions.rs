@@ -1,4 +1,4 @@
-//! Reads what a span says about a model or a tool, with one function for each convention.
+//! Reads what a span records about a model or a tool, with one function for each convention.
 
 use serde_json::{Map, Value, json};
 

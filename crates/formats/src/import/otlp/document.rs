@@ -1,4 +1,4 @@
-//! Reads documents of OTLP's JSON, and their spans.
+//! Reads documents in OTLP's JSON, and the spans in them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};

@@ -1,9 +1,9 @@
 //! OpenTelemetry spans in OTLP's JSON: one document, or one per line, as file exporters write them. With the `otel`
 //! feature, `protobuf.rs` reads protobuf too.
 //!
-//! <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding> describes the format. The spans of a trace may be anywhere in the
-//! file. `document.rs` reads them, and `roots.rs` finds the spans below each root. `conventions.rs` reads what a span says,
-//! `conversation.rs` builds a trajectory, and `row.rs` the row.
+//! The format is described at <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>. The spans of a trace
+//! may be anywhere in the file. `document.rs` reads them, and `roots.rs` finds the spans below each root.
+//! `conventions.rs` reads what a span records, `conversation.rs` builds a trajectory, and `row.rs` builds the row.
 
 mod conventions;
 mod conversation;

@@ -1,5 +1,5 @@
-//! Spans in OTLP's protobuf: one message, or several with their lengths in four bytes, as the file exporter of the collector writes
-//! them. A message becomes the document that OTLP's JSON has for it.
+//! Spans in OTLP's protobuf: one message, or several messages that are each preceded by their length in four bytes, as
+//! the collector's file exporter writes them. A message is converted to the equivalent document in OTLP's JSON.
 
 use opentelemetry_proto::tonic::trace::v1::TracesData;
 use prost::Message as _;

@@ -1,4 +1,4 @@
-//! The spans of a trace below each of its roots.
+//! Finds the spans of a trace below each of its root spans.
 
 use std::collections::HashMap;
 

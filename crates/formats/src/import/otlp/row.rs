@@ -1,4 +1,4 @@
-//! The row of a root span.
+//! Builds the row for a root span.
 
 use std::collections::BTreeSet;
 

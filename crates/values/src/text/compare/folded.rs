@@ -15,7 +15,7 @@ use crate::text::words::split;
 /// How the folding profiles treat punctuation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Marks {
-    /// Remove punctuation and the kinds of symbols that ASCII punctuation contains.
+    /// Remove punctuation and the kinds of symbols that occur in ASCII punctuation.
     Drop,
     /// Keep symbols, and punctuation that is part of a number.
     Keep,

@@ -43,10 +43,10 @@ pub fn em<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<bool, NoRefe
     Profile::Dspy.em(prediction, answers)
 }
 
-/// Returns the best token-level F1 in [0, 1] over the references; dspy's `F1`.
+/// Returns the best token-level F1 over the references, in [0, 1]; dspy's `F1`.
 ///
-/// Tokens are the words of the normalized strings, counted as a multiset. F1 is `2pr / (p + r)`, and 0 without a common
-/// token, even if both sides are empty.
+/// Tokens are the words of the normalized strings, counted as a multiset. F1 is `2pr / (p + r)`, or 0 if the strings
+/// have no token in common, even if both are empty.
 ///
 /// # Errors
 /// Returns [`NoReferences`] if `answers` is empty.
@@ -59,10 +59,10 @@ pub fn f1<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, NoRefer
     Profile::Dspy.f1(prediction, answers)
 }
 
-/// Returns the best HotPotQA F1 in [0, 1] over the references; dspy's `HotPotF1`.
+/// Returns the best HotPotQA F1 over the references, in [0, 1]; dspy's `HotPotF1`.
 ///
-/// Scores as [`f1`] does, except that the score is 0 if either normalized side is `yes`, `no` or `noanswer` and the
-/// sides differ.
+/// The score is computed as in [`f1`], except that it is 0 if either normalized side is `yes`, `no` or `noanswer` and
+/// the sides differ.
 ///
 /// # Errors
 /// Returns [`NoReferences`] if `answers` is empty.
@@ -76,8 +76,8 @@ pub fn hotpot_f1<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, 
     Profile::Dspy.hotpot_f1(prediction, answers)
 }
 
-/// Returns the best token-level precision in [0, 1] over the references: the share of the prediction's tokens found in
-/// the reference. It is the maximum of dspy's `precision_score`.
+/// Returns the best token-level precision over the references, in [0, 1]: the fraction of the prediction's tokens found
+/// in the reference. It equals the maximum of dspy's `precision_score`.
 ///
 /// # Errors
 /// Returns [`NoReferences`] if `answers` is empty.
@@ -90,8 +90,8 @@ pub fn precision<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, 
     Profile::Dspy.precision(prediction, answers)
 }
 
-/// Returns the best token-level recall in [0, 1] over the references: the share of the reference's tokens found in the
-/// prediction. dspy has no such function; it computes this recall in its `f1_score`.
+/// Returns the best token-level recall over the references, in [0, 1]: the fraction of the reference's tokens found in
+/// the prediction. dspy has no separate function for recall, but computes it in its `f1_score`.
 ///
 /// # Errors
 /// Returns [`NoReferences`] if `answers` is empty.
@@ -109,30 +109,30 @@ pub fn em_score(prediction: &str, reference: &str) -> bool {
     Profile::Dspy.em_score(prediction, reference)
 }
 
-/// Returns the token-level F1 in [0, 1] with one reference; dspy's `f1_score`.
+/// Returns the token-level F1 against one reference, in [0, 1]; dspy's `f1_score`.
 pub fn f1_score(prediction: &str, reference: &str) -> f64 {
     Profile::Dspy.f1_score(prediction, reference)
 }
 
-/// Returns HotPotQA's F1 in [0, 1] with one reference; dspy's `hotpot_f1_score`.
+/// Returns HotPotQA's F1 against one reference, in [0, 1]; dspy's `hotpot_f1_score`.
 pub fn hotpot_f1_score(prediction: &str, reference: &str) -> f64 {
     Profile::Dspy.hotpot_f1_score(prediction, reference)
 }
 
-/// Returns the token-level precision in [0, 1] with one reference; dspy's `precision_score`.
+/// Returns the token-level precision against one reference, in [0, 1]; dspy's `precision_score`.
 pub fn precision_score(prediction: &str, reference: &str) -> f64 {
     Profile::Dspy.precision_score(prediction, reference)
 }
 
-/// Returns the token-level recall in [0, 1] with one reference, as computed in dspy's `f1_score`.
+/// Returns the token-level recall against one reference, in [0, 1], as computed in dspy's `f1_score`.
 pub fn recall_score(prediction: &str, reference: &str) -> f64 {
     Profile::Dspy.recall_score(prediction, reference)
 }
 
-/// Returns `true` if the prediction matches any reference exactly (`frac` of at least 1) or with a token F1
-/// of at least `frac`; dspy's `answer_exact_match`.
+/// Returns `true` if the prediction matches any reference: exactly if `frac` is at least 1, and otherwise with a token
+/// F1 of at least `frac`. This is dspy's `answer_exact_match`.
 ///
-/// A `frac` of 0 or less accepts every prediction, and NaN accepts none.
+/// A `frac` of 0 or less accepts every prediction, and a NaN accepts none.
 ///
 /// # Errors
 /// Returns [`NoReferences`] if `answers` is empty.
@@ -150,7 +150,7 @@ pub fn answer_exact_match<S: AsRef<str>>(
     Profile::Dspy.answer_exact_match(prediction, answers, frac)
 }
 
-/// Returns `true` if any passage contains any answer as consecutive tokens; dspy's `answer_passage_match`.
+/// Returns `true` if any passage contains any answer as consecutive tokens. This is dspy's `answer_passage_match`.
 ///
 /// Both sides are normalized with [`normalize_text`] and then split with [`dpr_normalize`]. The result is `false` if
 /// there are no answers or no passages. As in dspy, an answer that normalizes to an empty string is found in every

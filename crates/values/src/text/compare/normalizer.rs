@@ -1,7 +1,8 @@
 //! The normalization of the `Dspy` profile.
 //!
-//! The steps are dspy's: NFD, lower case, removal of ASCII punctuation, removal of articles, collapsing of white space.
-//! Punctuation is removed first, so `"t.he"` is an article too.
+//! The steps are dspy's: NFD, lower case, removal of ASCII punctuation, removal of articles, and collapsing of white
+//! space.
+//! Punctuation is removed before articles, so `"t.he"` is an article too.
 
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -10,14 +11,14 @@ use crate::text::unicode::{is_space, is_word};
 /// Lower-cased words that normalization removes.
 pub const ARTICLES: [&str; 3] = ["a", "an", "the"];
 
-/// Normalizes a string for comparison, exactly as dspy's `normalize_text`.
+/// Normalizes a string for comparison, exactly as dspy's `normalize_text` does.
 ///
-/// The steps, in this order: Unicode NFD, lower case, removal of the 32 ASCII punctuation characters, removal of the
-/// English articles `a`, `an`, `the`, and white space collapsed to single spaces. For any string of characters of
-/// Unicode 14, the result equals that of dspy 3.4.1 on CPython 3.11.
+/// The steps are, in this order: Unicode NFD, lower case, removal of the 32 ASCII punctuation characters, removal of
+/// the English articles `a`, `an` and `the`, and collapsing of white space to single spaces. For any string of
+/// characters of Unicode 14, the result equals that of dspy 3.4.1 on CPython 3.11.
 ///
-/// Normalizing twice may differ from normalizing once: if punctuation was removed between two combining marks, the
-/// second NFD may reorder the marks. A third time never changes anything.
+/// Normalizing a string twice can give a different result than normalizing it once: if punctuation was removed between
+/// two combining marks, the second NFD may reorder the marks. Normalizing a third time never changes anything.
 ///
 /// ```
 /// # use dsrs_metrics::text::normalize_text;

@@ -6,7 +6,7 @@ use super::profile::Profile;
 use crate::text::unicode::{DprClass, dpr_class};
 use crate::text::words::WordLists;
 
-/// Splits a string into lower-cased tokens, exactly as dspy's `DPR_normalize`.
+/// Splits a string into lower-cased tokens, exactly as dspy's `DPR_normalize` does.
 ///
 /// After NFD, a token is a run of letters, numbers and combining marks, or a single other character that is neither a
 /// separator nor a control character. The character classes are those of Python's `regex` package.
@@ -36,7 +36,7 @@ fn dpr_tokens(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Answers to search for in passages, normalized and split into tokens once.
+/// Answers to search for in passages, which are normalized and split into tokens only once.
 ///
 /// ```
 /// # use dsrs_metrics::text::{PassageAnswers, Profile};
@@ -50,7 +50,7 @@ pub struct PassageAnswers {
 }
 
 impl PassageAnswers {
-    /// Normalizes the answers. With an empty list, nothing is ever found, as in dspy. This is not an error.
+    /// Normalizes the answers. An empty list is not an error: as in dspy, nothing is ever found.
     pub fn new<S: AsRef<str>>(profile: Profile, answers: &[S]) -> Self {
         let mut lists = WordLists::default();
         for answer in answers {

@@ -33,27 +33,27 @@ use crate::text::words::{Replacement, WordLists, for_each_word};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Profile {
-    /// Bit for bit as in dspy; see [`normalize_text`].
+    /// Normalizes exactly as dspy does; see [`normalize_text`].
     #[default]
     Dspy,
     /// Folds Unicode and removes punctuation.
     ///
-    /// It applies NFKC and full case folding, maps decimal digits of all scripts to ASCII, and removes invisible
-    /// characters. Then it removes punctuation of every script (categories P, Sc, Sm, Sk) and articles, as `Dspy` does
+    /// Applies NFKC and full case folding, maps decimal digits of all scripts to ASCII, and removes invisible
+    /// characters. Then removes articles and the punctuation of every script (categories P, Sc, Sm, Sk), as `Dspy` does
     /// for ASCII. Other symbols are kept, so two emoji differ. Articles and punctuation are kept if nothing else would
     /// be left. Each letter of a script without spaces is a token.
     Folded,
-    /// Like `Folded`, but numbers and symbols keep their meaning.
+    /// Like `Folded`, but keeps numbers and symbols that carry meaning.
     ///
-    /// Symbols (`+ = < > $ € ° ^ ~ |` ...) and `% ‰ # & @` are kept everywhere. Punctuation is kept if it is part of a
-    /// number: between two digits (`3.14`, `10:30`, `1/2`, `2020-01-05`; a comma that groups thousands is removed) and
-    /// as a sign or a decimal point before a number (`-5`, `-$5`, `.5`). A hyphen inside a word is not a sign:
-    /// "COVID-19" becomes "covid19". Other punctuation is removed. `x²` becomes `x^2`.
+    /// Symbols (`+ = < > $ € ° ^ ~ |` ...) and `% ‰ # & @` are always kept. Punctuation is kept between two digits
+    /// (`3.14`, `10:30`, `1/2`, `2020-01-05`), except for a comma that groups thousands. It is also kept as a sign or a
+    /// decimal point before a number (`-5`, `-$5`, `.5`). A hyphen inside a word is not a sign: "COVID-19" becomes
+    /// "covid19". Other punctuation is removed. `x²` becomes `x^2`.
     FoldedSymbols,
 }
 
 impl Profile {
-    /// Normalizes a string for comparison. Single spaces separate the words of the result.
+    /// Normalizes a string for comparison. The words of the result are separated by single spaces.
     pub fn normalize(self, text: &str) -> String {
         match self {
             Self::Dspy => normalize_text(text),
@@ -64,7 +64,7 @@ impl Profile {
 }
 
 impl Profile {
-    /// Returns the tokens that the token-level scores count, in order.
+    /// Returns the tokens that token-level scores count, in order.
     ///
     /// ```
     /// # use dsrs_metrics::text::Profile;
@@ -79,8 +79,8 @@ impl Profile {
 
     /// Splits a normalized string into tokens.
     ///
-    /// In the `Dspy` profile tokens are separated by spaces. In the others, each letter of a script without spaces is a
-    /// token too, together with the combining marks that follow it.
+    /// In the `Dspy` profile, tokens are separated by spaces. In the other profiles, each letter of a script without
+    /// spaces is also a token, together with the combining marks that follow it.
     #[doc(hidden)]
     pub fn split(self, normalized: &str) -> impl Iterator<Item = &str> {
         let words = normalized.split(' ').filter(|word| !word.is_empty());
@@ -129,23 +129,22 @@ impl Profile {
         }
     }
 
-    /// Returns the token-level F1 in [0, 1] with one reference; dspy's `f1_score`.
+    /// Returns the token-level F1 against one reference, in [0, 1]; dspy's `f1_score`.
     pub fn f1_score(self, prediction: &str, reference: &str) -> f64 {
         self.pair(prediction, reference, overlap::f1)
     }
 
-    /// Returns HotPotQA's F1 in [0, 1] with one reference; dspy's `hotpot_f1_score`.
+    /// Returns HotPotQA's F1 against one reference, in [0, 1]; dspy's `hotpot_f1_score`.
     pub fn hotpot_f1_score(self, prediction: &str, reference: &str) -> f64 {
         self.pair(prediction, reference, overlap::hotpot_f1)
     }
 
-    /// Returns the token-level precision in [0, 1] with one reference; dspy's `precision_score`.
+    /// Returns the token-level precision against one reference, in [0, 1]; dspy's `precision_score`.
     pub fn precision_score(self, prediction: &str, reference: &str) -> f64 {
         self.pair(prediction, reference, overlap::precision)
     }
 
-    /// Returns the token-level recall in [0, 1] with one reference, as computed in dspy's
-    /// `f1_score`.
+    /// Returns the token-level recall against one reference, in [0, 1], as computed in dspy's `f1_score`.
     pub fn recall_score(self, prediction: &str, reference: &str) -> f64 {
         self.pair(prediction, reference, overlap::recall)
     }
@@ -236,7 +235,7 @@ impl Profile {
         self.best(prediction, answers, overlap::recall)
     }
 
-    /// Returns `true` if a reference matches exactly, or with an F1 of at least `frac`. See
+    /// Returns `true` if the prediction matches any reference exactly or with an F1 of at least `frac`. See
     /// [`answer_exact_match`](super::answer_exact_match).
     ///
     /// # Errors
@@ -256,7 +255,7 @@ impl Profile {
     /// Returns `true` if any passage contains any answer. See
     /// [`answer_passage_match`](super::answer_passage_match).
     ///
-    /// The folding profiles compare their own tokens, and never find an answer without tokens.
+    /// The folding profiles compare their own tokens, and never find an answer that has no tokens.
     pub fn answer_passage_match<P: AsRef<str>, A: AsRef<str>>(
         self,
         passages: &[P],

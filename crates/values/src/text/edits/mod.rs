@@ -1,7 +1,6 @@
-//! Edit distances between strings and between lists of words: similarities in [0, 1] and error
-//! rates.
+//! Edit distances between strings and between lists of words, as similarities in [0, 1] and as error rates.
 //!
-//! The `rapidfuzz` crate computes the distances. This module defines the units to count, and the scores of empty
+//! The `rapidfuzz` crate computes the distances. This module defines which units to count, and how to score empty
 //! strings.
 
 use rapidfuzz::distance::{indel, lcs_seq, levenshtein};
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::text::unicode::is_space;
 use crate::text::words::{WordLists, split};
 
-/// The edits that a similarity counts.
+/// Which edits a similarity counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -18,17 +17,17 @@ pub enum EditDistance {
     /// Insertions, deletions and substitutions (Levenshtein 1966), relative to the longer string.
     #[default]
     Levenshtein,
-    /// Insertions and deletions, relative to the length of both strings together.
-    /// `rapidfuzz.fuzz.ratio` is this similarity times 100.
+    /// Insertions and deletions, relative to the total length of both strings. `rapidfuzz.fuzz.ratio` is this
+    /// similarity times 100.
     Indel,
 }
 
 impl EditDistance {
-    /// Returns the similarity of two strings, in [0, 1]: `1 - edits / length`. Both are counted in characters (code
-    /// points).
+    /// Returns the similarity of two strings, in [0, 1]: `1 - edits / length`. Edits and length are counted in
+    /// characters (code points).
     ///
-    /// Two empty strings have a similarity of 1. This is `rapidfuzz`'s `normalized_similarity`, but rounded only once,
-    /// so 17 of 20 is the number 0.85 and reaches a threshold of 0.85.
+    /// Two empty strings have a similarity of 1. The result is `rapidfuzz`'s `normalized_similarity`, but rounded only
+    /// once, so 17 of 20 is exactly the float 0.85 and reaches a threshold of 0.85.
     ///
     /// ```
     /// use dsrs_metrics::text::EditDistance;
@@ -120,8 +119,9 @@ impl EditCounts {
         }
     }
 
-    /// Returns the edits per word or character of the reference: 0 for equal strings, above 1 if more was inserted than
-    /// the reference has. With an empty reference it is the number of edits, as in `jiwer`.
+    /// Returns the edits per word or character of the reference. The rate is 0 for equal strings, and above 1 if there
+    /// are more edits than words or characters in the reference. If the reference is empty, the rate is the number of
+    /// edits, as in `jiwer`.
     #[expect(
         clippy::cast_precision_loss,
         reason = "lengths of strings stay far below 2^53"
@@ -130,7 +130,8 @@ impl EditCounts {
         self.edits as f64 / self.length.max(1) as f64
     }
 
-    /// Returns the counts with the lowest rate, the first of them in a tie; `None` if there are no references.
+    /// Returns the counts with the lowest rate or, in a tie, the first of them. Returns `None` if there are no
+    /// references.
     pub fn best(counts: impl IntoIterator<Item = Self>) -> Option<Self> {
         counts.into_iter().reduce(|best, next| {
             if next.rate() < best.rate() {

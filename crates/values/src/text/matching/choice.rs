@@ -6,14 +6,16 @@ use super::trim_punctuation;
 use crate::text::numbers::{Number, NumericOptions};
 use crate::text::words::Searchable;
 
-/// Returns the labels of the choices that an output selects, given the texts of the choices. Empty if it selects none.
+/// Returns the labels of the choices that an output selects, given the texts of the choices. The list is empty if the
+/// output selects none.
 ///
-/// Labels are those of [`choice_labels`]; with up to 26 choices, a position becomes its letter. A choice's text takes
-/// precedence over its label:
-/// 1. A capital letter alone is a label, even if it is the text of another choice.
-/// 2. An output that is the text of a choice selects it. Numbers are compared by value (`1.0` is `1`, `1/2` is
-///    `\frac12`), with their units; a number without a unit selects the only choice with this number.
-/// 3. Otherwise [`choice_labels`] reads the output. Numbers in it are positions only if no choice is a number.
+/// The labels are those of [`choice_labels`], except that with up to 26 choices, a position becomes its letter. A
+/// choice's text takes precedence over its label:
+/// 1. A capital letter alone is a label, even if it is the text of a different choice.
+/// 2. An output that is the text of a choice selects that choice. Numbers are compared by value (`1.0` equals `1`, `1/2`
+///    equals `\frac12`), including their units. A number without a unit selects the choice with this number if there is
+///    only one.
+/// 3. Otherwise, [`choice_labels`] reads the output. Numbers in the output are positions only if no choice is a number.
 ///
 /// ```
 /// # use dsrs_metrics::text::selected_choices;
@@ -117,14 +119,14 @@ fn label(at: usize) -> String {
     }
 }
 
-/// Returns the labels of the choices that an output selects, in capitals: `B`, or `A` and `C`. Empty
-/// if it selects none.
+/// Returns the labels of the choices that an output selects, in capitals: `B`, or `A` and `C`. The list is empty if the
+/// output selects none.
 ///
 /// The labels are read after the last `ANSWER:`, in any case, or from the whole output if there is none. There may be
-/// several (`A,C`, `A and C`, `AC`), in brackets, quotes or Markdown (`(B)`, `**B**`, `\boxed{B}`), and before the text
-/// of the choice if it is set apart (`B) Paris`, `B. Paris`, `**B** Paris`). `count` is the number of choices: the
-/// labels are then `A` to `Z`, and 1, 2 and so on after the 26th, or the positions 1 to `count` of choices with
-/// numbers. If `count` is 0, every letter and number is a label.
+/// several (`A,C`, `A and C`, `AC`). Labels may be in brackets, quotes or Markdown (`(B)`, `**B**`, `\boxed{B}`), and
+/// before the text of a choice that is set apart (`B) Paris`, `B. Paris`, `**B** Paris`). `count` is the number of
+/// choices. The labels are then `A` to `Z`, followed by 1, 2 and so on from the 27th choice, or the positions 1 to
+/// `count` if choices are numbered. If `count` is 0, every letter and number is a label.
 ///
 /// ```
 /// # use dsrs_metrics::text::choice_labels;

@@ -1,5 +1,5 @@
-//! Finds a reference answer in an output: at the beginning, at the end, anywhere, or as the whole of it. Also finds the
-//! choices that an output selects.
+//! Finds a reference answer in an output: at the beginning, at the end, anywhere, or as the whole output. Also finds
+//! the choices that an output selects.
 
 mod choice;
 
@@ -11,7 +11,7 @@ use super::numbers::NumericOptions;
 use super::unicode::{is_punctuation, is_space};
 use super::words::Searchable;
 
-/// Where an output contains a reference answer.
+/// Where in an output a reference answer must be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Location {
@@ -20,15 +20,16 @@ pub enum Location {
     /// The output ends with the reference answer.
     #[default]
     End,
-    /// The reference answer is anywhere in the output.
+    /// The output contains the reference answer anywhere.
     Any,
-    /// The reference answer is the whole output.
+    /// The output consists of the reference answer.
     Exact,
 }
 
 /// Options for matching an output with a reference answer.
 ///
-/// Both are trimmed with [`trim_punctuation`], normalized (NFC) and, unless `case_sensitive` is set, case folded.
+/// The output and the reference are trimmed with [`trim_punctuation`], normalized (NFC) and, unless `case_sensitive` is
+/// set, case folded.
 ///
 /// ```
 /// # use dsrs_metrics::text::{Location, MatchOptions};
@@ -43,13 +44,13 @@ pub enum Location {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatchOptions {
-    /// Where the reference must be.
+    /// Where in the output the reference must be.
     pub location: Location,
     /// `true` if the comparison is case-sensitive.
     pub case_sensitive: bool,
     /// `true` if the reference matches only whole words and numbers.
     pub whole_words: bool,
-    /// `true` if a reference that is a number is compared with the numbers of the output, by value.
+    /// `true` if a reference that is a number is compared by value with the numbers in the output.
     pub numeric: bool,
 }
 
@@ -68,8 +69,9 @@ impl Default for MatchOptions {
 impl MatchOptions {
     /// Returns `true` if the output contains the reference at the location.
     ///
-    /// With `numeric`, a reference that [is a number](NumericOptions::only_number) is compared with the first number of
-    /// the output (`begin`), the last (`end`), each (`any`), or the number that makes up the whole output (`exact`).
+    /// With `numeric`, a reference that [is a number](NumericOptions::only_number) is compared with one or all numbers
+    /// in the output: the first (`begin`), the last (`end`), each (`any`), or the number that makes up the whole output
+    /// (`exact`).
     pub fn matches(&self, output: &str, reference: &str) -> bool {
         let options = NumericOptions::default();
         // A brace at the end of a string may belong to a fraction.
@@ -97,11 +99,10 @@ impl MatchOptions {
     }
 }
 
-/// Removes white space, and the punctuation of sentences, quotations, brackets and Markdown, from
-/// both ends of a string.
+/// Removes white space and the punctuation of sentences, quotations, brackets and Markdown from both ends of a string.
 ///
-/// Characters with their own meaning remain: signs and symbols (`-5`, `$5`, `C++`, `C#`, `5%`), and a point before a
-/// number or name (`.5`, `.NET`). A string of punctuation alone loses only its white space.
+/// Characters that carry meaning remain: signs and symbols (`-5`, `$5`, `C++`, `C#`, `5%`), and a point before a number
+/// or name (`.5`, `.NET`). If a string consists only of punctuation, only its white space is removed.
 ///
 /// ```
 /// # use dsrs_metrics::text::trim_punctuation;

@@ -1,4 +1,4 @@
-//! Numbers in strings: the last number of a string, and whether two strings end in the same number.
+//! Numbers in strings: reads the last number of a string, and compares the last numbers of two strings.
 
 mod decimal;
 mod fractions;
@@ -30,19 +30,20 @@ pub(super) use self::shape::grouped;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NumericOptions {
-    /// The largest accepted `|prediction - reference|`, in units of the number. Negative or NaN counts as 0.
+    /// The largest accepted `|prediction - reference|`, in the same unit as the numbers. A negative value or NaN counts
+    /// as 0.
     pub abs_tolerance: f64,
-    /// The largest accepted `|prediction - reference| / |reference|`, as a share: 0.01 is one percent. Negative or NaN
-    /// counts as 0.
+    /// The largest accepted `|prediction - reference| / |reference|`, as a fraction: 0.01 is one percent. A negative
+    /// value or NaN counts as 0.
     pub rel_tolerance: f64,
-    /// The decimal mark of both sides.
+    /// The decimal mark used on both sides.
     pub decimal_mark: DecimalMark,
-    /// `true` if `50%` is 0.5. Otherwise the percent sign is a unit like any other, and `50%` is 50.
+    /// `true` if `50%` is read as 0.5. Otherwise the percent sign is a unit like any other, and `50%` is read as 50.
     pub percent_as_fraction: bool,
 }
 
 impl NumericOptions {
-    /// Returns the last number of a string, as [`last_number`] does with these options.
+    /// Like [`last_number`], but with these options.
     pub fn last_number(&self, text: &str) -> Option<Number> {
         let (symbols, numerals) = self.numerals(text);
         let last = numerals.last()?;
@@ -74,8 +75,8 @@ impl NumericOptions {
         (symbols, numerals)
     }
 
-    /// Returns the number that a string consists of, apart from a sign, currency signs, percent signs, brackets and
-    /// white space; `None` if there is anything else.
+    /// Returns the number that makes up the whole string, apart from a sign, currency signs, percent signs, brackets
+    /// and white space. Returns `None` if the string contains anything else.
     ///
     /// ```
     /// # use dsrs_metrics::text::NumericOptions;
@@ -116,22 +117,23 @@ impl NumericOptions {
     }
 }
 
-/// Returns the last number of a string, exactly as written.
+/// Returns the last number in a string, exactly as written.
 ///
-/// - Digits may be of any script. A number is never part of a longer run of digits, the end of a word (`H2O`), an
+/// - Digits may be from any script. A number is never part of a longer run of digits, the end of a word (`H2O`), an
 ///   exponent (`m^2`), or a chain of points (`1.2.3`).
-/// - Thousands: `1,234,567`, `12,34,567`, and with apostrophes, underscores, thin or no-break spaces, even those of
-///   LaTeX (`10{,}000`, `10\,000`). Ordinary spaces separate numbers. `1.234.567` and `1.234,56` are read as European
-///   notation; `1.234` has three decimal places and `1,5` is a list. See [`DecimalMark`] for other notations.
+/// - Thousands may be grouped as in `1,234,567` or `12,34,567`, or with apostrophes, underscores, thin spaces or
+///   no-break spaces, including those of LaTeX (`10{,}000`, `10\,000`). Ordinary spaces separate numbers. `1.234.567`
+///   and `1.234,56` are read as European notation, but `1.234` has three decimal places and `1,5` is a list. See
+///   [`DecimalMark`] for other notations.
 /// - A sign is a minus or hyphen directly before the number or its currency sign, unless it joins words or numbers: the
-///   last number of `10-12` is 12, and that of `COVID-19` is 19.
-/// - `1.5e-3`, `1.5 × 10^-3`, `10⁵`. Exponents have at most four digits. Degrees and ordinals
+///   last number of `10-12` is 12, and the last number of `COVID-19` is 19.
+/// - Exponents are read from `1.5e-3`, `1.5 × 10^-3` and `10⁵`, and have at most four digits. Degrees and ordinals
 ///   (`45^\circ`, `20^{th}`) are not exponents.
-/// - Fractions `1/2`, `6 1/2`, `6½`, `\frac{1}{2}`, `1\frac12`, but not dates (`12/25/2020`).
-/// - Other powers, roots, functions and constants (`2^10`, `\sqrt{2}`, `\frac{x}{2}`, `2\pi`) are not evaluated:
-///   neither they nor the numbers in and beside them count. In `\sqrt{16} = 4` only 4 does.
-/// - Currency signs, units and (by default) percent signs are ignored. Words such as "million" are
-///   not multiplied.
+/// - Fractions are read from `1/2`, `6 1/2`, `6½`, `\frac{1}{2}` and `1\frac12`, but not from dates (`12/25/2020`).
+/// - Other powers, roots, functions and constants (`2^10`, `\sqrt{2}`, `\frac{x}{2}`, `2\pi`) are not evaluated.
+///   Neither they nor the numbers in or next to them count: in `\sqrt{16} = 4`, only 4 does.
+/// - Currency signs, units and (by default) percent signs are ignored. Words such as "million" do not multiply a
+///   number.
 ///
 /// ```
 /// # use dsrs_metrics::text::last_number;
@@ -146,9 +148,9 @@ pub fn last_number(text: &str) -> Option<Number> {
 /// Returns `true` if the last number of the prediction equals the last number of the reference, within the
 /// tolerances.
 ///
-/// With tolerances of 0, decimals of any length are compared exactly: 18 is 18.0 and 1/2 is 0.5, but 10000000000000001
-/// is not 10000000000000000. A tolerance is the shortest decimal that rounds to the float, and is exact too: 1.1 is
-/// within 0.1 of 1.0. Returns `false` if either side has no number.
+/// With tolerances of 0, decimals of any length are compared exactly: 18 equals 18.0 and 1/2 equals 0.5, but
+/// 10000000000000001 does not equal 10000000000000000. A tolerance is exact too, because it stands for the shortest
+/// decimal that rounds to the float: 1.1 is within 0.1 of 1.0. Returns `false` if either side has no number.
 ///
 /// ```
 /// # use dsrs_metrics::text::{NumericOptions, numeric_match};
@@ -166,9 +168,9 @@ pub fn numeric_match(prediction: &str, reference: &str, options: &NumericOptions
     }
 }
 
-/// An exact rational number read from a string: a decimal of any length over a whole denominator.
+/// An exact rational number read from a string: a decimal of any length divided by an integer.
 ///
-/// Numbers are equal if their values are, no matter how they were written: 0.50 is 1/2.
+/// Numbers are equal if their values are, regardless of how they were written: 0.50 equals 1/2.
 #[derive(Clone, Debug)]
 pub struct Number {
     negative: bool,
@@ -205,14 +207,14 @@ impl Number {
         }
     }
 
-    /// Returns the nearest float, or infinity beyond its range.
+    /// Returns the nearest float, or infinity if the number is outside the range of `f64`.
     pub fn to_f64(&self) -> f64 {
         let magnitude = self.numerator.to_f64() / self.denominator.to_f64();
         if self.negative { -magnitude } else { magnitude }
     }
 
-    /// Returns `true` if this number is within the tolerances of `reference`. The relative tolerance is a share of
-    /// `reference`.
+    /// Returns `true` if this number is within the tolerances of `reference`. The relative tolerance is a
+    /// fraction of `reference`.
     pub fn is_close(&self, reference: &Self, options: &NumericOptions) -> bool {
         if self == reference {
             return true;

@@ -14,10 +14,10 @@ use crate::text::unicode::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecimalMark {
-    /// 1,234.5. A single comma groups thousands (1,234) or separates the items of a list (1,5).
+    /// A point, as in 1,234.5. A single comma groups thousands (1,234) or separates the items of a list (1,5).
     #[default]
     Point,
-    /// 1.234,5. A single point groups thousands (1.234) or, if it cannot, is a decimal point (1.5).
+    /// A comma, as in 1.234,5. A single point groups thousands (1.234) or, if it cannot, is a decimal point (1.5).
     Comma,
 }
 

@@ -17,7 +17,7 @@ const ASCII: usize = 128;
 /// Consecutive numbers for other characters.
 type Numbers = HashMap<char, u32, RandomState>;
 
-/// Options of chrF. The defaults are sacrebleu's chrF2; with a `word_order` of 2 it is chrF++.
+/// Options of chrF. The defaults are those of sacrebleu's chrF2; set `word_order` to 2 for chrF++.
 ///
 /// ```
 /// use dsrs_metrics::text::{ChrfOptions, NoReferences};
@@ -32,17 +32,17 @@ type Numbers = HashMap<char, u32, RandomState>;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ChrfOptions {
-    /// The longest n-gram of characters, at most 16.
+    /// The length of the longest character n-gram, at most 16.
     pub char_order: usize,
-    /// The longest n-gram of words, at most 16; 0 ignores words.
+    /// The length of the longest word n-gram, at most 16; 0 ignores words.
     pub word_order: usize,
-    /// The weight of recall relative to precision.
+    /// The weight of recall relative to that of precision.
     pub beta: f64,
     /// `true` if case is ignored.
     pub lowercase: bool,
     /// `true` if white space counts as a character.
     pub whitespace: bool,
-    /// The form in which strings are compared. sacrebleu compares them as is.
+    /// The Unicode normal form in which strings are compared. sacrebleu compares them as is.
     pub form: NormalForm,
 }
 
@@ -60,8 +60,8 @@ impl Default for ChrfOptions {
 }
 
 impl ChrfOptions {
-    /// Returns the counts of a row for the reference with the best score. For each order, characters first, they are
-    /// the number of n-grams in the prediction, in the reference, and in both.
+    /// Returns the counts for one row and the reference with the best score. For each order, characters first, these
+    /// are the number of n-grams in the prediction, in the reference, and in both.
     ///
     /// # Errors
     /// Returns [`NoReferences`] if there are no references.
@@ -118,8 +118,8 @@ impl ChrfOptions {
         characters
     }
 
-    /// Returns the F score of precision and recall, each averaged over the orders that both sides are long enough for,
-    /// in [0, 1]; 0 if there is no such order. sacrebleu's score is this times 100.
+    /// Returns the F score of precision and recall, in [0, 1], each averaged over the orders for which both sides are
+    /// long enough. Returns 0 if there is no such order. sacrebleu's score is 100 times this score.
     pub fn score(&self, counts: &[u64]) -> f64 {
         let Some((precision, recall)) = Self::precision_and_recall(counts) else {
             return 0.0;

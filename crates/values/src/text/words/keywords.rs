@@ -6,12 +6,12 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::text::unicode::{fold_case, is_mark, is_space, is_word, written_without_spaces};
 
-/// A string to search for keywords, normalized once for all of them.
+/// A string to search for keywords. It is normalized once for all keywords.
 ///
-/// Composed and decomposed forms of a letter are equal (NFC). Without `case_sensitive`, both sides are fully case
-/// folded, so "STRASSE" contains "straße". With `whole_words`, a keyword that begins or ends with a letter, digit, mark
-/// or underscore matches only at a word boundary: "TODOS" does not contain "TODO", but "C++17" contains "C++". Scripts
-/// without spaces have no word boundaries.
+/// Composed and decomposed forms of a letter are equal (NFC). Without `case_sensitive`, both the string and the keyword
+/// are fully case folded, so "STRASSE" contains "straße". With `whole_words`, a keyword that begins or ends with a
+/// letter, digit, mark or underscore matches only at a word boundary: "TODOS" does not contain "TODO", but "C++17"
+/// contains "C++". Scripts without spaces have no word boundaries.
 ///
 /// ```
 /// use dsrs_metrics::text::Searchable;
@@ -27,7 +27,7 @@ pub struct Searchable<'a> {
 }
 
 impl<'a> Searchable<'a> {
-    /// Normalizes the string.
+    /// Normalizes a string to search for keywords.
     pub fn new(text: &'a str, case_sensitive: bool, whole_words: bool) -> Self {
         Self {
             text: normalized(text, case_sensitive),
@@ -66,7 +66,7 @@ impl<'a> Searchable<'a> {
         !self.whole_words || !is_one_word(rest.chars().next_back(), keyword.chars().next())
     }
 
-    /// Returns `true` if the string equals another one.
+    /// Returns `true` if the string equals `other`.
     ///
     /// ```
     /// # use dsrs_metrics::text::Searchable;
@@ -117,10 +117,10 @@ fn normalized(text: &str, case_sensitive: bool) -> Cow<'_, str> {
     }
 }
 
-/// Returns the number of words of a string.
+/// Returns the number of words in a string.
 ///
-/// Words are separated by spaces and contain a letter or digit: "state-of-the-art" is one word, and a dash alone is
-/// none. In scripts without spaces, every letter counts as a word.
+/// Words are separated by spaces and contain at least one letter or digit: "state-of-the-art" is one word, and a dash
+/// alone is not a word. In scripts without spaces, every letter counts as a word.
 ///
 /// ```
 /// # use dsrs_metrics::text::count_words;
@@ -146,10 +146,10 @@ fn count_in(piece: &str) -> usize {
 
 /// Returns the approximate number of tokens that a language model's tokenizer would count.
 ///
-/// The approximation follows rules and is the same on every machine. A run of ASCII letters counts as one token for
-/// every six letters, rounded up; digits count as one for every three, and other letters as one for every two. A letter
-/// of a script without spaces counts as one token, and so does a run of one punctuation mark or symbol, or a run of
-/// line breaks. Other spaces do not count.
+/// The approximation follows fixed rules, so it is the same on every machine. A run of ASCII letters counts as one
+/// token for every six letters, rounded up. Digits count as one token for every three, and other letters as one for
+/// every two. A letter of a script without spaces counts as one token, as does a run of the same punctuation mark or
+/// symbol, or a run of line breaks. Other spaces do not count.
 ///
 /// ```
 /// # use dsrs_metrics::text::count_tokens;

@@ -33,7 +33,7 @@ type Window = [u8; SEARCHED + LOADED];
 /// How much punctuation is removed from each side of a word.
 const TRIMMED: usize = 2;
 
-/// Calls `visit` with each word between ASCII white space. Words are not empty.
+/// Calls `visit` with each word between ASCII white space. Words are never empty.
 // Inlined, so a word's fields stay in registers.
 #[inline(always)]
 pub(in crate::text) fn for_each_word(text: &[u8], mut visit: impl FnMut(Word<'_>)) {

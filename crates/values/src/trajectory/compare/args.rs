@@ -1,4 +1,4 @@
-//! When the arguments of two calls count as equal: one rule for all tools, and rules for single tools.
+//! Rules for when the arguments of two calls count as equal: one rule for all tools, and rules for individual tools.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,9 +17,10 @@ use crate::trajectory::message::ToolCall;
 /// The key of the rule for all other tools.
 const OTHERS: &str = "*";
 
-/// When the arguments of a call match the arguments of an expected call of the same tool.
+/// The rule for when a call's arguments match those of an expected call of the same tool.
 ///
-/// Values are compared as JSON: the order of keys does not count, 1 equals 1.0, and `true` equals neither 1 nor "true".
+/// Values are compared as JSON: the order of keys does not matter, 1 equals 1.0, and `true` equals neither 1 nor
+/// "true".
 ///
 /// ```
 /// use dsrs_metrics::trajectory::ArgsRule;
@@ -32,24 +33,25 @@ const OTHERS: &str = "*";
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ArgsRule {
-    /// All arguments are equal.
+    /// All arguments must be equal.
     Exact,
-    /// Arguments do not count.
+    /// Arguments are not compared.
     Ignore,
-    /// Each argument of the call is expected.
+    /// Every argument of the call must be expected.
     Subset,
-    /// The call has each expected argument.
+    /// The call must have every expected argument.
     Superset,
-    /// The values at these paths, such as `city` or `filter.days`, are equal. A missing value equals `null`.
+    /// The values at these paths, such as `city` or `filter.days`, must be equal. A missing value equals `null`.
     Paths(Vec<String>),
-    /// A function that you provide decides. It is not called if the arguments are not an object.
+    /// A function that you provide decides. If the call's arguments are not an object, they do not match, and the
+    /// function is not called.
     Function(ArgsFunction),
 }
 
 type Compare = dyn Fn(&Value, &Value) -> bool + Send + Sync;
 
-/// A function that compares the arguments of a call with those of an expected call. Its name is part of the identity of
-/// a metric.
+/// A function that compares a call's arguments with those of an expected call. The function's name is part of a
+/// metric's identity.
 #[derive(Clone)]
 pub struct ArgsFunction {
     name: String,
@@ -57,7 +59,7 @@ pub struct ArgsFunction {
 }
 
 impl ArgsFunction {
-    /// Returns the name.
+    /// Returns the function's name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -172,10 +174,10 @@ pub(super) fn at<'a>(args: &'a Value, path: &str) -> &'a Value {
     path::below(args, path).unwrap_or(&Value::Null)
 }
 
-/// The rule for each tool.
+/// The argument rule for each tool.
 ///
-/// As a parameter, it is the name of a rule, a list of paths, or an object that maps names of tools to either of these.
-/// `*` is the rule for all other tools, which is `exact` by default.
+/// In a parameter, write the name of a rule, a list of paths, or an object that maps tool names to either of these. `*`
+/// stands for all other tools, whose rule is `exact` by default.
 ///
 /// ```
 /// use dsrs_metrics::trajectory::{ArgsRule, ArgsRules};
@@ -218,7 +220,8 @@ impl ArgsRules {
         self.tools.get(tool).unwrap_or(&self.others)
     }
 
-    /// Returns `true` if a call matches an expected one: the same tool, and arguments that match by the rule of the tool.
+    /// Returns `true` if a call matches an expected one: both call the same tool, and the arguments match by the tool's
+    /// rule.
     pub fn matches(&self, called: &ToolCall, expected: &ToolCall) -> bool {
         called.name == expected.name && self.of(&called.name).matches(&called.args, &expected.args)
     }

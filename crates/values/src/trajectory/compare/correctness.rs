@@ -1,4 +1,4 @@
-//! Tool correctness: how well each expected call was made, by the definition of deepeval.
+//! Tool correctness: how well each expected call was made, as deepeval defines it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -24,19 +24,19 @@ const MAX_PAIRS: u64 = 16_000_000;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CallOrder {
-    /// Any order.
+    /// The calls may be in any order.
     #[default]
     Any,
-    /// The same order; other calls may be between them.
+    /// The calls must be in the same order; other calls may be between them.
     InOrder,
-    /// The same order, without other calls.
+    /// The calls must be in the same order, without any other calls.
     Exact,
 }
 
-/// What is compared besides the tools of the calls.
+/// What is compared in addition to the tools that were called.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ToolCorrectnessOptions {
-    /// The order of the calls.
+    /// The order in which the expected calls must be made.
     pub order: CallOrder,
     /// `true` if arguments are compared.
     pub arguments: bool,
@@ -45,8 +45,9 @@ pub struct ToolCorrectnessOptions {
 }
 
 impl ToolCorrectnessOptions {
-    /// Returns how well a call is the expected one, in [0, 1]: 0 for another tool or another output, and otherwise the share of
-    /// the arguments that are equal, over the keys of both. Objects in arguments are compared key by key.
+    /// Returns how well a call matches the expected one, in [0, 1]. The weight is 0 if the tool or the output differs.
+    /// Otherwise, it is the fraction of arguments that are equal, over the keys of both calls. Objects in arguments are
+    /// compared key by key.
     pub fn weight(self, called: &ToolCall, expected: &ToolCall) -> f64 {
         let is_output = !self.outputs || is_same_output(called, expected);
         match called.name == expected.name && is_output {
@@ -56,13 +57,13 @@ impl ToolCorrectnessOptions {
         }
     }
 
-    /// Returns how well the expected calls were made, in [0, 1]: the largest sum of weights of expected calls and the
-    /// calls that are assigned to them, divided by the number of expected calls. Each call is assigned at most once, in
-    /// the order that is required. If the order must be exact, the score is 1 or 0. If no calls are expected, it is 1
-    /// if there are no calls, and 0 if there are some.
+    /// Returns how well the expected calls were made, in [0, 1]. Each call is assigned to at most one expected call, in
+    /// the required order. The score is the largest possible sum of the pairs' weights, divided by the number of
+    /// expected calls. If the order must be exact, the score is either 1 or 0. If no calls are expected, the score is 1
+    /// if no calls were made, and 0 otherwise.
     ///
     /// # Errors
-    /// Returns [`TooManyCalls`] if there are too many different calls to assign.
+    /// Returns [`TooManyCalls`] if there are too many different calls to assign them.
     pub fn score(self, called: &Trajectory, expected: &Trajectory) -> Result<f64, TooManyCalls> {
         let (calls, wanted) = (called.tool_calls(), expected.tool_calls());
         if wanted.is_empty() {

@@ -1,4 +1,4 @@
-//! Numbers of calls: calls that a rule cannot tell apart have the same number.
+//! Numbers calls: calls that a rule cannot tell apart get the same number.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -152,17 +152,17 @@ const MAX_PAIRS: u64 = 4_000_000_000;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallCounts {
-    /// The number of calls in common.
+    /// The number of calls that both trajectories have in common.
     pub common: usize,
-    /// The number of calls.
+    /// The number of calls that were made.
     pub called: usize,
     /// The number of expected calls.
     pub expected: usize,
 }
 
 impl CallCounts {
-    /// Counts the calls in common in any order, each as often as it occurs in both: the overlap of multisets. Calls are
-    /// compared by tool and arguments, or by tool alone.
+    /// Counts the calls in common regardless of order. Each call counts as often as it occurs in both trajectories (the
+    /// overlap of multisets). Calls are compared by tool and, with `with_args`, also by arguments.
     pub fn in_any_order(called: &ToolCalls<'_>, expected: &ToolCalls<'_>, with_args: bool) -> Self {
         let mut keys = Keys::default();
         let mut counts = Vec::<[usize; 2]>::new();
@@ -179,7 +179,7 @@ impl CallCounts {
         }
     }
 
-    /// Counts the calls in a longest common subsequence of the tools' names.
+    /// Counts the calls in a longest common subsequence of the tool names.
     ///
     /// # Errors
     /// Returns [`TooManyCalls`] if there are more than 4,000,000,000 pairs of calls.
@@ -211,12 +211,12 @@ impl CallCounts {
         })
     }
 
-    /// Returns the share of the calls that were expected, in [0, 1]; 1 if neither side has a call.
+    /// Returns the fraction of the calls that were expected, in [0, 1]; 1 if neither side has a call.
     pub fn precision(self) -> f64 {
         self.share(self.called)
     }
 
-    /// Returns the share of the expected calls that were made, in [0, 1]; 1 if neither side has a call.
+    /// Returns the fraction of the expected calls that were made, in [0, 1]; 1 if neither side has a call.
     pub fn recall(self) -> f64 {
         self.share(self.expected)
     }

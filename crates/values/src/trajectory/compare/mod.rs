@@ -1,4 +1,4 @@
-//! Comparison of two trajectories: the modes of a match, scores, and what differs.
+//! Comparison of two trajectories: match modes, scores, and differences.
 
 mod args;
 mod correctness;

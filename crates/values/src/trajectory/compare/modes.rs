@@ -1,4 +1,4 @@
-//! The modes in which a trajectory matches an expected one.
+//! The modes in which a trajectory is matched with an expected one.
 
 use std::collections::HashMap;
 
@@ -14,39 +14,39 @@ use crate::trajectory::calls::ToolCalls;
 use crate::trajectory::message::{Role, ToolCall};
 use crate::trajectory::steps::Trajectory;
 
-/// How a trajectory matches an expected one: the modes of agentevals' `trajectory_match_mode`, and `ordered`.
+/// How a trajectory must match an expected one: the modes of agentevals' `trajectory_match_mode`, and `ordered`.
 ///
-/// Every strict match is also an ordered match, every ordered match is also unordered, and every unordered match is
-/// both a subset and a superset. The texts of messages and the results of calls never count.
+/// Every strict match is also an ordered match, every ordered match is also an unordered one, and every unordered match
+/// is both a subset and a superset. The texts of messages and the results of calls are never compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum MatchMode {
-    /// The same number of messages with the same roles, and in each message the same calls in the same order.
+    /// The same number of messages with the same roles, and the same calls in the same order in each message.
     #[default]
     Strict,
     /// The same calls in the same order, however they are distributed over messages.
     Ordered,
     /// The same calls in any order.
     Unordered,
-    /// Each call is expected: no more calls than the expected ones.
+    /// Every call is expected: no calls other than the expected ones.
     Subset,
-    /// Each expected call was made: no fewer calls than the expected ones.
+    /// Every expected call was made; other calls are allowed.
     Superset,
 }
 
-/// The reason why a trajectory does not match an expected one. Numbers count from 1.
+/// The reason why a trajectory does not match an expected one. Messages and calls are numbered from 1.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum TrajectoryDifference<'t> {
-    /// The numbers of messages differ.
+    /// The number of messages differs.
     Messages {
         /// The number of messages.
         called: usize,
         /// The number of expected messages.
         expected: usize,
     },
-    /// A message has another role.
+    /// A message has a different role than expected.
     Role {
         /// The number of the message.
         message: usize,
@@ -55,24 +55,24 @@ pub enum TrajectoryDifference<'t> {
         /// The expected role.
         expected: Role,
     },
-    /// The first call that differs; `None` means that there are no more calls.
+    /// The first call that differs. `None` means that this side has no more calls.
     Call {
-        /// The number of the message, if messages are compared.
+        /// The number of the message, if calls are compared message by message.
         message: Option<usize>,
         /// The number of the call.
         call: usize,
-        /// The call.
+        /// The call that was made.
         called: Option<&'t ToolCall>,
         /// The expected call.
         expected: Option<&'t ToolCall>,
     },
-    /// Calls without a partner, in any order. For `subset`, these are the extra calls with their counterparts; for
-    /// `superset`, the missing calls.
+    /// Calls without a partner, in any order. For `subset`, these are the extra calls and their counterparts; for
+    /// `superset`, the missing calls and their counterparts.
     Unmatched(UnmatchedCalls<'t>),
 }
 
 impl MatchMode {
-    /// Returns why a trajectory does not match the expected one; `None` if it does.
+    /// Returns the reason why a trajectory does not match the expected one, or `None` if it does.
     ///
     /// # Errors
     /// Returns [`TooManyCalls`] if a tool has too many different calls; see [`UnmatchedCalls::new`].
@@ -188,11 +188,12 @@ pub struct UnmatchedCalls<'t> {
 type Group = [Vec<usize>; 2];
 
 impl<'t> UnmatchedCalls<'t> {
-    /// Matches calls with expected calls. Takes linear time if the rules compare calls by equality (`exact`, `ignore`, paths);
-    /// other rules compare each pair of different calls of a tool.
+    /// Matches calls with expected calls. Matching takes linear time if the rules compare calls by equality (`exact`,
+    /// `ignore`, paths). Other rules compare every pair of different calls of a tool.
     ///
     /// # Errors
-    /// Returns [`TooManyCalls`] if a tool has too many different calls for such a rule: more than 1,000,000 pairs.
+    /// Returns [`TooManyCalls`] if a tool has too many different calls for rules of the second kind: more than
+    /// 1,000,000 pairs.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -241,13 +242,13 @@ impl<'t> UnmatchedCalls<'t> {
 }
 
 impl UnmatchedCalls<'_> {
-    /// Keeps only the extra calls that replace missing ones: for each tool, as many as are missing.
+    /// Retains only the extra calls that replace missing ones: for each tool, at most as many as are missing.
     pub fn of_missing(mut self) -> Self {
         retain_counterparts(&mut self.extra, &self.missing);
         self
     }
 
-    /// Keeps only the missing calls that extra ones replace: for each tool, as many as are extra.
+    /// Retains only the missing calls that extra ones replace: for each tool, at most as many as are extra.
     pub fn of_extra(mut self) -> Self {
         retain_counterparts(&mut self.missing, &self.extra);
         self

@@ -11,19 +11,19 @@ use super::ngrams::{self, MAX_ORDER};
 use crate::text::words::WordLists;
 use crate::text::{NoReferences, NormalForm};
 
-/// The smoothing of n-gram lengths without a match (Chen and Cherry 2014).
+/// How BLEU is smoothed for n-gram lengths without a match (Chen and Cherry 2014).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BleuSmoothing {
-    /// No smoothing: the score is 0.
+    /// No smoothing: the score is 0 if any length has no match.
     None,
     /// The number of matches is 0.1 instead of 0.
     Floor,
-    /// One is added to the matches and to the n-grams of each length except the first.
+    /// One is added to the number of matches and the number of n-grams, for each length except the first.
     AddOne,
-    /// The number of matches is 1/2 for the first such length, 1/4 for the second and so on, as in
-    /// NIST's `mteval-v13a`.
+    /// The number of matches is 1/2 for the first length without a match, 1/4 for the second and so on, as in NIST's
+    /// `mteval-v13a`.
     #[default]
     Exp,
 }
@@ -45,13 +45,13 @@ pub enum BleuSmoothing {
 pub struct BleuOptions {
     /// How strings are split into words.
     pub tokens: BleuTokens,
-    /// The smoothing of lengths without a match.
+    /// The smoothing for n-gram lengths without a match.
     pub smoothing: BleuSmoothing,
-    /// The longest n-gram, clamped to 1..=16.
+    /// The length of the longest n-gram, clamped to 1..=16.
     pub max_order: usize,
     /// `true` if case is ignored.
     pub lowercase: bool,
-    /// The form in which strings are compared. sacrebleu compares them as is.
+    /// The Unicode normal form in which strings are compared. sacrebleu compares them as is.
     pub form: NormalForm,
 }
 
@@ -72,9 +72,9 @@ impl BleuOptions {
         self.max_order.clamp(1, MAX_ORDER)
     }
 
-    /// Returns the counts of a row: the length of the prediction, the length of the nearest reference (the shorter one
-    /// if two are equally near), the matches of each order, and the prediction's n-grams of each order. An n-gram
-    /// matches at most as often as it occurs in any one reference.
+    /// Returns the counts for one row: the length of the prediction, the length of the nearest reference (the shorter
+    /// one if two are equally near), the number of matches of each order, and the number of the prediction's n-grams of
+    /// each order. An n-gram matches at most as often as it occurs in any single reference.
     ///
     /// # Errors
     /// Returns [`NoReferences`] if there are no references.
@@ -111,8 +111,8 @@ impl BleuOptions {
         })
     }
 
-    /// Returns the BLEU of one row in [0, 1], over the orders that the prediction is long enough for (sacrebleu's
-    /// `effective_order`). sacrebleu's score is this times 100.
+    /// Returns the BLEU score of one row, in [0, 1], over the orders for which the prediction is long enough
+    /// (sacrebleu's `effective_order`). sacrebleu's score is 100 times this score.
     pub fn sentence_score(&self, counts: &[u64]) -> f64 {
         self.score(counts, true)
     }

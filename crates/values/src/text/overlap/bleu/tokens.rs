@@ -11,19 +11,19 @@ use crate::text::words::split;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum BleuTokens {
-    /// `mteval-v13a`, used by WMT: splits off ASCII punctuation, except inside numbers. A string without spaces, as in
-    /// Chinese or Japanese, is one word; use `zh` or `char` for it.
+    /// The tokenizer of `mteval-v13a`, used by WMT. Splits off ASCII punctuation, except inside numbers. A string
+    /// without spaces, as in Chinese or Japanese, is one word; use `zh` or `char` for such strings.
     #[default]
     #[serde(rename = "13a", alias = "v13a")]
     V13a,
-    /// Like `13a`, with each Chinese character and each CJK or full-width punctuation mark as a word. The ranges are
-    /// those that sacrebleu's table has in effect; they exclude ideographs beyond the Basic Multilingual Plane.
+    /// Like `13a`, but each Chinese character and each CJK or full-width punctuation mark is a word. The character
+    /// ranges are those that sacrebleu's table has in effect, without ideographs beyond the Basic Multilingual Plane.
     #[serde(rename = "zh")]
     Zh,
-    /// Each character except white space is a word.
+    /// Every character except white space is a word.
     #[serde(rename = "char")]
     Char,
-    /// White space separates words. Use this for tokenized strings.
+    /// White space separates words. Use this for strings that are already tokenized.
     #[serde(rename = "none")]
     None,
 }

@@ -1,5 +1,5 @@
-//! The shared words of ROUGE-Lsum: for each reference line, the words in a longest common subsequence with any line of
-//! the prediction.
+//! The shared words of ROUGE-Lsum: for each reference line, the words that are in a longest common subsequence with any
+//! line of the prediction.
 //!
 //! Several longest common subsequences may exist, with different words. This module chooses the same one as
 //! `rouge-score` 0.1.2.

@@ -17,8 +17,8 @@ use crate::text::{NoReferences, NormalForm, common_subsequence};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RougeTokens {
-    /// Runs of ASCII letters and digits in lower case, `rouge-score`'s default. Other characters
-    /// separate words: "naïve" becomes "na" and "ve", and Chinese has no words.
+    /// Runs of ASCII letters and digits in lower case, which is `rouge-score`'s default. Other characters separate
+    /// words: "naïve" becomes "na" and "ve", and Chinese text has no words.
     #[default]
     Ascii,
     /// Runs of letters, digits and marks of any script in lower case. Each letter of a script without spaces is a word.
@@ -76,7 +76,7 @@ fn ascii_words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The words that ROUGE compares.
+/// How ROUGE splits strings into words.
 ///
 /// ```
 /// use dsrs_metrics::text::RougeOptions;
@@ -86,10 +86,10 @@ fn ascii_words(text: &str) -> impl Iterator<Item = &str> {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RougeOptions {
-    /// The definition of a word.
+    /// What counts as a word.
     pub tokens: RougeTokens,
     /// `true` if words of more than three characters are reduced to their stems, so "cats" equals "cat". The stemmer is
-    /// Porter's (1980), for English, with nltk's extensions.
+    /// Porter's (1980) for English, with nltk's extensions.
     pub use_stemmer: bool,
 }
 
@@ -130,12 +130,12 @@ fn stemmed(word: &str) -> String {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Rouge {
-    /// n-grams of this many words, at least 1.
+    /// Overlap of n-grams of this many words, at least 1.
     N(usize),
     /// The longest common subsequence of words.
     L,
-    /// The longest common subsequence line by line: the words of each reference line that are in a longest common
-    /// subsequence with any line of the prediction. `\n` separates lines; as in `rouge-score`, the caller writes each
+    /// The longest common subsequence line by line: counts the words of each reference line that are in a longest
+    /// common subsequence with any line of the prediction. Lines are separated by `\n`; as with `rouge-score`, put each
     /// sentence on its own line. Takes time proportional to the product of both lengths.
     Lsum,
 }
@@ -143,16 +143,16 @@ pub enum Rouge {
 /// Precision, recall and their harmonic mean, each in [0, 1].
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RougeScore {
-    /// The share of the prediction found in the reference.
+    /// The fraction of the prediction found in the reference.
     pub precision: f64,
-    /// The share of the reference found in the prediction.
+    /// The fraction of the reference found in the prediction.
     pub recall: f64,
     /// `2pr / (p + r)`; 0 if both are 0, even for two empty strings.
     pub f1: f64,
 }
 
 impl Rouge {
-    /// Returns the score for the reference with the best F1, or for the first of them in a tie.
+    /// Returns the score for the reference with the best F1 or, in a tie, for the first of them.
     ///
     /// # Errors
     /// Returns [`NoReferences`] if there are no references.
