@@ -21,7 +21,7 @@ pub enum LabelSample {
     /// The rows were chosen by the metric's verdict, because you said so or the verdicts show it. Only
     /// [`corrected`](super::Agreement::corrected) describes all rows.
     ByVerdict,
-    /// It is unknown how the rows were chosen.
+    /// Nothing is known about how the rows were chosen.
     #[default]
     Unknown,
 }
@@ -32,7 +32,7 @@ pub enum LabelSample {
 pub struct LabelledRows {
     /// How the rows were chosen.
     pub sample: LabelSample,
-    /// How many of the rows the metric passed.
+    /// The share of these rows that the metric passed.
     pub passed: Proportion,
     /// The p-value of the hypothesis that the rows were chosen regardless of their verdict (Fisher's exact test,
     /// two-sided); `None` if every row has a label. Below 0.01, the sample is [`ByVerdict`](LabelSample::ByVerdict).
