@@ -26,17 +26,17 @@ pub struct ObjectRow {
     pub id: String,
     /// `true` if the row contains its id.
     pub has_id: bool,
-    /// Where the row is.
+    /// The location of the row.
     pub at: Origin,
     /// The keys of `scores`, in file order.
     pub score_names: Vec<String>,
-    /// `true` if the format has only strings as values.
+    /// `true` if all values in the format are strings.
     pub textual: bool,
     /// `true` if the format has columns, so a score spans several of them.
     pub is_flat: bool,
     /// `true` if the row is from a result file.
     pub(crate) is_result: bool,
-    /// `true` if the row has a number that JSON cannot represent. It is read as null.
+    /// `true` if the row has a number that JSON cannot represent. Such a number is read as null.
     #[doc(hidden)]
     pub has_nan: bool,
     row: RowObject,
@@ -207,7 +207,7 @@ fn open<'f>(
     })
 }
 
-/// The rows of one file. The iterator ends after its first error.
+/// An iterator over the rows of one file, which ends after its first error.
 #[doc(hidden)]
 pub struct ObjectRows {
     file: RowFile,
@@ -217,7 +217,7 @@ pub struct ObjectRows {
 }
 
 impl ObjectRows {
-    /// Opens a file. If no format is given, the extension selects it. `-` is standard input.
+    /// Opens a file. If `format` is `None`, the extension selects the format. The path `-` is standard input.
     #[doc(hidden)]
     pub fn open(file: &Path, format: Option<Format>) -> Result<Self, DataError> {
         Self::open_with(file, FileOptions::of(format))
@@ -231,7 +231,7 @@ impl ObjectRows {
         })
     }
 
-    /// Returns how the file is read, if that is not obvious.
+    /// Returns a note on how the file is read, or `None` if that is obvious.
     #[doc(hidden)]
     pub fn note(&self) -> Option<String> {
         self.file.record.noted()
