@@ -94,13 +94,13 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
         self.save_as(Format::Json, path.into())
     }
 
-    /// Writes the rows as JSON Lines, one object per line: `{"id": .., "gold": .., "pred": .., "scores": {"NAME":
-    /// {"outcome": "scored", "value": 1.0, "passed": true, "confidence": 1.0, "details": null, "feedback": null,
-    /// "cost_msats": 0}}}`. The scores are followed by `gold_hash` and `pred_hash`, which `compare` and `agree` use to
-    /// detect rows that differ, and by `"positional": true` if the row has no id. `gold` and `pred` are present if a
-    /// program was run or [`save_rows`](Self::save_rows) is set. `latency_s`, `input_tokens`, `output_tokens` and
-    /// `cost_msats` follow if the program returned them. `attributes`, `traceback`, and the keys `error`, `parts` and
-    /// `metadata` of a score are omitted if they are empty. `details` explains the score, unless `feedback` does.
+    /// Writes the rows as JSON Lines, one object per line:
+    /// `{"id": .., "gold": .., "pred": .., "scores": {"NAME": {"outcome": "scored", "value": 1.0, "passed": true, "confidence": 1.0, "details": null, "feedback": null, "cost_msats": 0}}}`.
+    /// The scores are followed by `gold_hash` and `pred_hash`, which `compare` and `agree` use to detect rows that
+    /// differ, and by `"positional": true` if the row has no id. `gold` and `pred` are present if a program was run or
+    /// [`save_rows`](Self::save_rows) is set. `latency_s`, `input_tokens`, `output_tokens` and `cost_msats` follow if
+    /// the program returned them. `attributes`, `traceback`, and the keys `error`, `parts` and `metadata` of a score
+    /// are omitted if they are empty. `details` explains the score, unless `feedback` does.
     pub fn jsonl(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::JsonLines, path.into())
     }
