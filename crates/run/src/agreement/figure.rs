@@ -1,4 +1,4 @@
-//! A figure with its number of rows and interval, or a note that says why it has none.
+//! A figure with its number of rows and its interval, or with a note that says why it has no interval.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! Which rows have a label: all, a random sample, or rows chosen by their verdict. No file says which, so the verdicts
-//! of labelled rows are compared with those of all rows.
+//! How the labelled rows were chosen: all rows, a random sample, or rows chosen by their verdict. Files don't record
+//! this, so the verdicts of the labelled rows are compared with those of all rows.
 
 use serde::Serialize;
 

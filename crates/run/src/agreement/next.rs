@@ -1,4 +1,4 @@
-//! The rows whose labels would say most about the pass rate of all rows.
+//! Chooses the rows whose labels would tell the most about the pass rate of all rows.
 
 use twox_hash::XxHash3_128;
 

@@ -1,4 +1,4 @@
-//! The two values compared for each row, the metric's rating and the label; and why they cannot be compared.
+//! The two values that are compared for each row: the metric's rating and the label.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Conversions of fields that a file writes in its own way: lists with separators, decimal commas.
+//! Conversions of fields in other notations, such as lists with separators and decimal commas.
 
 use serde_json::Value;
 

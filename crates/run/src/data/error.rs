@@ -1,5 +1,5 @@
-//! The error of a row file. Each message is one line: file and line, what was expected, what was
-//! found, what to do.
+//! The error for an invalid row file. Each message is a single line with the file and line number, what was expected,
+//! what was found, and what to do.
 
 use std::path::Path;
 use std::{fmt, io};

@@ -1,4 +1,4 @@
-//! Mappings of fields, for rows of another shape: `gold.answer=answers`.
+//! Mappings of fields, such as `gold.answer=answers`, for rows that have a different shape.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Rows that need only be objects: result files, labels, training data.
+//! Rows that can be any objects, for result files, labels and training data.
 
 use std::borrow::Cow;
 use std::iter;

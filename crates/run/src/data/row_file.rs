@@ -1,4 +1,4 @@
-//! Opens a file of rows and reads it in its format.
+//! Opens a row file and reads its rows in the file's format.
 
 #[cfg(feature = "parquet")]
 use std::io::Read as _;

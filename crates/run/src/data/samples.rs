@@ -1,4 +1,4 @@
-//! Several samples of one row: rows with the same id, as HumanEval and tau-bench have them.
+//! Several samples of one row, given as rows with the same id, as in HumanEval and tau-bench.
 
 use std::collections::HashSet;
 

@@ -93,8 +93,8 @@ pub struct RunStart<'a> {
     pub rows: Option<u64>,
     /// The maximum number of rows evaluated concurrently.
     pub concurrency: usize,
-    /// What the run measures: its label, tags, repeats and metric identities. Values that are known only at the end,
-    /// such as the number of rows, are not set.
+    /// A record of what the run measures: its label, tags, repeats and metric identities. Values that are known only at
+    /// the end, such as the number of rows, are not set.
     pub manifest: &'a RunManifest,
 }
 

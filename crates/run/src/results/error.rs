@@ -1,5 +1,5 @@
-//! Errors about result files, their comparison and their reports. Each message is one line: where, what was found, what
-//! to do.
+//! Errors about result files, comparisons and reports. Each message is a single line with the location, what was found,
+//! and what to do.
 
 use crate::contract::Origin;
 use crate::data::{DataError, DataErrorKind};

@@ -1,4 +1,4 @@
-//! Converts a row's object or columns to a [`ResultRow`], and says which of its keys is invalid.
+//! Converts a row's object or columns to a [`ResultRow`], or returns an error that names the invalid key.
 
 use indexmap::IndexMap;
 use serde::Deserialize;

@@ -39,11 +39,11 @@ pub struct ScoringConfig {
     /// example. If you pass predictions instead, rows with fewer predictions count as
     /// [`short`](super::ScoringSummary::short).
     pub num_rollouts: usize,
-    /// How to aggregate the scores of a row's rollouts; the default is the median.
+    /// The method to aggregate the scores of a row's rollouts; the default is the median.
     pub aggregation: AggregationMethod,
     /// The maximum total cost of all calls, in millisatoshis; unlimited by default.
     pub budget_msats: Option<u64>,
-    /// How a metric without a score affects its row; by default, the row fails.
+    /// The effect of a metric without a score on its row; by default, the row fails.
     pub on_missing: OnMissing,
 }
 

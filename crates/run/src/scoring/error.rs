@@ -12,13 +12,13 @@ pub enum ScorerError {
     /// A metric or setting of the scorer is invalid.
     #[error("{message}")]
     Setup {
-        /// What was found, and what to write.
+        /// A message that says what was found and what to write instead.
         message: String,
     },
     /// A row has no score because a metric or the program failed, or because the budget does not cover the row.
     #[error("{}", row.status)]
     NoScore {
-        /// The row, with the outcome of each metric and the cost.
+        /// The row, which has the outcome of each metric and the cost.
         row: Box<RowScore>,
     },
     /// The evaluation could not be built or had no result.

@@ -111,12 +111,12 @@ impl RowScore {
 pub enum RowStatus {
     /// The row passed the gate and has a score.
     Scored {
-        /// The mean of the truth metrics, or of the proxies if there are no truth metrics.
+        /// The mean score of the truth metrics, or of the proxies if there are no truth metrics.
         score: f64,
     },
     /// The proxies rejected the row.
     Gated {
-        /// The mean of the proxies, below the threshold.
+        /// The proxy mean, which is below the threshold.
         proxy: f64,
         /// The names of the proxies below the threshold, or `proxies`.
         by: String,
@@ -128,7 +128,7 @@ pub enum RowStatus {
     },
     /// The program or a metric failed, or a metric abstained, so the row has no score.
     Failed {
-        /// What failed, and why.
+        /// A message that says what failed and why.
         reason: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The setting of [`StopSettings`] that ends a run once its gates are decided.
+//! The setting in [`StopSettings`] that ends a run as soon as its gates are decided.
 
 use super::evaluate_builder::EvaluateBuilder;
 use super::faults::StopSettings;

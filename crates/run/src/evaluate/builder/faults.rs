@@ -1,4 +1,4 @@
-//! The settings of what stops a run early, and of failed rows.
+//! The settings for stopping a run early and for failed rows.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The settings of what costs something.
+//! The settings for language models and for results that cost something.
 
 #[cfg(feature = "store")]
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The settings of groups, standard errors and intervals.
+//! The settings for groups, standard errors and intervals.
 
 use std::sync::Arc;
 

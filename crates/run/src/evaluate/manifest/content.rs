@@ -44,7 +44,7 @@ pub const FORMAT: u32 = 1;
 pub struct Manifest {
     /// The format version, currently 1.
     pub format: u32,
-    /// What the run measured. The same for the same inputs.
+    /// A record of what the run measured, which is the same for the same inputs.
     pub run: RunManifest,
     /// The process that made the run. These values differ every time. `None` if the manifest comes from the metadata of
     /// a Parquet file.
@@ -133,7 +133,7 @@ pub struct Library {
 pub struct ProcessManifest {
     /// When the run started, in UTC, such as `2026-11-26T08:00:00Z`.
     pub started: String,
-    /// How long the run took, in seconds.
+    /// The duration of the run, in seconds.
     pub duration_s: f64,
     /// The commit of the git repository that contains the working folder, if any. Recorded only if the run writes a
     /// result file.

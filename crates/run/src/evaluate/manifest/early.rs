@@ -1,4 +1,4 @@
-//! What decided the gates of a run before its last row.
+//! The verdicts of gates that were decided before all rows were evaluated.
 
 use std::collections::BTreeMap;
 

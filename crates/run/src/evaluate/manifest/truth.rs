@@ -1,4 +1,4 @@
-//! What a metric on a sample of the rows says about all of them.
+//! The estimated means of metrics that judged only a sample of the rows.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Which rows an expensive metric judges.
+//! The sample of rows that an expensive metric judges.
 
 /// A sample of the rows, for a metric that you add with [`EvaluateBuilder::truth`](crate::EvaluateBuilder::truth).
 ///

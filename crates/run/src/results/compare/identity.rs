@@ -1,4 +1,4 @@
-//! What two runs measured, compared through their manifests.
+//! Compares what two runs measured, based on their manifests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

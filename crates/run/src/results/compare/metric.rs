@@ -97,7 +97,7 @@ pub enum Verdict {
     NoDifference,
     /// There are so few rows or groups that no p-value can be below 0.05.
     NotEnoughRows {
-        /// The minimum number of rows or groups that would be enough.
+        /// The minimum number of rows or groups for a p-value below 0.05.
         needed: u64,
     },
     /// The difference or its test cannot be computed; see [`MetricComparison::not_tested`].

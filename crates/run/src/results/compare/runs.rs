@@ -1,4 +1,4 @@
-//! Cost, tokens and time of a run.
+//! The cost, tokens and time of a run.
 
 use serde::Serialize;
 

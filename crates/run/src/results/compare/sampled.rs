@@ -1,4 +1,4 @@
-//! The difference in a metric that judged only a sample of the rows, estimated for all of them.
+//! Estimates the difference over all rows for a metric that judged only a sample of the rows.
 
 use serde::Serialize;
 
