@@ -51,8 +51,8 @@ impl AgreementBuilder {
         pub fn scale(classes: impl IntoIterator<Item = impl Into<String>>)
             => 0.scale = classes.into_iter().map(Into::into).collect();
 
-        /// Sets how the labelled rows were chosen; unknown by default. If you claim a random sample but the verdicts
-        /// contradict it, the verdicts take precedence.
+        /// Sets how the labelled rows were chosen. By default, this is unknown. If you declare a random sample but the
+        /// verdicts contradict this, the verdicts take precedence.
         ///
         /// ```
         /// use dsrs_metrics::agreement::{Agreement, LabelSample};
@@ -68,8 +68,8 @@ impl AgreementBuilder {
         /// ```
         pub fn label_sample(sample: LabelSample) => 0.label_sample = sample;
 
-        /// Sets error rates measured on other rows. [`corrected`](Agreement::corrected) is then computed from these
-        /// rates and the verdicts, not from the labels.
+        /// Sets error rates that were measured on other rows. [`corrected`](Agreement::corrected) is then computed from
+        /// these rates and the verdicts instead of from the labels.
         ///
         /// ```
         /// use dsrs_metrics::agreement::Agreement;

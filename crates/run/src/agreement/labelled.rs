@@ -18,8 +18,8 @@ pub enum LabelSample {
     /// The labelled rows are a random sample, as set by [`label_sample`](super::AgreementBuilder::label_sample), so
     /// every figure describes all rows.
     Random,
-    /// The rows were chosen by the metric's verdict, because you said so or the verdicts show it. Only
-    /// [`corrected`](super::Agreement::corrected) describes all rows.
+    /// The rows were chosen by the metric's verdict, either because you declared this or because the verdicts show it.
+    /// Only [`corrected`](super::Agreement::corrected) describes all rows.
     ByVerdict,
     /// Nothing is known about how the rows were chosen.
     #[default]

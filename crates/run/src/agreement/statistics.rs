@@ -79,9 +79,9 @@ pub struct Agreement {
     pub specificity: Figure,
     /// The share of passes among all rows with a verdict.
     pub passed: Figure,
-    /// The share of rows that pass according to their labels, among all rows with a verdict. [`post_stratified`]
-    /// estimates this share from the labels of rows that passed and of rows that failed. With
-    /// [`error_rates`](super::AgreementBuilder::error_rates), this is [`rogan_gladen`]'s estimate instead.
+    /// The estimated share of rows that should pass, among all rows with a verdict. [`post_stratified`] estimates this
+    /// share from the labels of rows that passed and of rows that failed. If you set
+    /// [`error_rates`](super::AgreementBuilder::error_rates), [`rogan_gladen`] estimates the share instead.
     pub corrected: Figure,
     /// The rows that have both a verdict and a label; `None` if the labels are not compared with verdicts.
     #[serde(skip_serializing_if = "Option::is_none")]

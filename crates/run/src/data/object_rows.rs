@@ -32,7 +32,7 @@ pub struct ObjectRow {
     pub score_names: Vec<String>,
     /// `true` if all values in the format are strings.
     pub textual: bool,
-    /// `true` if the format has columns, so a score spans several of them.
+    /// `true` if the format has columns, so a score spans several columns.
     pub is_flat: bool,
     /// `true` if the row is from a result file.
     pub(crate) is_result: bool,
@@ -91,7 +91,7 @@ impl ObjectRow {
         self.row.find(path)
     }
 
-    /// Returns the value of a mapping, or the texts of its columns joined with commas.
+    /// Returns the value of a mapping. If the mapping has several columns, their texts are joined with commas.
     #[doc(hidden)]
     pub fn mapped(&self, mapping: &Mapping) -> Option<Value> {
         self.row.value_of(mapping).map(|(value, _)| value)
@@ -110,7 +110,8 @@ impl ObjectRow {
         })
     }
 
-    /// Returns the hashes of the gold row and the prediction, if the row has these or their hashes.
+    /// Returns the hashes of the gold row and of the prediction. A hash is `None` if the row has neither the value nor
+    /// its hash.
     #[doc(hidden)]
     pub fn hashes(&self) -> [Option<u64>; 2] {
         self.row.hashes()

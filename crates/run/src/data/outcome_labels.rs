@@ -69,9 +69,9 @@ pub async fn load_jsonl_with_labels(
 /// Returns an iterator over the rows of a file of training data with outcome labels, one JSON object per line.
 ///
 /// Each row has the labels `step_utility`, `tests_before`, `tests_after`, `was_repeated` and `params_valid`.
-/// `verification_delta` and `outcome_score` are computed; if a row contains them, they must agree with the other labels
-/// and the scorer. A row with `gold` or `pred` is read as usual. Any other row is split: the labels become the
-/// prediction, which `dsrs_metrics::metrics::OutcomeCoupled` can score, and all other fields except `id` become the
+/// `verification_delta` and `outcome_score` are computed. If a row contains these two labels, they must agree with the
+/// other labels and the scorer. A row with `gold` or `pred` is read as usual. Any other row is split: the labels become
+/// the prediction, which `dsrs_metrics::metrics::OutcomeCoupled` can score, and all other fields except `id` become the
 /// gold row. The path `-` is standard input.
 ///
 /// # Errors

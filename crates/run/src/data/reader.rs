@@ -98,8 +98,8 @@ impl DataReader {
         self
     }
 
-    /// Sets the character that separates the columns of CSV files. By default, it is detected from the header, and can
-    /// be a comma, `;`, a tab or `|`.
+    /// Sets the character that separates the columns of CSV files. By default, the separator is detected from the
+    /// header: a comma, `;`, a tab or `|`.
     pub fn with_delimiter(mut self, delimiter: u8) -> Self {
         self.options.delimiter = Some(delimiter);
         self

@@ -118,7 +118,7 @@ impl Pairs {
         })
     }
 
-    /// Decodes fields as these metrics read them. Call this before the first row is read.
+    /// Decodes fields in the way that these metrics read them. Call this method before the first row is read.
     #[doc(hidden)]
     pub fn for_metrics(self, metrics: &[Arc<dyn Metric>]) -> Self {
         self.with_read(metrics.iter().map(|metric| metric.spec()))

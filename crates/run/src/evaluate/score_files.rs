@@ -38,7 +38,7 @@ impl Evaluate {
     /// ```
     ///
     /// # Errors
-    /// Returns an [`EvaluateError`] if a file cannot be read or one of its rows is invalid.
+    /// Returns an [`EvaluateError`] if a file cannot be read or a row is invalid.
     pub fn score_files(&self, rows: Pairs) -> Running<'_, Example, Prediction> {
         let metrics = self
             .plan

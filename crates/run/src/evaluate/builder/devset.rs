@@ -17,7 +17,7 @@ use crate::evaluate::row::MetricEntry;
     note = "write `.devset(rows)` for a `Vec` or another iterator of rows, `.devset(\"dev.jsonl\")` for a file, whose row type needs `#[derive(serde::Deserialize)]`, and `.devset_stream(rows)` for a stream"
 )]
 pub trait DevsetRows<G, Kind> {
-    /// Sets the devset of a builder.
+    /// Sets these rows as the devset of a builder.
     #[doc(hidden)]
     fn set<P>(self, builder: &mut EvaluateBuilder<G, P>);
 }

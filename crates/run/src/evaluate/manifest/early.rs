@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::messages::thousands;
 
-/// The gates of a run that ends once they are decided, and the number of rows that this took.
+/// The gates of a run that ends once all gates are decided, and the number of rows that were needed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EarlyResult {

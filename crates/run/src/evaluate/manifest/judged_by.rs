@@ -19,7 +19,7 @@ pub struct JudgedBy {
     /// [`LmReply::fingerprint`](dsrs_metrics_core::lm::LmReply::fingerprint).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
-    /// The number of replies, including stored ones and those that the judge could not parse.
+    /// The number of replies, including stored replies and replies that the judge could not parse.
     pub replies: u64,
 }
 

@@ -30,7 +30,7 @@ pub struct TruthResult {
     pub worth: f64,
     /// The strata of the sample.
     pub strata: Vec<TruthStratum>,
-    /// The reason why the proxy is not used, if it isn't.
+    /// The reason why the proxy is not used; `None` if the proxy is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

@@ -8,7 +8,7 @@ use crate::stats::Moments;
 #[non_exhaustive]
 pub struct Repeat<P> {
     pub(crate) pred: RepeatPred<P>,
-    /// The trace, usage and latency of the program; `None` if the row came with its prediction or the program failed.
+    /// The trace, usage and latency of the program; `None` if the row came with a prediction or the program failed.
     pub run: Option<Box<ProgramRun>>,
     /// The outcome of each metric, in the order of the metrics.
     pub outcomes: Vec<Outcome>,

@@ -13,7 +13,7 @@ use crate::messages::escape;
 use crate::stats::decimals::decimals;
 use crate::stats::{Histogram, Interval, Uncertainty};
 
-/// The summary of one metric, or of one of its named scores, over all rows.
+/// The summary of a metric, or of a named score of a metric, over all rows.
 ///
 /// Every row is counted in exactly one of `scored`, `failed`, `gated`, `skipped`, `abstained`, `not_needed`
 /// and `not_sampled`.
@@ -54,7 +54,7 @@ pub struct MetricSummary {
     pub mean: Option<f64>,
     /// The mean over the scored rows.
     pub mean_scored: Option<f64>,
-    /// The kind of the scores: bools or numbers.
+    /// The kind of the scores, such as bools or numbers.
     pub kind: ScoreKind,
     /// The number of rows with a score.
     pub scored: u64,
@@ -120,7 +120,7 @@ pub struct MetricSummary {
     /// The reason why a corpus metric has no score for these rows, if it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_defined: Option<String>,
-    /// The distribution of the scores, if they are numbers in a finite range; `None` for a named score.
+    /// The distribution of the scores, if the scores are numbers in a finite range; `None` for a named score.
     #[serde(skip)]
     pub histogram: Option<Histogram>,
     /// The error of the first judge that returned no verdict, in input order.

@@ -22,7 +22,7 @@ const SHOWN_PARTS: usize = 20;
 ///
 /// `Display` shows the headline of every metric and of its first 20 named scores, with intervals and denominators, and
 /// the first error if every row failed. `{:#}` adds a histogram for metrics with numbers in a finite range. `Debug`
-/// shows the score and the number of rows. Neither of them prints rows.
+/// shows the score and the number of rows. Neither format prints rows.
 #[derive(Clone, PartialEq)]
 #[must_use]
 #[non_exhaustive]
@@ -50,7 +50,7 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     /// The message of the first observer that panicked, if any. An observer that panics is not called again.
     pub observer_error: Option<String>,
     /// The number of rows without a value for the [`group`](crate::StatisticsSettings::group) field. Each of these rows
-    /// is a group of its own. 0 if rows have no groups.
+    /// counts as a group of its own. 0 if rows have no groups.
     pub without_group: u64,
     /// The gates of [`when_decided`](crate::StopSettings::when_decided) and their verdicts, if you set any.
     pub early: Option<EarlyResult>,

@@ -73,8 +73,8 @@ impl ComparisonBuilder {
             => allow_different = names.into_iter().map(Into::into).collect();
 
         /// Sets whether a metric with the same version but different code counts as a different metric, which is not
-        /// compared. By default, it is compared, and a [note](crate::results::IdentityComparison::notes) says that its
-        /// code changed.
+        /// compared. By default, the metric is compared, and a [note](crate::results::IdentityComparison::notes) says
+        /// that the code changed.
         pub fn strict_identity(strict_identity: bool) => strict_identity = strict_identity;
 
         /// Sets the field by which rows are grouped: an attribute or `gold.FIELD`. The interval and the test then

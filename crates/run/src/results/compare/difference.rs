@@ -26,9 +26,9 @@ pub struct PairedDifference {
     /// The number of groups, if the interval and the test are computed by group.
     #[serde(rename = "clusters", skip_serializing_if = "Option::is_none")]
     pub clusters: Option<u64>,
-    /// The mean of the first run, or its score of all rows.
+    /// The first run's mean, or its score of all rows.
     pub a: Option<f64>,
-    /// The mean of the second run, or its score of all rows.
+    /// The second run's mean, or its score of all rows.
     pub b: Option<f64>,
     /// The difference `b - a`. `None` if there are no rows, if a score is above 1e150 in magnitude, or if a score of
     /// all rows is unknown.
