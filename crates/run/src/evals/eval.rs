@@ -156,10 +156,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         /// Sets the field that defines a row's group.
         pub fn group(field: &'static str) => settings.group = Some(field);
 
-        /// Writes gold rows and predictions into the baseline.
+        /// Includes gold rows and predictions in the baseline.
         pub fn baseline_rows() => settings.baseline_has_rows = true;
 
-        /// Makes an undecided gate fail the test.
+        /// Makes the test fail if a gate is undecided.
         pub fn strict() => settings.is_strict = true;
 
         /// Sets the path of the file of recorded calls, relative to the package.
@@ -169,7 +169,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         /// `None`, the eval continues until no remaining row can change a verdict.
         pub fn early(alpha: Option<f64>) => settings.early = Some(alpha);
 
-        /// Runs the eval on one thread.
+        /// Runs the eval on a single-threaded runtime.
         pub fn current_thread() => settings.is_current_thread = true;
     }
 

@@ -36,8 +36,8 @@ pub struct FileSettings<G, P>(pub(super) EvaluateBuilder<G, P>);
 impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     FileSettings<G, P>
 {
-    /// Writes the rows as CSV. The columns are `id`; `gold.FIELD` and `pred.FIELD` if a program was run; `latency_s`,
-    /// `input_tokens`, `output_tokens` and `cost_msats` if it returned them
+    /// Writes the rows to a CSV file. The columns are `id`; `gold.FIELD` and `pred.FIELD` if a program was run;
+    /// `latency_s`, `input_tokens`, `output_tokens` and `cost_msats` if it returned them
     /// ([`ProgramOutput`](dsrs_metrics_core::ProgramOutput)); and `attributes.FIELD`. Each metric has the columns
     /// `NAME` (its value), `NAME.outcome`, `NAME.passed`, `NAME.confidence`, `NAME.details`, `NAME.feedback` and
     /// `NAME.cost_msats`, and also `NAME.error`, `NAME.parts` and `NAME.metadata` if any row has them. Lists and
@@ -47,9 +47,9 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
         self.save_as(Format::Csv, path.into())
     }
 
-    /// Writes the rows as Parquet, with the same columns as [`csv`](Self::csv). pandas, polars and DuckDB can read the
-    /// file directly. Numbers, booleans and strings keep their types, and lists and objects are written as JSON. If the
-    /// values of a column have different types, the whole column is JSON.
+    /// Writes the rows to a Parquet file, with the same columns as [`csv`](Self::csv). pandas, polars and DuckDB can
+    /// read the file directly. Numbers, booleans and strings keep their types, and lists and objects are written as
+    /// JSON. If the values of a column have different types, the whole column is JSON.
     #[cfg(feature = "parquet")]
     pub fn parquet(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::Parquet, path.into())
@@ -89,7 +89,7 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
         pub fn save_rows(save: bool) => 0.options.save_rows = save;
     }
 
-    /// Writes the rows as a JSON array of the same objects as in [`jsonl`](Self::jsonl).
+    /// Writes the rows to a JSON file: an array of the same objects as in [`jsonl`](Self::jsonl).
     pub fn json(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::Json, path.into())
     }

@@ -40,10 +40,10 @@ where
     G: Serialize + Send + Sync + 'static,
     P: Serialize + DeserializeOwned + Send + Sync + 'static,
 {
-    /// Keeps every result that costs something in the [`Store`](crate::lm::Store) of a folder: program outputs, replies
-    /// of judges' models, and evaluations by metrics that declare a cost. If you run again, even after the process was
-    /// interrupted or killed, you pay only for what changed, such as a row, a metric, a prompt or a model. Results that
-    /// cost nothing are recomputed. The result is the same as with an empty store.
+    /// Sets the folder of a [`Store`](crate::lm::Store) that keeps every result that costs something: program outputs,
+    /// replies of judges' models, and evaluations by metrics that declare a cost. If you run again, even after the
+    /// process was interrupted or killed, you pay only for what changed, such as a row, a metric, a prompt or a model.
+    /// Results that cost nothing are recomputed. The result is the same as with an empty store.
     ///
     /// Each result is stored before its row continues. Calls that were in progress when the process died are repeated,
     /// as are calls that failed at no cost. Several processes may share a store. The budget of a
