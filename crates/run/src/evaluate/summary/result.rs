@@ -308,7 +308,8 @@ impl<G, P> fmt::Debug for EvaluationResult<G, P> {
 ///
 /// As JSON:
 /// `{"latency_s": .., "latency_rows": N, "input_tokens": .., "output_tokens": .., "cost_msats": .., "usage_rows": N}`.
-/// The JSON includes only latencies that the program itself returned, because measured latencies differ from run to run.
+/// The JSON includes only latencies that the program itself returned, because measured latencies differ from run to
+/// run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProgramTotals {
