@@ -12,13 +12,13 @@ use crate::stats::{Bootstrap, ErrorRates};
 const MAX_DRAWS: usize = 20_000_000;
 const MIN_RESAMPLES: usize = 200;
 
-/// The settings of a comparison with labels; returned by [`Agreement::builder`].
+/// Builds a comparison of ratings with labels. Returned by [`Agreement::builder`].
 #[derive(Debug, Clone, Default)]
 pub struct AgreementBuilder(pub(super) Options);
 
 impl Agreement {
-    /// Compares ratings with labels: for each row, a metric's result with the correct result. Either one may be an
-    /// `Option`.
+    /// Compares ratings with labels: a metric's result for each row with the correct result. Ratings and labels may be
+    /// `Option`s.
     ///
     /// # Errors
     /// Returns an [`AgreementError`] if a number is not finite, or if values cannot be compared.
@@ -28,7 +28,7 @@ impl Agreement {
         Self::builder().of(pairs)
     }
 
-    /// Returns a builder, to set a threshold, the passing labels or a scale.
+    /// Returns a builder, which lets you set a threshold, the passing labels or a scale.
     pub fn builder() -> AgreementBuilder {
         AgreementBuilder::default()
     }
@@ -36,22 +36,23 @@ impl Agreement {
 
 impl AgreementBuilder {
     setters! {
-        /// Sets the threshold: a score of at least this passes, regardless of the metric's own verdict.
+        /// Sets the threshold. A score at or above it passes, regardless of the metric's own verdict.
         pub fn threshold(threshold: f64) => 0.threshold = Some(threshold);
 
-        /// Sets whether scores pass if they are at most the threshold, instead of at least.
+        /// If `true`, a score passes if it is at or below the threshold. The default is `false`.
         pub fn lower_is_better(lower_is_better: bool) => 0.lower_is_better = lower_is_better;
 
         /// Sets the labels that mean a pass; all others mean a failure.
         pub fn positive(labels: impl IntoIterator<Item = impl Into<String>>)
             => 0.positive = labels.into_iter().map(Into::into).collect();
 
-        /// Sets all classes, in ascending order. By default, the classes are the numbers that occur.
+        /// Sets the complete list of classes, in ascending order. By default, the classes are the numbers that occur in
+        /// the data.
         pub fn scale(classes: impl IntoIterator<Item = impl Into<String>>)
             => 0.scale = classes.into_iter().map(Into::into).collect();
 
-        /// Sets how the labelled rows were chosen; unknown by default. If you claim a random sample but the verdicts
-        /// contradict it, the verdicts take precedence.
+        /// Sets how the labelled rows were chosen. By default, this is unknown. If you declare a random sample but the
+        /// verdicts contradict this, the verdicts take precedence.
         ///
         /// ```
         /// use dsrs_metrics::agreement::{Agreement, LabelSample};
@@ -67,8 +68,8 @@ impl AgreementBuilder {
         /// ```
         pub fn label_sample(sample: LabelSample) => 0.label_sample = sample;
 
-        /// Sets error rates measured on other rows. [`corrected`](Agreement::corrected) is then computed from these
-        /// rates and the verdicts, not from the labels.
+        /// Sets error rates that were measured on other rows. [`corrected`](Agreement::corrected) is then computed from
+        /// these rates and the verdicts instead of from the labels.
         ///
         /// ```
         /// use dsrs_metrics::agreement::Agreement;
@@ -85,11 +86,11 @@ impl AgreementBuilder {
         /// ```
         pub fn error_rates(rates: ErrorRates) => 0.error_rates = Some(rates);
 
-        /// Sets the seed of the bootstrap; 0 by default.
+        /// Sets the seed of the bootstrap. The default is 0.
         pub fn seed(seed: u64) => 0.seed = seed;
 
         /// Sets how many samples the bootstrap draws. With 0, Spearman's correlation has no interval. The default is
-        /// 2,000. For more than 10,000 rows, it decreases to as few as 200.
+        /// 2,000, and decreases to as few as 200 if there are more than 10,000 rows.
         pub fn resamples(resamples: u32) => 0.resamples = Some(resamples);
     }
 
@@ -136,7 +137,7 @@ fn default_resamples(rows: usize) -> u32 {
     u32::try_from(affordable).map_or(most, |resamples| resamples.min(most))
 }
 
-/// How close each rating is to its label; `None` if the row has no rating or no label.
+/// How close each rating is to its label. A row without a rating or label is `None`.
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Closeness {

@@ -1,4 +1,4 @@
-//! A figure with its number of rows and interval, or a note that says why it has none.
+//! A figure with its number of rows and its interval, or with a note that says why it has no interval.
 
 use std::borrow::Cow;
 
@@ -10,8 +10,8 @@ use crate::stats::{Interval, NotDefined, Proportion};
 /// The minimum number of rows for asymptotic and bootstrapped intervals to be reliable.
 pub(super) const MIN_ROWS_FOR_INTERVAL: u64 = 10;
 
-/// A figure over rows. Serializes as `{"value", "ci95", "n"}`, plus `successes` if it is a share of rows and `note` if
-/// it has one.
+/// A figure computed over rows. Serializes as `{"value", "ci95", "n"}`, plus `successes` if the figure is a share of
+/// rows and `note` if it has a note.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Figure {
@@ -19,17 +19,17 @@ pub struct Figure {
     pub value: Option<f64>,
     /// The 95% interval, or `None` for the reason in `note`.
     pub ci95: Option<Interval>,
-    /// The number of rows it is computed from.
+    /// The number of rows that the figure is computed from.
     pub n: u64,
     /// The number of rows that count towards the share, if the figure is a share of rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub successes: Option<u64>,
-    /// Why the estimate or the interval is missing, or what limits it.
+    /// The reason why the estimate or the interval is missing, or a limitation of the figure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<Note>,
 }
 
-/// A note on a figure: why the estimate or its interval is missing, or what limits it.
+/// A note on a figure, which explains why the estimate or its interval is missing, or states a limitation.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Note(Cow<'static, str>);

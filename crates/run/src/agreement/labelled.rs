@@ -1,5 +1,5 @@
-//! Which rows have a label: all, a random sample, or rows chosen by their verdict. No file says which, so the verdicts
-//! of labelled rows are compared with those of all rows.
+//! How the labelled rows were chosen: all rows, a random sample, or rows chosen by their verdict. Files don't record
+//! this, so the verdicts of the labelled rows are compared with those of all rows.
 
 use serde::Serialize;
 
@@ -18,10 +18,10 @@ pub enum LabelSample {
     /// The labelled rows are a random sample, as set by [`label_sample`](super::AgreementBuilder::label_sample), so
     /// every figure describes all rows.
     Random,
-    /// The rows were chosen by the metric's verdict, because you said so or the verdicts show it. Only
-    /// [`corrected`](super::Agreement::corrected) describes all rows.
+    /// The rows were chosen by the metric's verdict, either because you declared this or because the verdicts show it.
+    /// Only [`corrected`](super::Agreement::corrected) describes all rows.
     ByVerdict,
-    /// It is unknown how the rows were chosen.
+    /// Nothing is known about how the rows were chosen.
     #[default]
     Unknown,
 }
@@ -32,7 +32,7 @@ pub enum LabelSample {
 pub struct LabelledRows {
     /// How the rows were chosen.
     pub sample: LabelSample,
-    /// How many of the rows the metric passed.
+    /// The share of these rows that the metric passed.
     pub passed: Proportion,
     /// The p-value of the hypothesis that the rows were chosen regardless of their verdict (Fisher's exact test,
     /// two-sided); `None` if every row has a label. Below 0.01, the sample is [`ByVerdict`](LabelSample::ByVerdict).

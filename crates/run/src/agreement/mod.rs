@@ -1,4 +1,4 @@
-//! How well a metric or judge agrees with labels, and so how far you can trust its scores.
+//! Measures how well a metric or judge agrees with labels, which tells you how far you can trust its scores.
 //!
 //! `rating.rs` has the two sides of the comparison. `compare.rs` finds what they have in common, given the meaning of
 //! labels from `scale.rs`. `labelled.rs` says how the labelled rows were chosen, and `next.rs` chooses more. `statistics.rs` computes the figures,

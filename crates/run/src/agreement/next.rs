@@ -1,4 +1,4 @@
-//! The rows whose labels would say most about the pass rate of all rows.
+//! Chooses the rows whose labels would tell the most about the pass rate of all rows.
 
 use twox_hash::XxHash3_128;
 
@@ -9,13 +9,15 @@ use super::scale::PassingLabels;
 use crate::stats::Stratum;
 
 impl AgreementBuilder {
-    /// Returns the positions of at most `count` rows with a verdict and no label: those whose labels would narrow the interval
-    /// of [`corrected`](super::Agreement::corrected) most. `id` returns the id of a row.
+    /// Chooses which rows to label next. Returns the positions of at most `count` rows that have a verdict but no
+    /// label, and whose labels would narrow the interval of [`corrected`](super::Agreement::corrected) most. `id`
+    /// returns a row's id, given its position.
     ///
-    /// Each row is one of the verdict for which a label lowers the variance of the estimate most, which is the sum of
-    /// `W² p (1 - p) / n` over both verdicts (Neyman 1934): `W` is the share of all rows with this verdict, and `p` the share
-    /// of its `n` labels that pass, with one more pass and one more failure. Within a verdict, rows are chosen at random, by
-    /// the hash of their ids and the [`seed`](Self::seed).
+    /// Each row is taken from the verdict for which one more label lowers the variance of the estimate most. The
+    /// variance is the sum of `W² p (1 - p) / n` over both verdicts (Neyman 1934), where `W` is the share of all rows
+    /// with the verdict, `n` is the number of labels for it, and `p` is the share of those labels that pass, after
+    /// adding one pass and one failure. Among rows with the same verdict, the choice is random, based on a hash of
+    /// their ids and the [`seed`](Self::seed).
     ///
     /// ```
     /// use dsrs_metrics::agreement::{Agreement, Label, Rating};

@@ -1,4 +1,4 @@
-//! The two values compared for each row, the metric's rating and the label; and why they cannot be compared.
+//! The two values that are compared for each row: the metric's rating and the label.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::contract::{Outcome, Scored};
 /// A metric's or judge's result for a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rating {
-    /// No score. Contains the name of the outcome, or `absent`.
+    /// The row has no score. Contains the name of the outcome, or `absent`.
     Missing(Cow<'static, str>),
     /// A score with a verdict.
     Verdict {
@@ -125,7 +125,7 @@ impl<'a> TryFrom<&'a Value> for Label {
     }
 }
 
-/// Why ratings and labels cannot be compared.
+/// An error returned when ratings and labels cannot be compared.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct AgreementError {
@@ -141,7 +141,7 @@ impl AgreementError {
         Self { row, message }
     }
 
-    /// Returns the position of the row that caused the error, counted from 0, if a row did.
+    /// Returns the zero-based position of the row that caused the error, or `None` if no single row did.
     pub fn row(&self) -> Option<usize> {
         self.row
     }

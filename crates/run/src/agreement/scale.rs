@@ -1,4 +1,4 @@
-//! The meaning of labels: which mean a pass, and how they are ordered.
+//! The meaning of labels: which labels mean a pass, and how labels are ordered.
 
 use super::options::Options;
 use super::rating::{AgreementError, Label, Rating};
@@ -14,7 +14,7 @@ const VERDICT_WORDS: [(&str, &str); 6] = [
     ("good", "bad"),
 ];
 
-/// Returns the verdict that a word such as `pass` or `no` stands for.
+/// Returns the verdict that a word such as `pass` or `no` stands for, or `None` for any other word.
 #[doc(hidden)]
 pub fn verdict_word(word: &str) -> Option<bool> {
     let word = word.trim();

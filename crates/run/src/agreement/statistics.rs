@@ -18,18 +18,18 @@ use crate::stats::{
 const MIN_ROWS_FOR_KAPPA: u64 = 2;
 const MIN_ROWS_FOR_SPEARMAN: u64 = 3;
 
-/// How well a metric or judge agrees with labels, and its score corrected for its errors.
+/// Measures how well a metric or judge agrees with labels, and corrects its pass rate for its errors.
 ///
-/// Every figure has its number of rows and a 95% interval, or a note that says why the interval is missing. Rows
-/// without a score or a label are counted, but excluded from the figures; only `passed` and `corrected` include rows
-/// without a label.
+/// Every figure comes with its number of rows and a 95% interval, or with a note that says why the interval is missing.
+/// Rows without a score or a label are counted, but excluded from the figures; only `passed` and `corrected` include
+/// rows without a label.
 ///
-/// The values decide the kind of comparison:
+/// The kind of comparison depends on the values:
 ///
-/// - If the labels are verdicts, they are compared with the metric's verdicts. Such labels are bools, 0 and 1, word
-///   pairs such as `yes` and `no` or `pass` and `fail`, or any labels if
-///   [`positive`](super::AgreementBuilder::positive) names the passing ones. A metric's verdicts are its own, its
-///   scores compared with a [`threshold`](super::AgreementBuilder::threshold), or scores that are all 0 or 1.
+/// - If the labels are verdicts, they are compared with the metric's verdicts. Labels are verdicts if they are bools, 0
+///   and 1, or word pairs such as `yes` and `no` or `pass` and `fail`, or if you list the passing labels with
+///   [`positive`](super::AgreementBuilder::positive). The metric's verdicts are its own, unless you set a
+///   [`threshold`](super::AgreementBuilder::threshold). Scores that are all 0 or 1 also count as verdicts.
 /// - Numbers on the same scale, such as `1` to `5`, are ordered classes if there are at most 20.
 /// - Named classes are compared with string labels. They are unordered unless you set a
 ///   [`scale`](super::AgreementBuilder::scale).
@@ -55,11 +55,11 @@ const MIN_ROWS_FOR_SPEARMAN: u64 = 3;
 pub struct Agreement {
     /// The number of rows.
     pub rows: u64,
-    /// Rows with both a score and a label.
+    /// The number of rows with both a score and a label.
     pub compared: u64,
-    /// Rows with a score but no label.
+    /// The number of rows with a score but no label.
     pub without_label: u64,
-    /// Rows without a score, labelled or not, by outcome.
+    /// The number of rows without a score, whether labelled or not, by outcome.
     pub without_score: IndexMap<String, u64>,
     /// The share of rows whose rating equals their label.
     pub accuracy: Figure,
@@ -69,8 +69,9 @@ pub struct Agreement {
     pub kappa_linear: Figure,
     /// Cohen's kappa with disagreements weighted by the square of their distance.
     pub kappa_quadratic: Figure,
-    /// Spearman's rank correlation of scores and labels; ties have average ranks. Its interval is bootstrapped (see
-    /// [`Bootstrap::interval`]), because most labels are ties and no formula is valid for them.
+    /// Spearman's rank correlation between scores and labels, with average ranks for ties. The interval is bootstrapped
+    /// (see [`Bootstrap::interval`]), because labels are mostly ties and no formula for the interval is valid with
+    /// ties.
     pub spearman: Figure,
     /// The share of passes among the rows that should pass.
     pub sensitivity: Figure,
@@ -78,19 +79,19 @@ pub struct Agreement {
     pub specificity: Figure,
     /// The share of passes among all rows with a verdict.
     pub passed: Figure,
-    /// The share of rows that pass according to their labels, among all rows with a verdict. [`post_stratified`]
-    /// estimates it from the labels of rows that passed and of rows that failed. With
-    /// [`error_rates`](super::AgreementBuilder::error_rates), this is [`rogan_gladen`]'s estimate instead.
+    /// The estimated share of rows that should pass, among all rows with a verdict. [`post_stratified`] estimates this
+    /// share from the labels of rows that passed and of rows that failed. If you set
+    /// [`error_rates`](super::AgreementBuilder::error_rates), [`rogan_gladen`] estimates the share instead.
     pub corrected: Figure,
-    /// Which rows have a label; `None` if the labels are not compared with verdicts.
+    /// The rows that have both a verdict and a label; `None` if the labels are not compared with verdicts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labelled: Option<LabelledRows>,
-    /// The error rates that `corrected` is computed from, if they were set.
+    /// The error rates that `corrected` is computed from, if you set them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_rates: Option<ErrorRates>,
     /// The classes, in the order of the confusion matrix; empty if there are none.
     pub classes: Vec<String>,
-    /// The confusion matrix: a row for each class of the labels, a column for each class of the ratings.
+    /// The confusion matrix, with a row for each label class and a column for each rating class.
     pub confusion: Option<ConfusionMatrix>,
     #[serde(skip)]
     pub(super) bootstrap: Bootstrap,

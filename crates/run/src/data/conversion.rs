@@ -1,11 +1,11 @@
-//! Conversions of fields that a file writes in its own way: lists with separators, decimal commas.
+//! Conversions of fields in other notations, such as lists with separators and decimal commas.
 
 use serde_json::Value;
 
 use super::mapping::{Mapping, MappingError, Target};
 use crate::contract::{Fields, Side};
 
-/// How to convert a field that is written neither as JSON nor in the form that a metric reads.
+/// A conversion for a field that is neither JSON nor in a form that metrics can read.
 ///
 /// ```
 /// use dsrs_metrics::data::{Conversion, DataReader, Format};
@@ -25,10 +25,11 @@ pub struct Conversion {
 }
 
 impl Conversion {
-    /// Splits a string into a list: `gold.answer=|`. An empty string is an empty list.
+    /// Creates a conversion that splits a string into a list, such as `gold.answer=|`. An empty string becomes an empty
+    /// list.
     ///
     /// # Errors
-    /// Returns a [`MappingError`] if the text is not FIELD=SEPARATOR.
+    /// Returns a [`MappingError`] if the text does not have the form FIELD=SEPARATOR.
     pub fn split(text: &str) -> Result<Self, MappingError> {
         let invalid = || {
             MappingError::new(format!(
@@ -42,10 +43,10 @@ impl Conversion {
         }
     }
 
-    /// Reads numbers with a decimal comma: `pred.score`.
+    /// Creates a conversion that reads a field, such as `pred.score`, as a number with a decimal comma.
     ///
     /// # Errors
-    /// Returns a [`MappingError`] if the text is not a field.
+    /// Returns a [`MappingError`] if `field` is not a valid field.
     pub fn decimal_comma(field: &str) -> Result<Self, MappingError> {
         Self::of(field, None)
     }

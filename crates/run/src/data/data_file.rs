@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::messages::hash::hexadecimal;
 
-/// A file whose rows a run read.
+/// A file that a run read rows from.
 ///
 /// ```
 /// use dsrs_metrics::data::DataReader;
@@ -35,14 +35,15 @@ pub struct DataFile {
     pub name: String,
     /// The file's size in bytes when it was opened, or the number of bytes read if it grew or is a stream.
     pub bytes: u64,
-    /// The SHA-256 hash of the bytes, in hexadecimal. `None` if the file was not read to its end, or if the run writes
-    /// no result file.
+    /// The SHA-256 hash of the file's content, in hexadecimal. `None` if the file was not read to its end, or if the
+    /// run wrote no result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-    /// The number of rows. `None` if the file was not read to its end, or if its rows are parts of those in another file.
+    /// The number of rows. `None` if the file was not read to its end, or if its rows were read from a different file
+    /// that was converted from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
-    /// How many bytes the file grew by while it was being read.
+    /// The number of bytes by which the file grew while it was being read.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub grew_by: u64,
 }

@@ -12,16 +12,16 @@ const WINDOWS_1252: [char; 32] = [
     '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9D}', 'ž', 'Ÿ',
 ];
 
-/// The encoding of a file of rows.
+/// The text encoding of a row file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Encoding {
     /// UTF-8, with or without a byte order mark.
     #[default]
     Utf8,
-    /// UTF-16. Without a byte order mark, the low byte is first.
+    /// UTF-16, little-endian unless a byte order mark says otherwise.
     Utf16,
-    /// Windows-1252, which Excel writes in Western Europe.
+    /// Windows-1252, the encoding that Excel uses in Western Europe.
     Windows1252,
 }
 

@@ -1,5 +1,5 @@
-//! The error of a row file. Each message is one line: file and line, what was expected, what was
-//! found, what to do.
+//! The error for an invalid row file. Each message is a single line with the file and line number, what was expected,
+//! what was found, and what to do.
 
 use std::path::Path;
 use std::{fmt, io};
@@ -8,7 +8,7 @@ use super::encoding::EncodingError;
 use crate::contract::Origin;
 use crate::json::size::OBJECT;
 
-/// Why a row file cannot be read.
+/// An error returned when a row file cannot be read.
 ///
 /// ```
 /// use dsrs_metrics::data::{DataErrorKind, DataReader, Format};
@@ -29,7 +29,7 @@ struct Content {
     message: String,
 }
 
-/// What is wrong with a row file.
+/// The kind of a [`DataError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DataErrorKind {
@@ -37,13 +37,13 @@ pub enum DataErrorKind {
     Unreadable,
     /// The file has no rows.
     Empty,
-    /// The file ends within a row, for example because a program was killed.
+    /// The file ends in the middle of a row, for example because the program that wrote it was killed.
     CutOff,
     /// A JSON file contains something other than an array.
     NotArray,
     /// A row or file exceeds a limit.
     TooLarge,
-    /// A row or file is not what its format or this library expects.
+    /// A row or file does not follow its format, or is not what this library expects.
     Invalid,
 }
 
@@ -138,12 +138,13 @@ impl DataError {
         Self::at(at, kind, format_args!(":{column}: invalid JSON: {reason}"))
     }
 
-    /// Returns what is wrong.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> DataErrorKind {
         self.0.kind
     }
 
-    /// Returns the location of the row, or of its first line; `None` if the error is about the whole file.
+    /// Returns the location of the row, or of its first line if it spans several lines. `None` if the error is about
+    /// the whole file.
     pub fn origin(&self) -> Option<&Origin> {
         self.0.at.as_ref()
     }

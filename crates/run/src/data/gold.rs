@@ -33,7 +33,7 @@ const AT_ONCE: usize = 256;
 /// How many bytes of the temporary file are read at once. A prediction in another order than its gold row skips most of them.
 const READ: usize = 1 << 10;
 
-/// Which columns join gold rows and predictions: `gold.id=pred.instance_id`.
+/// The columns that join gold rows to predictions, written as in `gold.id=pred.instance_id`.
 ///
 /// ```
 /// use dsrs_metrics::data::Join;
@@ -67,7 +67,7 @@ impl FromStr for Join {
     }
 }
 
-/// How to count a gold row without a prediction.
+/// What to do with a gold row that has no prediction.
 ///
 /// ```
 /// use dsrs_metrics::data::{DataReader, Format, Missing};
@@ -92,10 +92,10 @@ impl FromStr for Join {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Missing {
-    /// It is a row whose program failed, which counts with the score of a failure.
+    /// Counts the row as one whose program failed, with the failure score.
     #[default]
     Fail,
-    /// It is left out.
+    /// Leaves the row out.
     Skip,
 }
 

@@ -19,8 +19,8 @@ const ALIKE: [&str; 4] = [
 /// Last words of columns with ids.
 const IDS: &str = "id ids qid uid guid uuid";
 
-/// Returns the mappings to write for fields such as `gold.answer`, each ready to paste, and those of an id. Fields
-/// without a similar column are left out.
+/// Returns suggested mappings for fields such as `gold.answer`, each ready to paste, and suggested mappings for the id.
+/// Fields without a similar column are left out.
 #[doc(hidden)]
 pub fn guess_mappings<'a>(
     fields: impl IntoIterator<Item = &'a str>,

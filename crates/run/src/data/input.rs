@@ -12,8 +12,8 @@ use crate::json::size::MAX_VALUES;
 /// The default limit for one row, in bytes: 64 MiB. Change it with
 /// [`DataReader::with_row_limit`](super::DataReader::with_row_limit).
 ///
-/// A longer row almost always comes from a missing line break or an unclosed quote. Without the limit, the rest of the
-/// file would be read into memory.
+/// A longer row almost always means that a line break is missing or a quote is unclosed. Without the limit, the rest of
+/// the file would be read into memory.
 pub const ROW_LIMIT: usize = 64 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";

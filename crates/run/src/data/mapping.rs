@@ -1,19 +1,19 @@
-//! Mappings of fields, for rows of another shape: `gold.answer=answers`.
+//! Mappings of fields, such as `gold.answer=answers`, for rows that have a different shape.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::contract::Side;
 
-/// A field that a metric reads, and the dotted path to its value in the row.
+/// Maps a field that a metric reads to the dotted path of its value in the row.
 ///
 /// Each segment of the path is a key or an index into a list: `messages.-1.content` or `messages[-1].content` is the
 /// content of the last message. Quote a key that contains dots, as in `meta."a.b".c`; without quotes, such a key is
-/// found if it is the whole path. A string along the path is read as JSON or as a Python literal. If the row has no
-/// value at the path, the field is absent, even if the row has a field with the same name.
+/// found only if it is the whole path. If the path leads into a string, the string is parsed as JSON or as a Python
+/// literal. If the row has no value at the path, the field is absent, even if the row has a field with the same name.
 ///
-/// An id may span several columns, as in `id=task,language`. `repeat=COLUMN` says that rows with the same id are
-/// samples of one row; the column numbers the samples.
+/// An id may span several columns, as in `id=task,language`. With `repeat=COLUMN`, rows with the same id are samples of
+/// one row, and the column has the number of each sample.
 ///
 /// ```
 /// use dsrs_metrics::data::Mapping;
@@ -113,7 +113,7 @@ impl FromStr for Mapping {
     }
 }
 
-/// Why a string is not a [`Mapping`].
+/// An error returned when a string is not a valid mapping, conversion or join.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct MappingError(String);

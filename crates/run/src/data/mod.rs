@@ -1,5 +1,5 @@
-//! Reads pairs from JSONL, JSON, CSV and (feature `parquet`) Parquet files, one row at a time. Memory use does not grow
-//! with the file.
+//! Reads pairs from JSONL, JSON, CSV and (with the `parquet` feature) Parquet files, one row at a time. Memory use does
+//! not grow with the size of the file.
 //!
 //! [`DataReader`] (`reader.rs`) opens files (`row_file.rs`), which return rows in batches (`batch.rs`) of JSON text
 //! (`text.rs`, `json.rs`), CSV or Parquet. Any thread can decode the rows of a batch (`row.rs`), and only the fields

@@ -1,4 +1,4 @@
-//! Rows that need only be objects: result files, labels, training data.
+//! Rows that can be any objects, for result files, labels and training data.
 
 use std::borrow::Cow;
 use std::iter;
@@ -26,17 +26,17 @@ pub struct ObjectRow {
     pub id: String,
     /// `true` if the row contains its id.
     pub has_id: bool,
-    /// Where the row is.
+    /// The location of the row.
     pub at: Origin,
     /// The keys of `scores`, in file order.
     pub score_names: Vec<String>,
-    /// `true` if the format has only strings as values.
+    /// `true` if all values in the format are strings.
     pub textual: bool,
-    /// `true` if the format has columns, so a score spans several of them.
+    /// `true` if the format has columns, so a score spans several columns.
     pub is_flat: bool,
     /// `true` if the row is from a result file.
     pub(crate) is_result: bool,
-    /// `true` if the row has a number that JSON cannot represent. It is read as null.
+    /// `true` if the row has a number that JSON cannot represent. Such a number is read as null.
     #[doc(hidden)]
     pub has_nan: bool,
     row: RowObject,
@@ -91,7 +91,7 @@ impl ObjectRow {
         self.row.find(path)
     }
 
-    /// Returns the value of a mapping, or the texts of its columns joined with commas.
+    /// Returns the value of a mapping. If the mapping has several columns, their texts are joined with commas.
     #[doc(hidden)]
     pub fn mapped(&self, mapping: &Mapping) -> Option<Value> {
         self.row.value_of(mapping).map(|(value, _)| value)
@@ -110,7 +110,8 @@ impl ObjectRow {
         })
     }
 
-    /// Returns the hashes of the gold row and the prediction, if the row has these or their hashes.
+    /// Returns the hashes of the gold row and of the prediction. A hash is `None` if the row has neither the value nor
+    /// its hash.
     #[doc(hidden)]
     pub fn hashes(&self) -> [Option<u64>; 2] {
         self.row.hashes()
@@ -207,7 +208,7 @@ fn open<'f>(
     })
 }
 
-/// The rows of one file. The iterator ends after its first error.
+/// An iterator over the rows of one file, which ends after its first error.
 #[doc(hidden)]
 pub struct ObjectRows {
     file: RowFile,
@@ -217,7 +218,7 @@ pub struct ObjectRows {
 }
 
 impl ObjectRows {
-    /// Opens a file. If no format is given, the extension selects it. `-` is standard input.
+    /// Opens a file. If `format` is `None`, the extension selects the format. The path `-` is standard input.
     #[doc(hidden)]
     pub fn open(file: &Path, format: Option<Format>) -> Result<Self, DataError> {
         Self::open_with(file, FileOptions::of(format))
@@ -231,7 +232,7 @@ impl ObjectRows {
         })
     }
 
-    /// Returns how the file is read, if that is not obvious.
+    /// Returns a note on how the file is read, or `None` if that is obvious.
     #[doc(hidden)]
     pub fn note(&self) -> Option<String> {
         self.file.record.noted()

@@ -1,4 +1,4 @@
-//! How rows become pairs: mappings, ids, and decoding only the fields that are read.
+//! Converts rows to pairs: applies mappings, assigns ids, and decodes only the fields that are read.
 
 use std::borrow::Cow;
 use std::sync::Arc;

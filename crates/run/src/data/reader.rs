@@ -26,17 +26,17 @@ use crate::in_order::in_order;
 
 /// Reads rows from files, with your choice of format, field mappings and row limit.
 ///
-/// A row is `{"id": .., "gold": {..}, "pred": {..}}`; other keys become attributes of the pair. A row without an id
-/// gets its number in the file as its id, counted from 1 ([`Pair::is_positional`]). If several files are read, that id
-/// starts with the file name and a colon.
+/// A row is `{"id": .., "gold": {..}, "pred": {..}}`; other keys become attributes of the pair. If a row has no id, its
+/// id is its number in the file, counted from 1 ([`Pair::is_positional`]). If you read several files, such an id is
+/// prefixed with the file name and a colon.
 ///
-/// A row of a result file with gold rows and predictions becomes the row that was scored. It has that row's attributes,
-/// and the program's latency, tokens and cost are the pair's [`run`](Pair::run). Scores are not read.
+/// You can also read a result file that contains gold rows and predictions. Each pair is then the row that was scored,
+/// with its attributes, and [`run`](Pair::run) has the program's latency, tokens and cost. Scores are not read.
 ///
-/// CSV cells are strings. A metric reads each as the type of its parameter: a number as in JSON, a boolean as `true`,
-/// `True`, `TRUE`, `false`, `False` or `FALSE` (not as `1` or `0`), a list or an object as JSON. In a result file,
-/// which has columns `id`, `NAME`, `NAME.outcome` and `NAME.cost_msats`, the apostrophe before a string that a
-/// spreadsheet would evaluate is removed. Other files are read unchanged.
+/// CSV cells are strings. A metric parses each cell as the type of its parameter. Numbers, lists and objects are
+/// written as in JSON; booleans are `true`, `True`, `TRUE`, `false`, `False` or `FALSE` (not `1` or `0`). A CSV file
+/// with the columns `id`, `NAME`, `NAME.outcome` and `NAME.cost_msats` is a result file. In result files, the
+/// apostrophe before a string that a spreadsheet would evaluate is removed. Other files are read unchanged.
 ///
 /// ```
 /// use dsrs_metrics::data::DataReader;
@@ -92,20 +92,20 @@ impl DataReader {
         Self::default()
     }
 
-    /// Reads every file in this format, regardless of its extension.
+    /// Sets the format of all files, regardless of their extensions.
     pub fn with_format(mut self, format: Format) -> Self {
         self.options.format = Some(format);
         self
     }
 
-    /// Sets the character that separates the columns of CSV files. By default, the header shows which one it is: a
-    /// comma, `;`, a tab or `|`.
+    /// Sets the character that separates the columns of CSV files. By default, the separator is detected from the
+    /// header: a comma, `;`, a tab or `|`.
     pub fn with_delimiter(mut self, delimiter: u8) -> Self {
         self.options.delimiter = Some(delimiter);
         self
     }
 
-    /// Sets the encoding of the files.
+    /// Sets the encoding of the files. The default is UTF-8.
     ///
     /// ```
     /// use dsrs_metrics::data::{DataReader, Encoding, Format};
@@ -123,13 +123,13 @@ impl DataReader {
         self
     }
 
-    /// Reads the gold rows from a separate file and joins them to the predictions by id. In that file, the gold row is
-    /// the whole row, or its `gold` if it has one.
+    /// Sets a separate file of gold rows, which are joined to the predictions by id. The gold row is the value of
+    /// `gold` if a row of that file has this key, and the whole row otherwise.
     ///
     /// A gold row without a prediction fails, unless you [skip it](Self::with_missing). A prediction without a gold row
-    /// is left out. [`EvaluationResult::notes`](crate::EvaluationResult::notes) counts both.
+    /// is left out. [`EvaluationResult::notes`](crate::EvaluationResult::notes) reports how many there are of each.
     ///
-    /// The gold rows are copied to a temporary file; each takes 16 bytes of memory.
+    /// The gold rows are copied to a temporary file, so each takes only 16 bytes of memory.
     ///
     /// ```
     /// use dsrs_metrics::data::DataReader;
@@ -153,28 +153,28 @@ impl DataReader {
         self
     }
 
-    /// Sets the columns that join gold rows and predictions; by default `id`.
+    /// Sets the columns that join gold rows to predictions. The default is `id` on both sides.
     pub fn with_join(mut self, join: Join) -> Self {
         self.join = Some(join);
         self
     }
 
-    /// Sets what becomes of a gold row without a prediction. By default it fails, after the rows with predictions;
-    /// [`read`](Self::read) returns it with an empty prediction.
+    /// Sets what to do with gold rows that have no prediction. By default, such rows fail; [`read`](Self::read) returns
+    /// them with empty predictions, after the rows that have predictions.
     pub fn with_missing(mut self, missing: Missing) -> Self {
         self.missing = missing;
         self
     }
 
-    /// Adds a mapping, which reads a field's value from another place in the row.
+    /// Adds a mapping, which reads a field's value from a different place in the row.
     ///
-    /// Mappings read the row as it is in the file, regardless of what other mappings set.
+    /// Mappings read the row as it is in the file, so they don't see what other mappings set.
     pub fn with_mapping(mut self, mapping: Mapping) -> Self {
         self.mappings.push(mapping);
         self
     }
 
-    /// Adds a conversion of a field, after the mappings.
+    /// Adds a conversion of a field. Conversions are applied after the mappings.
     pub fn with_conversion(mut self, conversion: Conversion) -> Self {
         self.conversions.push(conversion);
         self
@@ -189,7 +189,7 @@ impl DataReader {
     }
 
     /// Decodes only these fields of JSONL and Parquet rows, like the `score` command. Each field is given by its side,
-    /// its name, and `true` if a row needs it.
+    /// its name, and `true` if the field is required.
     #[cfg(fuzzing)]
     #[doc(hidden)]
     pub fn with_selected_fields(
@@ -203,14 +203,15 @@ impl DataReader {
         self.with_selection(selection)
     }
 
-    /// Sets the limit for one row, in bytes; the default is [`ROW_LIMIT`].
+    /// Sets the maximum size of a row, in bytes. The default is [`ROW_LIMIT`].
     pub fn with_row_limit(mut self, bytes: usize) -> Self {
         self.row_limit = bytes;
         self
     }
 
-    /// Returns the rows of the files in order. `-` is standard input, as JSONL unless you set another format with
-    /// [`with_format`](Self::with_format). Each file is opened once the rows of the previous one are read.
+    /// Returns the rows of the files in order. The path `-` is standard input, read as JSONL unless you set a different
+    /// format with [`with_format`](Self::with_format). Each file is opened only after the rows of the previous file
+    /// have been read.
     ///
     /// The iterator ends after its first error. A file without rows is an error.
     ///
@@ -225,7 +226,7 @@ impl DataReader {
         Ok(self.pairs(files.collect::<Result<Vec<_>, _>>()?))
     }
 
-    /// Like [`read`](Self::read), for files with separate names for messages.
+    /// Like [`read`](Self::read), but messages use separate file names.
     ///
     /// # Errors
     /// Returns the same errors as [`read`](Self::read).
@@ -238,7 +239,7 @@ impl DataReader {
         Ok(self.pairs(files.into_iter().map(open).collect::<Result<Vec<_>, _>>()?))
     }
 
-    /// Returns the rows of any reader. `name` stands in for the file name in errors and origins.
+    /// Returns the rows from any byte reader. Errors and origins use `name` as the file name.
     ///
     /// ```
     /// use dsrs_metrics::data::{DataReader, Format};
@@ -278,7 +279,7 @@ impl DataReader {
         }
     }
 
-    /// Returns the rows of a file. The rows can be any objects. `-` is standard input.
+    /// Returns the rows of a file, which can be any objects. The path `-` is standard input.
     ///
     /// # Errors
     /// Returns the same errors as [`read`](Self::read).
@@ -335,8 +336,8 @@ impl Pairs {
         }
     }
 
-    /// Returns the mappings whose path no row has had so far. Such a path is a typo, or an optional field that is
-    /// always absent.
+    /// Returns the mappings whose paths have not been found in any row so far. Such a path is either a typo or an
+    /// optional field that is always absent.
     pub fn unused_mappings(&self) -> impl Iterator<Item = &Mapping> {
         self.pairing.unused_mappings()
     }

@@ -1,4 +1,4 @@
-//! Opens a file of rows and reads it in its format.
+//! Opens a row file and reads its rows in the file's format.
 
 #[cfg(feature = "parquet")]
 use std::io::Read as _;
@@ -23,7 +23,7 @@ use super::text::{JsonValues, TextLines, is_several_lines};
 #[cfg(feature = "parquet")]
 const STREAM_ROWS: u64 = 16;
 
-/// A file, and its name in messages and outputs. For a converted file, that is the name of the original.
+/// A file with the name to use for it in messages and outputs. A converted file has the name of the original.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct NamedFile<'a> {
@@ -31,7 +31,7 @@ pub struct NamedFile<'a> {
     pub path: &'a Path,
     /// The name to show.
     pub name: &'a Path,
-    /// The files that it was converted from, if it was.
+    /// The files that this file was converted from; empty if it was not converted.
     pub sources: &'a [PathBuf],
 }
 
@@ -346,15 +346,15 @@ impl RowFile {
 pub enum Format {
     /// One JSON object per line.
     Jsonl,
-    /// A JSON array of objects. Several objects one after another, an object of rows by id, and pandas' orientations
-    /// are also read.
+    /// A JSON array of objects. Concatenated objects, an object that maps ids to rows, and pandas' orientations are
+    /// also accepted.
     Json,
     /// Plain text: each line is a row with one value.
     Text,
-    /// A header of column names, then one record per row.
+    /// CSV: a header of column names, followed by one record per row.
     #[cfg(feature = "csv")]
     Csv,
-    /// Typed columns, with the names of CSV columns.
+    /// Parquet: typed columns, named as in CSV.
     #[cfg(feature = "parquet")]
     Parquet,
 }
@@ -395,9 +395,9 @@ impl Format {
             .find(|name| name[1..] == extension)
     }
 
-    /// Returns the format that a file's extension names: `jsonl`, `jsonlines` or `ndjson`, `json`, `csv` or `tsv`, and
-    /// with the `parquet` feature also `parquet`. With the `compressed` feature, `.gz` may follow, and with `parquet`,
-    /// `.zst`.
+    /// Returns the format for a file's extension: `jsonl`, `jsonlines` or `ndjson`, `json`, `csv` or `tsv`, and with
+    /// the `parquet` feature also `parquet`. The extension may be followed by `.gz` with the `compressed` feature, and
+    /// by `.zst` with the `parquet` feature.
     ///
     /// ```
     /// use dsrs_metrics::data::Format;

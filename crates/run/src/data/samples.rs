@@ -1,4 +1,4 @@
-//! Several samples of one row: rows with the same id, as HumanEval and tau-bench have them.
+//! Several samples of one row, given as rows with the same id, as in HumanEval and tau-bench.
 
 use std::collections::HashSet;
 
@@ -16,8 +16,8 @@ use crate::messages::escape;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Rows with several samples each. In the files, rows with the same id are samples of one row. A row has all of its
-/// predictions, or none; see [`Pairs::into_samples`]. All rows are held in memory.
+/// Rows with several samples each; returned by [`Pairs::into_samples`]. In the files, rows with the same id are samples
+/// of one row. A row has either all of its predictions or none. All rows are held in memory.
 #[derive(Debug)]
 pub struct Samples {
     pub(crate) rows: Vec<(Pair, Vec<Prediction>)>,
@@ -27,7 +27,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Returns the maximum number of samples of any row, for
+    /// Returns the maximum number of samples of any row, to pass to
     /// [`EvaluateBuilder::repeats`](crate::EvaluateBuilder::repeats).
     pub fn repeats(&self) -> u32 {
         self.repeats
@@ -35,8 +35,8 @@ impl Samples {
 }
 
 impl Pairs {
-    /// Reads all rows and joins those with the same id, which are samples of one row. The `repeat=COLUMN` mapping names
-    /// the column that numbers the samples.
+    /// Reads all rows and groups rows with the same id, which are samples of one row. Set the column with the sample
+    /// numbers with the mapping `repeat=COLUMN`.
     ///
     /// ```
     /// use dsrs_metrics::data::{DataReader, Format};
@@ -58,8 +58,8 @@ impl Pairs {
     /// ```
     ///
     /// # Errors
-    /// Returns a [`DataError`] if a row cannot be read, lacks the column or has the same number as another sample, or
-    /// if samples of a row have different gold rows.
+    /// Returns a [`DataError`] if a row cannot be read, lacks the column or has the same sample number as another row
+    /// with its id, or if the samples of a row have different gold rows.
     pub fn into_samples(self) -> Result<Samples, DataError> {
         let (files, pairing) = (self.data_files(), Arc::clone(self.pairing()));
         let mut rows: IndexMap<String, (Pair, Vec<Prediction>)> = IndexMap::new();
@@ -118,7 +118,7 @@ impl Pairs {
         })
     }
 
-    /// Decodes fields as these metrics read them. Call this before the first row is read.
+    /// Decodes fields in the way that these metrics read them. Call this method before the first row is read.
     #[doc(hidden)]
     pub fn for_metrics(self, metrics: &[Arc<dyn Metric>]) -> Self {
         self.with_read(metrics.iter().map(|metric| metric.spec()))

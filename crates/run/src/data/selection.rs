@@ -1,4 +1,4 @@
-//! The fields of a row that a run reads.
+//! The selection of the row fields that a run reads.
 
 #[cfg(feature = "csv")]
 use std::collections::HashMap;

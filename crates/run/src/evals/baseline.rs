@@ -70,7 +70,7 @@ struct Score {
 #[doc(hidden)]
 pub struct Baseline {
     eval: String,
-    /// The rows, with the manifest of the run.
+    /// The rows and the manifest of the earlier run.
     pub results: Results,
     /// The hash of the whole file.
     pub(super) hash: String,

@@ -1,4 +1,4 @@
-//! What must be true of an eval before its gates are decided, and what to write in the attribute.
+//! Checks an eval before its gates are decided, with messages that say what to write in the attribute.
 
 use super::condition::{Bound, End, Kind};
 use super::eval::{Gate, Settings};

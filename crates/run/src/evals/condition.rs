@@ -68,7 +68,7 @@ impl Kind {
 }
 
 impl Condition {
-    /// `f1 >= 0.8`: the point estimate.
+    /// Creates the condition `f1 >= 0.8`, a bound on the point estimate.
     pub const fn score(metric: &'static str, bound: Bound) -> Self {
         Self(Kind::Score {
             metric,
@@ -77,7 +77,7 @@ impl Condition {
         })
     }
 
-    /// `lower(f1) >= 0.8`: the lower end of the 95% interval.
+    /// Creates the condition `lower(f1) >= 0.8`, a bound on the lower end of the 95% interval.
     pub const fn lower(metric: &'static str, bound: f64) -> Self {
         Self(Kind::Score {
             metric,
@@ -86,7 +86,7 @@ impl Condition {
         })
     }
 
-    /// `upper(wer) <= 0.2`: the upper end of the 95% interval.
+    /// Creates the condition `upper(wer) <= 0.2`, a bound on the upper end of the 95% interval.
     pub const fn upper(metric: &'static str, bound: f64) -> Self {
         Self(Kind::Score {
             metric,
@@ -95,37 +95,37 @@ impl Condition {
         })
     }
 
-    /// `em.passed_at(3) >= 0.9`: pass@k of a metric, or of the first metric.
+    /// Creates the condition `em.passed_at(3) >= 0.9`, a bound on a metric's pass@k. `None` is the first metric.
     pub const fn passed_at(metric: Option<&'static str>, k: u32, bound: f64) -> Self {
         Self(Kind::PassedAt { metric, k, bound })
     }
 
-    /// `failed <= 0.02`: the share of rows in which the program or a metric failed.
+    /// Creates the condition `failed <= 0.02`, the maximum share of rows in which the program or a metric failed.
     pub const fn failed(bound: f64) -> Self {
         Self(Kind::Failed { bound })
     }
 
-    /// `abstained <= 0.1`: the maximum share of rows on which a metric abstained.
+    /// Creates the condition `abstained <= 0.1`, the maximum share of rows on which a metric abstained.
     pub const fn abstained(bound: f64) -> Self {
         Self(Kind::Abstained { bound })
     }
 
-    /// `latency <= 2.0`: the mean time of the program per row, in seconds.
+    /// Creates the condition `latency <= 2.0`, the maximum mean time of the program per row, in seconds.
     pub const fn latency(seconds: f64) -> Self {
         Self(Kind::Latency { seconds })
     }
 
-    /// `em.no_worse(by = 0.02)`: at most this much worse than the baseline.
+    /// Creates the condition `em.no_worse(by = 0.02)`: the metric is worse than the baseline by at most this much.
     pub const fn no_worse(metric: &'static str, by: f64) -> Self {
         Self(Kind::NoWorse { metric, by })
     }
 
-    /// `em.better()`: better than the baseline.
+    /// Creates the condition `em.better()`: the metric is better than the baseline.
     pub const fn better(metric: &'static str) -> Self {
         Self(Kind::Better { metric })
     }
 
-    /// `each("topic", f1 >= 0.7)`: the condition holds in each group of rows.
+    /// Creates the condition `each("topic", f1 >= 0.7)`: the inner condition holds in each group of rows.
     pub fn each(field: &'static str, condition: Self) -> Self {
         Self(Kind::Each {
             field,

@@ -402,10 +402,10 @@ impl Parts {
     }
 }
 
-/// Returns the verdicts of gates on a run, compared with an earlier one, and the sentence of each.
+/// Returns the verdict of each gate on a run, compared with an earlier run, and a sentence that explains it.
 ///
 /// # Errors
-/// Returns a message if the runs kept no rows.
+/// Returns a message if a run kept no rows.
 pub fn verdicts<G: Serialize, P: Serialize>(
     gates: &[(&'static str, Condition)],
     old: &EvaluationResult<G, P>,

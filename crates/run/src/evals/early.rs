@@ -1,4 +1,4 @@
-//! Ends an eval once its gates are decided.
+//! Ends an eval as soon as its gates are decided.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What an eval reads from the environment of its process.
+//! The environment variables that an eval reads.
 
 use std::path::{Path, PathBuf};
 use std::{env, io};

@@ -21,16 +21,16 @@ use crate::messages::escape;
 /// The time limit of a row without `timeout`: a program that never answers fails its row.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Where an eval is in the source.
+/// The location of an eval in the source code.
 #[derive(Debug, Clone, Copy)]
 pub struct Source {
     /// The name of the function.
     pub name: &'static str,
     /// The path of the module.
     pub module: &'static str,
-    /// The file of the attribute, as rustc names it.
+    /// The path of the file with the attribute, as rustc reports it.
     pub file: &'static str,
-    /// The line of the attribute.
+    /// The line number of the attribute.
     pub line: u32,
     /// The name of the package.
     pub package: &'static str,
@@ -45,7 +45,7 @@ pub(super) struct Gate {
     pub(super) condition: Condition,
 }
 
-/// An evaluation with gates, which a test runs.
+/// An evaluation with gates that runs as a test.
 pub struct Eval<G = Example, P = Prediction> {
     pub(super) environment: Environment,
     pub(super) source: Source,
@@ -85,7 +85,7 @@ pub(super) struct Settings {
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
-    /// Creates the eval of a function.
+    /// Creates the eval for a function.
     pub fn new(source: Source) -> Self {
         let evaluate = EvaluateBuilder::new().timeout(DEFAULT_TIMEOUT);
         let (settings, environment) = (Settings::default(), Environment::of_process(&source));
@@ -105,17 +105,17 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         /// Adds a metric.
         pub fn metric(metric: impl Metric<G, P> + 'static) in evaluate.metric;
 
-        /// Sets how often each row is evaluated.
+        /// Sets how many times each row is evaluated.
         pub fn repeats(repeats: u32) in evaluate.repeats;
 
         /// Sets how many rows are evaluated concurrently.
         pub fn concurrency(rows: usize) in evaluate.concurrency;
 
-        /// Sets the time limit of one row.
+        /// Sets the time limit for one row.
         pub fn timeout(each_row: Duration) in evaluate.timeout;
     }
 
-    /// Adds a metric that judges a sample of the rows, in strata of another metric.
+    /// Adds a metric that judges only a sample of the rows, stratified by another metric.
     pub fn truth(
         mut self,
         metric: impl Metric<G, P> + 'static,
@@ -144,32 +144,32 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     }
 
     setters! {
-        /// Sets the seed of the sample of rows and of the tests.
+        /// Sets the seed that determines the sample of rows and the random numbers of tests.
         pub fn seed(seed: u64) => settings.seed = seed;
 
         /// Sets the maximum cost of language model calls, in millisatoshis.
         pub fn budget(msats: u64) => settings.budget_msats = Some(msats);
 
-        /// Evaluates only a sample of the rows.
+        /// Limits the eval to a sample of this many rows.
         pub fn limit(rows: usize) => settings.limit = Some(rows);
 
         /// Sets the field that defines a row's group.
         pub fn group(field: &'static str) => settings.group = Some(field);
 
-        /// Writes gold rows and predictions into the baseline.
+        /// Includes gold rows and predictions in the baseline.
         pub fn baseline_rows() => settings.baseline_has_rows = true;
 
-        /// Makes an undecided gate fail the test.
+        /// Makes the test fail if a gate is undecided.
         pub fn strict() => settings.is_strict = true;
 
-        /// Sets the file of recorded calls, relative to the package.
+        /// Sets the path of the file of recorded calls, relative to the package.
         pub fn replay(path: &'static str) => settings.replay = Some(path);
 
-        /// Ends the eval once its gates are decided, with at most this probability of a wrong verdict; `None` if no
-        /// remaining row may change one.
+        /// Ends the eval once its gates are decided. `alpha` is the maximum probability of a wrong verdict. With
+        /// `None`, the eval continues until no remaining row can change a verdict.
         pub fn early(alpha: Option<f64>) => settings.early = Some(alpha);
 
-        /// Runs the eval on one thread.
+        /// Runs the eval on a single-threaded runtime.
         pub fn current_thread() => settings.is_current_thread = true;
     }
 
@@ -179,22 +179,22 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         self
     }
 
-    /// Sets the file of the baseline, relative to the package.
+    /// Sets the path of the baseline file, relative to the package. The default is `evals/NAME.baseline.jsonl`.
     pub fn baseline(mut self, path: Option<&'static str>) -> Self {
         let default = || format!("evals/{}.baseline.jsonl", self.source.name);
         self.settings.baseline = Some(path.map_or_else(default, str::to_owned));
         self
     }
 
-    /// Declares that the eval calls a language model, and names it if it has a name.
+    /// Declares that the eval calls a language model, and sets the model's name if it has one.
     pub fn live(mut self, model: Option<&'static str>) -> Self {
         self.settings.is_live = true;
         self.settings.model = model;
         self
     }
 
-    /// Keeps what the eval pays for in the user's store. A killed run continues, and the next run pays only for what
-    /// changed.
+    /// Keeps paid results in the user's store. If a run is killed, the next run resumes it. Later runs pay only for
+    /// what changed.
     pub fn store(mut self) -> Self
     where
         G: Serialize,
@@ -211,7 +211,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         self
     }
 
-    /// Scores the predictions of the baseline again, so gates compare scores from the same code.
+    /// Scores the predictions of the baseline again with this run's metrics, so gates compare scores from the same
+    /// code.
     pub fn rescore(mut self) -> Self
     where
         G: Serialize + DeserializeOwned,
@@ -223,7 +224,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
 }
 
 impl<P: Send + Sync + 'static> Eval<Example, P> {
-    /// Reads the rows from a file, relative to the package.
+    /// Sets the file to read rows from, relative to the package.
     pub fn devset_file(mut self, path: &'static str) -> Self {
         if let Some(file) = self.devset_path(path) {
             self.evaluate = self.evaluate.devset(file);
@@ -231,7 +232,7 @@ impl<P: Send + Sync + 'static> Eval<Example, P> {
         self
     }
 
-    /// Sets which fields of the previously set rows the program receives. A row may lack the optional ones.
+    /// Sets which fields of the rows the program receives. Set the rows first. Rows can omit the optional fields.
     pub fn inputs(self, required: &[&'static str], optional: &[&'static str]) -> Self {
         let evaluate = match optional {
             [] => self.evaluate.inputs(required.iter().copied()),
@@ -242,7 +243,7 @@ impl<P: Send + Sync + 'static> Eval<Example, P> {
 }
 
 impl<G: DeserializeOwned + Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
-    /// Reads rows of your own type from a file, relative to the package.
+    /// Sets the file to read rows of your own type from, relative to the package.
     pub fn typed_devset_file(mut self, path: &'static str) -> Self {
         if let Some(file) = self.devset_path(path) {
             self.evaluate = self.evaluate.devset(file);
@@ -267,10 +268,10 @@ impl<G, P> Eval<G, P> {
     }
 }
 
-/// Reads an input as the type of a parameter; `ty` is that type as written.
+/// Reads an input as the type of a parameter. `ty` is the type as written in the source, for messages.
 ///
 /// # Errors
-/// Returns a message if the row lacks the input or has it in another type.
+/// Returns a message if the row lacks the input, or if the input has a different type.
 pub fn input<'r, W: ReadValue<'r>>(
     row: &'r Example,
     name: &'static str,
@@ -290,10 +291,10 @@ pub fn input<'r, W: ReadValue<'r>>(
     })
 }
 
-/// Reads all inputs as one value.
+/// Deserializes all inputs into a single value.
 ///
 /// # Errors
-/// Returns a message if they do not have the form of the type.
+/// Returns a message if the inputs cannot be deserialized as the type.
 pub fn inputs_as<T: DeserializeOwned>(row: Example) -> Result<T, String> {
     let inputs: serde_json::Map<String, Value> = row.data.into_iter().collect();
     let names = escape::names(inputs.keys().map(String::as_str));

@@ -1,4 +1,4 @@
-//! The figures of a run over all rows, or over the rows of a group.
+//! The figures of a run, over all rows or over the rows of a group.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! The message of an eval: its gates with their figures, rows that explain a failure, and what to do next.
+//! The message that an eval prints: its gates with their figures, the rows that explain a failure, and what to do next.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};

@@ -1,4 +1,4 @@
-//! The language models of an eval: the model for judges that name none, the budget, and recorded calls.
+//! The language models of an eval: the default model for judges, the budget, and recorded calls.
 
 #[cfg(feature = "lm")]
 use std::sync::Arc;

@@ -8,7 +8,7 @@ use super::eval::Source;
 use crate::evaluate::files::{OutputFile, real_path};
 use crate::named_files::{read_regular, require_regular};
 
-/// The folder for evals below the target folder.
+/// The folder for evals, relative to the target folder.
 #[doc(hidden)]
 pub const FOLDER: &str = "dsrs-metrics/evals";
 

@@ -14,7 +14,7 @@ use crate::named_files::{read_regular, require_regular};
 /// The name of the file in the folder of an eval.
 pub(super) const FILE: &str = "pending.json";
 
-/// A new baseline that is not yet accepted.
+/// A new baseline that has not been accepted yet.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[doc(hidden)]
 pub struct Pending {
@@ -22,11 +22,11 @@ pub struct Pending {
     pub eval: String,
     /// The package of the eval.
     pub package: String,
-    /// The file to replace.
+    /// The path of the baseline file to replace.
     pub baseline: PathBuf,
     /// The hash of the baseline that the run was compared with.
     replaces: Option<String>,
-    /// The new content.
+    /// The new content of the baseline file.
     pub content: String,
 }
 
@@ -54,7 +54,7 @@ impl Pending {
     /// Removes the pending baseline of an eval, if there is one.
     ///
     /// # Errors
-    /// Returns a message if it cannot be removed.
+    /// Returns a message if the file cannot be removed.
     pub fn remove(folder: &Path) -> Result<(), String> {
         let path = folder.join(FILE);
         match fs::remove_file(&path) {
@@ -65,11 +65,11 @@ impl Pending {
         }
     }
 
-    /// Returns all pending baselines below the folder of all evals, each with its own folder, sorted by package and
-    /// name.
+    /// Returns all pending baselines in `folder`, the folder of all evals. Each comes with its own folder, and they are
+    /// sorted by package and name.
     ///
     /// # Errors
-    /// Returns a message about a file that cannot be read.
+    /// Returns a message if a file cannot be read.
     pub fn all(folder: &Path) -> Result<Vec<(PathBuf, Self)>, String> {
         let mut pending = Vec::new();
         let folders = |folder: &Path| {
@@ -104,10 +104,10 @@ impl Pending {
         Ok(pending)
     }
 
-    /// Returns the baseline that it replaces, or an error if that has changed since the run.
+    /// Returns the baseline to be replaced, or `None` if there is none.
     ///
     /// # Errors
-    /// Returns a message if the baseline changed or cannot be read.
+    /// Returns a message if the baseline has changed since the run or cannot be read.
     pub fn replaced(&self) -> Result<Option<Baseline>, String> {
         let old = Baseline::read(&self.baseline, &self.eval)?;
         if old.as_ref().map(|old| &old.hash) == self.replaces.as_ref() {
@@ -123,7 +123,7 @@ impl Pending {
     /// Returns the new baseline.
     ///
     /// # Errors
-    /// Returns a message if it is damaged.
+    /// Returns a message if the new baseline is damaged.
     pub fn accepted(&self) -> Result<Baseline, String> {
         Baseline::parse(&self.baseline, &self.content).map_err(|reason| {
             format!(
@@ -133,10 +133,10 @@ impl Pending {
         })
     }
 
-    /// Replaces the baseline.
+    /// Replaces the baseline file with the new content.
     ///
     /// # Errors
-    /// Returns a message if it cannot be written.
+    /// Returns a message if the file cannot be written.
     pub fn accept(&self) -> Result<(), String> {
         if let Some(folder) = self.baseline.parent() {
             fs::create_dir_all(folder)

@@ -8,8 +8,8 @@ use crate::contract::declared::requirements::NotReady;
 use crate::data::DataError;
 use crate::lm::LmError;
 
-/// An error that prevents an evaluation from starting, or leaves it without a result. Its message says what was found
-/// and what to write.
+/// An error that prevents an evaluation from starting or leaves it without a result. The message says what was found
+/// and what to write instead.
 ///
 /// ```
 /// use dsrs_metrics::metrics::F1;
@@ -29,11 +29,11 @@ pub struct EvaluateError {
     unreadable: Option<Box<MetricError>>,
 }
 
-/// What an [`EvaluateError`] is about.
+/// The kind of an [`EvaluateError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EvaluateErrorKind {
-    /// A setting, a name or the inputs of the program are invalid.
+    /// A setting, a name or the declared inputs of the program are invalid.
     Setting,
     /// A metric cannot score any row, for example because its model does not reply.
     NotReady,
@@ -108,12 +108,12 @@ impl EvaluateError {
         Self::new(EvaluateErrorKind::Runtime, message)
     }
 
-    /// Returns what the error is about.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> EvaluateErrorKind {
         self.kind
     }
 
-    /// Returns why a metric cannot read a row of a file.
+    /// Returns the reason why a metric cannot read a row of a file, or `None` for any other error.
     #[doc(hidden)]
     pub fn unreadable_row(&self) -> Option<&MetricError> {
         self.unreadable.as_deref()

@@ -13,7 +13,7 @@ use super::run;
 use super::summary::EvaluationResult;
 use crate::contract::{Example, Metric, MetricScore, Module, Prediction, Result};
 
-/// A [`Module`] with the metric that scores its predictions.
+/// A [`Module`] that has its own metric to score its predictions.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -51,16 +51,16 @@ use crate::contract::{Example, Metric, MetricScore, Module, Prediction, Result};
 /// # }
 /// ```
 pub trait Evaluator: Module {
-    /// The number of examples evaluated concurrently; 0 counts as 1.
+    /// The maximum number of examples that are evaluated concurrently; 0 counts as 1.
     const MAX_CONCURRENCY: usize = 32;
 
-    /// Shows progress on standard error if it is a terminal.
+    /// If `true`, shows progress on standard error if it is a terminal.
     const DISPLAY_PROGRESS: bool = true;
 
     /// Scores a single prediction against the expected output.
     ///
     /// # Errors
-    /// Returns an error if the metric could not score the row. The row then counts as failed.
+    /// Returns an error if the metric cannot score the row. The row then counts as failed.
     fn metric(
         &self,
         example: &Example,
@@ -72,8 +72,8 @@ pub trait Evaluator: Module {
     /// unaffected.
     ///
     /// # Errors
-    /// Returns an error if there are no examples, if one does not declare its inputs, or if none has a score: the mean
-    /// of no rows is undefined, not 0.
+    /// Returns an error if there are no examples, if an example does not declare its inputs, or if no example has a
+    /// score: the mean of no rows is undefined, not 0.
     fn evaluate(
         &self,
         examples: Vec<Example>,
@@ -87,7 +87,7 @@ pub trait Evaluator: Module {
     /// Like [`evaluate`](Self::evaluate), but returns the outcome of every row.
     ///
     /// # Errors
-    /// Returns an error if there are no examples, or if one does not declare its inputs.
+    /// Returns an error if there are no examples, or if an example does not declare its inputs.
     fn evaluate_rows(
         &self,
         examples: Vec<Example>,

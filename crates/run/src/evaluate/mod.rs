@@ -61,12 +61,12 @@ use self::report::{Render, score_line};
 use self::row::{Plan, Predicted};
 use crate::contract::{Example, Fallible, IsProgram, Pair, Prediction, Program};
 
-/// Runs a program over a devset, or takes finished predictions, and scores every row with one or more metrics, like
+/// Runs a program over a devset, or takes existing predictions, and scores every row with one or more metrics, like
 /// DSPy's `Evaluate`.
 ///
-/// No row is dropped, and no failure silently becomes a score. A program or metric that fails, panics or times out
-/// fails only its own row, and every headline counts it. The same rows give the same report at any concurrency, unless
-/// `max_errors`, a stop or a timeout ends the run early.
+/// No row is dropped, and no failure silently becomes a score. If a program or metric fails, panics or times out, only
+/// its own row fails, and every headline counts the failure. The same rows give the same report at any concurrency,
+/// unless `max_errors`, a stop or a timeout ends the run early.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -96,8 +96,8 @@ pub struct Evaluate<G = Example, P = Prediction> {
     settings: EvaluateBuilder<G, P>,
 }
 
-/// A running evaluation; dropping it ends the run. It is boxed once per run, so a program of the wrong type gives one
-/// compiler error instead of three: for the call, the future and the `await`.
+/// The future of a running evaluation. Dropping it ends the run. The future is boxed, so a program of the wrong type
+/// causes one compiler error instead of three (for the call, the future and the `await`).
 pub type Running<'a, G, P> =
     Pin<Box<dyn Future<Output = Result<EvaluationResult<G, P>, EvaluateError>> + Send + 'a>>;
 
@@ -132,9 +132,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         EvaluateBuilder::new()
     }
 
-    /// Returns a builder with these settings, so you can change some for one run, such as the devset, the metrics or
-    /// the concurrency. The first call to [`metric`](EvaluateBuilder::metric) or [`metrics`](EvaluateBuilder::metrics)
-    /// replaces these metrics.
+    /// Returns a builder with the same settings, so you can change some of them for a single run, such as the devset,
+    /// the metrics or the concurrency. The first call to [`metric`](EvaluateBuilder::metric) or
+    /// [`metrics`](EvaluateBuilder::metrics) replaces the existing metrics.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -164,8 +164,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         settings
     }
 
-    /// Runs a program over the devset: an async function or closure, or a
-    /// [`Module`](dsrs_metrics_core::Module) (by value, reference to a static one, or `Arc`).
+    /// Runs a program over the devset. The program is an async function or closure, or a
+    /// [`Module`](dsrs_metrics_core::Module) (by value, `&'static` reference or `Arc`).
     ///
     /// # Errors
     /// Returns an [`EvaluateError`] if the run has no result. A failed row is not an error.
@@ -190,9 +190,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         Box::pin(async move { self.start(source?, program, render).await })
     }
 
-    /// Scores rows that already have predictions. A row is a [`Pair`] or a `Result` of one; the first error ends the
-    /// run. Rows are read lazily. If your iterator waits a long time for each row (a slow pipe), it blocks its thread;
-    /// use [`score_stream`](Self::score_stream) instead.
+    /// Scores rows that already have predictions. The items are [`Pair`]s or `Result`s of pairs; the first error ends
+    /// the run. Rows are read lazily. If your iterator waits a long time for each row, such as on a slow pipe, it
+    /// blocks its thread. In that case, use [`score_stream`](Self::score_stream) instead.
     ///
     /// # Errors
     /// Returns an [`EvaluateError`] if the run has no result. A failed row is not an error.
@@ -205,8 +205,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         Box::pin(self.start(source, Predicted, self.render_scored()))
     }
 
-    /// Like [`score`](Self::score), but decodes rows in chunks on several threads. A chunk is a function, called by the
-    /// thread that takes it, so the iterator should only read bytes. Rows keep their order.
+    /// Like [`score`](Self::score), but decodes rows in chunks on several threads. A chunk is a function that returns
+    /// rows, which the thread that takes the chunk calls. Let the iterator only read bytes, and let the function decode
+    /// them. Rows keep their order.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -315,16 +316,17 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         Box::pin(async move { self.build()?.score(rows).await })
     }
 
-    /// Validates the setup. You can change any setting for a single run with [`to_builder`](Evaluate::to_builder).
+    /// Validates the setup and builds the evaluation. You can still change any setting for a single run with
+    /// [`to_builder`](Evaluate::to_builder).
     ///
     /// # Errors
     /// Returns an error if:
     /// - there is no metric, or two metrics have the same name
-    /// - a name is reserved by result files, or contains a dot, comma, white space or control character
+    /// - a metric's name is reserved by result files, or contains a dot, comma, white space or control character
     /// - the devset is empty or cannot be read, or two of its rows have the same id
     /// - the concurrency or timeout is zero, or the failure score is out of range
     /// - two outputs have the same path
-    /// - a gate of [`when_decided`](StopSettings::when_decided) needs all rows
+    /// - a gate of [`when_decided`](StopSettings::when_decided) cannot be decided before all rows are evaluated
     /// - a metric of [`truth`](EvaluateBuilder::truth) cannot judge a sample
     pub fn build(self) -> Result<Evaluate<G, P>, EvaluateError> {
         self.check()?;

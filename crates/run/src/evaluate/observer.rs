@@ -10,9 +10,9 @@ use crate::contract::{Example, Prediction, panic};
 
 /// Observes a run, like DSPy's callbacks. By default, every method does nothing.
 ///
-/// Workers call [`on_row`](Self::on_row) concurrently, in the order in which rows finish, so return quickly. If an
-/// observer panics, the run continues without calling it again, and [`EvaluationResult::observer_error`] has the
-/// message.
+/// Workers call [`on_row`](Self::on_row) concurrently, in the order in which rows finish, so it should return quickly.
+/// If an observer panics, the run continues but doesn't call the observer again, and
+/// [`EvaluationResult::observer_error`] has the message.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicUsize, Ordering};
@@ -52,14 +52,14 @@ pub trait Observer<G = Example, P = Prediction>: Send + Sync {
         let _ = row;
     }
 
-    /// Returns `true` if [`on_row`](Self::on_row) reads `gold`, `pred` or `attributes`. If not, rows of files need not
-    /// be decoded completely.
+    /// Returns `true` if [`on_row`](Self::on_row) reads `gold`, `pred` or `attributes`. If it returns `false`, only the
+    /// fields that the run needs are decoded from files.
     fn reads_rows(&self) -> bool {
         true
     }
 
-    /// Called once after the last row, with the result or error of the run. Not called if [`on_start`](Self::on_start)
-    /// was not called, or if the run is dropped.
+    /// Called once after the last row, with the result or error of the run. This method is not called if
+    /// [`on_start`](Self::on_start) was not called or if the run is dropped.
     fn on_end(&self, result: Result<&EvaluationResult<G, P>, &EvaluateError>) {
         let _ = result;
     }
@@ -89,12 +89,12 @@ impl<G, P, O: Observer<G, P> + ?Sized> Observer<G, P> for Arc<O> {
 pub struct RunStart<'a> {
     /// The names of the metrics, in the order of [`RowResult::outcomes`].
     pub metrics: &'a [String],
-    /// The number of rows, if it is known before they are read.
+    /// The number of rows, if known before the rows are read.
     pub rows: Option<u64>,
     /// The maximum number of rows evaluated concurrently.
     pub concurrency: usize,
-    /// What the run measures: its label, tags, repeats and metric identities. Values known only at the end, such as the
-    /// number of rows, are not set.
+    /// A record of what the run measures: its label, tags, repeats and metric identities. Values that are known only at
+    /// the end, such as the number of rows, are not set.
     pub manifest: &'a RunManifest,
 }
 

@@ -12,11 +12,11 @@ use crate::data::{FieldSelection, Pairing, Pairs, RawRow, Samples};
 
 impl Evaluate {
     /// Scores the rows of files that already have predictions. The result is the same as with [`score`](Self::score),
-    /// but faster: several threads decode rows, and only the fields that the run reads.
+    /// but this method is faster: it decodes rows on several threads, and only the fields that the run reads.
     ///
-    /// All fields are read if the rows are kept ([`keep_results`](super::EvaluateBuilder::keep_results), the default),
-    /// written with the scores, passed to an observer that [reads](super::Observer::reads_rows) them, or kept in a
-    /// store. Otherwise only the fields that the metrics declare are read.
+    /// All fields are decoded if the rows are kept ([`keep_results`](super::EvaluateBuilder::keep_results), the
+    /// default), written with the scores, passed to an observer that [reads](super::Observer::reads_rows) them, or kept
+    /// in a store. Otherwise, only the fields that the metrics declare are decoded.
     ///
     /// ```
     /// use dsrs_metrics::data::DataReader;
@@ -38,7 +38,7 @@ impl Evaluate {
     /// ```
     ///
     /// # Errors
-    /// Returns an [`EvaluateError`] if a file cannot be read or one of its rows is invalid.
+    /// Returns an [`EvaluateError`] if a file cannot be read or a row is invalid.
     pub fn score_files(&self, rows: Pairs) -> Running<'_, Example, Prediction> {
         let metrics = self
             .plan
@@ -82,7 +82,7 @@ impl Evaluate {
         })
     }
 
-    /// Scores rows with several predictions each, which count as repeats of the row. Set
+    /// Scores rows with several predictions each, which count as repeats of their row. Set
     /// [`repeats`](super::EvaluateBuilder::repeats) to the number that [`Samples::repeats`] returns.
     ///
     /// # Errors

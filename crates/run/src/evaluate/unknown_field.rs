@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use crate::messages::{escape, suggest};
 
-/// A field that a metric reads and no prediction has.
+/// A field that a metric reads but no prediction has.
 ///
-/// Its `Display` says what to correct: `` no prediction has a field `anwser`; did you mean `answer`? ``
+/// `Display` says what to correct: `` no prediction has a field `anwser`; did you mean `answer`? ``
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct UnknownField {

@@ -1,17 +1,17 @@
-//! Errors about result files, their comparison and their reports. Each message is one line: where, what was found, what
-//! to do.
+//! Errors about result files, comparisons and reports. Each message is a single line with the location, what was found,
+//! and what to do.
 
 use crate::contract::Origin;
 use crate::data::{DataError, DataErrorKind};
 use crate::evaluate::manifest::ManifestError;
 use crate::messages::escape;
 
-/// The maximum number of metrics in a result file. Real runs have few; without a limit, names made up by rows would be
-/// compared with every row.
+/// The maximum number of metrics in a result file. Real runs have few metrics. Without a limit, every row would be
+/// compared with all names that earlier rows made up.
 #[doc(hidden)]
 pub const MAX_METRICS: usize = 1_000;
 
-/// Why results cannot be read, compared or shown.
+/// An error returned when results cannot be read, compared or shown.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ResultsError {
@@ -21,7 +21,7 @@ pub struct ResultsError {
     name: String,
 }
 
-/// What an error is about.
+/// The kind of a [`ResultsError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResultsErrorKind {
@@ -77,12 +77,12 @@ impl ResultsError {
         }
     }
 
-    /// Returns what the error is about.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> ResultsErrorKind {
         self.kind
     }
 
-    /// Returns the metric that cannot be compared, or the setting, such as `lower_is_better`.
+    /// Returns the name of the metric that cannot be compared, or of the invalid setting, such as `lower_is_better`.
     pub fn name(&self) -> Option<&str> {
         Some(&*self.name).filter(|name| !name.is_empty())
     }
@@ -112,7 +112,7 @@ impl ResultsError {
         ))
     }
 
-    /// Creates the error for a run that does not say what it measured, although that is
+    /// Creates the error for a run of unknown identity, if an identity is
     /// [required](crate::results::ComparisonBuilder::require_identity).
     #[doc(hidden)]
     pub fn unknown_identity(file: &str, reason: &str) -> Self {

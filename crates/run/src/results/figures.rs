@@ -230,13 +230,13 @@ pub(super) fn figures_of(
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MetricFigures {
-    /// The kind of the scores: verdicts or numbers per row, or one score of all rows.
+    /// The kind of the scores: verdicts or numbers per row, or a single score of all rows.
     pub kind: ScoreKind,
-    /// The mean, with a failed row as the failure score; or the score of all rows.
+    /// The mean, in which a failed row counts as the failure score, or the score of all rows for a corpus metric.
     pub score: Option<f64>,
-    /// Standard error and 95% interval of the score.
+    /// The standard error and 95% interval of the score.
     pub uncertainty: Uncertainty,
-    /// How the interval is computed.
+    /// The method by which the interval is computed.
     pub method: &'static str,
     /// Rows by outcome.
     pub counts: Counts,
@@ -284,7 +284,7 @@ impl fmt::Display for MetricFigures {
 }
 
 impl RunScores {
-    /// Returns the score of a metric over all rows.
+    /// Returns the figures of a metric over all rows.
     #[doc(hidden)]
     pub fn figures(&self, metric: &str) -> MetricFigures {
         let is_corpus = self.run.known(metric).is_counted;

@@ -13,7 +13,7 @@ use crate::evaluate::EvaluationResult;
 use crate::evaluate::manifest::Manifest;
 use crate::evaluate::report::ResultRow;
 
-/// The rows of one run: a result file, or an [`EvaluationResult`] in memory.
+/// The rows of a single run, from a result file or from an [`EvaluationResult`] in memory.
 ///
 /// ```
 /// use dsrs_metrics::results::Results;
@@ -41,11 +41,12 @@ pub struct Results {
 }
 
 impl Results {
-    /// Reads a result file. The extension selects JSONL, JSON or CSV; `-` is standard input, as JSONL. In CSV, the
-    /// apostrophe before a string that a spreadsheet would evaluate is removed.
+    /// Reads a result file. The extension selects JSONL, JSON or CSV. The path `-` is standard input, read as JSONL. In
+    /// CSV, the apostrophe before a string that a spreadsheet would evaluate is removed.
     ///
     /// # Errors
-    /// Returns a [`ResultsError`] with the file and line, including if the file does not match its manifest.
+    /// Returns a [`ResultsError`] with the file and line if the file cannot be read, is not a result file, or does not
+    /// match its manifest.
     pub fn read(file: impl AsRef<Path>) -> Result<Self, ResultsError> {
         let mut results = Self::new(String::new());
         results.run = Run::read(file.as_ref().into(), |row| results.push(row))?;
@@ -103,7 +104,7 @@ impl Results {
         Ok(all)
     }
 
-    /// Adds a figure of a metric over all rows, for reports.
+    /// Adds a named figure of a metric over all rows, to show in reports.
     #[doc(hidden)]
     pub fn add_property(&mut self, metric: &str, name: &str, value: String) {
         let properties = self.properties.entry(metric.to_owned()).or_default();
@@ -124,7 +125,7 @@ impl Results {
     }
 
     setters! {
-        /// Sets the name to show instead of the file.
+        /// Sets the name to show instead of the path of the file.
         pub fn with_name(name: impl Into<String>) => run.name = name.into();
 
         /// Sets the score that a failed row contributes to a mean. The default is the score in the manifest, or 0
@@ -132,13 +133,13 @@ impl Results {
         pub fn with_failure_score(score: f64) => run.failure_score = score;
     }
 
-    /// Returns the path of the file, or `evaluation`.
+    /// Returns the name of the run: the one you set, or the path of the file, or `evaluation` for results in memory.
     pub fn name(&self) -> &str {
         self.run.name()
     }
 
-    /// Returns the manifest of the run: what it measured, with which metrics, on which data. `None` if that is unknown;
-    /// see [`unknown_identity`](Self::unknown_identity).
+    /// Returns the manifest of the run, which records what was measured, with which metrics, on which data. Returns
+    /// `None` if that is unknown; see [`unknown_identity`](Self::unknown_identity).
     pub fn manifest(&self) -> Option<&Manifest> {
         self.run.manifest()
     }
@@ -158,15 +159,15 @@ impl Results {
         self.index.find(id).map(|row| &self.rows[row])
     }
 
-    /// Returns the metrics in the order of the file.
+    /// Returns the names of the metrics in the order of the file.
     pub fn metrics(&self) -> impl ExactSizeIterator<Item = &str> {
         self.run.metrics()
     }
 
-    /// Returns the kind of a metric's scores: pass or fail, or numbers. `None` if no row has a score.
+    /// Returns the kind of a metric's scores: pass or fail, or numbers. Returns `None` if no row has a score.
     ///
-    /// Files do not record this. Scores are pass or fail if every value is 1 with `passed: true` and 0 with
-    /// `passed: false`.
+    /// Files do not record the kind, so it is inferred from the scores. They are pass or fail if every value is either
+    /// 1 with `passed: true` or 0 with `passed: false`.
     pub fn kind(&self, metric: &str) -> Option<ScoreKind> {
         self.run.kind(metric)
     }
@@ -176,10 +177,10 @@ impl Results {
         self.run.failure_score
     }
 
-    /// Returns the rows of an evaluation, in the same form as a file with gold rows and predictions.
+    /// Creates results from an evaluation in memory, in the same form as from a file with gold rows and predictions.
     ///
     /// # Errors
-    /// Returns a [`ResultsError`] if the evaluation kept no rows, or if two of them have the same id.
+    /// Returns a [`ResultsError`] if the evaluation kept no rows, or if two rows have the same id.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -217,7 +218,7 @@ impl Results {
         }
     }
 
-    /// Returns the figures of an evaluation, without its rows.
+    /// Creates results that have the figures of an evaluation but not its rows.
     #[cfg(feature = "junit")]
     #[doc(hidden)]
     pub fn figures_of<G, P>(result: &EvaluationResult<G, P>) -> Self {

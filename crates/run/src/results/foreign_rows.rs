@@ -13,7 +13,7 @@ use crate::evaluate::manifest::{RunCosts, RunDescription, RunManifest, StartedMa
 use crate::evaluate::report::{Format, Lines, ResultFiles, pair_line};
 use crate::evaluate::{EvaluateError, RowResult, reduced};
 
-/// A row of another program.
+/// A row that was scored by another program.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct ForeignRow {
@@ -25,7 +25,7 @@ pub struct ForeignRow {
     pub gold: Value,
     /// All other fields.
     pub attributes: Fields,
-    /// The evaluations of the row: one, or one per repeat.
+    /// The evaluations of the row: a single one, or one per repeat.
     pub attempts: Vec<RowAttempt>,
 }
 
@@ -35,13 +35,13 @@ pub struct ForeignRow {
 pub struct RowAttempt {
     /// The prediction; `None` if the program failed.
     pub pred: Option<Value>,
-    /// Latency and tokens of the program.
+    /// The latency and tokens of the program.
     pub run: ProgramRun,
     /// The outcome of each metric, by name.
     pub outcomes: IndexMap<String, Outcome>,
 }
 
-/// What another program measured, for the manifest.
+/// A description of what another program measured, for the manifest.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct ForeignRun {
@@ -51,17 +51,17 @@ pub struct ForeignRun {
     pub tags: BTreeMap<String, String>,
     /// The identities of the metrics.
     pub metrics: IndexMap<String, MetricIdentity>,
-    /// How often each row was evaluated.
+    /// The number of times each row was evaluated.
     pub repeats: Option<u32>,
     /// `true` if the run ended early.
     pub is_partial: bool,
 }
 
-/// Writes a result file of JSON Lines and its manifest. The score of a row with several evaluations is their mean, in
-/// which a failed evaluation counts as 0.
+/// Writes a JSON Lines result file and its manifest. If a row has several evaluations, its score is the mean over them,
+/// in which a failed evaluation counts as 0.
 ///
 /// # Errors
-/// Returns an [`EvaluateError`] if one of the files cannot be written.
+/// Returns an [`EvaluateError`] if either file cannot be written.
 #[doc(hidden)]
 pub fn write_foreign_rows(
     out: &Path,

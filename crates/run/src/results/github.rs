@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// An annotation.
+/// An annotation on a GitHub Actions run.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct Annotation<'a> {
@@ -10,9 +10,9 @@ pub struct Annotation<'a> {
     pub kind: &'a str,
     /// The title of the annotation.
     pub title: &'a str,
-    /// A file, relative to the repository, and a line in it.
+    /// The path of a file, relative to the repository, and a line number in this file.
     pub at: Option<(&'a str, u32)>,
-    /// The message, which may have line breaks.
+    /// The message, which may contain line breaks.
     pub message: &'a str,
 }
 

@@ -34,14 +34,16 @@ impl<'a> Case<'a> {
 type Rows<'r> = dyn Fn(&mut dyn FnMut(&ResultRow) -> io::Result<()>) -> io::Result<()> + 'r;
 
 impl Results {
-    /// Returns the results as JUnit XML: a test suite for each metric, with a test case for each row that has it.
+    /// Returns the results as JUnit XML: a test suite for each metric, with a test case for each row that has a result
+    /// for the metric.
     ///
-    /// A case fails if its verdict is false, even if the verdict comes from the metric's threshold. A row whose program
-    /// or metric failed is an error, and a gated, skipped or abstained row is skipped. A score without a verdict
-    /// passes. A failure shows the score's details, or the feedback if there are none. Results in memory have the
-    /// properties `score`, `ci95_low` and `ci95_high` (the 95% interval). The suite of a judge that scored offline has
-    /// the property `judge` with the value `offline-lexical`. A case's time is the latency that the program returned,
-    /// and a suite's time is their sum. Characters that XML cannot contain become U+FFFD.
+    /// A test case fails if its verdict is `false`, including verdicts from the metric's threshold. If the program or
+    /// metric failed, the case is an error, and if the row is gated, skipped or abstained, the case is skipped. A score
+    /// without a verdict passes. A failed case shows the score's details, or its feedback if there are no details. If
+    /// the results are in memory, the suites have the properties `score`, `ci95_low` and `ci95_high` (the 95%
+    /// interval). The suite of a judge that scored offline has the property `judge` with the value `offline-lexical`. A
+    /// case's time is the latency that the program returned, and a suite's time is their sum. Characters that XML
+    /// cannot contain become U+FFFD.
     ///
     /// # Errors
     /// Returns an error from the writer. Writing to memory should never fail.
@@ -56,11 +58,11 @@ impl Results {
         String::from_utf8(xml).map_err(io::Error::other)
     }
 
-    /// Writes the rows of a result file as JUnit XML, with the name and totals of these results. Rows are streamed, not
-    /// kept in memory.
+    /// Writes the rows of a result file as JUnit XML, with the name and totals of these results. Rows are streamed
+    /// instead of being kept in memory.
     ///
     /// # Errors
-    /// Returns an error of the file or the writer.
+    /// Returns an error if the file cannot be read or if the writer fails.
     #[doc(hidden)]
     pub fn write_junit(
         &self,

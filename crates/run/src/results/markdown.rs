@@ -7,7 +7,7 @@ use crate::evaluate::{Ending, EvaluationResult, RowResult};
 use crate::messages::escape;
 use crate::stats::decimals::decimals;
 
-/// The maximum number of rows that are shown.
+/// The maximum number of rows in the second table of [`markdown`].
 #[doc(hidden)]
 pub const MAX_MARKDOWN_ROWS: usize = 20;
 
@@ -15,7 +15,7 @@ pub const MAX_MARKDOWN_ROWS: usize = 20;
 const MAX_EXPLANATION: usize = 300;
 
 /// Returns the headlines of an evaluation as a Markdown table with one row per metric. If the evaluation kept its rows,
-/// a second table shows the first 20 that failed or do not pass, with details, feedback or error.
+/// a second table shows the first 20 rows that failed or did not pass, with their details, feedback or error.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -34,7 +34,7 @@ pub fn markdown<G, P>(result: &EvaluationResult<G, P>) -> String {
     markdown_with_rows(result, &result.results)
 }
 
-/// Returns the headlines, and a table of those given rows that do not pass.
+/// Returns the headlines, and a table of the given rows that did not pass.
 #[doc(hidden)]
 pub fn markdown_with_rows<G, P>(
     result: &EvaluationResult<G, P>,
@@ -56,7 +56,7 @@ pub fn markdown_with_rows<G, P>(
     text
 }
 
-/// Returns `true` if the verdict is false or the row failed.
+/// Returns `true` if the verdict is `false` or the row failed.
 #[doc(hidden)]
 pub fn does_not_pass(outcome: &Outcome) -> bool {
     outcome.is_failure()

@@ -1,4 +1,4 @@
-//! Converts a row's object or columns to a [`ResultRow`], and says which of its keys is invalid.
+//! Converts a row's object or columns to a [`ResultRow`], or returns an error that names the invalid key.
 
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -282,8 +282,8 @@ fn object(value: Value, at: &Origin, field: &str) -> Result<Map<String, Value>, 
     }
 }
 
-/// Parses a CSV cell: null if it is empty, a bool (including Python's and spreadsheets' spelling), or a number, list or
-/// object as JSON. Anything else is a string, including a list with more values than a row may have.
+/// Parses a CSV cell. An empty cell is null. Bools may be spelled as in Python and spreadsheets, and numbers, lists and
+/// objects are parsed as JSON. Anything else is a string, including a list with more values than a row allows.
 #[doc(hidden)]
 pub fn parse_cell(cell: &Value) -> Value {
     let Value::String(text) = cell else {

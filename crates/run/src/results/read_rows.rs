@@ -39,8 +39,8 @@ fn check_is_no_manifest(file: &Path) -> Result<(), ResultsError> {
     }
 }
 
-/// Reads the rows of a file and calls a function with each in order. The function also learns if the row contains its
-/// id; if not, the id is the row's number. Returns the manifest references in the rows.
+/// Reads the rows of a file in order and calls a function with each row. The second argument of the function is `true`
+/// if the row contains its id; otherwise, the id is the row's number. Returns the manifest references in the rows.
 #[doc(hidden)]
 pub fn read_rows<'f, E: From<ResultsError>>(
     file: impl Into<NamedFile<'f>>,
@@ -106,7 +106,8 @@ impl From<DataError> for Failure {
     }
 }
 
-/// Returns the manifest of a result file, or why it has none. `references` are the manifest references in its rows.
+/// Returns the manifest of a result file, or the reason why the file has none. `references` are the manifest references
+/// in the file's rows.
 #[doc(hidden)]
 pub fn read_manifest(
     file: &Path,
@@ -125,8 +126,8 @@ pub fn read_manifest(
     manifest::find(file, references, embedded)
 }
 
-/// Returns the manifest of a result file, or why it has none. Returns `None` for any other file of rows. The search ends
-/// at the first row that cannot be read.
+/// Returns the manifest of a result file, or the reason why the file has none. Returns `None` if the file is not a
+/// result file. The search ends at the first row that cannot be read.
 ///
 /// # Errors
 /// Returns a [`ManifestError`] if the file does not match its manifest.

@@ -54,7 +54,7 @@ impl RowIndex {
         self.ids.is_empty()
     }
 
-    /// Returns the id of a row.
+    /// Returns the id of the row at this position.
     pub fn id(&self, row: usize) -> &str {
         &self.ids[row]
     }
@@ -64,7 +64,7 @@ impl RowIndex {
         self.ids.get_index_of(id)
     }
 
-    /// Returns the location of a row, for error messages.
+    /// Returns the location of the row at this position, for error messages.
     pub fn at(&self, row: usize) -> Origin {
         let unknown = || Path::new("evaluation").into();
         Origin {
@@ -78,7 +78,7 @@ impl RowIndex {
         self.has_positional
     }
 
-    /// Returns the hash of a gold row; `None` if the file has neither the hash nor the gold row.
+    /// Returns the hash of the gold row at this position; `None` if the file has neither the hash nor the gold row.
     pub fn gold_hash(&self, row: usize) -> Option<u64> {
         self.gold.get(row).copied().flatten()
     }

@@ -39,7 +39,7 @@ impl Columns {
     }
 }
 
-/// The ids, outcomes and values of a run that a comparison needs; see
+/// The part of a run that a comparison needs: ids, outcomes and values. Returned by
 /// [`ComparisonBuilder::read`](super::ComparisonBuilder::read).
 #[derive(Debug, Clone)]
 pub struct RunScores {
@@ -141,12 +141,12 @@ impl RunScores {
         pub fn with_failure_score(score: f64) => run.failure_score = score;
     }
 
-    /// Returns the metrics in the order of the file.
+    /// Returns the names of the metrics in the order of the file.
     pub fn metrics(&self) -> impl ExactSizeIterator<Item = &str> {
         self.run.metrics()
     }
 
-    /// Returns the manifest of the run; `None` if it is unknown.
+    /// Returns the manifest of the run, or `None` if the run has no known manifest.
     pub fn manifest(&self) -> Option<&Manifest> {
         self.run.manifest()
     }

@@ -1,4 +1,4 @@
-//! [`Selected`]: a metric or a part of one, and its results in rows.
+//! [`Selected`]: a metric or a part of a metric, and its results by row.
 
 use super::run::CORPUS;
 use super::run_scores::RunScores;

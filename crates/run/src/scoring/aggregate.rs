@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::stats::exact_sum::ExactSum;
 
-/// How to aggregate the scores of several rollouts of one example.
+/// A method to aggregate the scores of several rollouts of one example.
 ///
-/// Not meant for the scores of several rows: the median of many passes and fails is 0, 0.5 or 1.
+/// Don't use it for the scores of different rows: the median of many passes and failures is always 0, 0.5 or 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AggregationMethod {
-    /// The middle value, or the midpoint of the two middle values; robust to outliers.
+    /// The middle value, or the midpoint of the two middle values. Robust to outliers.
     #[default]
     Median,
     /// The average.
@@ -22,14 +22,15 @@ pub enum AggregationMethod {
     Min,
     /// The highest value.
     Max,
-    /// The average without this percentage of the values at each end: 0, or at least 1 and below 50. From `n` values,
-    /// it removes `floor(percent * n / 100)` at each end. SciPy's `trim_mean` takes a fraction instead of a percentage,
-    /// so values between 0 and 1 are rejected.
+    /// The average after removing this percentage of the values at each end. The percentage must be 0, or at least 1
+    /// and below 50. From `n` values, `floor(percent * n / 100)` are removed at each end. SciPy's `trim_mean` takes a
+    /// fraction instead of a percentage; to catch such fractions, values between 0 and 1 are rejected.
     TrimmedMean(f64),
 }
 
 dsrs_metrics_values::message_errors! {
-    /// Why values cannot be aggregated: there are none, one is not finite, or the percentage of a trimmed mean is invalid.
+    /// An error returned when values cannot be aggregated: there are no values, a value is not finite, or the
+    /// percentage of a trimmed mean is invalid.
     pub struct AggregationError;
 }
 
@@ -45,8 +46,8 @@ fn suggested(percent: f64) -> String {
 }
 
 impl AggregationMethod {
-    /// Aggregates finite values. The result lies between the smallest and largest value, and is the same to the last
-    /// bit regardless of their order.
+    /// Aggregates finite values. The result lies between the smallest and largest value. It is the same to the last bit
+    /// regardless of the order of the values.
     ///
     /// ```
     /// use dsrs_metrics::scoring::AggregationMethod;

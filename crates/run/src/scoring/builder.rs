@@ -32,17 +32,18 @@ use crate::evaluate::{Evaluate, EvaluateBuilder, Gate, InputNames};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScoringConfig {
-    /// The minimum proxy mean, in [0, 1], at which the truth metrics are evaluated; the default is 0.5. At 0, every row
-    /// with a proxy score passes the gate.
+    /// The minimum proxy mean, in [0, 1], for which the truth metrics are evaluated; the default is 0.5. If the
+    /// threshold is 0, every row with a proxy score passes the gate.
     pub threshold: f64,
     /// The number of rollouts per row; the default is 1. [`Scorer::run`] runs the program this many times on each
-    /// example. If predictions are given instead, rows with fewer count as [`short`](super::ScoringSummary::short).
+    /// example. If you pass predictions instead, rows with fewer predictions count as
+    /// [`short`](super::ScoringSummary::short).
     pub num_rollouts: usize,
-    /// How to aggregate the scores of a row's rollouts; the default is the median.
+    /// The method to aggregate the scores of a row's rollouts; the default is the median.
     pub aggregation: AggregationMethod,
-    /// The maximum cost of all calls together, in millisatoshis; unlimited by default.
+    /// The maximum total cost of all calls, in millisatoshis; unlimited by default.
     pub budget_msats: Option<u64>,
-    /// How a metric without a score affects the row; by default the row fails.
+    /// The effect of a metric without a score on its row; by default, the row fails.
     pub on_missing: OnMissing,
 }
 
@@ -80,7 +81,7 @@ impl ScoringConfig {
     }
 }
 
-/// A builder of [`Scorer`].
+/// Builds a [`Scorer`].
 #[must_use]
 pub struct ScorerBuilder<G = Example, P = Prediction> {
     metrics: Vec<(Option<MetricTier>, BoxedMetric<G, P>)>,
@@ -124,12 +125,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
         }
     }
 
-    /// Changes the settings of the evaluation behind [`Scorer::score_all`] and [`Scorer::run`], such as its store,
-    /// result files, observers, progress, timeout, groups, and handling of Ctrl-C. The scorer sets metrics, repeats and
-    /// concurrency, and keeps all results.
+    /// Changes the settings of the evaluation that [`Scorer::score_all`] and [`Scorer::run`] run, such as its store,
+    /// result files, observers, progress, timeout, groups, and handling of Ctrl-C. The scorer itself sets the metrics,
+    /// repeats and concurrency, and keeps all results.
     ///
-    /// A run with a [store](crate::ModelSettings::store) pays for each outcome once. The budget covers what a killed run
-    /// paid, including its calls in progress.
+    /// With a [store](crate::ModelSettings::store), a run pays for each outcome only once. What a killed run paid
+    /// counts towards the budget, including its calls in progress.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -161,12 +162,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
         self
     }
 
-    /// Adds a metric to its tier, as given in its spec.
+    /// Adds a metric to the tier that its spec declares.
     pub fn metric(self, metric: impl Metric<G, P> + 'static) -> Self {
         self.with(None, metric)
     }
 
-    /// Adds several metrics, each to its tier as given in its spec.
+    /// Adds several metrics, each to the tier that its spec declares.
     pub fn metrics<M: Metric<G, P> + 'static>(self, metrics: impl IntoIterator<Item = M>) -> Self {
         metrics.into_iter().fold(self, Self::metric)
     }
@@ -181,9 +182,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
         self.with(Some(MetricTier::Truth), metric)
     }
 
-    /// Marks a truth metric that declares no cost as free, such as a local test run. With a budget, every other truth
-    /// metric must declare a cost, so that all calls count towards the limit. A `#[metric]` function over fields is
-    /// free unless it is `async`.
+    /// Marks a truth metric that declares no cost, such as a local test run, as free. If you set a budget, every other
+    /// truth metric must declare a cost, because all calls count towards the limit. A `#[metric]` function over fields
+    /// is free unless the function is `async`.
     pub fn free(mut self, truth_metric: impl Into<String>) -> Self {
         self.free.push(truth_metric.into());
         self
@@ -205,11 +206,11 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
         /// Sets [`ScoringConfig::on_missing`].
         pub fn on_missing(on_missing: OnMissing) => config.on_missing = on_missing;
 
-        /// Replaces all settings, but not the metrics.
+        /// Sets the whole configuration, which replaces all settings but not the metrics.
         pub fn config(config: ScoringConfig) => config = config;
     }
 
-    /// Validates the setup.
+    /// Validates the setup and builds the scorer.
     ///
     /// # Errors
     /// Returns an error if:
@@ -217,7 +218,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
     /// - a metric is in the wrong tier or has no range
     /// - the threshold is outside [0, 1], there are no rollouts, or the percentage of a trimmed mean is invalid
     /// - the budget is 0
-    /// - there is a budget, and a truth metric that may make calls declares no cost and is not [`free`](Self::free)
+    /// - a budget is set, and a truth metric that may make calls declares no cost and is not marked as
+    ///   [`free`](Self::free)
     pub fn build(self) -> Result<Scorer<G, P>, ScorerError> {
         self.config.check()?;
         let mut set = MetricSet::new();

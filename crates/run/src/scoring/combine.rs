@@ -11,10 +11,10 @@ use crate::contract::Outcome;
 use crate::evaluate::Spending;
 
 impl RowScore {
-    /// Returns the row with its score as a number.
+    /// Converts the row into a [`FinalScore`], which has the score as a number.
     ///
     /// # Errors
-    /// Returns [`ScorerError::NoScore`] with the row, if the budget did not cover it or a metric failed.
+    /// Returns [`ScorerError::NoScore`] with the row if the budget did not cover the row or if a metric failed.
     pub fn into_score(self) -> Result<FinalScore, ScorerError> {
         match self.status {
             RowStatus::Scored { score } => Ok(FinalScore {

@@ -5,23 +5,23 @@ use super::row::RowScore;
 use crate::contract::declared::requirements::NotReady;
 use crate::evaluate::EvaluateError;
 
-/// An error that prevents a [`Scorer`](super::Scorer) from running, or leaves it without a result.
+/// An error that prevents a [`Scorer`](super::Scorer) from running or leaves it without a result.
 #[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScorerError {
     /// A metric or setting of the scorer is invalid.
     #[error("{message}")]
     Setup {
-        /// What was found, and what to write.
+        /// A message that says what was found and what to write instead.
         message: String,
     },
-    /// A row has no score, because a metric or the program failed or the budget does not cover it.
+    /// A row has no score because a metric or the program failed, or because the budget does not cover the row.
     #[error("{}", row.status)]
     NoScore {
-        /// The row, with the outcome of each metric and the cost.
+        /// The row, which has the outcome of each metric and the cost.
         row: Box<RowScore>,
     },
-    /// The evaluation cannot be built, or has no result.
+    /// The evaluation could not be built or had no result.
     #[error(transparent)]
     Run(#[from] EvaluateError),
 }

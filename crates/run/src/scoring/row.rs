@@ -7,51 +7,51 @@ use serde::Serialize;
 use crate::contract::{Outcome, Scored};
 use crate::evaluate::Spending;
 
-/// One rollout of a row: one prediction for its example.
+/// A rollout of a row: one prediction for the row's example.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Rollout {
-    /// Its status: scored, gated, skipped or failed.
+    /// The status of the rollout: scored, gated, skipped or failed.
     pub status: RowStatus,
-    /// `true` if it passed the gate, or if there is none. It may still have no score.
+    /// `true` if the rollout passed the gate, or if there is no gate. A rollout that passed may still have no score.
     pub passed: bool,
-    /// The mean of its proxies in [0, 1]; `None` if there are no proxies, or if one of them has no score.
+    /// The mean of the proxy scores, in [0, 1]; `None` if there are no proxies, or if a proxy has no score.
     pub proxy: Option<f64>,
     /// The outcome of each metric, in the order of [`MetricSet::all`](super::MetricSet::all). Truth metrics that were
-    /// not evaluated are `Gated` by the proxies that failed or are below the threshold.
+    /// not evaluated have the outcome `Gated`, with the proxies that failed or are below the threshold.
     pub outcomes: Vec<Outcome>,
 }
 
-/// The score of one row.
+/// The score of a row, with its rollouts and cost.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 #[non_exhaustive]
 pub struct RowScore {
-    /// The status of the row, over its rollouts.
+    /// The status of the row, based on all its rollouts.
     pub status: RowStatus,
-    /// Its rollouts, in input order.
+    /// The rollouts of the row, in input order.
     pub rollouts: Vec<Rollout>,
     /// The configured number of rollouts.
     pub expected: usize,
-    /// The calls and the cost of the row.
+    /// The number of calls for the row, and their cost.
     pub spending: Spending,
 }
 
-/// The score of a row as a number, returned by [`Scorer::score`](super::Scorer::score).
+/// The score of a row as a number. Returned by [`Scorer::score`](super::Scorer::score).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FinalScore {
-    /// The score in [0, 1]. A row that the proxies rejected has the value 0, as in every mean, because its proxy mean
-    /// could exceed the score of a row that passed. [`status`](RowScore::status) contains the proxy mean, and
-    /// [`rank`](RowScore::rank) orders rejected rows by it.
+    /// The score in [0, 1]. A row that the proxies rejected has the value 0, as in every mean, and not its proxy mean,
+    /// which could exceed the score of a row that passed. The proxy mean is in [`status`](RowScore::status), and
+    /// [`rank`](RowScore::rank) orders rejected rows by their proxy means.
     pub value: f64,
     /// The row: its status, the outcome of each metric, and the cost.
     pub row: RowScore,
 }
 
 impl RowScore {
-    /// Returns the score in [0, 1] of a row that passed the gate; `None` if it was gated or skipped, or if a metric
-    /// failed. [`status`](Self::status) tells you which.
+    /// Returns the score, in [0, 1], if the row passed the gate. Returns `None` if the row was gated or skipped, or if
+    /// a metric failed; [`status`](Self::status) tells you which.
     pub fn score(&self) -> Option<f64> {
         self.status.score()
     }
@@ -66,7 +66,7 @@ impl RowScore {
         self.rollouts.len() < self.expected
     }
 
-    /// Returns `true` if a judge on a panel returned no verdict, although the metric has a score.
+    /// Returns `true` if a judge on a panel returned no verdict but the metric still has a score.
     pub fn is_judged_in_part(&self) -> bool {
         self.has(|scored| scored.lost_judges().is_some())
     }
@@ -104,19 +104,19 @@ impl RowScore {
     }
 }
 
-/// The status of a row, or of one rollout, after scoring. All scores are in [0, 1], where 1 is best.
+/// The status of a row or rollout after scoring. All scores are in [0, 1], where 1 is best.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "status")]
 #[non_exhaustive]
 pub enum RowStatus {
     /// The row passed the gate and has a score.
     Scored {
-        /// The mean of the truth metrics, or of the proxies if there are no truth metrics.
+        /// The mean score of the truth metrics, or of the proxies if there are no truth metrics.
         score: f64,
     },
     /// The proxies rejected the row.
     Gated {
-        /// The mean of the proxies, below the threshold.
+        /// The proxy mean, which is below the threshold.
         proxy: f64,
         /// The names of the proxies below the threshold, or `proxies`.
         by: String,
@@ -128,13 +128,13 @@ pub enum RowStatus {
     },
     /// The program or a metric failed, or a metric abstained, so the row has no score.
     Failed {
-        /// What failed, and why.
+        /// A message that says what failed and why.
         reason: String,
     },
 }
 
 impl RowStatus {
-    /// Returns the score of a row that passed, otherwise `None`.
+    /// Returns the score, or `None` unless the status is [`Scored`](Self::Scored).
     pub fn score(&self) -> Option<f64> {
         match self {
             Self::Scored { score } => Some(*score),
@@ -142,7 +142,7 @@ impl RowStatus {
         }
     }
 
-    /// Returns the rank, which orders rows.
+    /// Returns the rank, by which rows can be ordered.
     pub fn rank(&self) -> Rank {
         match self {
             Self::Scored { score } => Rank::new(Class::Scored, *score),
@@ -166,8 +166,8 @@ impl fmt::Display for RowStatus {
     }
 }
 
-/// A total order of rows, worst first: rows without a score, then gated rows by proxy mean, then scored rows by score.
-/// A gated row therefore ranks below every row that passed.
+/// The rank of a row in a total order, worst first: rows without a score, then gated rows by proxy mean, then scored
+/// rows by score. A gated row therefore ranks below every row that passed.
 ///
 /// ```
 /// use dsrs_metrics::scoring::RowStatus;

@@ -17,7 +17,7 @@ use crate::evaluate::{
 };
 use crate::messages::escape;
 
-/// A row to score: one example and a program's predictions for it.
+/// A row to score: an example and a program's predictions for this example.
 ///
 /// A [`Pair`] converts into a row with a single rollout.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +44,7 @@ impl<G, P> From<Pair<G, P>> for Rollouts<G, P> {
     }
 }
 
-/// The result of scoring many rows. `Display` shows its [`summary`](Self::summary), and the first error if every row
+/// The result of scoring many rows. `Display` shows the [`summary`](Self::summary), and the first error if every row
 /// failed.
 #[derive(Clone, PartialEq)]
 #[must_use]
@@ -54,17 +54,17 @@ pub struct ScoringResult {
     pub summary: ScoringSummary,
     /// The rows in input order.
     pub rows: Vec<RowScore>,
-    /// The summary of each metric over the rows, proxies first, with the intervals that [`Evaluate`](crate::Evaluate)
-    /// computes.
+    /// The summary of each metric over the rows, proxies first, with the same intervals as in
+    /// [`Evaluate`](crate::Evaluate).
     pub metrics: Vec<MetricSummary>,
     /// The manifest of the run. Set the program's label and tags with
     /// [`ScorerBuilder::evaluate`](crate::ScorerBuilder::evaluate).
     pub manifest: Box<Manifest>,
-    /// Why the run ended: with all rows scored, or early.
+    /// The reason why the run ended, such as that all rows were scored.
     pub ending: Ending,
-    /// What the run took from its store, if it has a store.
+    /// Counts of the results taken from the store, if the run has a store.
     pub store: Option<StoreUse>,
-    /// The message of the first observer that panicked.
+    /// The message of the first observer that panicked, if any.
     pub observer_error: Option<String>,
 }
 
@@ -93,11 +93,11 @@ impl fmt::Debug for ScoringResult {
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
-    /// Scores rows, at most `concurrency` at once, on all threads of the runtime. Rows are read lazily.
-    /// Dropping the future cancels the calls in progress and releases their reservations.
+    /// Scores rows on all threads of the runtime, at most `concurrency` rows at once. Rows are read lazily. Dropping
+    /// the future cancels the calls in progress and releases their reservations.
     ///
-    /// Without a budget, the same rows give the same result at any concurrency. With a budget, the cost of calls and
-    /// the order in which they finish determine which rows are covered.
+    /// Without a budget, the same rows give the same result at any concurrency. With a budget, the rows that are
+    /// covered depend on the cost of calls and the order in which they finish.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -124,8 +124,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if there are no rows, the concurrency is 0, a language model does not [reply](Self::probe), the
-    /// iterator over the rows panics, or there is no tokio runtime. A row without a score is not an error.
+    /// Returns an error if there are no rows, if the concurrency is 0, if a language model does not
+    /// [reply](Self::probe), if the iterator over the rows panics, or if there is no tokio runtime. A row without a
+    /// score is not an error.
     pub async fn score_all<R: Into<Rollouts<G, P>> + 'static>(
         &self,
         rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
@@ -140,12 +141,14 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     }
 
     /// Runs a program [`num_rollouts`](super::ScoringConfig::num_rollouts) times on each example and scores its
-    /// predictions. The program is an async function or a [`Module`](dsrs_metrics_core::Module) (by value, reference to
-    /// a static one, or `Arc`). It receives the example's inputs, which the example or [`ScorerBuilder::inputs`]
-    /// declares. At most `concurrency` runs, and as many rows, are in progress at once.
+    /// predictions. The program is an async function or a [`Module`](dsrs_metrics_core::Module) (by value, `&'static`
+    /// reference or `Arc`). It receives the example's inputs, as declared by the example or by
+    /// [`ScorerBuilder::inputs`]. At most `concurrency` runs of the program and at most `concurrency` rows are in
+    /// progress at once.
     ///
-    /// If a run fails or panics, its rollout has no score; see [`OnMissing`](crate::OnMissing). If an example lacks an
-    /// input, the program is not called, with the same effect. The budget covers the metrics, not the program.
+    /// If a run of the program fails or panics, its rollout has no score; see [`OnMissing`](crate::OnMissing). The same
+    /// happens if an example lacks an input, in which case the program is not called. The budget covers the metrics but
+    /// not the program.
     ///
     /// [`ScorerBuilder::inputs`]: crate::ScorerBuilder::inputs
     ///
@@ -192,7 +195,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
         Ok(self.inner.result(result))
     }
 
-    /// Runs a program [`num_rollouts`](super::ScoringConfig::num_rollouts) times on one example, concurrently, and scores
+    /// Runs a program [`num_rollouts`](super::ScoringConfig::num_rollouts) times concurrently on one example and scores
     /// its predictions. A row without a score is not an error; see [`RowScore::into_score`].
     #[expect(
         clippy::implied_bounds_in_impls,

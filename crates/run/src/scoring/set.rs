@@ -8,10 +8,10 @@ use derive_where::derive_where;
 use super::error::ScorerError;
 use crate::contract::{Example, Metric, MetricTier, Prediction};
 
-/// A metric shared by scorers, their clones and workers.
+/// A metric that scorers, their clones and workers share.
 pub type BoxedMetric<G = Example, P = Prediction> = Arc<dyn Metric<G, P>>;
 
-/// A set of metrics by tier: proxies, which run first, and truth metrics, which run where proxies pass.
+/// A set of metrics by tier: proxies, which run first, and truth metrics, which run on rows whose proxies pass.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -41,7 +41,7 @@ impl<G: Sync, P: Sync> MetricSet<G, P> {
         }
     }
 
-    /// Adds a metric to its tier, as given in its spec.
+    /// Adds a metric to the tier that its spec declares.
     pub fn add(&mut self, metric: impl Metric<G, P> + 'static) {
         self.insert(Arc::new(metric));
     }

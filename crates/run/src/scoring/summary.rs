@@ -21,45 +21,45 @@ use crate::stats::{Moments, Uncertainty};
 /// | `mean_scored` | scores of scored rows | `scored` |
 /// | `mean` | the same, and 0 for each gated or failed row | `scored + gated + failed` |
 ///
-/// Skipped rows are in neither mean; the headline counts them. Sums are exact, so no digit depends on the
-/// order in which rows finish.
+/// Skipped rows are in neither mean, but are counted in the headline. Sums are exact, so the result does not depend on
+/// the order in which rows finish.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ScoringSummary {
     /// The number of rows.
     pub rows: u64,
-    /// The number of rows with at least one rollout that passed the gate. If there is no gate, all rollouts pass.
+    /// The number of rows in which at least one rollout passed the gate. If there is no gate, all rollouts pass.
     pub passed: u64,
     /// The number of rows with a score.
     pub scored: u64,
-    /// The number of rows rejected by the proxies.
+    /// The number of rows that the proxies rejected.
     pub gated: u64,
-    /// The number of rows not covered by the budget.
+    /// The number of rows that the budget did not cover.
     pub skipped: u64,
     /// The number of rows without a score because the program or a metric failed, or a metric abstained.
     pub failed: u64,
     /// The number of rows with fewer rollouts than configured.
     pub short: u64,
-    /// The number of rows scored by fewer judges than the panel has, because a judge returned no verdict.
+    /// The number of rows scored by only part of a panel, because a judge returned no verdict.
     pub judged_in_part: u64,
     /// The number of scored rows that a judge scored offline, without a language model.
     pub judged_offline: u64,
     /// The number of rollouts.
     pub rollouts: u64,
-    /// The number of rollouts rejected by the proxies.
+    /// The number of rollouts that the proxies rejected.
     pub rollouts_gated: u64,
     /// The number of rollouts without a score because the program or a metric failed, or a metric abstained.
     pub rollouts_failed: u64,
-    /// The mean in [0, 1], with gated and failed rows as 0. `None` if no row was scored or gated.
+    /// The mean score, in [0, 1], in which gated and failed rows count as 0. `None` if no row was scored or gated.
     pub mean: Option<f64>,
-    /// The standard error and 95% interval of [`mean`](Self::mean), by Student's t within [0, 1].
+    /// The standard error and 95% Student's t interval of [`mean`](Self::mean), within [0, 1].
     #[serde(flatten)]
     pub uncertainty: Uncertainty,
     /// The mean over the rows with a score, in [0, 1].
     pub mean_scored: Option<f64>,
-    /// The scorer's budget in millisatoshis, shared with other runs and clones.
+    /// The scorer's budget in millisatoshis, which other runs and clones share.
     pub budget: Option<u64>,
-    /// The calls and cost of these rows.
+    /// The number of calls for these rows, and their cost.
     #[serde(flatten)]
     pub spending: Spending,
 }

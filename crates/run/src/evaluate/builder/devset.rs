@@ -9,24 +9,24 @@ use crate::contract::{Example, MetricSpec, Requirement};
 use crate::evaluate::input::{Devset, DevsetRow};
 use crate::evaluate::row::MetricEntry;
 
-/// The rows of a devset: every [`IntoIterator`] whose items are rows of type `G`, or the path of a file of rows that
-/// can be deserialized. `Kind` distinguishes the two; the compiler infers it.
+/// The rows of a devset: any [`IntoIterator`] over rows of type `G`, or the path of a file if `G` can be deserialized.
+/// `Kind` distinguishes the two cases, and the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "expected rows of type `{G}` or the path of a file, found `{Self}`",
     label = "expected rows or a path",
     note = "write `.devset(rows)` for a `Vec` or another iterator of rows, `.devset(\"dev.jsonl\")` for a file, whose row type needs `#[derive(serde::Deserialize)]`, and `.devset_stream(rows)` for a stream"
 )]
 pub trait DevsetRows<G, Kind> {
-    /// Sets the devset of a builder.
+    /// Sets these rows as the devset of a builder.
     #[doc(hidden)]
     fn set<P>(self, builder: &mut EvaluateBuilder<G, P>);
 }
 
-/// The kind of a devset or of inputs that is a list.
+/// Marks a devset or inputs given as a list.
 #[doc(hidden)]
 pub enum ByList {}
 
-/// The kind of a devset or of inputs that is a string or a path.
+/// Marks a devset or inputs given as a string or a path.
 #[doc(hidden)]
 pub enum ByName {}
 
@@ -77,8 +77,8 @@ impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, ByName> for Path
     }
 }
 
-/// The names of a program's inputs: one name, or every [`IntoIterator`] of names. `Kind` distinguishes the two; the
-/// compiler infers it.
+/// The names of a program's inputs: a single name, or any [`IntoIterator`] over names. `Kind` distinguishes the two
+/// cases, and the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "expected the names of the program's inputs, found `{Self}`",
     label = "expected names of fields",

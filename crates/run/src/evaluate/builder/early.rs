@@ -1,4 +1,4 @@
-//! The setting of [`StopSettings`] that ends a run once its gates are decided.
+//! The setting in [`StopSettings`] that ends a run as soon as its gates are decided.
 
 use super::evaluate_builder::EvaluateBuilder;
 use super::faults::StopSettings;
@@ -14,11 +14,11 @@ impl<G, P> EvaluateBuilder<G, P> {
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
     /// Ends the run as soon as every gate is decided. `alpha` is the maximum probability that any verdict differs from
-    /// the verdict on all rows. With `None`, the run continues until no score of the remaining rows can change a
-    /// verdict.
+    /// the verdict that all rows would give. With `None`, the run continues until the remaining rows cannot change any
+    /// verdict, whatever their scores.
     ///
     /// Rows are evaluated in the order of the hash of their ids and the [seed](crate::StatisticsSettings::seed), and
-    /// the method allows for looking at the gates after each row. Rows that were not needed have the outcome
+    /// the tests stay valid although the gates are checked after each row. Rows that are not needed have the outcome
     /// [`NotNeeded`](crate::contract::Outcome::NotNeeded). The result is the same at any concurrency. All rows are read
     /// and kept in memory before the first one is evaluated.
     ///
@@ -27,15 +27,15 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
     /// | `polite >= 0.9`, `wer <= 20%`, `failed <= 0.02` | the mean of all rows, with a [test by betting](crate::stats::BettingTest::of_rows) |
     /// | `lower(polite) >= 0.9`, `upper(wer) <= 0.2` | the mean of the population that the rows are a sample of, [likewise](crate::stats::BettingTest::of_population) |
     ///
-    /// As in any run, rows on which a metric abstains are left out of its mean. Once a budget does not cover a row, no
-    /// further row counts as evidence, because which rows the budget covers depends on their order.
+    /// As in any run, rows on which a metric abstains are left out of its mean. If the budget does not cover a row, no
+    /// later row counts as evidence, because which rows the budget covers depends on their order.
     ///
-    /// With several gates, each may be wrong in `alpha` divided by their number. If all rows are evaluated, gates that
-    /// are still open are decided as in any other run. The mean of a run that ended early has a [confidence
-    /// sequence](crate::stats::confidence_sequence) as its interval.
+    /// With several gates, the probability that a gate's verdict is wrong is at most `alpha` divided by the number of
+    /// gates. If all rows are evaluated, gates that are still undecided are decided as in any other run. If the run
+    /// ends early, the interval of its mean is a [confidence sequence](crate::stats::confidence_sequence).
     ///
-    /// [`build`](EvaluateBuilder::build) returns an error for a metric without a range and for a metric over all rows, because a
-    /// single row could change their verdict.
+    /// [`build`](EvaluateBuilder::build) returns an error if a gate is on a metric without a range or on a metric over
+    /// all rows, because a single row could change its verdict.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;

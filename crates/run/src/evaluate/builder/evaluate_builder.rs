@@ -40,13 +40,13 @@ pub struct EvaluateBuilder<G, P> {
 /// Settings of rows with dynamic fields.
 impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
     /// Sets which fields the program receives from rows that do not declare their own with
-    /// [`with_inputs`](Example::with_inputs). All other fields are labels, which only the metrics read. Declare the
-    /// inputs one way or the other. Otherwise, running a program is an error, because the program would receive the
-    /// expected answer.
+    /// [`with_inputs`](Example::with_inputs). All other fields are labels, which only the metrics read. You must
+    /// declare the inputs in one of these two ways. Otherwise, running a program is an error, because the program would
+    /// receive the expected answer.
     ///
-    /// An input that no row of the devset has is also an error. The error suggests the most similar name. If a row
-    /// lacks an input, the row fails without calling the program. Declare an optional input with `with_inputs` on the
-    /// rows that have it.
+    /// An input that is missing from every row of the devset is also an error, which suggests the most similar field
+    /// name. If only some rows lack an input, these rows fail and the program is not called for them. To make an input
+    /// optional, declare it with `with_inputs` on the rows that have it.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -76,7 +76,7 @@ impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
     }
 }
 
-/// A list of metrics of one type: every [`IntoIterator`].
+/// A list of metrics of a single type. Implemented for every [`IntoIterator`].
 #[diagnostic::on_unimplemented(
     message = "expected a list of metrics of one type, found `{Self}`",
     label = "expected a list",
@@ -101,8 +101,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         }
     }
 
-    /// Adds a metric. The first one determines the headline score. A metric in a `Box` or an `Arc`, even as
-    /// `dyn Metric`, is a metric too.
+    /// Adds a metric. The first metric determines the headline score. You can also pass a `Box` or `Arc` of a metric,
+    /// including `dyn Metric`.
     pub fn metric(self, metric: impl Metric<G, P> + 'static) -> Self {
         self.metrics([metric])
     }
@@ -125,19 +125,19 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// Adds an expensive metric that judges only a sample of the rows, such as a judge alongside a cheap metric, and
     /// estimates the expensive metric's mean over all rows from both.
     ///
-    /// All other metrics evaluate every row first, and the rows stay in memory until the sample is drawn. Rows are drawn
-    /// from strata of a metric, its proxy, in the order of the hash of their ids and the
-    /// [seed](crate::StatisticsSettings::seed), so the result is the same at any concurrency. Rows outside the sample have the
-    /// outcome [`NotSampled`](crate::contract::Outcome::NotSampled).
+    /// All other metrics evaluate every row first, and the rows stay in memory until the sample is drawn. The sample is
+    /// stratified by a different metric, the proxy. Rows are drawn in the order of a hash of their ids and the
+    /// [seed](crate::StatisticsSettings::seed), so the result is the same at any concurrency. Rows outside the sample
+    /// have the outcome [`NotSampled`](crate::contract::Outcome::NotSampled).
     ///
     /// | scores of the metric | estimate |
     /// | --- | --- |
     /// | pass or fail | [post-stratified](crate::stats::sampled_share) |
     /// | numbers | [prediction-powered](crate::stats::prediction_powered) |
     ///
-    /// If the proxy says nothing because it is the same for nearly all rows, or if the metric has no score for a
-    /// sampled row, the estimate uses the sample alone, and a note in the headline says why. If the sample size is at
-    /// least the number of rows, the metric judges all of them.
+    /// If the proxy has the same score for nearly all rows, or if the metric has no score for a sampled row, the
+    /// estimate uses only the sample, and a note in the headline says why. If the sample size is at least the number of
+    /// rows, the metric judges all of them.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -187,14 +187,14 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Sets the rows that a program is run on: a list, or the path of a file. Any number of runs can use them. Before
-    /// the first row is run, the [`inputs`](EvaluateBuilder::inputs) of all rows are checked.
+    /// Sets the rows to run the program on: a list, or the path of a file. You can use the same devset for any number
+    /// of runs. Each run checks the [`inputs`](EvaluateBuilder::inputs) of all rows before the first row is run.
     ///
-    /// The extension of a file selects its format: JSONL, JSON, CSV or Parquet, if its feature is enabled. A row is
-    /// `{"id": .., "gold": {..}}`, or has the fields of the example at its top level. Its id becomes its id in the run,
-    /// so two runs can be compared; a row without an id is identified by its number. The whole file is read at once. If
-    /// it cannot be read, [`build`](Self::build) returns the error with the line. Rows of your own type are
-    /// deserialized.
+    /// The extension of a file selects its format: JSONL, JSON, CSV or Parquet, if the format's feature is enabled. A
+    /// row is `{"id": .., "gold": {..}}`, or has the fields of the example at its top level. The run uses the ids in
+    /// the file, so you can compare it with other runs. A row without an id is identified by its number. The whole file
+    /// is read at once. If the file cannot be read, [`build`](Self::build) returns an error with the line. Rows of your
+    /// own type are deserialized.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -217,9 +217,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Sets a stream of rows that a program is run on. It is read lazily and can be used by only one run. A row is a
-    /// `G` or a `Result` of one; the first error ends the run. So does a row whose [`inputs`](EvaluateBuilder::inputs)
-    /// are not declared. A row that lacks an input fails.
+    /// Sets a stream of rows to run the program on. The stream is read lazily and can be used by only one run. Its
+    /// items are `G` or `Result<G, _>`; the first error ends the run. A row whose [`inputs`](EvaluateBuilder::inputs)
+    /// are not declared also ends the run, but a row that lacks an input only fails.
     pub fn devset_stream<R: Fallible<G>>(
         mut self,
         rows: impl Stream<Item = R> + Send + 'static,
@@ -235,38 +235,38 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         pub fn row_id(name: impl Fn(&G) -> String + Send + Sync + 'static)
             => row_id = Some(Arc::new(name));
 
-        /// Sets how many rows are evaluated concurrently; the default is 32. The limit is reached if there are
-        /// enough rows, and never exceeded. Tasks are spawned on demand, so a high limit costs nothing in itself.
+        /// Sets the maximum number of rows that are evaluated concurrently; the default is 32. The limit is reached if
+        /// there are enough rows. Tasks are spawned on demand, so a high limit has no cost of its own.
         ///
-        /// If predictions are given and all metrics compute immediately, separate threads evaluate the rows: as many as
-        /// the runtime has, or one extra thread for a single-threaded runtime.
+        /// If you pass predictions and all metrics are synchronous, rows are evaluated on separate threads: as many as
+        /// the runtime has, or one if the runtime is single-threaded.
         pub fn concurrency(rows: usize) => options.concurrency = rows;
 
-        /// Shows the running score, failures, rate and remaining time on standard error. `true` shows them only if it
-        /// is a terminal, and [`ProgressDisplay::Always`] always.
+        /// Sets whether the run shows progress on standard error: the running score, failures, rate and remaining time.
+        /// `true` shows progress only on a terminal, and [`ProgressDisplay::Always`] shows it everywhere.
         pub fn display_progress(display: impl Into<ProgressDisplay>)
             => options.progress = display.into();
     }
 
-    /// Adds an observer, which is called at the start of a run, after each row and at the end.
+    /// Adds an observer, which is called at the start of a run, after each row and at the end of the run.
     pub fn observer(mut self, observer: impl Observer<G, P> + 'static) -> Self {
         self.options.observers.push(Arc::new(observer));
         self
     }
 
     setters! {
-        /// Stops taking rows once this many have failed, in the program or in any metric (1 and 0 both stop at the
-        /// first). Rows in progress are finished. The result contains all finished rows, and its ending is
-        /// [`Ending::MaxErrors`](crate::Ending::MaxErrors).
+        /// Stops the run once the program or any metric has failed on this many rows. Both 0 and 1 stop at the first
+        /// failed row. No further rows are started, and rows in progress are finished. The result contains all finished
+        /// rows, and its ending is [`Ending::MaxErrors`](crate::Ending::MaxErrors).
         pub fn max_errors(rows: u64) => options.max_errors = Some(rows);
 
-        /// Evaluates each row this many times: the program, if there is one, and every metric, one repeat after
-        /// another. Use it for programs and judges whose replies vary.
+        /// Sets how many times each row is evaluated. Each repeat runs the program, if there is one, and every metric;
+        /// the repeats of a row run one after another. Use repeats if the replies of your program or judges vary.
         ///
-        /// The score of a row is the mean over its repeats, with a failed repeat as the failure score. A metric's mean,
-        /// standard error and interval are over rows. [`RepeatSummary`](crate::RepeatSummary) has pass@k, pass^k, the
-        /// consistency and the variances. [`RepeatNumber`](crate::RepeatNumber) is the number of the current repeat.
-        /// The timeout applies to each repeat.
+        /// The score of a row is the mean over its repeats, in which a failed repeat counts as the failure score. A
+        /// metric's mean, standard error and interval are computed over rows. [`RepeatSummary`](crate::RepeatSummary)
+        /// has pass@k, pass^k, the consistency and the variances. Your program can read the number of the current
+        /// repeat from [`RepeatNumber`](crate::RepeatNumber). The timeout applies to each repeat separately.
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;
@@ -292,26 +292,26 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         pub fn repeats(repeats: u32) => row_options.repeats = Some(repeats);
 
         /// Sets the time limit for one row, including its program and metrics. Metrics that have not finished by then
-        /// fail; those that have keep their score. A synchronous metric cannot be interrupted: it runs to its end, and
-        /// if that is too late, it fails and its score is discarded.
+        /// fail, and finished metrics keep their scores. A synchronous metric cannot be interrupted: it runs to its
+        /// end, but if it ends too late, it fails and its score is discarded.
         pub fn timeout(each_row: Duration) => row_options.timeout = Some(each_row);
 
-        /// Sets whether the result contains all rows; the default is `true`. Without rows, memory use does not depend
+        /// Sets whether the result contains all rows; the default is `true`. With `false`, memory use does not depend
         /// on the number of rows.
         pub fn keep_results(keep: bool) => options.keep_results = keep;
 
     }
 
     setters! {
-        /// Sets the program's name in the [manifest](crate::results::Manifest), such as `baseline`. It may have at most
-        /// 1,000 bytes and no control characters.
+        /// Sets the program's name in the [manifest](crate::results::Manifest), such as `baseline`. The name may have
+        /// at most 1,000 bytes and no control characters.
         pub fn label(name: impl Into<String>) => options.description.label = Some(name.into());
 
     }
 
-    /// Adds a tag of the program to the [manifest](crate::results::Manifest), such as its version or the version of a
-    /// prompt. Name and value may each have at most 1,000 bytes and no control characters. [`build`](Self::build)
-    /// returns an error if you set a tag twice.
+    /// Adds a tag to the [manifest](crate::results::Manifest), such as the version of the program or of a prompt. The
+    /// name and the value may each have at most 1,000 bytes and no control characters. [`build`](Self::build) returns
+    /// an error if you set a tag twice.
     pub fn tag(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.options
             .description

@@ -1,4 +1,4 @@
-//! The settings of what stops a run early, and of failed rows.
+//! The settings for stopping a run early and for failed rows.
 
 use std::time::Duration;
 
@@ -7,12 +7,13 @@ use futures_util::FutureExt;
 use super::evaluate_builder::EvaluateBuilder;
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
-    /// Sets what stops the run early, besides [`max_errors`](Self::max_errors); see [`StopSettings`].
+    /// Sets the conditions that stop the run early, in addition to [`max_errors`](Self::max_errors); see
+    /// [`StopSettings`].
     pub fn stop(self, set: impl FnOnce(StopSettings<G, P>) -> StopSettings<G, P>) -> Self {
         set(StopSettings(self)).0
     }
 
-    /// Sets how failures count, and what is recorded of them; see [`FailureSettings`].
+    /// Sets how failures count and what is recorded about them; see [`FailureSettings`].
     ///
     /// ```
     /// use dsrs_metrics::{Evaluate, metrics};
@@ -29,22 +30,22 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 }
 
-/// Settings of what stops a run early, taken by [`EvaluateBuilder::stop`].
+/// Settings for stopping a run early; see [`EvaluateBuilder::stop`].
 #[must_use]
 pub struct StopSettings<G, P>(pub(super) EvaluateBuilder<G, P>);
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
     setters! {
-        /// Stops taking rows once `signal` completes, and finishes the rows in progress within the [grace
-        /// period](Self::grace_period). The result's ending is [`Ending::Stopped`](crate::Ending::Stopped).
+        /// Stops the run once `signal` completes. No further rows are started, and rows in progress can finish within
+        /// the [grace period](Self::grace_period). The result's ending is [`Ending::Stopped`](crate::Ending::Stopped).
         pub fn when(signal: impl Future<Output = ()> + Send + 'static)
             => 0.options.stop_when = Some(signal.boxed().shared());
 
-        /// Sets how long the rows in progress may take after a stop is requested by [`when`](Self::when) or by a
-        /// signal; the default is 30 s. Then they are abandoned: their programs and asynchronous metrics are cancelled,
-        /// and the result does not contain them. A row that computes without awaiting anything cannot be cancelled, so
-        /// the run waits one more second and ends without it. Such a row can delay the end only if the runtime has one
-        /// thread and a program or another metric of the run is waiting.
+        /// Sets how long rows in progress may take to finish after a stop is requested by [`when`](Self::when) or by a
+        /// signal; the default is 30 s. Rows that take longer are abandoned: their programs and asynchronous metrics
+        /// are cancelled, and the result does not contain them. A row that computes without awaiting anything cannot be
+        /// cancelled, so the run waits one more second and then ends without the row. Such a row can delay the end
+        /// further only if the runtime has a single thread and a program or a different metric is waiting.
         ///
         /// ```
         /// use std::time::Duration;
@@ -76,11 +77,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
         pub fn grace_period(rows_in_progress: Duration) => 0.options.grace_period = rows_in_progress;
     }
 
-    /// Like [`when`](Self::when), at the first Ctrl-C, SIGTERM or SIGHUP. A line on standard error says that
-    /// rows in progress are being finished, and how long the [grace period](Self::grace_period) is. When it ends, or at
-    /// the second signal, the rows in progress are abandoned, even if they compute without awaiting anything. Finished
-    /// rows are kept. The third signal ends the process with exit code 130; the next run that writes the same file
-    /// removes its temporary files. If the process ignores SIGHUP, as under `nohup`, the signal stays ignored.
+    /// Stops the run at the first Ctrl-C, SIGTERM or SIGHUP, like [`when`](Self::when). A line on standard error says
+    /// that rows in progress are being finished, and how long the [grace period](Self::grace_period) is. When the grace
+    /// period ends, or at the second signal, the rows in progress are abandoned, even if they compute without awaiting
+    /// anything. Finished rows are kept. The third signal ends the process with exit code 130. Its temporary files are
+    /// removed by the next run that writes the same result file. If the process ignores SIGHUP, as under `nohup`, the
+    /// signal stays ignored.
     #[cfg(feature = "ctrl-c")]
     pub fn on_ctrl_c(mut self) -> Self {
         self.0.options.stop_on_ctrl_c = true;
@@ -88,29 +90,29 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
     }
 }
 
-/// Settings of failed rows, taken by [`EvaluateBuilder::failures`].
+/// Settings for failed rows; see [`EvaluateBuilder::failures`].
 #[must_use]
 pub struct FailureSettings<G, P>(pub(super) EvaluateBuilder<G, P>);
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> FailureSettings<G, P> {
     setters! {
-        /// Sets the score that a failed row contributes to [`mean`](crate::MetricSummary::mean), from -1e300 to
-        /// 1e300; the default is 0.
+        /// Sets the failure score: the value that a failed row contributes to [`mean`](crate::MetricSummary::mean). It
+        /// must be between -1e300 and 1e300; the default is 0.
         pub fn score(score: f64) => 0.options.failure_score = score;
 
-        /// Records the backtrace of a panic in [`RowResult::traceback`](crate::RowResult::traceback) and in result
-        /// files. This installs a panic hook once, which calls the previous hook. Returned errors always include their
-        /// causes if their `{:#}` format shows them.
+        /// Sets whether backtraces of panics are recorded in [`RowResult::traceback`](crate::RowResult::traceback) and
+        /// in result files. Recording installs a panic hook once, which also calls the previous hook. This setting does
+        /// not affect returned errors, which always include their causes if their `{:#}` format shows them.
         pub fn provide_traceback(provide: bool) => 0.row_options.traceback = provide;
 
-        /// Sets whether a row that a metric cannot read ends the run with an error, like a row that is not JSON. A row
-        /// is unreadable if a required field is missing, for example. By default, such a row fails. Applies to rows of
-        /// files ([`score_files`](crate::Evaluate::score_files)).
+        /// Sets whether a row that a metric cannot read, for example because a required field is missing, ends the run
+        /// with an error, like a row that is not valid JSON. By default, such a row fails. This setting applies only to
+        /// rows of files ([`score_files`](crate::Evaluate::score_files)).
         pub fn reject_unreadable_rows(reject: bool) => 0.row_options.rejects_unreadable = reject;
 
-        /// Starts a second attempt at a program or asynchronous metric that has not finished after `delay`, and never a
-        /// third. The first attempt to succeed wins and the other is cancelled; if one fails, the other is awaited. Off
-        /// by default. A cancelled call may have cost something that no score reports.
+        /// Starts a second attempt at a program or asynchronous metric that has not finished after `delay`; there is
+        /// never a third. The first attempt to succeed is used and the other is cancelled. If one attempt fails, the
+        /// other is awaited. Off by default. A cancelled call may incur a cost that no score reports.
         pub fn resubmit_stragglers(delay: Duration) => 0.row_options.resubmit_after = Some(delay);
     }
 }

@@ -12,7 +12,7 @@ use crate::evaluate::report::{Format, pair_line, scored_line};
 use crate::evaluate::summary::EvaluationResult;
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
-    /// Sets which files the run writes; see [`FileSettings`].
+    /// Sets the files that the run writes; see [`FileSettings`].
     ///
     /// ```no_run
     /// use dsrs_metrics::{Evaluate, metrics};
@@ -26,29 +26,30 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 }
 
-/// Settings of the files that a run writes, taken by [`EvaluateBuilder::files`].
+/// Settings for the files that a run writes; see [`EvaluateBuilder::files`].
 ///
-/// Result files are in input order. They appear under their names only at the end of the run; if it is stopped early,
-/// they contain the finished rows. The run checks that they are writable before any row is evaluated.
+/// The rows of result files are in input order. The files appear only at the end of the run. If the run is stopped
+/// early, they contain the finished rows. The run checks that the files are writable before it evaluates any row.
 #[must_use]
 pub struct FileSettings<G, P>(pub(super) EvaluateBuilder<G, P>);
 
 impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     FileSettings<G, P>
 {
-    /// Writes the rows as CSV. The columns are `id`; `gold.FIELD` and `pred.FIELD` if a program was run; `latency_s`,
-    /// `input_tokens`, `output_tokens` and `cost_msats` if it returned them
-    /// ([`ProgramOutput`](dsrs_metrics_core::ProgramOutput)); and `attributes.FIELD`. Each metric has `NAME` (its
-    /// value), `NAME.outcome`, `NAME.passed`, `NAME.confidence`, `NAME.details`, `NAME.feedback`, `NAME.cost_msats`,
-    /// and `NAME.error`, `NAME.parts` and `NAME.metadata` if any row has them. Lists and objects are JSON.
+    /// Writes the rows to a CSV file. The columns are `id`; `gold.FIELD` and `pred.FIELD` if a program was run;
+    /// `latency_s`, `input_tokens`, `output_tokens` and `cost_msats` if it returned them
+    /// ([`ProgramOutput`](dsrs_metrics_core::ProgramOutput)); and `attributes.FIELD`. Each metric has the columns
+    /// `NAME` (its value), `NAME.outcome`, `NAME.passed`, `NAME.confidence`, `NAME.details`, `NAME.feedback` and
+    /// `NAME.cost_msats`, and also `NAME.error`, `NAME.parts` and `NAME.metadata` if any row has them. Lists and
+    /// objects are written as JSON.
     #[cfg(feature = "csv")]
     pub fn csv(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::Csv, path.into())
     }
 
-    /// Writes the rows as Parquet, with the columns of [`csv`](Self::csv). pandas, polars and DuckDB
-    /// can read it directly: numbers, booleans and strings keep their types, and lists and objects are JSON. A column
-    /// with values of several types is JSON.
+    /// Writes the rows to a Parquet file, with the same columns as [`csv`](Self::csv). pandas, polars and DuckDB can
+    /// read the file directly. Numbers, booleans and strings keep their types, and lists and objects are written as
+    /// JSON. If the values of a column have different types, the whole column is JSON.
     #[cfg(feature = "parquet")]
     pub fn parquet(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::Parquet, path.into())
@@ -56,18 +57,18 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
 
     setters! {
         /// Sets whether strings in CSV files that a spreadsheet would evaluate as a formula get a leading apostrophe;
-        /// the default is `true`, because rows come from models and data sets. These are strings in cells and in the
-        /// header that begin with `=`, `+`, `-`, `@`, a tab or a line break, with or without apostrophes before it, so
-        /// the escape is lossless. Readers of result files remove the apostrophe
+        /// the default is `true`, because rows come from models and data sets. This affects strings in cells and in the
+        /// header that begin with `=`, `+`, `-`, `@`, a tab or a line break, optionally preceded by apostrophes, so the
+        /// escape is lossless. Readers of result files remove the apostrophe
         /// ([`Results::read`](crate::results::Results::read), [`DataReader`](crate::data::DataReader)). With `false`,
-        /// strings are written unchanged, for programs that do not know the escape; when read back, a string such as
-        /// `'=1` loses its apostrophe.
+        /// strings are written unchanged, for programs that do not know the escape. However, a string such as `'=1`
+        /// then loses its apostrophe when the file is read back.
         #[cfg(feature = "csv")]
         pub fn escape_formulas(escape: bool) => 0.options.escape_formulas = escape;
 
-        /// Writes gold rows and predictions into result files even if the predictions were given
-        /// ([`score`](crate::Evaluate::score)) and already exist in a file. By default, only the predictions of a
-        /// program are written.
+        /// Sets whether gold rows and predictions are written into result files even if you passed the predictions to
+        /// [`score`](crate::Evaluate::score). By default, they are written only if the run made the predictions with a
+        /// program.
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;
@@ -88,18 +89,18 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
         pub fn save_rows(save: bool) => 0.options.save_rows = save;
     }
 
-    /// Writes the rows as one JSON array of the objects that [`jsonl`](Self::jsonl) writes.
+    /// Writes the rows to a JSON file: an array of the same objects as in [`jsonl`](Self::jsonl).
     pub fn json(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::Json, path.into())
     }
 
     /// Writes the rows as JSON Lines, one object per line:
     /// `{"id": .., "gold": .., "pred": .., "scores": {"NAME": {"outcome": "scored", "value": 1.0, "passed": true, "confidence": 1.0, "details": null, "feedback": null, "cost_msats": 0}}}`.
-    /// After the scores come `gold_hash` and `pred_hash`, which `compare` and `agree` use to detect rows that are not
-    /// the same, and `"positional": true` if the row has no id. `gold` and `pred` are present if a program was run or
+    /// The scores are followed by `gold_hash` and `pred_hash`, which `compare` and `agree` use to detect rows that
+    /// differ, and by `"positional": true` if the row has no id. `gold` and `pred` are present if a program was run or
     /// [`save_rows`](Self::save_rows) is set. `latency_s`, `input_tokens`, `output_tokens` and `cost_msats` follow if
     /// the program returned them. `attributes`, `traceback`, and the keys `error`, `parts` and `metadata` of a score
-    /// are present if there are any. `details` explains the score, unless `feedback` does.
+    /// are omitted if they are empty. `details` explains the score, unless `feedback` does.
     pub fn jsonl(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::JsonLines, path.into())
     }
@@ -118,8 +119,8 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
 impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     EvaluateBuilder<G, P>
 {
-    /// Prints rows as a table on standard output at the end of the run. A number prints that many rows from the start,
-    /// `true` (or `None`) prints all rows, and `false` prints no table.
+    /// Prints a table of rows on standard output at the end of the run. If you pass a number, it prints that many of
+    /// the first rows; `true` or `None` prints all rows, and `false` prints no table.
     pub fn display_table(mut self, rows: impl Into<TableRows>) -> Self {
         let TableRows(rows) = rows.into();
         self.options.table_rows = rows.unwrap_or(0);
@@ -128,8 +129,8 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     }
 }
 
-/// The number of rows in a displayed table: a `usize`, a `bool` for all rows or no table, or an `Option<usize>` where
-/// `None` means all rows.
+/// The number of rows to display in a table. Converts from a `usize`, from a `bool` (`true` for all rows, `false` for
+/// no table), and from an `Option<usize>` (`None` for all rows).
 #[cfg(feature = "report")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableRows(Option<usize>);

@@ -1,4 +1,4 @@
-//! The settings of what costs something.
+//! The settings for language models and for results that cost something.
 
 #[cfg(feature = "store")]
 use std::path::PathBuf;
@@ -14,7 +14,8 @@ use crate::evaluate::row::StoreOptions;
 use crate::lm::Ledger;
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
-    /// Sets what happens to results that cost something, such as whether a store keeps them; see [`ModelSettings`].
+    /// Sets how results that cost something are handled, such as whether they are kept in a store; see
+    /// [`ModelSettings`].
     ///
     /// ```
     /// use dsrs_metrics::{Evaluate, lm::Ledger, metrics};
@@ -29,7 +30,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 }
 
-/// Settings for language models and programs that cost something, taken by [`EvaluateBuilder::models`].
+/// Settings for language models and programs that cost something; see [`EvaluateBuilder::models`].
 #[must_use]
 pub struct ModelSettings<G, P>(pub(super) EvaluateBuilder<G, P>);
 
@@ -39,18 +40,19 @@ where
     G: Serialize + Send + Sync + 'static,
     P: Serialize + DeserializeOwned + Send + Sync + 'static,
 {
-    /// Keeps every result that costs something in the [`Store`](crate::lm::Store) of a folder: program outputs, replies
-    /// of judges' models, and evaluations by metrics that declare a cost. Run again, even after an interruption or a
-    /// kill, and you pay only for what changed: a row, a metric, a prompt, a model. Everything else is computed again.
-    /// The result is the same as with an empty store.
+    /// Sets the folder of a [`Store`](crate::lm::Store) that keeps every result that costs something: program outputs,
+    /// replies of judges' models, and evaluations by metrics that declare a cost. If you run again, even after the
+    /// process was interrupted or killed, you pay only for what changed, such as a row, a metric, a prompt or a model.
+    /// Results that cost nothing are recomputed. The result is the same as with an empty store.
     ///
-    /// A record is written before the row continues. Calls that were in progress when the process died are repeated,
-    /// and so are calls that failed at no cost. Several processes may share a store. A [`Scorer`](crate::Scorer)'s
-    /// budget includes what a killed run paid.
+    /// Each result is stored before its row continues. Calls that were in progress when the process died are repeated,
+    /// as are calls that failed at no cost. Several processes may share a store. The budget of a
+    /// [`Scorer`](crate::Scorer) includes what a killed run paid.
     ///
-    /// A program's output depends on its inputs and its [version](Self::program_version). Without a version, the files,
-    /// variables and settings that the program reads are unknown, so its outputs are kept only until the run ends. An
-    /// interrupted or killed run continues if the executable and its arguments are the same.
+    /// A program's output depends on its inputs and its [version](Self::program_version). Without a version, it is
+    /// unknown which files, variables and settings the program depends on, so its outputs are kept only until the run
+    /// ends. If such a run is interrupted or killed, you can resume it as long as the executable and its arguments are
+    /// the same.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU32, Ordering};
@@ -89,7 +91,7 @@ where
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ModelSettings<G, P> {
     /// Sets the program's version. The next run with the same version reuses this run's stored outputs. The manifest
-    /// records the version too.
+    /// also records the version.
     pub fn program_version(mut self, version: impl Into<String>) -> Self {
         let version = version.into();
         self.0.options.program_version = Some(version.clone());
@@ -97,16 +99,16 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ModelSettings<G, P> {
         self
     }
 
-    /// If `refresh` is `true`, pays for stored results again and replaces them.
+    /// Sets whether stored results are ignored. If `true`, the run pays for them again and replaces them.
     pub fn refresh(mut self, refresh: bool) -> Self {
         self.0.options.refresh = refresh;
         self
     }
 
     setters! {
-        /// Sets the ledger of the metrics' language models. At the end of the run, the
-        /// [manifest](crate::results::Manifest) has its totals. A model records its calls in the ledger if the model
-        /// was built with it.
+        /// Sets the ledger that the metrics' language models were built with. At the end of the run, the totals of the
+        /// ledger are recorded in the [manifest](crate::results::Manifest). Models that were built without this ledger
+        /// are not included.
         pub fn ledger(ledger: Ledger) => 0.options.ledger = Some(ledger);
     }
 }

@@ -1,4 +1,4 @@
-//! The settings of groups, standard errors and intervals.
+//! The settings for groups, standard errors and intervals.
 
 use std::sync::Arc;
 
@@ -25,13 +25,13 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 }
 
-/// Settings of groups, standard errors and intervals, taken by [`EvaluateBuilder::statistics`].
+/// Settings for groups, standard errors and intervals; see [`EvaluateBuilder::statistics`].
 #[must_use]
 pub struct StatisticsSettings<G, P>(pub(super) EvaluateBuilder<G, P>);
 
 impl StatisticsSettings<Example, Prediction> {
-    /// Sets the field that defines a row's group: `gold.FIELD`, `pred.FIELD`, or an attribute; dots lead into objects.
-    /// See [`group_by`](Self::group_by).
+    /// Sets the field that defines a row's group: `gold.FIELD`, `pred.FIELD`, or the name of an attribute. Use dots for
+    /// fields of nested objects. See [`group_by`](Self::group_by).
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -59,11 +59,12 @@ impl StatisticsSettings<Example, Prediction> {
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StatisticsSettings<G, P> {
-    /// Sets the group of each row, such as the document that a question is about. The intervals then account for the
-    /// similarity of rows within a group. `None` makes the row a group of its own.
+    /// Sets a function that returns the group of a row, such as the document that a question is about. The intervals
+    /// then account for the similarity of rows within a group. If the function returns `None`, the row is a group of
+    /// its own.
     ///
     /// The standard errors are cluster-robust; see [`Clusters`](crate::stats::Clusters). Each group takes about 50
-    /// bytes per metric, plus its name.
+    /// bytes of memory per metric, plus its name.
     pub fn group_by(
         mut self,
         group: impl Fn(&RowResult<G, P>) -> Option<String> + Send + Sync + 'static,
@@ -85,8 +86,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StatisticsSettings<G, P
     }
 
     setters! {
-        /// Computes intervals by a BCa bootstrap with this many samples of the rows, instead of Wilson's and Student's
-        /// t; see [`Bootstrap::mean`](crate::stats::Bootstrap::mean). This takes 24 bytes per row and metric.
+        /// Computes BCa bootstrap intervals from this many samples of the rows, instead of Wilson and Student's t
+        /// intervals; see [`Bootstrap::mean`](crate::stats::Bootstrap::mean). The bootstrap takes 24 bytes of memory
+        /// per row and metric.
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;
@@ -104,8 +106,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StatisticsSettings<G, P
         /// ```
         pub fn bootstrap(samples: u32) => 0.options.bootstrap = Some(samples);
 
-        /// Sets the seed of the random numbers that the bootstrap needs; the default is 0. The same rows and seed give
-        /// the same result at any concurrency.
+        /// Sets the seed for random numbers, such as those of the bootstrap; the default is 0. The same rows and seed
+        /// give the same result at any concurrency.
         pub fn seed(seed: u64) => 0.options.seed = seed;
     }
 }

@@ -12,7 +12,7 @@ use crate::stats::{BettingTest, Interval};
 /// A comparison of two runs is not decided while more than this share of the rows has a score in only one of them.
 const MAX_LOST: f64 = 0.05;
 
-/// A bound on a figure of a run.
+/// An upper or lower bound on a figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Bound {
     /// The figure must be at least this value.
@@ -30,7 +30,7 @@ impl Bound {
         }
     }
 
-    /// Returns the value.
+    /// Returns the limit.
     pub const fn limit(self) -> f64 {
         match self {
             Self::AtLeast(limit) | Self::AtMost(limit) => limit,
@@ -38,7 +38,7 @@ impl Bound {
     }
 }
 
-/// The figure of a score that is compared with a bound.
+/// The part of a score that is compared with a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// The point estimate.
@@ -54,13 +54,13 @@ pub enum End {
 pub struct EarlyGate {
     /// The gate as written.
     pub text: String,
-    /// What the gate limits.
+    /// The figure that the gate limits.
     pub figure: Figure,
-    /// The limit.
+    /// The bound on the figure.
     pub bound: Bound,
 }
 
-/// What a gate limits.
+/// The figure that a gate limits.
 #[derive(Debug, Clone)]
 pub enum Figure {
     /// The score of a metric, or an end of its interval.
@@ -72,7 +72,7 @@ pub enum Figure {
     },
     /// The share of failed rows.
     Failed,
-    /// How much better a metric is than its earlier scores, by row.
+    /// The mean improvement of a metric over its earlier scores of the same rows.
     Gain {
         /// The metric.
         metric: String,

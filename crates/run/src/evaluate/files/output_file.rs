@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use super::temporary_file::{Access, TemporaryFile, in_temporary_folder};
 use crate::named_files::WriteLock;
 
-/// A file to be written. Its content first goes to a hidden file beside it, which then replaces it, so a killed process
-/// or a full disk leaves the old file intact. Nobody else can write the file in the meantime. If the path is a symbolic
-/// link, its target is replaced. Pipes and devices are written directly.
+/// A file that is replaced atomically. The content is first written to a hidden file in the same folder, which then
+/// replaces the target, so a killed process or a full disk leaves the old file intact. Meanwhile, no other run can
+/// write the file. If the path is a symbolic link, its target is replaced. Pipes and devices are written directly.
 pub struct OutputFile {
     place: Place,
 }
@@ -26,11 +26,11 @@ enum Place {
 }
 
 impl OutputFile {
-    /// Creates the hidden file, so you notice an unwritable target before there is anything to write. Removes the
+    /// Creates the hidden file, so an unwritable target is noticed before there is anything to write. Also removes the
     /// hidden files of killed processes.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be written, or if another process or thread is writing it.
+    /// Returns an error if the file cannot be written, or if it is being written by a different process or thread.
     #[doc(hidden)]
     pub fn create(path: &Path) -> io::Result<Self> {
         #[cfg(all(unix, feature = "ctrl-c"))]
@@ -67,7 +67,7 @@ impl OutputFile {
         })
     }
 
-    /// Writes the file and gives it its name.
+    /// Writes the content and replaces the target.
     #[doc(hidden)]
     pub fn write(
         &self,
@@ -164,7 +164,7 @@ impl OutputFile {
 /// The maximum number of symbolic links to follow; more count as a cycle, as in the kernel.
 const MAX_LINKS: usize = 40;
 
-/// Returns the canonical path with symbolic links followed, even if the file does not exist yet.
+/// Returns the canonical path, with symbolic links resolved, even if the file does not exist yet.
 pub fn real_path(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {

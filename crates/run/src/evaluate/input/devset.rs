@@ -23,8 +23,8 @@ use crate::evaluate::error::EvaluateError;
 use crate::evaluate::lock::lock;
 use crate::messages::{escape, suggest};
 
-/// The row type `R` of a list, which is the same type as `Self`. A bound on the item would have no message of its own.
-/// Because this trait has a single impl, the item type of an empty list can be inferred.
+/// A row of a devset list. The item type `R` is always `Self`. This trait exists because a bound on the item type could
+/// not have its own error message. It has a single impl, so the compiler can infer the item type of an empty list.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "the rows of this devset are of type `{Self}`, found `{R}`",
@@ -32,7 +32,7 @@ use crate::messages::{escape, suggest};
     note = "write `Evaluate::typed()` for rows of your own type, `.iter().cloned()` for references to rows, and `Example::from_serialize(&value)` for other values"
 )]
 pub trait DevsetRow<R>: Sized {
-    /// Returns the row.
+    /// Converts the item into the row.
     fn from_row(row: R) -> Self;
 }
 

@@ -1,4 +1,4 @@
-//! How far a run is stopped; shared by all threads and tasks.
+//! The stop state of a run, which all threads and tasks share.
 
 use tokio::sync::watch;
 

@@ -21,8 +21,8 @@ use crate::messages::{escape, hash};
 #[doc(hidden)]
 pub const FORMAT: u32 = 1;
 
-/// The manifest of a run: what it measured, with which metrics, on which data. It is written beside each result file as
-/// `FILE.manifest.json`, and is part of the result in memory.
+/// The manifest of a run, which records what was measured, with which metrics, on which data. It is written beside each
+/// result file as `FILE.manifest.json`, and is also part of the result in memory.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -42,12 +42,12 @@ pub const FORMAT: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Manifest {
-    /// The version of the format, 1.
+    /// The format version, currently 1.
     pub format: u32,
-    /// What the run measured. The same inputs give the same value.
+    /// A record of what the run measured, which is the same for the same inputs.
     pub run: RunManifest,
-    /// The process that made the run, which differs every time. `None` if the manifest comes from the metadata of a
-    /// Parquet file.
+    /// The process that made the run. These values differ every time. `None` if the manifest comes from the metadata of
+    /// a Parquet file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<ProcessManifest>,
     /// The result file that the manifest describes; `None` in memory.
@@ -55,21 +55,20 @@ pub struct Manifest {
     pub file: Option<DescribedFile>,
 }
 
-/// What a run measured: the part of a manifest that is the same for the same inputs.
+/// The part of a manifest that records what was measured. It is the same for the same inputs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunManifest {
-    /// The name that you gave the program.
+    /// The [label](crate::EvaluateBuilder::label) of the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// The tags that you gave the program.
+    /// The [tags](crate::EvaluateBuilder::tag) of the program.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
-    /// The identities of the metrics, in their order.
+    /// The identity of each metric, by name, in the order in which the metrics were added.
     pub metrics: IndexMap<String, MetricIdentity>,
     /// The models that answered for each metric's judges, as in
-    /// [`MetricSummary::judged_by`](crate::MetricSummary::judged_by). A metric whose models are not reported has no
-    /// entry.
+    /// [`MetricSummary::judged_by`](crate::MetricSummary::judged_by). A metric has no entry if no models were reported.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub judged_by: IndexMap<String, Vec<JudgedBy>>,
     /// For each metric, the number of replies from models that [`judged_by`](Self::judged_by) does not name, if any.
@@ -80,15 +79,15 @@ pub struct RunManifest {
     pub data: Vec<DataFile>,
     /// The number of finished rows.
     pub rows: u64,
-    /// `true` if rows have no ids of their own. Their ids are their positions, so they are paired with another run's
-    /// rows by position.
+    /// `true` if any row has no id of its own. The id of such a row is its position, so a comparison pairs the rows by
+    /// position.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub positional_ids: bool,
     /// The number of rows in which the program or a metric failed.
     pub failed_rows: u64,
-    /// Why the run ended: `complete`, `max_errors`, `stopped`, `decided` or `output_failed`.
+    /// The reason why the run ended: `complete`, `max_errors`, `stopped`, `decided` or `output_failed`.
     pub ending: String,
-    /// How often each row was evaluated, if set.
+    /// The number of times each row was evaluated, if [`repeats`](crate::EvaluateBuilder::repeats) was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats: Option<u32>,
     /// The score that a failed row contributes to a mean.
@@ -96,35 +95,35 @@ pub struct RunManifest {
     /// The fields that the program receives from rows that do not declare their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_inputs: Option<Vec<String>>,
-    /// The field whose value is the group of a row.
+    /// The field that defines a row's group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// The settings of a [`Scorer`](crate::scoring::Scorer): `scorer.threshold` of the gate, `scorer.on_missing` and
+    /// The settings of a [`Scorer`](crate::scoring::Scorer): `scorer.threshold`, `scorer.on_missing` and
     /// `scorer.aggregation`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
     /// The number of bootstrap samples, if intervals are bootstrapped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<u32>,
-    /// The seed of the bootstrap, of the order of the rows if the run may end early, and of the samples.
+    /// The seed for the bootstrap, for the order of rows in a run that may end early, and for drawing samples.
     pub seed: u64,
-    /// What decided the gates of a run that may end before all rows are evaluated.
+    /// The decided gates, if the run may end before all rows are evaluated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub early: Option<EarlyResult>,
-    /// For each metric that judged a sample of the rows, its estimate for all rows.
+    /// The estimated means of the metrics that judged only a sample of the rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub truth: Vec<TruthResult>,
-    /// The library that made the measurement.
+    /// The version and features of the library that made the measurement.
     pub library: Library,
 }
 
-/// The version of the library, and its features.
+/// The version and features of the library.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Library {
-    /// The version.
+    /// The version of the library.
     pub version: String,
-    /// The features of the harness.
+    /// The enabled features of the harness.
     pub features: Vec<String>,
 }
 
@@ -134,37 +133,40 @@ pub struct Library {
 pub struct ProcessManifest {
     /// When the run started, in UTC, such as `2026-11-26T08:00:00Z`.
     pub started: String,
-    /// How long the run took, in seconds.
+    /// The duration of the run, in seconds.
     pub duration_s: f64,
-    /// The commit of the working folder, if it is in a git repository. Only recorded if the run writes a result file.
+    /// The commit of the git repository that contains the working folder, if any. Recorded only if the run writes a
+    /// result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitCommit>,
-    /// The XXH3 hash of the executable, as 128 bits in hexadecimal. It also covers the functions that a metric calls,
-    /// which the [fingerprint](dsrs_metrics_core::spec::MetricSpec::code) of the metric's code does not. Only recorded
-    /// if the run writes a result file; `None` if the executable cannot be read or is built without optimizations.
+    /// The XXH3 hash of the executable, as 128 bits in hexadecimal. Unlike the
+    /// [fingerprint](dsrs_metrics_core::spec::MetricSpec::code) of a metric's code, it also covers the functions that
+    /// the metric calls. `None` if the run writes no result file, or if the executable cannot be read or was built
+    /// without optimizations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
-    /// Tokens and cost of the program and the metrics.
+    /// The tokens and cost of the program and the metrics.
     pub totals: RunCosts,
 }
 
-/// Tokens and cost of a run.
+/// The tokens and cost of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunCosts {
     /// The cost of the metrics, in millisatoshis.
     pub metrics_cost_msats: u64,
-    /// The program's cost in millisatoshis; `None` if it reported none, or if the cost of any row is unknown.
+    /// The program's cost in millisatoshis; `None` if the program reported no cost, or if the cost of any row is
+    /// unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_cost_msats: Option<u64>,
-    /// The tokens in the prompts of the program.
+    /// The number of tokens in the program's prompts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_input_tokens: Option<u64>,
-    /// The tokens in the replies to the program.
+    /// The number of tokens in the replies to the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_output_tokens: Option<u64>,
-    /// The calls of language models with their tokens and cost, if the run has a
-    /// [ledger](crate::ModelSettings::ledger). Includes the calls of probes and of abandoned rows.
+    /// The calls to language models with their tokens and cost, if the run has a
+    /// [ledger](crate::ModelSettings::ledger). Includes calls made by probes and for abandoned rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language_models: Option<CallTotals>,
 }
@@ -179,7 +181,7 @@ pub struct GitCommit {
     /// `true` if committed files have been modified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_changed: Option<bool>,
-    /// Why the repository or its changes cannot be read.
+    /// The reason why the repository or its changes cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -188,7 +190,7 @@ pub struct GitCommit {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DescribedFile {
-    /// The file's length in bytes.
+    /// The file's size in bytes.
     pub bytes: u64,
     /// The XXH3 hash of the file's content, as 128 bits in hexadecimal. It detects accidental changes but not
     /// deliberate ones, because anyone who changes the file can change the manifest too.

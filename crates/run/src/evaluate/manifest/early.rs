@@ -1,4 +1,4 @@
-//! What decided the gates of a run before its last row.
+//! The verdicts of gates that were decided before all rows were evaluated.
 
 use std::collections::BTreeMap;
 
@@ -6,18 +6,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::messages::thousands;
 
-/// The gates of a run that ends once they are decided, and how many rows that took.
+/// The gates of a run that ends once all gates are decided, and the number of rows that were needed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EarlyResult {
-    /// The maximum probability that any verdict is wrong; `None` if no remaining row could change one.
+    /// The maximum probability that any verdict is wrong. `None` if the run ends only when no remaining row could
+    /// change a verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
     /// The number of rows that were evaluated.
     pub evaluated: u64,
-    /// The number of all rows.
+    /// The total number of rows.
     pub rows: u64,
-    /// The gates.
+    /// The gates and their verdicts.
     pub gates: Vec<DecidedGate>,
     /// The 95% [confidence sequence](crate::stats::confidence_sequence) of each metric's mean, if the run ended before all
     /// rows were evaluated.
@@ -31,7 +32,7 @@ pub struct EarlyResult {
 pub struct DecidedGate {
     /// The gate as written.
     pub gate: String,
-    /// `true` if it passed; `None` if the rows did not decide it before the end of the run.
+    /// `true` if the gate passed; `None` if the gate was still undecided at the end of the run.
     pub passed: Option<bool>,
     /// The evidence for the verdict: 1 / `e_value` bounds the probability that the verdict is wrong. `None` if no
     /// remaining row could change the verdict.

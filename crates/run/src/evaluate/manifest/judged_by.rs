@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::messages::escape;
 
-/// How many replies to one judge came from one reported model. For an example, see the guide's `judges` page.
+/// The number of replies that a judge received from one reported model. For an example, see the guide's `judges` page.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct JudgedBy {
@@ -19,11 +19,11 @@ pub struct JudgedBy {
     /// [`LmReply::fingerprint`](dsrs_metrics_core::lm::LmReply::fingerprint).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
-    /// The number of replies, including stored ones and those that the judge could not parse.
+    /// The number of replies, including stored replies and replies that the judge could not parse.
     pub replies: u64,
 }
 
-/// The replies to one judge by reported model, and by fingerprint.
+/// The number of replies to one judge, by reported model and by fingerprint.
 ///
 /// `Display`: `openai:m replied as m-1 (20 replies), m-2 (1 reply); fingerprints: fp_a (21 replies)`
 #[doc(hidden)]
@@ -35,8 +35,8 @@ pub struct JudgeReplies<'a> {
 }
 
 impl<'a> JudgeReplies<'a> {
-    /// Returns the replies to each judge of a metric, in the order of the judges. An unknown model or fingerprint does
-    /// not count as a different one.
+    /// Returns the replies to each judge of a metric, in the order of the judges. Unknown models and fingerprints are
+    /// not counted as separate ones.
     pub fn of_each(metric: &'a [JudgedBy]) -> impl Iterator<Item = Self> {
         metric
             .chunk_by(|one, other| one.judge == other.judge)
@@ -82,7 +82,7 @@ impl fmt::Display for JudgeReplies<'_> {
     }
 }
 
-/// Models or fingerprints by name, with their numbers of replies.
+/// The number of replies for each model or fingerprint, by name.
 ///
 /// `Display`: `m-1 (20 replies), m-2 (1 reply)`
 #[doc(hidden)]

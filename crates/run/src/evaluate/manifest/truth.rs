@@ -1,36 +1,36 @@
-//! What a metric on a sample of the rows says about all of them.
+//! The estimated means of metrics that judged only a sample of the rows.
 
 use serde::{Deserialize, Serialize};
 
 use crate::messages::thousands;
 use crate::stats::Interval;
 
-/// The mean of a metric that judged a sample of the rows, estimated for all rows.
+/// The mean over all rows of a metric, estimated from the sample of rows that the metric judged.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TruthResult {
-    /// The metric.
+    /// The name of the metric.
     pub metric: String,
-    /// The metric that the sample is stratified by. It has a score for every row.
+    /// The proxy: the metric that the sample is stratified by, which has a score for every row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// How the mean is estimated.
+    /// The method used to estimate the mean.
     pub method: TruthMethod,
-    /// The number of rows that the sample is taken from: those with a prediction.
+    /// The number of rows that the sample is drawn from: those with a prediction.
     pub rows: u64,
     /// The number of rows in the sample.
     pub sampled: u64,
     /// The number of sampled rows that have a score or failed.
     pub judged: u64,
-    /// The estimated mean of all rows.
+    /// The estimated mean over all rows.
     pub mean: f64,
-    /// The 95% interval of the mean of these rows.
+    /// The 95% interval of the mean.
     pub ci95: [f64; 2],
-    /// The number of rows that would have to be judged to get an interval this narrow without a proxy.
+    /// The number of rows that the metric would have to judge for an equally narrow interval without a proxy.
     pub worth: f64,
     /// The strata of the sample.
     pub strata: Vec<TruthStratum>,
-    /// Why the proxy is not used.
+    /// The reason why the proxy is not used; `None` if the proxy is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -45,17 +45,17 @@ pub struct TruthStratum {
     pub sampled: u64,
 }
 
-/// How the mean of all rows is estimated from a sample.
+/// A method to estimate the mean over all rows from a sample.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TruthMethod {
-    /// By the sample alone.
+    /// Uses the mean of the sample alone.
     #[default]
     Sample,
-    /// By the share of each stratum, with [`sampled_share`](crate::stats::sampled_share).
+    /// Weights each stratum by its share of the rows, with [`sampled_share`](crate::stats::sampled_share).
     PostStratified,
-    /// With [`prediction_powered`](crate::stats::prediction_powered).
+    /// Corrects the proxy's mean with the sample, using [`prediction_powered`](crate::stats::prediction_powered).
     PredictionPowered,
 }
 

@@ -4,15 +4,15 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// Where progress is shown.
+/// Where to show progress.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ProgressDisplay {
-    /// Nowhere.
+    /// Doesn't show progress.
     #[default]
     Off,
-    /// On standard error if it is a terminal.
+    /// Shows progress on standard error if it is a terminal.
     Terminal,
-    /// On standard error, as plain lines if it is not a terminal.
+    /// Always shows progress on standard error, as plain lines if it is not a terminal.
     Always,
 }
 

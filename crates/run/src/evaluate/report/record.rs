@@ -27,10 +27,11 @@ use crate::json::unique_keys::{UniqueKeys, unique_entries};
 pub struct ResultRow {
     /// The row's id, unique within its file.
     pub id: String,
-    /// The row's position: in the scored data for results in memory, otherwise in the result file.
+    /// The location of the row: in the scored data for results in memory, or in the result file for results read from
+    /// it.
     #[serde(skip)]
     pub origin: Option<Origin>,
-    /// The gold row; `None` if the file has no gold rows. In a CSV file, its fields are strings.
+    /// The gold row; `None` if the file has no gold rows. Fields read from a CSV file are strings.
     #[serde(default, deserialize_with = "any_value")]
     pub gold: Option<Value>,
     /// The prediction; `None` if the file has no predictions, or if the program failed.
@@ -41,11 +42,11 @@ pub struct ResultRow {
     pub attributes: Fields,
     /// The latency that the program returned, in seconds.
     pub latency_s: Option<f64>,
-    /// The tokens in the prompts of the program.
+    /// The number of tokens in the program's prompts.
     pub input_tokens: Option<u64>,
-    /// The tokens in the replies to the program.
+    /// The number of tokens in the replies to the program.
     pub output_tokens: Option<u64>,
-    /// The program's cost in millisatoshis, without the cost of the metrics.
+    /// The program's cost in millisatoshis, excluding the cost of the metrics.
     pub cost_msats: Option<u64>,
     /// The backtraces of panics, if they were recorded.
     pub traceback: Option<String>,
@@ -59,7 +60,7 @@ pub struct ResultRow {
     /// `true` if the row has no id of its own and `id` is its position.
     #[serde(default, rename = "positional")]
     pub is_positional: bool,
-    /// The reference to the manifest, which the last row of a file contains.
+    /// The reference to the manifest. Only the last row of a file contains it.
     #[doc(hidden)]
     pub manifest: Option<String>,
     /// The result of each metric, in file order.
@@ -68,7 +69,8 @@ pub struct ResultRow {
     /// The scores of the repeats. Reading a row computes the shares from them and leaves this empty.
     #[serde(default)]
     pub(crate) repeats: Vec<RepeatScores>,
-    /// `true` if the format has columns. There, an absent value is null, and all numbers of a column have one type.
+    /// `true` if the format has columns. In such a format, an absent value is null, and all numbers in a column have
+    /// the same type.
     #[doc(hidden)]
     #[serde(skip)]
     pub is_flat: bool,
@@ -99,19 +101,19 @@ fn hash<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     text.map(hash).transpose()
 }
 
-/// One row's result for one metric, or for one component of a composite.
+/// The result of a metric, or of a component of a composite metric, for one row.
 ///
-/// Serializes as in a result file.
+/// The serialized form is the same as in result files.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ResultScore {
-    /// The outcome: a score, or why there is none.
+    /// The outcome: a score, or the reason why there is none.
     pub outcome: ResultOutcome,
     /// The score, always finite. `None` unless the outcome is [`Scored`](ResultOutcome::Scored).
     pub value: Option<f64>,
     /// The verdict, if the metric has one.
     pub passed: Option<bool>,
-    /// The metric's confidence in [0, 1].
+    /// The metric's confidence, in [0, 1].
     pub confidence: Option<f64>,
     /// The explanation that the metric gave for the score.
     pub details: Option<String>,
@@ -120,19 +122,19 @@ pub struct ResultScore {
     /// The cost of the call, in millisatoshis.
     #[serde(default)]
     pub cost_msats: u64,
-    /// The fields that the metric reads and the prediction lacks.
+    /// The fields that the metric reads but the prediction lacks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
-    /// The error of a failed row.
+    /// The error message, if the row failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The metric that rejected a gated row.
+    /// The metric that rejected the row, if the row was gated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gated_by: Option<String>,
-    /// The budget that did not cover a skipped row, in millisatoshis.
+    /// The budget in millisatoshis that did not cover the row, if the row was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_msats: Option<u64>,
-    /// The probability that a row outside the sample had of being drawn.
+    /// The row's probability of being drawn, if the row is outside the sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probability: Option<f64>,
     /// Named scores, such as `precision`.
@@ -142,14 +144,14 @@ pub struct ResultScore {
         skip_serializing_if = "IndexMap::is_empty"
     )]
     pub parts: IndexMap<String, f64>,
-    /// Values of any type that the metric returned, such as a judge's reasoning.
+    /// Additional values that the metric returned, of any type, such as a judge's reasoning.
     #[serde(
         default,
         deserialize_with = "unique_entries",
         skip_serializing_if = "Map::is_empty"
     )]
     pub metadata: Map<String, Value>,
-    /// The results of the components of a composite.
+    /// The results of the components, if the metric is a composite.
     #[serde(
         default,
         deserialize_with = "unique_entries",
@@ -166,19 +168,20 @@ pub struct ResultScore {
     /// `true` if the value is the mean of repeats that each pass or fail. A baseline has it instead of the repeats.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_share: bool,
-    /// `true` if the offline judge, not a model, rated the row for this metric or a component.
+    /// `true` if the offline judge instead of a model rated the row for this metric or a component.
     #[serde(skip)]
     pub is_judged_offline: bool,
 }
 
-/// The outcome of a row: a score, or why it has none. The names are those of [`Outcome`](dsrs_metrics_core::Outcome).
+/// The outcome of a row: a score, or the reason why there is none. The variants have the same names as those of
+/// [`Outcome`](dsrs_metrics_core::Outcome).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ResultOutcome {
     /// The metric returned a score.
     Scored,
-    /// The row contributes to the metric's score of all rows and has no score of its own.
+    /// The row has no score of its own, but contributes to the metric's score of all rows.
     Counted,
     /// A cheaper metric rejected the row.
     Gated,
@@ -186,7 +189,7 @@ pub enum ResultOutcome {
     Skipped,
     /// The metric abstained.
     Abstained,
-    /// The gates of the run were decided before this row.
+    /// The gates of the run were decided before this row was evaluated.
     NotNeeded,
     /// The row is not in the sample of rows that the metric judges.
     NotSampled,
@@ -272,8 +275,8 @@ impl ResultRow {
         self
     }
 
-    /// Returns the value of an attribute, or of `gold.FIELD` or `pred.FIELD`. A path may lead into objects and lists.
-    /// Cells of a CSV file are strings.
+    /// Returns the value of an attribute, of `gold.FIELD` or of `pred.FIELD`. A path may lead into objects and lists.
+    /// Values read from a CSV file are strings.
     pub fn field(&self, field: &str) -> Option<&Value> {
         let side = match field.split_once('.') {
             Some(("gold", field)) => self.gold.as_ref().map(|gold| (gold, field)),
@@ -286,13 +289,13 @@ impl ResultRow {
         })
     }
 
-    /// Returns the hash of the prediction; `None` in a file from an earlier version.
+    /// Returns the hash of the prediction; `None` if the file was written by an earlier version.
     #[doc(hidden)]
     pub fn pred_hash(&self) -> Option<u64> {
         self.pred_hash
     }
 
-    /// Returns the position of the row, for error messages.
+    /// Returns the location of the row, for error messages.
     #[doc(hidden)]
     pub fn at(&self) -> Origin {
         let unknown = || Origin {
@@ -384,7 +387,7 @@ impl RunRecord {
 }
 
 impl ResultScore {
-    /// Returns the error, the details or the feedback, whichever comes first.
+    /// Returns the error, the details or the feedback: the first of these that is present.
     #[doc(hidden)]
     pub fn explanation(&self) -> Option<&str> {
         self.error
@@ -394,7 +397,7 @@ impl ResultScore {
     }
 
     /// Returns the models that answered for the judges of the metric or its components, like [`Scored::replied_by`].
-    /// Empty for a file from an earlier version.
+    /// Returns an empty list if the file was written by an earlier version.
     ///
     /// ```
     /// use dsrs_metrics::results::Results;
@@ -416,7 +419,7 @@ impl ResultScore {
         own.into_iter().chain(of_components).collect()
     }
 
-    /// Creates the record of an outcome, without its contribution to a score of all rows.
+    /// Creates the record of an outcome, except for its contribution to a score of all rows.
     #[doc(hidden)]
     pub fn of(outcome: &Outcome) -> Self {
         let scored = outcome.scored();

@@ -23,10 +23,10 @@ const MAX_SCORE_WIDTH: usize = 18;
 const MIN_WIDTH: usize = 9;
 const DEFAULT_WIDTH: u16 = 100;
 
-/// The rows of a result as a table, one line each: id, fields of gold row and prediction, and each metric's outcome.
-/// The table is as wide as the terminal, or 100 columns without one. Long values are truncated; fields that do not fit
-/// are left out and counted. Fields that the first metric reads come first, then the first field (usually the
-/// question), then the rest.
+/// A table of the rows of a result. Each line shows a row's id, the fields of its gold row and prediction, and each
+/// metric's outcome. The table is as wide as the terminal, or 100 columns if there is no terminal. Long values are
+/// truncated. Fields that do not fit are left out, and the table shows how many. Fields that the first metric reads
+/// come first, then the first field (usually the question), then the rest.
 pub struct ResultTable {
     columns: Vec<String>,
     rows: Vec<Vec<String>>,
@@ -39,7 +39,7 @@ pub struct ResultTable {
 }
 
 impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
-    /// Returns the first `rows` rows as a table, or all stored rows for `None`.
+    /// Returns a table of the first `rows` rows, or of all stored rows if `rows` is `None`.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;

@@ -11,16 +11,16 @@ use tokio::sync::Notify;
 
 use crate::evaluate::lock::lock;
 
-/// The state of a scorer's budget, shared by all its clones. All amounts are in millisatoshis.
+/// The state of a scorer's budget, which all clones of the scorer share. All amounts are in millisatoshis.
 ///
-/// `spent + reserved <= limit` always holds, unless a metric cost more than it declared. In that case, `overrun` is the
-/// excess, and a call starts only if the rest of the budget covers it.
+/// `spent + reserved <= limit` always holds, unless a metric costs more than it declared. In that case, `overrun` is
+/// the excess, and a call starts only if the remaining budget covers it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct BudgetReport {
-    /// The limit; if there is none, nothing is reserved.
+    /// The limit; `None` if there is none, in which case nothing is reserved.
     pub limit: Option<u64>,
-    /// The reported cost of calls, scored or failed.
+    /// The total reported cost of calls, whether they scored or failed.
     pub spent: u64,
     /// The amount reserved for calls in progress.
     pub reserved: u64,
@@ -210,7 +210,8 @@ impl Drop for Reservation<'_> {
     }
 }
 
-/// The calls and cost of one row, or of all rows of a run. Amounts are in millisatoshis; sums saturate.
+/// The calls and their cost for a single row, or for all rows of a run. All amounts are in millisatoshis, and sums
+/// saturate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Spending {
@@ -220,7 +221,8 @@ pub struct Spending {
     pub truth_calls_gated: u64,
     /// The declared maximum cost of the skipped calls.
     pub saved_msats: u64,
-    /// The reported cost of the calls of both tiers, scored or failed. A call that panicked reports none.
+    /// The total reported cost of the calls of both tiers, whether they scored or failed. A call that panicked reports
+    /// no cost.
     pub spent_msats: u64,
     /// The amount reserved for calls; 0 if there is no budget.
     pub reserved_msats: u64,

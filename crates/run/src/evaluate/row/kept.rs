@@ -91,11 +91,11 @@ pub(crate) struct RunStore<G, P> {
     totals: [AtomicU64; 3],
 }
 
-/// What a run took from its store and what it paid for.
+/// Counts of the results that a run took from its store and of those that it paid for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreUse {
-    /// The number of rows that cost nothing, because the store had all their paid results.
+    /// The number of rows that cost nothing because the store had all their paid results.
     pub rows_as_before: u64,
     /// The number of results taken from the store: model replies, program outputs and evaluations by metrics with a
     /// cost.

@@ -3,12 +3,12 @@
 use crate::contract::{MetricScore, Outcome, Part, ProgramRun, Scored};
 use crate::stats::Moments;
 
-/// One of several evaluations of a row: the prediction, the record of the program's run, and the outcomes.
+/// One repeat of a row: the prediction, the record of the program's run, and the outcomes.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Repeat<P> {
     pub(crate) pred: RepeatPred<P>,
-    /// Trace, usage and latency of the program; `None` if the row came with its prediction or the program failed.
+    /// The trace, usage and latency of the program; `None` if the row came with a prediction or the program failed.
     pub run: Option<Box<ProgramRun>>,
     /// The outcome of each metric, in the order of the metrics.
     pub outcomes: Vec<Outcome>,

@@ -18,9 +18,9 @@ use crate::contract::dedup::Memo;
 use crate::contract::{MetricCall, Outcome, Program, ProgramRun, RepeatNumber, Settings};
 use crate::evaluate::lock::lock;
 
-/// The number of the current rollout, from 0. [`Scorer::run`](crate::Scorer::run) sets it for the program:
-/// `Settings::get::<RolloutNumber>()`. If your program has a cache or a seed, make it depend on this number; otherwise
-/// all rollouts are the same.
+/// The zero-based number of the current rollout. [`Scorer::run`](crate::Scorer::run) sets this number, and the program
+/// reads it with `Settings::get::<RolloutNumber>()`. If your program has a cache or a seed, make the cache key or seed
+/// depend on this number; otherwise, all rollouts are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RolloutNumber(pub usize);
 

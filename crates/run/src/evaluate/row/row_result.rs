@@ -7,31 +7,33 @@ use super::repeats::{Repeat, RepeatPred};
 use crate::contract::{Example, Fields, Origin, Outcome, Pair, Prediction, ProgramRun};
 use crate::evaluate::input::{Input, ListedRow, RowDetails};
 
-/// One row of a result.
+/// One row of an [`EvaluationResult`](crate::EvaluationResult).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct RowResult<G = Example, P = Prediction> {
-    /// The row's id from its source, or its position: from 1 in a file, from 0 in memory.
+    /// The row's id from its source. If the row has none, this is its position, counted from 1 in a file and from 0 in
+    /// memory.
     pub id: String,
     /// `true` if the row has no id of its own and `id` is its position.
     pub is_positional: bool,
     /// The labelled example.
     pub gold: Arc<G>,
-    /// The prediction; `None` if the program failed. With repeats, the first prediction that the program returned.
+    /// The prediction; `None` if the program failed. With repeats, this is the first prediction that the program
+    /// returned.
     pub pred: Option<P>,
-    /// Trace, usage and latency of the program; `None` if the program failed, or if the row came with its prediction
-    /// and without these.
+    /// The trace, usage and latency of the program; `None` if the program failed, or if the row came with a prediction
+    /// but without these values.
     pub run: Option<Box<ProgramRun>>,
     /// The outcome of each metric, in the order of the metrics. With [repeats](crate::EvaluateBuilder::repeats), each
     /// score is the mean over the repeats.
     pub outcomes: Vec<Outcome>,
-    /// The evaluations of the row, if there are several.
+    /// The repeats of the row; empty if the row was evaluated only once.
     pub repeats: Vec<Repeat<P>>,
     /// All other fields of the row.
     pub attributes: Fields,
     /// The file and line of the row, if it comes from a file.
     pub origin: Option<Origin>,
-    /// The backtraces of panics, if `provide_traceback` is set.
+    /// The backtraces of panics, if [`provide_traceback`](crate::FailureSettings::provide_traceback) is set.
     pub traceback: Option<String>,
     /// The rollouts and what they cost, in a run with a gate.
     pub(crate) gated: Option<Box<Gated>>,
@@ -193,7 +195,8 @@ impl<G, P> RowResult<G, P> {
             .chain(self.repeats.iter().flat_map(|repeat| &repeat.outcomes))
     }
 
-    /// Returns the prediction that a repeat evaluated; `None` if its program failed, or if the row has fewer repeats.
+    /// Returns the prediction of a repeat; `None` if the program failed in that repeat, or if the row has fewer
+    /// repeats.
     pub fn pred_of_repeat(&self, number: usize) -> Option<&P> {
         match &self.repeats.get(number)?.pred {
             RepeatPred::OfRow => self.pred.as_ref(),

@@ -1,6 +1,6 @@
-//! Which rows an expensive metric judges.
+//! The sample of rows that an expensive metric judges.
 
-/// The rows that a metric set with [`EvaluateBuilder::truth`](crate::EvaluateBuilder::truth) judges.
+/// A sample of the rows, for a metric that you add with [`EvaluateBuilder::truth`](crate::EvaluateBuilder::truth).
 ///
 /// ```
 /// use dsrs_metrics::runs::Sample;
@@ -14,13 +14,14 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Samples this many rows, at least 10.
+    /// Creates a sample of this many rows, which must be at least 10.
     pub fn rows(rows: u64) -> Self {
         Self { rows, by: None }
     }
 
-    /// Samples the rows in proportion from strata of another metric of the run, its proxy. The strata are the proxy's
-    /// verdicts, or fifths of its scores. The closer the proxy follows the truth, the narrower the interval.
+    /// Sets the proxy: a different metric of the run by which the sample is stratified. The strata are the proxy's
+    /// verdicts, or fifths of its scores, and each stratum is sampled in proportion to its size. The more closely the
+    /// proxy follows the truth, the narrower the interval.
     #[must_use]
     pub fn stratified_by(self, proxy: impl Into<String>) -> Self {
         let by = Some(proxy.into());

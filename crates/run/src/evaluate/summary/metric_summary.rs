@@ -13,7 +13,7 @@ use crate::messages::escape;
 use crate::stats::decimals::decimals;
 use crate::stats::{Histogram, Interval, Uncertainty};
 
-/// The summary of one metric, or of one of its named scores, over all rows.
+/// The summary of a metric, or of a named score of a metric, over all rows.
 ///
 /// Every row is counted in exactly one of `scored`, `failed`, `gated`, `skipped`, `abstained`, `not_needed`
 /// and `not_sampled`.
@@ -23,26 +23,27 @@ use crate::stats::{Histogram, Interval, Uncertainty};
 /// | `mean_scored` | values of scored rows | `scored` |
 /// | `mean` | the same, and `failure_score` for each failed row | `scored + failed` |
 ///
-/// Rows that are gated, skipped, abstained, not needed or not sampled are in neither mean, but the headline counts them. A scored row without a value
-/// for a named score counts as abstained for that score. Sums are exact, so no digit depends on the order in which rows
-/// finish.
+/// Rows that are gated, skipped, abstained, not needed or not sampled are in neither mean, but are counted in the
+/// headline. If a scored row has no value for a named score, it counts as abstained for that score. Sums are exact, so
+/// the result does not depend on the order in which rows finish.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MetricSummary {
     /// The metric's name; `NAME.PART` for one of several named scores.
     #[serde(skip)]
     pub name: String,
-    /// The score, in the range of the metric: the share of `true` in [0, 1] for a bool, the mean for a number, the
+    /// The score, in the range of the metric: the share of `true` for a bool (in [0, 1]), the mean for a number, or the
     /// score of all rows for a corpus metric. `None` if no row has a score, if the score of all rows is [not
-    /// defined](Self::not_defined), or if no prediction has a field that the metric reads.
+    /// defined](Self::not_defined), or if a field that the metric reads is missing from every prediction.
     pub score: Option<f64>,
-    /// The standard error and the 95% interval of [`score`](Self::score): Wilson's interval for a bool, and Student's t for
-    /// numbers, or Wilson's if [most are equal](crate::stats::Moments::uncertainty_within). It is cluster-robust if rows have
+    /// The standard error and the 95% interval of [`score`](Self::score). A bool has a Wilson interval. A number has a
+    /// Student's t interval, or a Wilson interval if [most scores are
+    /// equal](crate::stats::Moments::uncertainty_within). The interval is cluster-robust if rows have
     /// [groups](crate::StatisticsSettings::group_by), and BCa with a [bootstrap](crate::StatisticsSettings::bootstrap).
     /// Failed rows count as the failure score here too.
     #[serde(flatten)]
     pub uncertainty: Uncertainty,
-    /// The number of groups that have a row in the mean; `None` if rows have no groups.
+    /// The number of groups with at least one row in the mean; `None` if rows have no groups.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<u64>,
     /// The variance between the repeats of rows, if rows are evaluated [several times](crate::EvaluateBuilder::repeats);
@@ -53,68 +54,73 @@ pub struct MetricSummary {
     pub mean: Option<f64>,
     /// The mean over the scored rows.
     pub mean_scored: Option<f64>,
-    /// The kind of the scores: bools or numbers.
+    /// The kind of the scores, such as bools or numbers.
     pub kind: ScoreKind,
-    /// Rows with a score.
+    /// The number of rows with a score.
     pub scored: u64,
-    /// Rows whose program or metric failed.
+    /// The number of rows whose program or metric failed.
     pub failed: u64,
-    /// Rows rejected by a cheaper metric.
+    /// The number of rows that a cheaper metric rejected.
     pub gated: u64,
-    /// Rows not covered by the budget.
+    /// The number of rows that the budget did not cover.
     pub skipped: u64,
-    /// Rows on which the metric abstained. For a named score, this includes rows without a value for it.
+    /// The number of rows on which the metric abstained. For a named score, this includes scored rows without a value
+    /// for it.
     pub abstained: u64,
-    /// Rows that were not evaluated because the gates were decided before; see
+    /// The number of rows that were not evaluated because the gates had already been decided; see
     /// [`when_decided`](crate::StopSettings::when_decided).
     #[serde(skip_serializing_if = "is_zero")]
     pub not_needed: u64,
-    /// Rows that are not in the sample that the metric judged; see [`truth`](crate::EvaluateBuilder::truth).
+    /// The number of rows that are not in the sample that the metric judged; see
+    /// [`truth`](crate::EvaluateBuilder::truth).
     #[serde(skip_serializing_if = "is_zero")]
     pub not_sampled: u64,
     /// The estimate from the sample, which determines the [`score`](Self::score), [`mean`](Self::mean) and interval.
     /// `None` if the metric evaluated all rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<Box<TruthResult>>,
-    /// Rows that passed: true, or on the good side of the threshold. `None` if the metric has no verdict.
+    /// The number of rows that passed: those with `true`, or with a score on the good side of the threshold. `None` if
+    /// the metric has no verdict.
     pub passed: Option<u64>,
-    /// The cost of scored and failed rows, in millisatoshis; 0 for a named score.
+    /// The total cost of scored and failed rows, in millisatoshis; 0 for a named score.
     pub cost_msats: u64,
-    /// Rows that the judge scored offline, by token overlap instead of a model.
+    /// The number of rows that the judge scored offline, by token overlap instead of with a model.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_offline: u64,
-    /// Scored rows whose prediction lacks a field that the metric reads, or has `null` there; see
+    /// The number of scored rows whose prediction lacks a field that the metric reads, or has `null` in that field; see
     /// [`Scored::missing_fields`](dsrs_metrics_core::Scored::missing_fields).
     #[serde(skip_serializing_if = "is_zero")]
     pub missing: u64,
-    /// The number of rows that lack each field. A row may lack several fields.
+    /// The number of rows that lack each field, by field name. A row may lack several fields.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub missing_fields: BTreeMap<String, u64>,
-    /// The fields that no scored prediction has. Their names are wrong, so the metric has no headline.
+    /// The fields that the metric reads but no scored prediction has. If there are any, the metric has no headline,
+    /// because the names must be wrong.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown_fields: Vec<UnknownField>,
-    /// Rows scored by fewer judges than the panel has, because a judge returned no verdict.
+    /// The number of rows scored by only part of a panel, because a judge returned no verdict.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_in_part: u64,
-    /// Rows judged by part of a panel that sets no `quorum`, so losing a judge was not explicitly allowed.
+    /// The number of rows scored by only part of a panel that does not set a `quorum`, so losing a judge was not
+    /// explicitly allowed.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_without_quorum: u64,
     /// The models that answered for the judges of the metric and its components, as their providers reported them. At
-    /// most 100 are listed, ordered by judge, model and fingerprint. Only replies for rows with a score count.
+    /// most 100 are listed, ordered by judge, model and fingerprint. Only replies for scored rows are counted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub judged_by: Vec<JudgedBy>,
     /// The number of replies from models that [`judged_by`](Self::judged_by) does not name.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_by_others: u64,
-    /// The corpus-level score over all scored rows, such as corpus BLEU or micro F1. Set if the metric returns
+    /// The corpus-level score over all scored rows, such as corpus BLEU or micro F1. `None` unless the metric returns
     /// [counts](dsrs_metrics_core::CorpusCounts) and this score differs from the mean. Rows without a score are not
     /// included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corpus: Option<f64>,
-    /// Why the rows of a corpus metric determine no score.
+    /// The reason why a corpus metric has no score for these rows, if it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_defined: Option<String>,
-    /// The distribution of the scores, if they are numbers in a finite range; `None` for a named score.
+    /// The distribution of the scores, if the scores are numbers in a finite range; `None` for a named score.
     #[serde(skip)]
     pub histogram: Option<Histogram>,
     /// The error of the first judge that returned no verdict, in input order.
@@ -145,7 +151,7 @@ impl MetricSummary {
         self.scored + self.failed + unscored + self.not_needed + self.not_sampled
     }
 
-    /// Returns [`score`](Self::score) times 100, unrounded: a percentage if the range of the metric is [0, 1].
+    /// Returns [`score`](Self::score) times 100, unrounded. This is a percentage if the range of the metric is [0, 1].
     pub fn percent(&self) -> Option<f64> {
         self.score.map(|score| 100.0 * score)
     }

@@ -21,21 +21,21 @@ const SHOWN_PARTS: usize = 20;
 /// The result of an evaluation: the score, the rows, and a summary per metric.
 ///
 /// `Display` shows the headline of every metric and of its first 20 named scores, with intervals and denominators, and
-/// the first error if every row failed. `{:#}` adds a histogram for numbers in a finite range. `Debug` shows the score
-/// and the number of rows. Neither prints rows.
+/// the first error if every row failed. `{:#}` adds a histogram for metrics with numbers in a finite range. `Debug`
+/// shows the score and the number of rows. Neither format prints rows.
 #[derive(Clone, PartialEq)]
 #[must_use]
 #[non_exhaustive]
 pub struct EvaluationResult<G = Example, P = Prediction> {
-    /// The score of the first metric, in its range: the mean (for a bool, the share of `true` in [0, 1]) or one score
-    /// of all rows. `None` if no row has a score, or if no prediction has a field that the metric reads (see
-    /// [`MetricSummary::unknown_fields`]).
+    /// The score of the first metric, in the metric's range: the mean over rows (for a bool, the share of `true`, in
+    /// [0, 1]), or a single score of all rows. `None` if no row has a score, or if a field that the metric reads is
+    /// missing from every prediction (see [`MetricSummary::unknown_fields`]).
     pub score: Option<f64>,
     /// The rows in input order; empty with `keep_results(false)`.
     pub results: Vec<RowResult<G, P>>,
-    /// The summary of each metric, followed by those of its named scores.
+    /// The summaries of the metrics. Each metric is followed by its named scores.
     pub metrics: Vec<MetricSummary>,
-    /// Tokens, cost and latency of the program, over all rows.
+    /// The tokens, cost and latency of the program, over all rows.
     pub program: ProgramTotals,
     /// The number of finished rows.
     pub rows: u64,
@@ -43,23 +43,24 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub failed_rows: u64,
     /// The location and error of the first failed row, in input order.
     pub first_error: Option<String>,
-    /// Why the evaluation ended: with all rows evaluated, or early.
+    /// The reason why the evaluation ended, such as that all rows were evaluated.
     pub ending: Ending,
-    /// How long the run took.
+    /// The duration of the run.
     pub elapsed: Duration,
-    /// The message of the first observer that panicked; it was not called again.
+    /// The message of the first observer that panicked, if any. An observer that panics is not called again.
     pub observer_error: Option<String>,
-    /// The number of rows without a value for the [`group`](crate::StatisticsSettings::group) field; each is a group of
-    /// its own. 0 if rows have no groups.
+    /// The number of rows without a value for the [`group`](crate::StatisticsSettings::group) field. Each of these rows
+    /// counts as a group of its own. 0 if rows have no groups.
     pub without_group: u64,
-    /// What decided the gates of [`when_decided`](crate::StopSettings::when_decided), if it was set.
+    /// The gates of [`when_decided`](crate::StopSettings::when_decided) and their verdicts, if you set any.
     pub early: Option<EarlyResult>,
-    /// What the run took from its store, if it has one.
+    /// Counts of the results taken from the store, if the run has a store.
     pub store: Option<StoreUse>,
-    /// The mappings of [`score_files`](crate::Evaluate::score_files) whose path no row has, if all rows were read.
+    /// The mappings of [`score_files`](crate::Evaluate::score_files) whose paths were not found in any row; empty
+    /// unless all rows were read.
     pub unused_mappings: Vec<Mapping>,
-    /// Notes on the files of [`score_files`](crate::Evaluate::score_files), such as the delimiter that a header shows,
-    /// or how many rows a join with gold rows left out.
+    /// Notes on the files of [`score_files`](crate::Evaluate::score_files), such as the delimiter that was detected, or
+    /// the number of rows that a join with gold rows left out.
     pub notes: Vec<String>,
     /// The manifest of the run: the identities of the metrics, the data files, the program.
     pub manifest: Box<Manifest>,
@@ -69,17 +70,17 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub(crate) reads: Vec<String>,
 }
 
-/// Why an evaluation ended. The result contains all finished rows in every case.
+/// The reason why an evaluation ended. The result contains all finished rows in every case.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Ending {
-    /// All rows were evaluated, and all result files written.
+    /// All rows were evaluated, and all result files were written.
     Complete,
     /// The number of failed rows reached `max_errors`.
     MaxErrors,
-    /// A stop was requested, by Ctrl-C or by `stop_when`.
+    /// A stop was requested by [`when`](crate::StopSettings::when) or by a signal such as Ctrl-C.
     Stopped,
-    /// The gates of [`when_decided`](crate::StopSettings::when_decided) were decided before the last row.
+    /// The gates of [`when_decided`](crate::StopSettings::when_decided) were decided before all rows were evaluated.
     Decided,
     /// A result file was created but could not be written.
     OutputFailed(EvaluateError),
@@ -111,7 +112,7 @@ impl fmt::Display for Ending {
 }
 
 impl<G, P> EvaluationResult<G, P> {
-    /// Returns the summary of the metric or named score `name`.
+    /// Returns the summary of the metric or named score with this name.
     pub fn metric(&self, name: &str) -> Option<&MetricSummary> {
         self.metrics.iter().find(|summary| summary.name == name)
     }
@@ -121,9 +122,9 @@ impl<G, P> EvaluationResult<G, P> {
         self.score.map(|score| 100.0 * score)
     }
 
-    /// Returns the rows as DSPy's triples: example, prediction, and score of the first metric. A failed row has the
-    /// failure score, and no prediction if its program failed. A gated, skipped or abstained row has no score. Empty
-    /// with `keep_results(false)`.
+    /// Returns the rows as triples of example, prediction and score of the first metric, as in DSPy. A failed row has
+    /// the failure score, and no prediction if the program failed. A gated, skipped or abstained row has no score. The
+    /// iterator is empty with `keep_results(false)`.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -156,7 +157,7 @@ impl<G, P> EvaluationResult<G, P> {
         self.failure_score
     }
 
-    /// Returns `true` if every row was evaluated and every file written.
+    /// Returns `true` if every row was evaluated and every result file was written.
     pub fn is_complete(&self) -> bool {
         self.ending == Ending::Complete
     }
@@ -169,8 +170,9 @@ impl<G, P> EvaluationResult<G, P> {
     /// Returns the score, or an error that explains why there is none.
     ///
     /// # Errors
-    /// Returns an error of the kind [`NothingScored`](EvaluateErrorKind::NothingScored) if no prediction has a field that
-    /// the metric reads, or if no row has a score; then with the error of the first failed row.
+    /// Returns an error of the kind [`NothingScored`](EvaluateErrorKind::NothingScored) if a field that the metric
+    /// reads is missing from every prediction, or if no row has a score. In the latter case, the error includes that of
+    /// the first failed row.
     pub fn try_score(&self) -> Result<f64, EvaluateError> {
         let nothing_scored =
             |message| EvaluateError::new(EvaluateErrorKind::NothingScored, message);
@@ -267,7 +269,7 @@ impl<G, P> fmt::Display for EvaluationResult<G, P> {
 }
 
 impl<G, P> EvaluationResult<G, P> {
-    /// Writes the headlines, and why the run ended early if it did.
+    /// Writes the headlines, and if the run ended early, the reason.
     #[doc(hidden)]
     pub fn fmt_headlines(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines = self.headlines(f.alternate());
@@ -301,22 +303,23 @@ impl<G, P> fmt::Debug for EvaluationResult<G, P> {
     }
 }
 
-/// Tokens, cost and latency of a program, summed over the rows of an evaluation. A failed program returns none of
-/// these, so its rows are not included.
+/// The tokens, cost and latency of a program, summed over the rows of an evaluation. Rows whose program failed are not
+/// included, because a failed program returns none of these.
 ///
 /// As JSON:
 /// `{"latency_s": .., "latency_rows": N, "input_tokens": .., "output_tokens": .., "cost_msats": .., "usage_rows": N}`.
-/// The latency is the one that the program itself returned, because measured latencies differ from run to run.
+/// The JSON includes only latencies that the program itself returned, because measured latencies differ from run to
+/// run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProgramTotals {
-    /// The usage over all rows; `None` if the program returned none. The cost is `None` if the cost of any row is
-    /// unknown.
+    /// The total usage over all rows; `None` if the program returned no usage. The cost is `None` if the cost of any
+    /// row is unknown.
     pub usage: Option<ProgramUsage>,
     /// The number of rows whose usage is known.
     pub usage_rows: u64,
-    /// The latency over all rows, measured or returned; `None` if no program was run. Rows run concurrently, so this is
-    /// not the duration of the evaluation.
+    /// The total latency over all rows, either measured or returned by the program; `None` if no program was run. Rows
+    /// run concurrently, so this is not the duration of the evaluation.
     pub latency: Option<Duration>,
     /// The number of rows whose latency is known.
     pub latency_rows: u64,
@@ -325,7 +328,7 @@ pub struct ProgramTotals {
 }
 
 impl ProgramTotals {
-    /// Returns the mean latency of a row, in seconds.
+    /// Returns the mean latency per row, in seconds.
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 rows")]
     pub fn mean_latency_s(&self) -> Option<f64> {
         Some(self.latency?.as_secs_f64() / self.latency_rows as f64)

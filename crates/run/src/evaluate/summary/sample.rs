@@ -1,4 +1,4 @@
-//! The values of one metric or named score over all rows, and how far their mean may be from the true mean.
+//! The values of a metric or named score over all rows, and the uncertainty of their mean.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -27,7 +27,7 @@ use crate::results::selected::Selected;
 /// The default number of random assignments in the permutation test.
 const DRAWS: u32 = 100_000;
 
-/// The settings of a comparison; returned by [`Comparison::builder`].
+/// Builds a [`Comparison`]. Returned by [`Comparison::builder`].
 #[derive(Debug, Clone, Default)]
 pub struct ComparisonBuilder {
     metrics: IndexSet<String>,
@@ -55,38 +55,38 @@ impl ComparisonBuilder {
     }
 
     setters! {
-        /// Compares only these metrics. `NAME.PART` is a named score or component of a metric, and `NAME.corpus` its
-        /// score of all rows, such as corpus BLEU. By default, all metrics and scores of all rows are compared, and
-        /// both runs must have the same metrics.
+        /// Sets the metrics to compare. `NAME.PART` is a named score or component of a metric, and `NAME.corpus` is the
+        /// metric's score of all rows, such as corpus BLEU. By default, all metrics and their scores of all rows are
+        /// compared, and both runs must have the same metrics.
         pub fn metrics(names: impl IntoIterator<Item = impl Into<String>>)
             => metrics = names.into_iter().map(Into::into).collect();
 
-        /// Sets the metrics for which lower scores are better, such as an error rate; each of them must be compared.
-        /// You need this only for runs without a manifest.
+        /// Sets the metrics for which lower scores are better, such as an error rate. Each of them must be one of the
+        /// compared metrics. You need this setting only for runs without a manifest.
         pub fn lower_is_better(names: impl IntoIterator<Item = impl Into<String>>)
             => lower_is_better = names.into_iter().map(Into::into).collect();
 
-        /// Sets the metrics to compare even though their identities differ, for example because of another judge or
-        /// threshold. By default, such a metric is not compared; see
+        /// Sets the metrics to compare even if their identities differ, for example because they have a different judge
+        /// or threshold. By default, such metrics are not compared; see
         /// [`IdentityComparison`](crate::results::IdentityComparison).
         pub fn allow_different(names: impl IntoIterator<Item = impl Into<String>>)
             => allow_different = names.into_iter().map(Into::into).collect();
 
         /// Sets whether a metric with the same version but different code counts as a different metric, which is not
-        /// compared. By default, it is compared, and a [note](crate::results::IdentityComparison::notes) says that its
-        /// code changed.
+        /// compared. By default, the metric is compared, and a [note](crate::results::IdentityComparison::notes) says
+        /// that the code changed.
         pub fn strict_identity(strict_identity: bool) => strict_identity = strict_identity;
 
-        /// Groups the rows by an attribute or by `gold.FIELD`. The interval and the test then account for similar rows
-        /// within a group, and each group is also compared on its own. A row where the field is missing or `null` is a
-        /// group of its own.
+        /// Sets the field by which rows are grouped: an attribute or `gold.FIELD`. The interval and the test then
+        /// account for the similarity of rows within a group, and each group is also compared on its own. A row whose
+        /// field is missing or `null` is a group of its own.
         pub fn group(field: impl Into<String>) => group = Some(field.into());
 
-        /// Sets whether rows that only one run has are left out instead of causing an error.
+        /// Sets whether rows that only one run has are left out. By default, such rows cause an error.
         pub fn only_paired(only_paired: bool) => only_paired = only_paired;
 
-        /// Requires a manifest. A run without a manifest is an error, because nothing says what it measured. An edited
-        /// result file or manifest is always an error.
+        /// Sets whether every run must have a manifest. If `true`, a run without a manifest is an error, because
+        /// nothing says what it measured. If a result file or its manifest was edited, that is always an error.
         ///
         /// ```
         /// use dsrs_metrics::results::Comparison;
@@ -105,20 +105,20 @@ impl ComparisonBuilder {
         pub fn require_identity(require_identity: bool) => require_identity = require_identity;
 
         /// Sets the number of random assignments in the permutation test. The default is 100,000, and at most 10,000
-        /// are used for a score of all rows. With few rows, all assignments are evaluated instead. With more than
-        /// 50,000 differences of similar size, the normal limit is used; see
+        /// are used for a score of all rows. If there are few rows, all possible assignments are evaluated instead. If
+        /// there are more than 50,000 differences of similar size, the normal limit is used; see
         /// [`permutation_limit`](crate::stats::permutation_limit).
         pub fn draws(draws: u32) => draws = Some(draws);
 
-        /// Sets whether pass or fail is tested with the mid-p value of McNemar's test instead of the exact one. The
+        /// Sets whether pass or fail is tested with the mid-p value of McNemar's test instead of the exact p-value. The
         /// mid-p value finds more differences but may slightly exceed the significance level; see
         /// [`mcnemar_mid_p`](crate::stats::mcnemar_mid_p).
         pub fn mid_p(mid_p: bool) => mid_p = mid_p;
 
-        /// Sets whether the test and the interval stay valid however often you look, instead of once: at runs that end
-        /// early, and again when more of their rows are evaluated. Rows are taken in the order of such runs, by the hash of
-        /// their ids and the [`seed`](Self::seed). It takes more rows than a single look; see
-        /// [`BettingTest`](crate::stats::BettingTest).
+        /// Sets whether the test and the interval stay valid no matter how often you compare the runs, for example
+        /// while more of their rows are evaluated. By default, they are valid for a single comparison. Rows are taken
+        /// in the same order as in runs that end early, by a hash of their ids and the [`seed`](Self::seed). A
+        /// sequential test needs more rows to detect a difference; see [`BettingTest`](crate::stats::BettingTest).
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;
@@ -146,30 +146,30 @@ impl ComparisonBuilder {
         /// ```
         pub fn sequential(sequential: bool) => sequential = sequential;
 
-        /// Sets the seed of the permutation test, and of the order of the rows in a sequential one; 0 by default.
+        /// Sets the seed of the permutation test, and of the order of rows in a sequential test. The default is 0.
         pub fn seed(seed: u64) => seed = seed;
 
-        /// Sets the maximum number of ids listed per metric as better, and as worse. By default, all ids are listed, at
-        /// about 60 bytes each.
+        /// Sets the maximum number of ids to list per metric, separately for better and for worse rows. By default, all
+        /// ids are listed, which takes about 60 bytes each.
         pub fn listed_rows(limit: usize) => listed_rows = Some(limit);
     }
 
-    /// Compares the second run with the first.
+    /// Compares the second run, `b`, with the first run, `a`.
     ///
-    /// A row is compared by a metric if each run scored it or failed on it. A failed row counts as the failure score,
+    /// A row is compared for a metric if it was scored or failed in each run. A failed row counts as the failure score,
     /// as in the run's headline, so failures never raise a mean. Rows that are gated, skipped or abstained in either
-    /// run are counted but not compared. A score of all rows has no failure score, so it excludes rows that failed in
+    /// run are counted but not compared. Scores of all rows have no failure score, so they exclude rows that failed in
     /// either run.
     ///
     /// # Errors
     /// Returns a [`ResultsError`] if the runs have different rows, data, metrics or groups, or if a failed row would
-    /// count as better than a scored one.
+    /// count as better than a scored row.
     pub fn of(&self, a: &Results, b: &Results) -> Result<Comparison, ResultsError> {
         self.of_scores(&self.scores(a)?, &self.scores(b)?)
     }
 
     /// Reads the ids, outcomes and values that this comparison needs from a result file. A row takes about 100 bytes of
-    /// memory, plus 24 for each metric.
+    /// memory, plus 24 bytes for each metric.
     ///
     /// ```
     /// use dsrs_metrics::results::{Comparison, Verdict};
@@ -201,7 +201,7 @@ impl ComparisonBuilder {
         self.read_named(NamedFile::from(file.as_ref()))
     }
 
-    /// Like [`read`](Self::read), for a file with a separate name for messages.
+    /// Like [`read`](Self::read), but messages use a separate file name.
     ///
     /// # Errors
     /// Returns the same errors as [`read`](Self::read).
@@ -223,7 +223,7 @@ impl ComparisonBuilder {
         }
     }
 
-    /// Like [`of`](Self::of), for scores that this builder's [`read`](Self::read) returned.
+    /// Like [`of`](Self::of), but takes the scores returned by this builder's [`read`](Self::read).
     ///
     /// # Errors
     /// Returns the same errors as [`of`](Self::of).

@@ -11,9 +11,9 @@ use crate::results::file::Results;
 use crate::results::{ResultOutcome, ResultRow, ResultScore, ResultsError};
 
 impl ComparisonBuilder {
-    /// Compares how close two runs are to labels. `metrics` has the closeness of the first run's rows, followed by that
-    /// of the same rows in the second run. A row that is right or wrong has a verdict. A difference from the label is a
-    /// number, and lower is better.
+    /// Compares how close two runs are to labels. `metrics` has the closeness of the first run's rows, followed by the
+    /// closeness of the same rows in the second run. If labels are verdicts, each row is right or wrong. If labels are
+    /// numbers, each row has a difference from its label, and lower is better.
     ///
     /// # Errors
     /// Returns a [`ResultsError`] if the runs have different rows, or if no row has a closeness.
@@ -81,7 +81,7 @@ fn of_side(
 }
 
 impl MetricComparison {
-    /// Returns a sentence that says which judge is closer to the labels.
+    /// Returns a sentence that states which judge is closer to the labels.
     #[doc(hidden)]
     pub fn closer_sentence(&self, [of_a, of_b]: [&str; 2]) -> String {
         let (it, unit) = (&self.overall, Unit(self.kind));

@@ -14,46 +14,48 @@ use crate::stats::{
     score_difference,
 };
 
-/// The difference between two runs over the compared rows: of their means, or of their scores of all rows.
+/// The difference between two runs over the compared rows: between their means, or between their scores of all rows.
 ///
-/// Means of pass or fail are shares in [0, 1]. A figure that cannot be computed is `None`. For a score of all rows,
-/// single rows have no score, so `wins` and `losses` are 0 and `ties` counts the rows with equal contributions.
+/// For pass or fail, means are shares in [0, 1]. A figure that cannot be computed is `None`. With a score of all rows,
+/// single rows have no score, so `wins` and `losses` are 0, and `ties` counts the rows with equal contributions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PairedDifference {
-    /// The number of rows.
+    /// The number of compared rows.
     pub n: u64,
-    /// The number of groups, if interval and test are by group.
+    /// The number of groups, if the interval and the test are computed by group.
     #[serde(rename = "clusters", skip_serializing_if = "Option::is_none")]
     pub clusters: Option<u64>,
-    /// The mean of the first run, or its score of all rows.
+    /// The first run's mean, or its score of all rows.
     pub a: Option<f64>,
-    /// The mean of the second run, or its score of all rows.
+    /// The second run's mean, or its score of all rows.
     pub b: Option<f64>,
-    /// The second minus the first. `None` if there are no rows, if a score is above 1e150 in magnitude, or if a score
-    /// of all rows is unknown.
+    /// The difference `b - a`. `None` if there are no rows, if a score is above 1e150 in magnitude, or if a score of
+    /// all rows is unknown.
     pub difference: Option<f64>,
-    /// The standard error of the difference: of the mean difference between rows, or cluster-robust by group. For a
-    /// score of all rows, from the paired bootstrap (Koehn 2004).
+    /// The standard error of the difference, which is cluster-robust if rows are grouped. For a score of all rows, it
+    /// is computed with the paired bootstrap (Koehn 2004).
     pub stderr: Option<f64>,
-    /// The 95% interval of the difference: Tango's for pass or fail, otherwise Student's t, or Wilson's if [most rows
-    /// are equal](Moments::uncertainty_within). For a score of all rows, from the same bootstrap.
+    /// The 95% interval of the difference. Pass or fail has Tango's interval. Numbers have a Student's t interval, or a
+    /// Wilson interval if [most rows are equal](Moments::uncertainty_within). A score of all rows has an interval from
+    /// the paired bootstrap.
     pub ci95: Option<Interval>,
     /// The two-sided p-value of `test`; `None` if `difference` is `None`.
     pub p_value: Option<f64>,
-    /// The test of whether the runs are equally good.
+    /// The test that the p-value is from.
     pub test: DifferenceTest,
-    /// The rows in which the second run is better.
+    /// The number of rows in which the second run is better.
     pub wins: u64,
-    /// The rows in which the second run is worse.
+    /// The number of rows in which the second run is worse.
     pub losses: u64,
-    /// The rows with the same score, [up to rounding](score_difference).
+    /// The number of rows with the same score in both runs, [up to rounding](score_difference).
     pub ties: u64,
 }
 
 impl PairedDifference {
-    /// Returns `true` if studies of this size would detect such a difference less than 80% of the time, at the 5%
-    /// level. A difference that is significant anyway is probably smaller than it seems.
+    /// Returns `true` if a comparison of this size has a power below 80%: at the 5% level, it would detect a difference
+    /// this large less than 80% of the time. If the difference is significant anyway, it is probably smaller than it
+    /// seems.
     pub fn has_low_power(&self) -> bool {
         let (Some(difference), Some(stderr)) = (self.difference, self.stderr) else {
             return false;
@@ -62,7 +64,7 @@ impl PairedDifference {
     }
 }
 
-/// A test for paired runs.
+/// The statistical test used to compare paired runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DifferenceTest {
@@ -70,19 +72,19 @@ pub enum DifferenceTest {
     McnemarExact,
     /// The mid-p value of McNemar's test; see [`mcnemar_mid_p`](crate::stats::mcnemar_mid_p).
     McnemarMidP,
-    /// The permutation test over all sign assignments, or for a score of all rows, over all ways to swap the runs'
-    /// results.
+    /// The permutation test over all sign assignments. For a score of all rows, the test covers all ways to swap the
+    /// runs' results.
     PermutationExact,
     /// The permutation test over this many random assignments.
     Permutation(u64),
-    /// The normal limit of the permutation test, for very many rows; see
+    /// The normal limit of the permutation test, used if there are very many rows; see
     /// [`permutation_limit`](crate::stats::permutation_limit).
     PermutationLimit,
-    /// Two bets on every row, one for each run; see [`BettingTest`]. The p-value is twice the inverse of the larger capital,
-    /// and valid however often you look.
+    /// The test by betting, with two bets on every row, one for each run; see [`BettingTest`]. The p-value is twice the
+    /// inverse of the larger capital, and stays valid no matter how often you compare the runs.
     Betting,
-    /// The p-value that belongs to the interval of [`sampled_difference`](crate::stats::sampled_difference), for a metric
-    /// that judged a sample of the rows.
+    /// The test that corresponds to the interval of [`sampled_difference`](crate::stats::sampled_difference), used if
+    /// the metric judged only a sample of the rows.
     PredictionPowered,
 }
 

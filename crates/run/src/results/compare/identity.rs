@@ -1,4 +1,4 @@
-//! What two runs measured, compared through their manifests.
+//! Compares what two runs measured, based on their manifests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -15,25 +15,25 @@ use crate::results::error::ResultsError;
 use crate::results::file::Results;
 use crate::results::run::Run;
 
-/// What two runs measured, compared through their [manifests](crate::results::Manifest).
+/// A comparison of what two runs measured, based on their [manifests](crate::results::Manifest).
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct IdentityComparison {
-    /// Why the identity of a run is unknown, in which case its metrics are compared by name alone. `None` if the run
-    /// has a manifest.
+    /// The reason why the identity of a run is unknown; `None` if the run has a manifest. If an identity is unknown,
+    /// metrics are compared by name alone.
     pub unknown: Sides<Option<String>>,
     /// The metrics whose identities differ. They are not compared unless you [allow
     /// it](crate::results::ComparisonBuilder::allow_different).
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub different: IndexMap<String, MetricDifference>,
-    /// Other differences between the runs, one sentence each: data files, label, repeats, version of the library,
-    /// fingerprints of the models that answered for a judge, and the code of a metric unless the comparison is
-    /// [strict](crate::results::ComparisonBuilder::strict_identity).
+    /// Other differences between the runs, one sentence each. They can be in the data files, the label, the repeats,
+    /// the version of the library, the fingerprints of the models that answered for a judge, or the code of a metric,
+    /// unless the comparison is [strict](crate::results::ComparisonBuilder::strict_identity).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// How a metric in one run differs from the metric with the same name in another run.
+/// The differences between two metrics that have the same name in different runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MetricDifference {
@@ -121,7 +121,7 @@ impl IdentityComparison {
         }
     }
 
-    /// Returns the metrics that are not compared because they differ.
+    /// Returns the metrics that are not compared because their identities differ.
     pub fn not_compared(&self) -> impl Iterator<Item = (&str, &MetricDifference)> {
         let different = self
             .different

@@ -5,8 +5,8 @@ use super::text::table_cells;
 use crate::results::markdown::{escaped, table};
 
 impl Comparison {
-    /// Returns the comparison as Markdown: the runs, a table of the metrics, and a sentence for each. Metric and file
-    /// names are escaped.
+    /// Returns the comparison as Markdown: the runs, a table of the metrics, and a sentence for each metric. Metric and
+    /// file names are escaped.
     pub fn markdown(&self) -> String {
         let mut rows = table_cells("metric", &self.lines()).into_iter();
         let header = rows.next().unwrap_or_default();

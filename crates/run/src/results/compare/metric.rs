@@ -18,11 +18,11 @@ use crate::stats::holm;
 /// The level of the tests.
 const LEVEL: f64 = 0.05;
 
-/// The comparison of two runs by one metric.
+/// The comparison of two runs for a single metric.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MetricComparison {
-    /// The metric; or `NAME.PART` for a named score or component, or `NAME.corpus` for its score of all rows.
+    /// The name of the metric: `NAME.PART` for a named score or component, and `NAME.corpus` for a score of all rows.
     #[serde(skip)]
     pub name: String,
     /// The difference over all rows that are compared.
@@ -32,42 +32,43 @@ pub struct MetricComparison {
     pub p_adjusted: Option<f64>,
     /// The conclusion from the adjusted p-value.
     pub verdict: Verdict,
-    /// Why there is no test, if there is none.
+    /// The reason why there is no test, if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_tested: Option<String>,
-    /// The kind of the scores: pass or fail (or shares of repeats that pass), numbers, or one score of all rows.
+    /// The kind of the scores: pass or fail (or shares of repeats that pass), numbers, or a single score of all rows.
     pub kind: ScoreKind,
-    /// The direction in which scores are better.
+    /// The direction in which scores improve.
     pub direction: Direction,
-    /// The compared rows that failed. They count as the failure score. 0 for a score of all rows.
+    /// The number of compared rows that failed, which count as the failure score. 0 for a score of all rows.
     pub failed: Sides<u64>,
     /// The score that a failed row counts as.
     pub failure_score: f64,
-    /// The difference over the rows that both runs scored, if some failed.
+    /// The difference over the rows that both runs scored, if some compared rows failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scored_in_both: Option<PairedDifference>,
-    /// What the difference is estimated from, if a run judged only a sample of its rows.
+    /// The sample that the difference is estimated from, if a run judged only a sample of its rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<SampledRows>,
-    /// The number of common rows that are not compared because a run neither scored them nor failed on them, unless they
-    /// are outside of its sample.
+    /// The number of common rows that are not compared because at least one run neither scored them nor failed on them.
+    /// Rows outside a run's sample are not counted.
     pub not_compared: u64,
     /// The mean difference if rows that only one run scored counted as failures of the other.
     #[serde(skip)]
     pub(crate) difference_with_lost: Option<f64>,
-    /// The number of rows that are not compared, by outcome.
+    /// The number of rows that are not compared, by their outcome in each run.
     pub without_score: Sides<BTreeMap<&'static str, u64>>,
-    /// The rows in which the second run is better, largest difference first, at most
-    /// [`listed_rows`](super::ComparisonBuilder::listed_rows). `wins` counts them all.
+    /// The ids of the rows in which the second run is better, largest difference first. At most
+    /// [`listed_rows`](super::ComparisonBuilder::listed_rows) ids are listed, but `wins` counts all of these rows.
     pub better_rows: Vec<String>,
-    /// The rows in which the second run is worse, largest difference first, up to the same limit. `losses` counts them all.
+    /// The ids of the rows in which the second run is worse, largest difference first, up to the same limit. `losses`
+    /// counts all of these rows.
     pub worse_rows: Vec<String>,
-    /// The difference in each group, in the order of the first run.
+    /// The comparison of each group, in the order of the groups in the first run.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub groups: IndexMap<String, GroupComparison>,
 }
 
-/// The comparison of the rows of one group.
+/// The comparison of two runs over the rows of a group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GroupComparison {
@@ -80,7 +81,7 @@ pub struct GroupComparison {
     pub verdict: Verdict,
 }
 
-/// What a comparison concludes about the second run.
+/// The conclusion of a comparison about the second run.
 ///
 /// Serializes as its name: `better`, `worse`, `unchanged`, `no_difference`, `not_enough_rows` or `not_tested`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,13 +91,13 @@ pub enum Verdict {
     Better,
     /// The second run is worse: the adjusted p-value is below 0.05.
     Worse,
-    /// No row changed. The interval shows which differences the rows rule out.
+    /// No row changed. The interval shows how large a difference could still be.
     Unchanged,
     /// There is no significant difference. This is not evidence that the runs are equal.
     NoDifference,
-    /// With so few rows or groups, no p-value can be below 0.05.
+    /// There are so few rows or groups that no p-value can be below 0.05.
     NotEnoughRows {
-        /// The minimum number of rows or groups that would be enough.
+        /// The minimum number of rows or groups for a p-value below 0.05.
         needed: u64,
     },
     /// The difference or its test cannot be computed; see [`MetricComparison::not_tested`].
@@ -250,7 +251,7 @@ impl MetricComparison {
 }
 
 impl MetricComparison {
-    /// Returns the number of rows that only one of the runs scored or failed on. They are not compared.
+    /// Returns the number of rows that have a score or failed in only one of the runs. These rows are not compared.
     pub fn scored_in_one(&self) -> u64 {
         let without: u64 = [&self.without_score.a, &self.without_score.b]
             .into_iter()

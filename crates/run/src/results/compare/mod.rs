@@ -48,8 +48,8 @@ pub(super) fn check_rows(a: &RunScores, b: &RunScores) -> Result<(), ResultsErro
     pairs::Pairs::of(a, b, true).map(|_| ())
 }
 
-/// The comparison of run B with run A, for each metric. `Display` shows a table and one sentence per metric; as JSON,
-/// it has every figure.
+/// A comparison of run B with run A, for each metric. `Display` shows a table and one sentence per metric; the JSON
+/// form contains every figure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Comparison {
@@ -60,22 +60,23 @@ pub struct Comparison {
     pub b: RunTotals,
     /// The number of rows in both runs.
     pub paired: u64,
-    /// `true` if rows have no ids and are paired by position. Each pair has the same gold row.
+    /// `true` if rows have no ids and are paired by position. The two rows of a pair have the same gold row.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub paired_by_position: bool,
-    /// The ids of rows that only the first run has. They are not compared.
+    /// The ids of the rows that only the first run has. These rows are not compared.
     pub only_in_a: Vec<String>,
-    /// The ids of rows that only the second run has. They are not compared.
+    /// The ids of the rows that only the second run has. These rows are not compared.
     pub only_in_b: Vec<String>,
     /// The field that rows are grouped by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// The number of rows where that field is missing or `null`. Each is a group of its own, without a comparison.
+    /// The number of rows whose group field is missing or `null`. Each of these rows is a group of its own, and is not
+    /// compared on its own.
     #[serde(skip_serializing_if = "is_zero")]
     pub without_group: u64,
     /// The seed of the permutation tests and of the bootstrap.
     pub seed: u64,
-    /// What the runs measured, and the metrics that differ and are therefore not compared.
+    /// The comparison of what the runs measured, including the metrics that are not compared because they differ.
     pub identity: IdentityComparison,
     /// The compared metrics, in the order you selected them, or in the first run's order if you didn't.
     #[serde(serialize_with = "metric::by_name")]
@@ -95,12 +96,12 @@ impl Comparison {
         Self::builder().of(a, b)
     }
 
-    /// Returns a builder, to select metrics, groups or rows.
+    /// Returns a builder, which lets you select metrics, groups or rows.
     pub fn builder() -> ComparisonBuilder {
         ComparisonBuilder::default()
     }
 
-    /// Returns the comparison of a metric.
+    /// Returns the comparison of the metric with this name.
     pub fn metric(&self, name: &str) -> Option<&MetricComparison> {
         self.metrics.iter().find(|metric| metric.name == name)
     }
@@ -151,7 +152,7 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
     /// ```
     ///
     /// # Errors
-    /// Returns a [`ResultsError`] if the runs have different rows or metrics, or kept no rows.
+    /// Returns a [`ResultsError`] if the runs have different rows or metrics, or if a run kept no rows.
     pub fn compare<H: Serialize, Q: Serialize>(
         &self,
         later: &EvaluationResult<H, Q>,
@@ -160,9 +161,10 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
         Comparison::of(&a.with_name("A"), &b.with_name("B"))
     }
 
-    /// Compares this run with an earlier one, read from its result file. Rows are matched by id, so read the devset
-    /// from a file with [`devset`](crate::EvaluateBuilder::devset) or set [`row_id`](crate::EvaluateBuilder::row_id). If
-    /// the file has no manifest, its failed rows count as this run's failure score.
+    /// Compares this run with an earlier run, which is read from a result file. Rows are matched by id, so read the
+    /// devset from a file with [`devset`](crate::EvaluateBuilder::devset) or set
+    /// [`row_id`](crate::EvaluateBuilder::row_id). If the result file has no manifest, its failed rows count as this
+    /// run's failure score.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;

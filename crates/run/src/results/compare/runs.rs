@@ -1,4 +1,4 @@
-//! Cost, tokens and time of a run.
+//! The cost, tokens and time of a run.
 
 use serde::Serialize;
 
@@ -20,11 +20,11 @@ impl<T> From<[T; 2]> for Sides<T> {
     }
 }
 
-/// A run's rows and what they cost, over the rows that both runs have.
+/// A run's totals: its number of rows, and the latency, tokens and cost of the rows that both runs have.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RunTotals {
-    /// The file, or the name of the results.
+    /// The path of the file, or the name of the results.
     pub name: String,
     /// The program's label, from the manifest of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,19 +32,19 @@ pub struct RunTotals {
     /// The names of the data files, from the manifest of the run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<String>,
-    /// All rows of the run.
+    /// The number of all rows of the run.
     pub rows: u64,
-    /// The mean latency of the program over the rows that have one, in seconds.
+    /// The mean latency of the program, in seconds, over the rows whose latency is known.
     pub latency_s: Option<f64>,
     /// The number of rows whose latency is known.
     pub latency_rows: u64,
-    /// The tokens in the prompts of the program.
+    /// The number of tokens in the program's prompts.
     pub input_tokens: Option<u64>,
-    /// The tokens in the replies to the program.
+    /// The number of tokens in the replies to the program.
     pub output_tokens: Option<u64>,
     /// The number of rows whose token counts are known.
     pub usage_rows: u64,
-    /// The program's cost in millisatoshis; `None` if a row with tokens has an unknown cost.
+    /// The program's cost in millisatoshis; `None` if the cost of a row with tokens is unknown.
     pub cost_msats: Option<u64>,
     /// The cost of all metrics of the run, in millisatoshis.
     pub metric_cost_msats: u64,

@@ -1,4 +1,4 @@
-//! The difference in a metric that judged only a sample of the rows, estimated for all of them.
+//! Estimates the difference over all rows for a metric that judged only a sample of the rows.
 
 use serde::Serialize;
 
@@ -17,16 +17,16 @@ use crate::stats::{
 /// The minimum number of rows that both runs judged.
 const MIN_ROWS: usize = 10;
 
-/// What a difference is estimated from, if a run judged only a sample of its rows.
+/// The sample that a difference is estimated from, if a run judged only a sample of its rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SampledRows {
-    /// All rows of both runs. `n` counts those that both runs judged.
+    /// The number of rows in both runs. `n` counts only the rows that both runs judged.
     pub rows: u64,
-    /// The metric whose differences in all rows are used, if any.
+    /// The proxy: the metric whose differences in all rows are used for the estimate, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// The number of rows whose judgement alone would give an interval as narrow.
+    /// The number of rows that both runs would have to judge for an equally narrow interval without a proxy.
     pub worth: f64,
 }
 

@@ -280,7 +280,8 @@ pub(crate) fn about(rows: u64) -> String {
 }
 
 impl MetricComparison {
-    /// Returns the result as a sentence: which run is better by how much, or that there is no significant difference.
+    /// Returns the result as a sentence, which states which run is better and by how much, or that there is no
+    /// significant difference.
     ///
     /// ```
     /// use dsrs_metrics::results::{Comparison, Results};

@@ -1,4 +1,4 @@
-//! Facts with one value for each run: what the runs measured, according to their manifests, and their cost and time.
+//! Facts with one value per run: what the runs measured, according to their manifests, and their cost and time.
 
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What several sections of the page show: labels of runs, counts, metrics.
+//! Text that several sections of the page share: labels of runs, counts and metrics.
 
 use serde_json::{Value, json};
 

@@ -54,11 +54,11 @@ const SCRIPT: &str = concat!(
 );
 
 impl HtmlReport<'_> {
-    /// Renders the page.
+    /// Returns the report as an HTML page.
     ///
     /// # Errors
-    /// Returns a [`ResultsError`] if no row has the group field, or if two runs cannot be compared because they have no
-    /// row in common or different gold rows.
+    /// Returns a [`ResultsError`] if no row has the group field, or if the two runs cannot be compared because they
+    /// have no rows in common or different gold rows.
     pub fn to_html(&self) -> Result<String, ResultsError> {
         let group = self.group.as_deref();
         let runs = self.runs.iter().map(|run| run.totals(group));
@@ -102,7 +102,7 @@ impl HtmlReport<'_> {
     /// Writes the page to a file atomically: the file appears only once it is complete.
     ///
     /// # Errors
-    /// Returns the errors of [`to_html`](Self::to_html), and an error if the file cannot be written.
+    /// Returns the same errors as [`to_html`](Self::to_html), and an error if the file cannot be written.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), ResultsError> {
         let path = path.as_ref();
         let html = self.to_html()?;

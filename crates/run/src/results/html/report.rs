@@ -9,17 +9,17 @@ use crate::messages::{escape, suggest};
 use crate::results::run::is_lower_better;
 use crate::results::{Results, ResultsError};
 
-/// A report on one or two runs as a self-contained HTML file. It shows scores with 95% intervals and denominators,
-/// distributions, groups, cost and time, and a table of the rows with search, filters, word diff, feedback and
-/// metadata.
+/// A report on one or two runs, as a self-contained HTML file. The report shows scores with 95% intervals and
+/// denominators, distributions, groups, cost and time, and a table of the rows with search, filters, word diffs,
+/// feedback and metadata.
 ///
-/// The table shows at most 20,000 rows. If there are more, it keeps those whose outcome or verdict changed, those that
-/// failed, those with the worst scores, and a sample of the rest; the page says how many of each. All other figures
-/// cover all rows.
+/// The table shows at most 20,000 rows. If there are more, it shows the rows whose outcome or verdict changed, the
+/// failed rows, the rows with the worst scores, and a sample of the rest; the page says how many there are of each. All
+/// other parts of the report cover all rows.
 ///
-/// The file makes no requests. Strings from rows are shown as text, even if they contain HTML, and are shortened beyond
+/// The page makes no requests. Strings from rows are shown as text, even if they contain HTML, and are truncated to
 /// 20,000 characters. In a mean, a failed row counts as the [failure score](Results::with_failure_score); gated,
-/// skipped and abstained rows are counted but are in no mean. Requires the `html` feature.
+/// skipped and abstained rows are counted but not included in any mean. Requires the `html` feature.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -82,7 +82,7 @@ impl<'a> HtmlReport<'a> {
         }
     }
 
-    /// Creates a report on one run.
+    /// Creates a report on a single run.
     pub fn new(results: &'a Results) -> Self {
         Self::of(vec![Run::Results(results)])
     }
@@ -92,30 +92,31 @@ impl<'a> HtmlReport<'a> {
         Self::of(vec![Run::Results(a), Run::Results(b)])
     }
 
-    /// Creates a report on one or two runs that were read with this report's groups.
+    /// Creates a report on one or two runs that were read with the same group field as the report.
     #[doc(hidden)]
     pub fn of_runs(runs: &'a [ReportRun<'a>]) -> Self {
         Self::of(runs.iter().map(Run::Read).collect())
     }
 
     setters! {
-        /// Sets the title; the default is the name of the run, or of both runs.
+        /// Sets the title. The default is the name of the run, or the names of both runs.
         pub fn title(title: impl Into<String>) => title = Some(title.into());
 
-        /// Also shows the scores grouped by this field: an attribute of the rows, or a dotted path such as
-        /// `gold.topic`. The intervals over all rows are then cluster-robust, because rows of one group do not count as
-        /// independent.
+        /// Sets a field by which scores are also shown in groups: an attribute of the rows, or a dotted path such as
+        /// `gold.topic`. The intervals over all rows are then cluster-robust, because rows of the same group do not
+        /// count as independent.
         pub fn group(field: impl Into<String>) => group = Some(field.into());
 
-        /// Requires a manifest. A run without a manifest is an error, because nothing says what it measured.
+        /// Sets whether every run must have a manifest. If `true`, a run without a manifest is an error, because
+        /// nothing says what it measured.
         pub fn require_identity(require_identity: bool) => require_identity = require_identity;
-        /// Sets whether a metric with the same version but different code counts as a different metric, whose
-        /// difference is not shown.
+        /// Sets whether a metric with the same version but different code counts as a different metric. The difference
+        /// between the scores of different metrics is not shown.
         pub fn strict_identity(strict_identity: bool) => strict_identity = strict_identity;
     }
 
-    /// Compares these metrics even though their identities differ, for example because of another judge or threshold.
-    /// By default, the report shows what differs instead of the difference between the scores.
+    /// Sets the metrics to compare even if their identities differ, for example because they have a different judge or
+    /// threshold. By default, the report shows how such metrics differ instead of the difference between their scores.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -144,8 +145,8 @@ impl<'a> HtmlReport<'a> {
         self
     }
 
-    /// Sets the metrics for which lower scores are better; each must be in a run. You need this only for runs without a
-    /// manifest.
+    /// Sets the metrics for which lower scores are better. Each of them must be in at least one run. You need this
+    /// setting only for runs without a manifest.
     pub fn lower_is_better<S: Into<String>>(
         mut self,
         metrics: impl IntoIterator<Item = S>,

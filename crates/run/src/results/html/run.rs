@@ -34,8 +34,8 @@ enum Rows<'a> {
 }
 
 impl ReportRun<'static> {
-    /// Reads a result file for a report grouped by a field. A row takes about 100 bytes, plus 24 for each metric. A
-    /// stream takes more, because it cannot be read again.
+    /// Reads a result file for a report, optionally grouped by a field. A row takes about 100 bytes of memory, plus 24
+    /// bytes for each metric. A stream takes more memory, because it cannot be read again.
     ///
     /// # Errors
     /// Returns the same errors as [`Results::read`].
@@ -103,7 +103,7 @@ impl<'a> ReportRun<'a> {
         })
     }
 
-    /// Returns the metrics in the order of the file.
+    /// Returns the names of the metrics in the order of the file.
     pub fn metrics(&self) -> impl ExactSizeIterator<Item = &str> {
         self.scores.metrics()
     }
