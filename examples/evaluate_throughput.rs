@@ -88,7 +88,7 @@ async fn stream(rows: usize, work: u64) -> Result<f64, EvaluateError> {
     Ok(microseconds(started, rows, &result))
 }
 
-/// Returns the seconds of scoring rows of which each hundredth blocks its thread for this long.
+/// Returns how many seconds it takes to score rows if every hundredth blocks its thread for this long.
 async fn blocked(rows: usize, time: Duration) -> Result<f64, EvaluateError> {
     let blocks = typed_metric_fn("blocks", move |gold: &Number, _: &Number| {
         if gold.0 % 100 == 50 {

@@ -236,7 +236,7 @@ fn labels_of_one_class_leave_figures_undefined_with_their_reason() {
     ");
 }
 
-/// 60 rows, of which 40 passed, with labels of 12 passed and 18 failed rows.
+/// 60 rows, 40 of them passed, with labels for 12 passed and 18 failed rows.
 #[test]
 fn the_pass_rate_of_all_rows_is_estimated_from_the_labels_of_each_verdict() {
     let row = |at: usize| {
@@ -346,7 +346,7 @@ fn invalid_results() {
     );
 }
 
-/// 1,000 rows, of which the judge passed 800. It is right about one in two of those that it failed. 60 have a label.
+/// 1,000 rows. The judge passed 800 of them, and is right about half of the rows it failed. 60 rows have a label.
 #[test]
 fn the_next_labels_are_those_that_narrow_the_interval_most() {
     let row = |n: u32| {

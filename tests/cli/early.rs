@@ -3,7 +3,7 @@
 use crate::Folder;
 use insta::assert_snapshot;
 
-/// 1,000 rows, of which one in 50 is wrong.
+/// 1,000 rows; one in 50 is wrong.
 fn folder() -> Folder {
     let row = |n: u32| {
         let pred = if n % 50 == 7 { "no" } else { "yes" };

@@ -42,7 +42,7 @@ fn limits_of_failed_rows_are_annotations() {
     assert_eq!((ran.code, ran.err), (Some(1), format!("{line}{stopped}")));
 }
 
-/// Two runs, of which the second is wrong in `wrong` of 12 rows.
+/// Two runs; the second is wrong in `wrong` of 12 rows.
 fn runs(wrong: usize) -> Folder {
     let folder = Folder::new();
     for (run, wrong) in [("old", 0), ("new", wrong)] {

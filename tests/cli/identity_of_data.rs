@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{Folder, Ran};
 
-/// Rows of which the first `wrong` are predicted wrongly. Every third row passes by its label.
+/// Returns rows whose first `wrong` predictions are wrong. Every third row is labelled as passing.
 fn rows(wrong: usize) -> String {
     let row = |row: usize| {
         let (answer, ok) = (
@@ -124,7 +124,7 @@ fn labels_of_other_predictions_are_an_error_with_and_without_rows() {
                 )
             );
         }
-        // Labels in a result file of the other predictions, of which it has the hashes.
+        // Labels in a result file that has the hashes of the other predictions.
         folder.printed(&format!(
             "score labels.jsonl -q -m em {with_rows} --out labelled.jsonl"
         ));

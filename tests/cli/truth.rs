@@ -3,7 +3,7 @@
 use crate::Folder;
 use insta::assert_snapshot;
 
-/// 1,000 rows, of which one in 10 is wrong. One in 20 has the right words in another order, which only `em` sees.
+/// 1,000 rows; one in 10 is wrong. One in 20 has the right words in the wrong order, which only `em` notices.
 fn folder() -> Folder {
     let row = |n: u32| {
         let pred = match n % 20 {

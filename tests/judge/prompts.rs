@@ -272,7 +272,7 @@ async fn judges_with_different_prompts_are_different_components() {
         .iter()
         .filter(|request| rows(request))
         .count();
-    assert_eq!(calls, 5, "ten judges, of which each two are equal");
+    assert_eq!(calls, 5, "ten judges, in five pairs of equal ones");
 }
 
 #[test]

@@ -154,7 +154,7 @@ async fn evals_in_processes_of_their_own_pay_for_no_stored_call() {
             assert!(output.status.success(), "{text}");
             assert!(text.contains("passed (2 of 2 gates passed)"), "{text}");
         };
-        // The first one makes the calls that all have in common, of which two processes may make one at the same moment.
+        // The first run makes the calls that all runs share, because two processes may make the same call at the same moment.
         ends(start(&NAMES[0]));
         let running: Vec<_> = NAMES[1..].iter().map(start).collect();
         running.into_iter().for_each(ends);

@@ -1,4 +1,4 @@
-//! The faults of a judge's server: which attempt of which row has which fault, and the outcome that each row must have.
+//! The faults of a judge's server: the fault of each attempt on each row, and the outcome that each row must have.
 
 use std::collections::HashMap;
 use std::sync::Mutex;

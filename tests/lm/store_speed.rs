@@ -13,7 +13,7 @@ use futures_util::StreamExt as _;
 const REPLIES: u64 = 100_000;
 const CONCURRENCY: usize = 64;
 
-/// Asks the model for all replies, each of which is a judge's, and returns the seconds.
+/// Asks the model for all the judges' replies, and returns how many seconds that took.
 async fn ask_all(lm: &Stored<ScriptedLm>, are_stored: bool) -> f64 {
     let begun = Instant::now();
     let calls = (0..REPLIES).map(|row| async move {

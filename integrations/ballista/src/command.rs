@@ -116,8 +116,8 @@ impl Cluster {
         ExitCode::from(self.main_from(std::env::args()))
     }
 
-    /// Runs the command line with these arguments, the first of which is the name of the program, and returns the exit code: 0,
-    /// or 2 after an error, which is on standard error.
+    /// Runs the command line with these arguments; the first is the name of the program. Returns the exit code: 0, or 2 after
+    /// printing an error to standard error.
     #[must_use]
     pub fn main_from(&self, arguments: impl IntoIterator<Item = String>) -> u8 {
         let Arguments { role } = match Arguments::try_parse_from(arguments) {
@@ -243,8 +243,8 @@ impl ExecutorArguments {
     }
 }
 
-/// Returns the message of an error. What comes from the scheduler is the text of Rust's `Debug` in several layers, of which only
-/// the innermost message is for the user.
+/// Returns the message of an error. The scheduler returns several layers of Rust's `Debug` output, and only the innermost
+/// message is for the user.
 fn message(error: &DataFusionError) -> String {
     let text = error.strip_backtrace();
     let DataFusionError::Execution(found) = error.find_root() else {

@@ -108,7 +108,7 @@ fn run<T: Send, W: FnMut(usize) -> Result<T, RowError>>(
     first.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Computes the results of consecutive rows, of which the first has the index `start`.
+/// Computes the results of consecutive rows from index `start` on.
 fn fill<T>(
     start: usize,
     results: &mut [T],

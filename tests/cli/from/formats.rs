@@ -59,7 +59,7 @@ fn test_runs_of_deepeval_are_compared_by_its_scores() {
     assert_means("deepeval", "json", |run| run["means"].clone());
     let [a, b] = ["a", "b"].map(|run| file(&format!("deepeval_{run}.json")));
     let ran = scored(&["compare", "--from", "deepeval", &a, &b]);
-    // B has more errors, of which fewer are better: it says so by the verdicts at the threshold.
+    // B has more errors. The verdicts at the threshold show that fewer errors are better.
     assert_eq!(ran["metrics"]["Errors"]["direction"], "lower_is_better");
     assert_eq!(ran["metrics"]["Errors"]["wins"], 2);
     assert_eq!(

@@ -155,7 +155,7 @@ fn assert_contains(found: &CorrectedRate) {
     );
 }
 
-/// 1,000 rows, judged with these rates, of which 100 have a label.
+/// Returns 1,000 rows, judged with these rates. 100 of them have a label.
 #[derive(Clone, Copy)]
 struct Study {
     should_pass: f64,

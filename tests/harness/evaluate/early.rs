@@ -8,7 +8,7 @@ use dsrs_metrics::prelude::*;
 use dsrs_metrics::runs::{Ending, EvaluateBuilder, EvaluationResult};
 use dsrs_metrics::{Evaluate, metrics, rows::Pair};
 
-/// Rows of which one in `wrong` has another answer. Each says how long its program takes.
+/// Returns rows; one in `wrong` has a different answer. Each row says how long its program takes.
 fn devset(rows: usize, wrong: usize) -> Vec<Example> {
     (0..rows)
         .map(|n| example! { "n" => n, "answer" => usize::from(n % wrong == wrong - 1), "wait" => n * 7 % 11 })

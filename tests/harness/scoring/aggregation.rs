@@ -69,16 +69,24 @@ fn no_values_and_nan_are_errors_and_not_numbers() {
             );
         }
     }
-    for percent in [-0.1, 0.1, 1.0_f64.next_down(), 50.0, f64::INFINITY] {
+    for (percent, suggested) in [
+        (-0.1, "10.0"),
+        (0.1, "10.0"),
+        (1.0_f64.next_down(), "10.0"),
+        (50.0, "10.0"),
+        (f64::INFINITY, "10.0"),
+        (f64::NAN, "10.0"),
+        (0.25, "25.0"),
+    ] {
         let error = TrimmedMean(percent).aggregate(&[1.0]).unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .contains(&format!("found {percent:?}; write")),
-            "{error}"
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "expected a percentage of the values at each end that is 0, or at least 1 and below 50, found {percent:?}; \
+                 write `TrimmedMean({suggested})`"
+            )
         );
     }
-    assert!(TrimmedMean(f64::NAN).aggregate(&[1.0]).is_err());
 }
 
 #[test]

@@ -29,8 +29,8 @@
 //!   code. Their hash maps are those of the standard library, which stay valid, though possibly incomplete, if `Hash`
 //!   or `Eq` panics. So every value on the evaluation's stack can be dropped.
 //! - No double panic: a term processed by a destructor during unwinding does not unwind again (`thread::panicking`).
-//! - No broken state is observed: unwinding drops the iterators and tables of this evaluation, none of which are
-//!   reused. The dataset is borrowed immutably and has no interior mutability, so other evaluations can use it
+//! - No broken state is observed: unwinding drops the iterators and tables of this evaluation, and nothing reuses
+//!   them. The dataset is borrowed immutably and has no interior mutability, so other evaluations can use it
 //!   concurrently and afterwards. [`AssertUnwindSafe`](panic::AssertUnwindSafe) relies on this.
 //!
 //! In a program compiled with `panic = "abort"`, this module does not enforce limits. A row whose query is too

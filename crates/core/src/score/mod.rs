@@ -202,7 +202,7 @@ fn sorted<S: Serializer>(entries: &HashMap<String, Value>, to: S) -> Result<S::O
     entries.iter().collect::<BTreeMap<_, _>>().serialize(to)
 }
 
-/// Several named scores from one call, of which the first is the headline.
+/// Several named scores from one call. The first is the headline.
 ///
 /// ```
 /// use dsrs_metrics::contract::Scores;

@@ -58,7 +58,8 @@ impl AggregationMethod {
     /// assert_eq!(AggregationMethod::Min.aggregate(&values), Ok(0.1));
     /// assert_eq!(AggregationMethod::Max.aggregate(&values), Ok(0.9));
     /// assert_eq!(AggregationMethod::TrimmedMean(25.0).aggregate(&values), Ok(0.55));
-    /// assert!(AggregationMethod::Mean.aggregate(&[]).is_err());
+    /// let error = AggregationMethod::Mean.aggregate(&[]).unwrap_err();
+    /// assert_eq!(error.to_string(), "expected at least one value to aggregate, found none");
     /// ```
     ///
     /// # Errors

@@ -358,7 +358,7 @@ mod tests {
         assert_eq!(ci95.high, 1.0);
         assert!((ci95.low - rows.uncertainty_within(0.0, 1.0).ci95().unwrap().low).abs() < 0.01);
         assert_eq!(passes.uncertainty(), Uncertainty::Constant);
-        // Groups of which nearly all differ have the interval of their standard error.
+        // If nearly all groups differ, the interval is that of their standard error.
         let many = sized(&[5; 40]);
         assert_eq!(many.uncertainty_within(0.0, 1.0), many.uncertainty());
     }

@@ -146,8 +146,7 @@ impl Smoothed {
 pub struct Stratum {
     /// The number of all rows with this verdict, labelled or not.
     pub rows: u64,
-    /// The labelled rows with this verdict, of which those labelled as passing are the successes. There are at most
-    /// `rows` of them.
+    /// The labelled rows with this verdict, at most `rows`. Rows labelled as passing count as successes.
     pub labelled: Proportion,
 }
 
@@ -207,7 +206,7 @@ struct Part {
 /// ```
 /// use dsrs_metrics::stats::{Proportion, Stratum, post_stratified};
 ///
-/// // 1,000 rows, of which the judge passed 700. Of 50 passed rows, 46 should pass; of 50 failed rows, 12.
+/// // The judge passed 700 of 1,000 rows. Of 50 passed rows, 46 should pass; of 50 failed rows, 12.
 /// let passed = Stratum { rows: 700, labelled: Proportion { successes: 46, trials: 50 } };
 /// let failed = Stratum { rows: 300, labelled: Proportion { successes: 12, trials: 50 } };
 /// let all = post_stratified(passed, failed).unwrap();

@@ -58,7 +58,7 @@ impl Trajectory {
         }
     }
 
-    /// Creates a trajectory from calls, each of which is a step of its own.
+    /// Creates a trajectory in which each call is a separate step.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;

@@ -24,7 +24,7 @@ async fn copro_finds_the_instruction_with_the_best_score() {
         .map(|it| it.mean(0.0).unwrap() as f32);
     let mut means: Vec<_> = means.collect();
     means.sort_unstable_by(f32::total_cmp);
-    // F1 of a sentence of five words, one of which is expected.
+    // F1 of a sentence of five words; one of them is expected.
     assert_eq!(means, [1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 1.0]);
     let proposals = compiled
         .received

@@ -29,7 +29,7 @@ fn pred(trajectory: impl Into<Value>) -> Prediction {
     prediction! { "trajectory" => trajectory.into() }
 }
 
-/// Three expected calls, of which one is made with another argument, and one that is not expected.
+/// Three expected calls, one of them made with a different argument, and one unexpected call.
 fn rows() -> (Example, Prediction) {
     let args = json!({ "e": 1, "d": [1], "c": true, "b": {}, "a": "x" });
     let search = json!({ "name": "search", "args": args });

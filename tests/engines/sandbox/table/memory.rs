@@ -74,12 +74,12 @@ pub(super) const MEMORY: &[(&str, &str)] = &[
          hold(400)",
     ),
     (
-        "in shared mappings of which one page is left",
+        "in shared mappings with one page left",
         "for n in range(20): at = mapped(20 * MIB, 0x21); touch(at, 20 * MIB); C.munmap(at + 4096, 20 * MIB - 4096)\n\
          hold(400)",
     ),
     (
-        "in mappings of /dev/zero of which one page is left",
+        "in mappings of /dev/zero with one page left",
         "fd = os.open('/dev/zero', os.O_RDWR)\n\
          for n in range(20): at = mapped(20 * MIB, 1, fd); touch(at, 20 * MIB); C.munmap(at + 4096, 20 * MIB - 4096)\n\
          hold(400)",

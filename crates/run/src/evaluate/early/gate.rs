@@ -315,7 +315,7 @@ mod tests {
     use super::*;
     use crate::contract::Fields;
 
-    /// Returns the verdict after rows of which the first `scored` are 1, and the budget covers no other.
+    /// Returns the verdict if the first `scored` rows score 1, and the budget covers no others.
     fn passed_after(scored: usize, rows: usize) -> Option<bool> {
         let gate: EarlyGate = "polite >= 0.7".parse().unwrap();
         let range = Interval {

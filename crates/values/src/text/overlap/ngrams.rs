@@ -1,7 +1,7 @@
 //! Shared n-grams of several sequences. A round for each length numbers the shared n-grams, and joins neighbours into
 //! longer ones.
 //!
-//! A sequence is a list of numbers, each of which stands for a word or a character.
+//! A sequence is a list of numbers. Each number stands for a word or a character.
 
 use std::collections::HashMap;
 
