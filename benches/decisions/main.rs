@@ -21,6 +21,7 @@ const UNIT: Interval = Interval {
     low: 0.0,
     high: 1.0,
 };
+
 struct Random(Xoshiro256PlusPlus);
 
 impl Random {
