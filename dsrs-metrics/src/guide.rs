@@ -80,3 +80,12 @@ pages! {
     /// Each term explained in one sentence, with a link to its page.
     glossary: "../docs/guide/glossary.md";
 }
+
+/// The examples in the README and in the comparison.
+#[cfg(doctest)]
+mod repository {
+    #[doc = include_str!("../README.md")]
+    mod readme {}
+    #[doc = include_str!("../COMPARE.md")]
+    mod compare {}
+}

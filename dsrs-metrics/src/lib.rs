@@ -51,8 +51,7 @@ pub mod __private {
     #[cfg(feature = "metrics")]
     pub use dsrs_metrics_builtin::metrics::setters;
     pub use dsrs_metrics_core::__private::*;
-
-    // In place of the module of that name in `core`, which lacks the metrics.
+    // `core` has a module of this name too, without the metrics.
     pub mod root {
         pub use crate::*;
     }
@@ -118,13 +117,4 @@ pub mod outcome_coupled {
     #[cfg(feature = "evaluate")]
     pub use dsrs_metrics_run::data::outcome_labels::*;
     pub use dsrs_metrics_values::outcome_coupled::*;
-}
-
-/// The examples in the README and in the comparison.
-#[cfg(doctest)]
-mod repository {
-    #[doc = include_str!("../README.md")]
-    mod readme {}
-    #[doc = include_str!("../COMPARE.md")]
-    mod compare {}
 }

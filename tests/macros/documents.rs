@@ -59,7 +59,7 @@ fn examples(text: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn readme_and_architecture_are_short() {
-    for (name, limit) in [("README.md", 120), ("ARCHITECTURE.md", 150)] {
+    for (name, limit) in [("README.md", 120), ("ARCHITECTURE.md", 120)] {
         let lines = fs::read_to_string(root().join(name))
             .unwrap()
             .lines()
