@@ -1,5 +1,5 @@
-//! What is stored: the key is the request without the limit that a budget adds, and only
-//! replies with an answer are stored.
+//! What is stored: the key is the request without the limit that a budget adds, and a reply without an answer is stored
+//! only if it cost something.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -131,7 +131,7 @@ async fn is_stored(reply: LmReply) -> bool {
 }
 
 #[tokio::test]
-async fn completed_replies_are_stored_and_replies_without_an_answer_are_not() {
+async fn free_replies_without_an_answer_are_not_stored() {
     let text = |text: &str, reason| LmReply::new(text).with_stop_reason(reason);
     for stored in [
         text(r#"{"score": 1}"#, StopReason::End),

@@ -273,16 +273,19 @@ async fn old_records_and_those_beyond_a_size_are_pruned() {
     );
 }
 
-/// The limit that a budget adds to a request without one.
-#[tokio::test]
-async fn a_budget_does_not_change_the_key_of_a_reply() {
-    let dir = temp_dir();
+fn prices() -> Prices {
     let price = Price {
         input: 1.0,
         output: 1.0,
         cached_input: None,
     };
-    let prices = || Prices::empty().with("scripted:lm", price);
+    Prices::empty().with("scripted:lm", price)
+}
+
+/// The limit that a budget adds to a request without one.
+#[tokio::test]
+async fn a_budget_does_not_change_the_key_of_a_reply() {
+    let dir = temp_dir();
     let model = || Arc::new(counting().usage(Usage::new(1, 1)));
     let (first, second) = (model(), model());
     let without = Stored::new(Priced::new(&*first, prices()), open(&dir));
@@ -311,9 +314,32 @@ async fn a_budget_does_not_change_the_key_of_a_reply() {
     );
 }
 
-/// A truncated reply is not stored, so that one within the limit of a budget is not the reply without it.
+/// A reply that the limit of a budget truncates is paid for once, and isn't the reply of a run without a budget.
 #[tokio::test]
-async fn a_reply_that_the_limit_truncates_is_not_stored() {
+async fn a_reply_that_a_budget_truncates_is_returned_only_under_a_budget() {
+    let dir = temp_dir();
+    let usage = Usage::new(1, 4096);
+    let cut = LmReply::new("half")
+        .with_stop_reason(StopReason::Length)
+        .with_usage(usage);
+    let lm = Arc::new(ScriptedLm::new().replies([cut]).otherwise("whole"));
+    let priced = || Priced::new(lm.clone(), prices());
+    let budget = || priced().budget(LmBudget::msats(1_000_000));
+    for _ in 0..2 {
+        let limited = Stored::new(budget(), open(&dir));
+        assert_eq!(text(&limited, &ask("?")).await, "half");
+    }
+    assert_eq!(lm.calls(), 1);
+    let unlimited = Stored::new(priced(), open(&dir));
+    assert_eq!(text(&unlimited, &ask("?")).await, "whole");
+    assert_eq!(lm.calls(), 2);
+    let limited = Stored::new(budget(), open(&dir));
+    assert_eq!(text(&limited, &ask("?")).await, "whole");
+    assert_eq!(lm.calls(), 2);
+}
+
+#[tokio::test]
+async fn a_truncated_reply_that_cost_nothing_is_not_stored() {
     let dir = temp_dir();
     let cut = LmReply::new("half").with_stop_reason(StopReason::Length);
     let lm = ScriptedLm::new().replies([cut]).otherwise("whole");

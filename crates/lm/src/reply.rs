@@ -38,6 +38,10 @@ pub struct LmReply {
     /// `true` if the call may have cost more than `cost_msats` because an interrupted attempt has an unknown cost.
     #[serde(default)]
     pub cost_is_lower_bound: bool,
+    /// `true` if the reply is truncated only because a [budget](super::Priced) limited a request without `max_tokens`.
+    #[doc(hidden)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_truncated_by_budget: bool,
     /// `true` if the reply came from the store or from an equal concurrent call, so nothing was paid for it this time.
     pub cached: bool,
     /// The tokens of the text, or of the end of the text, with log probabilities. Empty unless the request [asks for
@@ -64,6 +68,7 @@ impl LmReply {
             fingerprint: None,
             cost_msats: None,
             cost_is_lower_bound: false,
+            is_truncated_by_budget: false,
             cached: false,
             logprobs: Vec::new(),
         }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::super::model::probe_request;
 use super::super::price::{Price, Prices};
-use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usage};
+use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, StopReason, Usage};
 use super::budget::{LmBudget, Reservation};
 use super::metered::add_cost;
 use super::panel_reservation::{self, Quote};
@@ -26,8 +26,8 @@ use super::panel_reservation::{self, Quote};
 ///
 /// Under a budget, a model without a price is an error ([`LmErrorKind::Unpriced`]), unless [unpriced calls are
 /// allowed](Self::allow_unpriced), so no call bypasses the limit unnoticed. A request without `max_tokens` is then
-/// limited to 4,096 tokens, because nothing else bounds its cost. This limit is not part of a stored reply's key: only
-/// complete replies are stored, and the model could have returned the same reply without the limit.
+/// limited to 4,096 tokens, because nothing else bounds its cost. This limit is not part of a stored reply's key. A reply
+/// that it truncates is stored too, but only calls under a budget return it.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LanguageModel, LmRequest, Price, Priced, Prices, ScriptedLm, Usage};
@@ -280,9 +280,12 @@ impl<L: LanguageModel> LanguageModel for Priced<L> {
     }
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
-        let request = self.limited(request);
-        self.charged(&request, self.inner.complete(&request), |reply| Some(reply))
-            .await
+        let sent = self.limited(request);
+        let reply = self.charged(&sent, self.inner.complete(&sent), |reply| Some(reply));
+        let mut reply = reply.await?;
+        reply.is_truncated_by_budget = reply.stop_reason == StopReason::Length
+            && sent.sampling.max_tokens != request.sampling.max_tokens;
+        Ok(reply)
     }
 
     fn quote(&self, request: &LmRequest) -> Option<Quote> {

@@ -92,9 +92,19 @@ impl<L> Stored<L> {
 }
 
 impl<L: LanguageModel> Stored<L> {
+    /// Returns the stored reply. If a budget truncated it, only a call under a budget gets it.
+    #[cfg_attr(not(feature = "lm"), expect(unused_variables))]
+    fn find(&self, key: &Key, request: &LmRequest) -> Result<Option<LmReply>, LmError> {
+        let reply = find(&self.store, key, self.after)?;
+        #[cfg(feature = "lm")]
+        let reply =
+            reply.filter(|it| !it.is_truncated_by_budget || self.inner.quote(request).is_some());
+        Ok(reply)
+    }
+
     /// Returns the stored reply, or calls the inner model and stores its reply.
     async fn get_or_call(&self, key: &Key, request: &LmRequest) -> Result<LmReply, LmError> {
-        if let Some(reply) = find(&self.store, key, self.after)? {
+        if let Some(reply) = self.find(key, request)? {
             return Ok(reply.into_cached());
         }
         // Another model with the same store may make the same call, such as in another test.
@@ -114,7 +124,7 @@ impl<L: LanguageModel> Stored<L> {
     /// Calls the inner model, and stores its reply.
     async fn call(&self, key: &Key, request: &LmRequest) -> Result<LmReply, LmError> {
         // Another process may have stored it in the meantime.
-        if let Some(reply) = find(&self.store, key, self.after)? {
+        if let Some(reply) = self.find(key, request)? {
             return Ok(reply.into_cached());
         }
         self.store.check_writable()?;
@@ -151,7 +161,7 @@ impl<L: LanguageModel> LanguageModel for Stored<L> {
     fn quote(&self, request: &LmRequest) -> Option<Quote> {
         let quote = self.inner.quote(request)?;
         let request = self.inner.effective_request(request);
-        let stored = find(&self.store, &Key::new(&self.inner, &request), self.after);
+        let stored = self.find(&Key::new(&self.inner, &request), &request);
         let is_stored = stored.is_ok_and(|reply| reply.is_some());
         (!is_stored).then_some(quote)
     }
