@@ -72,8 +72,8 @@ enum Command {
     Store(store::StoreCommand),
 }
 
-/// Runs the command in the process's arguments, with the built-in metrics and those that `add` adds.
-/// `dsrs_metrics::main!` expands to a call of this.
+/// Runs the command given by the process's arguments, with the built-in metrics and those that `add` adds.
+/// `dsrs_metrics::main!` expands to a call to this function.
 ///
 /// Replaces the panic hook: a panicking metric fails its row and prints nothing, and a panic in this library becomes
 /// one line on standard error and exit code 101.
@@ -87,7 +87,7 @@ pub fn main(add: impl FnOnce(&mut Registry) -> Result<(), RegistryError>) -> Exi
     })
 }
 
-/// The return type of the `main` that `dsrs_metrics::main!` defines, and of no other function.
+/// The return type of the `main` function that `dsrs_metrics::main!` defines. No other function returns it.
 #[doc(hidden)]
 pub struct MainExit(ExitCode);
 
@@ -103,7 +103,7 @@ impl std::process::Termination for MainExit {
     }
 }
 
-/// Runs one command; `args` starts with the name of the program.
+/// Runs one command. `args` starts with the program's name.
 ///
 /// Results go to standard output, everything else to standard error. The exit code is 0 on success; 1 if a metric
 /// misses its `--fail-under` or, with `--fail-if-worse`, is worse than before, if all rows failed, if `--max-errors` was

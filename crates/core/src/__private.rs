@@ -39,11 +39,11 @@ pub use crate::rows::fields::{
 };
 pub use crate::rows::provide::Provide;
 pub use crate::score::return_types::{Decided, Undecided};
-/// The crate that the macros' output names, from here: one import finds it, or reports that it is unknown.
+/// Re-exports the crate for the macros' output. A single import finds the crate, or reports that it is unknown.
 pub mod root {
     pub use crate::*;
 }
-/// The setters of parameters that several built-in metrics share. `dsrs_metrics` has them.
+/// Setters for parameters that several built-in metrics share. They are in `dsrs_metrics`; this module is empty.
 pub mod setters {}
 pub use crate::{
     Answer, Configure, CorpusReturn, Direction, Explanation, FieldSpec, FieldType, MetricCall,
@@ -70,12 +70,12 @@ use crate::rows::dynamic::{Example, Prediction};
 use crate::score::error::{MetricError, Result};
 use crate::spec::{ScoreKind, ScoreRange};
 
-/// Thresholds, ranges and directions are for numbers.
+/// Returns `true` unless the metric returns a `bool`. Only numbers can have a threshold, range or direction.
 pub const fn is_number(spec: &MetricSpec<'_>) -> bool {
     !matches!(spec.kind, ScoreKind::Bool)
 }
 
-/// A threshold is neither NaN nor infinite.
+/// Returns `true` if the threshold is neither NaN nor infinite, or if there is none.
 pub const fn threshold_is_finite(spec: &MetricSpec<'_>) -> bool {
     match spec.threshold {
         Some(threshold) => threshold.is_finite(),
@@ -83,7 +83,8 @@ pub const fn threshold_is_finite(spec: &MetricSpec<'_>) -> bool {
     }
 }
 
-/// A threshold lies inside the range, where both make sense by themselves.
+/// Returns `true` if the threshold lies inside the range. Also returns `true` if either is missing or invalid by
+/// itself.
 pub const fn threshold_is_in_range(spec: &MetricSpec<'_>) -> bool {
     match (spec.threshold, spec.range) {
         (Some(threshold), Some(range)) => {
@@ -93,7 +94,7 @@ pub const fn threshold_is_in_range(spec: &MetricSpec<'_>) -> bool {
     }
 }
 
-/// Some score of the range fails, where the threshold lies inside the range.
+/// Returns `true` if some score in the range fails the threshold. Assumes that the threshold lies inside the range.
 pub const fn threshold_can_fail(spec: &MetricSpec<'_>) -> bool {
     match (spec.threshold, spec.range, spec.direction) {
         (Some(threshold), Some(range), Direction::HigherIsBetter) => threshold != range.min,
@@ -102,7 +103,7 @@ pub const fn threshold_can_fail(spec: &MetricSpec<'_>) -> bool {
     }
 }
 
-/// The range has a finite lower end below a finite upper end.
+/// Returns `true` if the range has a finite lower end below a finite upper end, or if there is no range.
 pub const fn range_is_not_empty(spec: &MetricSpec<'_>) -> bool {
     match spec.range {
         Some(ScoreRange { min, max }) => min.is_finite() && max.is_finite() && min < max,
@@ -110,7 +111,7 @@ pub const fn range_is_not_empty(spec: &MetricSpec<'_>) -> bool {
     }
 }
 
-/// The score of a prediction without a field is one that the metric may return.
+/// Returns `true` if the score for a missing field is one that the metric can return.
 pub const fn missing_is_a_score(spec: &MetricSpec<'_>) -> bool {
     match (spec.missing, spec.range) {
         (Some(score), _) if matches!(spec.kind, ScoreKind::Bool) => score == 0.0 || score == 1.0,
@@ -122,19 +123,19 @@ pub const fn missing_is_a_score(spec: &MetricSpec<'_>) -> bool {
     }
 }
 
-/// The description of the type of a field that is read as `&str`.
+/// The type description of a field that is read as `&str`.
 pub const STRING: TypeHelp = <str as crate::value_type::ValueType>::HELP;
 
-/// Requirements of metrics. The name is unique so that rustc suggests nothing else if the crate's path is wrong.
+/// A list of metric requirements. The name is unique so that rustc suggests nothing else if the crate's path is wrong.
 pub type Requirements = Vec<Requirement>;
 
-/// Files of metrics.
+/// A list of files that metrics read.
 pub type Files = Vec<MetricFile>;
 
-/// The future of `Metric::evaluate`.
+/// The future that `Metric::evaluate` returns.
 pub type Evaluation<'a> = futures_util::future::BoxFuture<'a, Result<MetricScore>>;
 
-/// `Metric::evaluate` of a metric that implements `Metric::answer`.
+/// Implements `Metric::evaluate` for a metric that implements `Metric::answer`.
 pub fn evaluation<'a, M, G, P>(metric: &'a M, gold: &'a G, pred: &'a P) -> Evaluation<'a>
 where
     M: Metric<G, P>,
@@ -148,7 +149,7 @@ fn score_later(answer: Answer<'_>) -> Evaluation<'_> {
     Box::pin(async move { score(answer.await) })
 }
 
-/// The error of a metric that requires the steps of the program, in a call without them.
+/// Returns the error for a metric that requires the program's steps but was called without them.
 ///
 /// # Errors
 /// Always.
@@ -158,31 +159,31 @@ pub fn missing_trace<T>(spec: &MetricSpec<'_>) -> Result<T> {
     Err(MetricError::failed(spec.name, MISSING))
 }
 
-/// The future of `Module::forward`.
+/// The future that `Module::forward` returns.
 pub type Forward<'a> =
     futures_util::future::BoxFuture<'a, std::result::Result<Prediction, ProgramError>>;
 
-/// The future of `Module::forward_traced`.
+/// The future that `Module::forward_traced` returns.
 pub type ForwardTraced<'a> =
     futures_util::future::BoxFuture<'a, std::result::Result<ProgramOutput, ProgramError>>;
 
-/// `Module::forward` of a module that implements `Module::forward_traced`.
+/// Implements `Module::forward` for a module that implements `Module::forward_traced`.
 pub fn forwarded<M: Module>(module: &M, inputs: Example) -> Forward<'_> {
     Box::pin(async move { Ok(module.forward_traced(inputs).await?.prediction) })
 }
 
-/// The score of an answer.
+/// Returns an answer's score.
 ///
 /// # Errors
-/// The answer's error.
+/// Returns the answer's error.
 pub fn score<T: Into<RowAnswer>>(answer: Result<T>) -> Result<MetricScore> {
     Ok(answer?.into().scored()?.into_score())
 }
 
-/// The score of a synchronous metric's answer.
+/// Returns the score of a synchronous metric's answer.
 ///
 /// # Errors
-/// The answer's error, or that the answer is pending.
+/// Returns the answer's error, or an error if the answer is pending.
 pub fn ready_score(metric: &str, answer: Answer<'_>) -> Result<MetricScore> {
     score(
         answer

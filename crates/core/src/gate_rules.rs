@@ -20,7 +20,7 @@ const fn position(specs: &[MetricSpec<'_>], name: &str) -> Option<usize> {
     None
 }
 
-/// Returns the specs, or none if a metric has a mistake of its own.
+/// Returns the specs, or an empty slice if a metric is invalid by itself.
 pub const fn known(specs: &'static [MetricSpec<'static>]) -> &'static [MetricSpec<'static>] {
     if MetricSpec::any_stub(specs) {
         return &[];
@@ -28,7 +28,7 @@ pub const fn known(specs: &'static [MetricSpec<'static>]) -> &'static [MetricSpe
     specs
 }
 
-/// A gate must be on a metric of `metrics(..)`.
+/// Checks that a gate's metric is listed in `metrics(..)`.
 pub const fn is_listed(specs: &[MetricSpec<'_>], name: &str) -> Option<Sentence> {
     if specs.is_empty() || position(specs, name).is_some() {
         return None;
@@ -54,8 +54,8 @@ const fn range(spec: &MetricSpec<'_>) -> Option<ScoreRange> {
     }
 }
 
-/// A bound must be on the worse side of the scores, and some scores must reach the bound while others do not. `end` is
-/// `lower`, `upper` or empty, and `text` is the bound as written.
+/// Checks that a bound limits how bad a score can be, and that some scores reach the bound while others do not. `end`
+/// is `lower`, `upper` or empty, and `text` is the bound as written.
 pub const fn bound_fits(
     specs: &[MetricSpec<'_>],
     name: &str,
@@ -108,7 +108,7 @@ pub const fn bound_fits(
         [text found.as_str()] " never fails: every score of " [name name] " is in " [range range] "; write a " [text other] " one")
 }
 
-/// A margin must be narrower than the metric's range.
+/// Checks that a margin is narrower than the metric's range.
 pub const fn margin_fits(specs: &[MetricSpec<'_>], name: &str, by: f64) -> Option<Sentence> {
     let Some(at) = position(specs, name) else {
         return None;
@@ -127,7 +127,8 @@ pub const fn margin_fits(specs: &[MetricSpec<'_>], name: &str, by: f64) -> Optio
         ", so the gate never fails; write `by = " [decimal smaller] "`")
 }
 
-/// pass@k needs a verdict for each repeat. A metric that is an expression may have a threshold.
+/// Checks that a metric used for pass@k has a verdict for each repeat. A metric written as an expression is not
+/// checked, because it could have a threshold.
 pub const fn has_verdict(
     specs: &[MetricSpec<'_>],
     is_default: &[bool],
@@ -143,7 +144,8 @@ pub const fn has_verdict(
         " has none; write its threshold in `metrics(..)`, such as `F1::default().with_threshold(0.5)`")
 }
 
-/// The declared cost of one row must be within the budget. A metric that is an expression may have a different cost.
+/// Checks that the declared cost of one row is within the budget. Metrics written as expressions are not counted,
+/// because their cost may be different.
 pub const fn budget_covers(
     specs: &[MetricSpec<'_>],
     is_default: &[bool],

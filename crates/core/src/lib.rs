@@ -16,8 +16,8 @@ extern crate self as dsrs_metrics;
 #[macro_use]
 extern crate dsrs_metrics_values;
 
-/// The path shown in errors about a JSON value. In a public module, the variant `Value::String` would make rustc write
-/// `std::string::String` for `String`.
+/// The path that compiler errors show for a JSON value. In a public module, the variant `Value::String` would make
+/// rustc write `std::string::String` instead of `String`.
 #[doc(hidden)]
 pub mod value {
     pub use serde_json::Value;

@@ -46,7 +46,7 @@ pub fn catch_async<F: Future>(traceback: bool, future: F) -> Caught<F> {
 }
 
 pin_project_lite::pin_project! {
-    /// The future of [`catch_async`]. An `async fn` would store its argument twice.
+    /// The future that [`catch_async`] returns. An `async fn` would store its argument twice.
     pub struct Caught<F> {
         traceback: bool,
         #[pin]
@@ -93,7 +93,7 @@ pub fn message(payload: &(dyn Any + Send)) -> String {
         .unwrap_or_else(|| "a value that is not a string".to_owned())
 }
 
-/// Returns the message of a panic's payload. A payload that is not a string is leaked, because dropping it may panic
+/// Returns the message of a panic's payload. A payload that is not a string is leaked, because dropping it could panic
 /// again.
 pub fn into_message(payload: Box<dyn Any + Send>) -> String {
     let message = message(&*payload);

@@ -103,7 +103,7 @@ pub trait FallbackNamesFiles {
 
 impl<T> FallbackNamesFiles for MaybeNamesFiles<'_, T> {}
 
-/// A parameter that may be an embedding model, which its metric needs before the first row.
+/// A parameter that may be an embedding model. If it is, its metric needs the model before the first row.
 #[derive(Debug)]
 pub struct MaybeEmbedder<'a, T>(pub &'a T);
 
@@ -113,7 +113,7 @@ impl MaybeEmbedder<'_, Embedder> {
     }
 }
 
-/// The method of any other parameter.
+/// The fallback of [`MaybeEmbedder`]: a parameter of any other type.
 pub trait FallbackEmbedder {
     fn require(&self, metric: &str, all: &mut Vec<Requirement>) {
         let _ = (metric, all);
@@ -144,7 +144,7 @@ pub struct MaybeText<'a, T>(pub &'a T);
 
 impl<T: Serialize> MaybeText<'_, T> {
     /// Returns the value as a user would write it: a string unchanged, anything else as JSON. An empty string, or one
-    /// with white space at an end, is quoted.
+    /// that starts or ends with white space, is quoted.
     pub fn text(&self) -> Option<String> {
         match serde_json::to_value(self.0).ok()? {
             Value::String(text) if !text.is_empty() && text.trim() == text => Some(text),
@@ -167,8 +167,9 @@ pub trait FallbackText {
 
 impl<T> FallbackText for MaybeText<'_, T> {}
 
-/// The value of a parameter. `shown` of `&MaybeShown` is the inherent method if the type implements `Serialize`, the
-/// method of [`FallbackDebug`] if it implements `Debug`, and the method of [`FallbackShown`] otherwise.
+/// A parameter's value. A call of `shown` on `&MaybeShown` selects the inherent method if the type implements
+/// `Serialize`, the method of [`FallbackDebug`] if it implements `Debug`, and the method of [`FallbackShown`]
+/// otherwise.
 #[derive(Debug)]
 pub struct MaybeShown<'a, T>(pub &'a T);
 
@@ -179,7 +180,7 @@ impl<T: Serialize> MaybeShown<'_, T> {
     }
 }
 
-/// The first fallback of [`MaybeShown`]: a hash of the `Debug` output, which is meant for programmers.
+/// The first fallback of [`MaybeShown`]: a hash of the `Debug` output, because that output is meant for programmers.
 pub trait FallbackDebug {
     fn shown(&self) -> Option<String>;
 }
@@ -200,8 +201,8 @@ pub trait FallbackShown {
 
 impl<T> FallbackShown for &MaybeShown<'_, T> {}
 
-/// A field of a record. `given` of `&MaybeString` is the inherent method if the type is a string, the method of
-/// [`FallbackSerialize`] if it implements `Serialize`, and the method of [`FallbackOpaque`] otherwise.
+/// A record's field. A call of `given` on `&MaybeString` selects the inherent method if the type is a string, the
+/// method of [`FallbackSerialize`] if it implements `Serialize`, and the method of [`FallbackOpaque`] otherwise.
 #[derive(Debug)]
 pub struct MaybeString<'r, T>(pub &'r T);
 

@@ -229,7 +229,7 @@ impl<M: Module> Program<Example, Prediction, ByForward> for M {
     }
 }
 
-/// Any error of a program. The `?` operator converts every error type into this type.
+/// Any error that a program can return. The `?` operator converts every error type into this type.
 ///
 /// ```
 /// use dsrs_metrics::{prelude::*, runs::ProgramError};
@@ -248,7 +248,7 @@ impl<M: Module> Program<Example, Prediction, ByForward> for M {
 /// ```
 pub type ProgramError = Box<dyn Error + Send + Sync>;
 
-/// A program built on language models, which maps the inputs of an example to a prediction.
+/// A program built on language models. It maps an example's inputs to a prediction.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -420,7 +420,8 @@ macro_rules! forward_module {
 }
 forward_module!(&M, Box<M>, Arc<M>);
 
-/// The error of a program that returned no prediction: its message, and the budget if that did not cover a model call.
+/// The error returned when a program returns no prediction. Contains the message and, if the budget did not cover a
+/// model call, the budget.
 ///
 /// If the budget is the reason, a run counts the row as skipped instead of failed. This works only if your program
 /// returns the original error or keeps it as a source: an [`LmError`](crate::lm::LmError), a [`ProgramError`] that

@@ -27,7 +27,7 @@ use crate::rows::dynamic::{Prediction, Trace};
 /// ```
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct ProgramRun {
-    /// The steps of the program, if the program returned them.
+    /// The program's steps, if the program returned them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
     /// The tokens and cost of the program's model calls, if the program returned them.
@@ -82,8 +82,8 @@ impl PartialEq for ProgramRun {
     }
 }
 
-/// A prediction together with the program's trace, usage and latency. A program that `Evaluate` runs may return this
-/// instead of the prediction alone, and so may [`Module::forward_traced`](crate::Module::forward_traced).
+/// A prediction together with the program's trace, usage and latency. A program that `Evaluate` runs can return this
+/// instead of the prediction alone, and so can [`Module::forward_traced`](crate::Module::forward_traced).
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -110,7 +110,7 @@ impl PartialEq for ProgramRun {
 pub struct ProgramOutput<P = Prediction> {
     /// The prediction.
     pub prediction: P,
-    /// The steps of the program.
+    /// The program's steps.
     pub trace: Option<Trace>,
     /// The tokens and cost of the program's model calls.
     pub usage: Option<ProgramUsage>,
@@ -157,8 +157,8 @@ impl<P> ProgramOutput<P> {
         /// ```
         pub fn with_usage(usage: ProgramUsage) => usage = Some(usage);
 
-        /// Sets the latency, which replaces the measured one. For example, you can exclude the time spent waiting for a
-        /// rate limit.
+        /// Sets the latency, replacing the measured one. For example, you can exclude the time spent waiting for a rate
+        /// limit.
         ///
         /// ```
         /// # use dsrs_metrics::runs::ProgramOutput;

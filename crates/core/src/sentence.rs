@@ -36,7 +36,7 @@ pub struct Sentence {
     len: usize,
 }
 
-/// Fails const evaluation with the message of a broken rule.
+/// Fails const evaluation if a rule is broken, with the rule's message.
 #[track_caller]
 pub const fn check(broken: Option<Sentence>) {
     if let Some(broken) = broken {

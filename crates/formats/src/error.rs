@@ -11,7 +11,7 @@ use crate::results::ResultsError;
 pub(crate) const NO_INSPECT: &str = "this program was built without it; run `cargo install dsrs-metrics --features cli,inspect`, or enable \
      `inspect` on your `dsrs-metrics` dependency";
 
-/// The error returned when a file cannot be converted to or from the format of a different program.
+/// The error returned when a file cannot be converted to or from another program's format.
 #[derive(thiserror::Error)]
 #[error("{message}")]
 pub struct FormatError {

@@ -20,8 +20,8 @@ use super::{
     money, replay,
 };
 
-/// A builder for an [`Lm`]. Settings that you leave out come from the environment variables listed in the documentation
-/// of `Lm`.
+/// A builder for an [`Lm`]. Settings that you leave out come from the environment variables that the documentation of
+/// `Lm` lists.
 ///
 /// ```
 /// use std::time::Duration;
@@ -112,7 +112,7 @@ impl LmBuilder {
     }
 
     setters! {
-        /// Sets the function that returns the value of an environment variable, instead of reading the environment.
+        /// Sets a function that supplies environment variables, instead of reading the environment.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, Lm};
@@ -155,7 +155,7 @@ impl LmBuilder {
         /// ```
         pub fn base_url(url: impl Into<String>) => base_url = Some(url.into());
 
-        /// Sets the URL of the proxy.
+        /// Sets the proxy URL.
         ///
         /// ```
         /// use dsrs_metrics::lm::Lm;
@@ -167,7 +167,7 @@ impl LmBuilder {
         /// ```
         pub fn proxy(url: impl Into<String>) => http.proxy = Proxy::Url(url.into());
 
-        /// Disables the proxy, even one that an environment variable names.
+        /// Disables the proxy, even one set by an environment variable.
         ///
         /// ```
         /// use dsrs_metrics::lm::Lm;
@@ -358,7 +358,7 @@ impl LmBuilder {
         /// ```
         pub fn refresh(refresh: bool) => refresh = refresh;
 
-        /// Sets the prices. Default: the shipped table, and the prices in the file named by `DSRS_PRICES`.
+        /// Sets the prices. Default: the shipped table and the prices in the file that `DSRS_PRICES` names.
         ///
         /// ```
         /// use dsrs_metrics::lm::{
@@ -436,8 +436,8 @@ impl LmBuilder {
         /// ```
         pub fn ledger(ledger: Ledger) => ledger = ledger;
 
-        /// Sets the estimate that counts calls, which are then not made; see [`LmEstimate`]. No key is needed, the
-        /// store is only read, and the [ledger](Self::ledger) counts nothing.
+        /// Sets an estimate, which counts calls instead of making them; see [`LmEstimate`]. The model then needs no
+        /// key, does not write to the store, and records nothing in the [ledger](Self::ledger).
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, Lm, LmError, LmErrorKind, LmEstimate, LmRequest};
@@ -456,7 +456,7 @@ impl LmBuilder {
         pub fn estimate(estimate: LmEstimate) => estimate = Some(estimate);
     }
 
-    /// Makes the model request vectors instead of replies, for `ProviderEmbedder::of`.
+    /// Makes the model request vectors instead of replies, as `ProviderEmbedder::of` requires.
     #[doc(hidden)]
     pub fn embedding(self) -> Self {
         Self {

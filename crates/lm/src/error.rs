@@ -12,8 +12,9 @@ use super::reply::Usage;
 /// the number of attempts and the cost.
 ///
 /// The message is one line that says what went wrong, what was found and how to fix it. API keys appear neither in the
-/// message nor in the `Debug` output. [`source`](Error::source) is the underlying error of the HTTP, JSON, file or
-/// store library, if there is one. The message already includes the text of that error. Equality ignores the source.
+/// message nor in the `Debug` output. If an HTTP, JSON, file or store library caused the error,
+/// [`source`](Error::source) returns that library's error. The message already includes that error's text. Equality
+/// ignores the source.
 ///
 /// ```
 /// use std::time::Duration;
@@ -82,7 +83,7 @@ impl LmError {
         Self::new(model, LmErrorKind::Other(reason))
     }
 
-    /// Returns the error of an invalid setting.
+    /// Creates an error for an invalid setting.
     #[doc(hidden)]
     pub fn setting(setting: &str, found: &str, reason: impl fmt::Display) -> Self {
         let reason = format!("invalid {setting} `{found}`: {reason}");
@@ -155,8 +156,8 @@ impl LmError {
         &self.0.kind
     }
 
-    /// Returns the model as `provider:model`, or `None` if the error does not concern a single model, as for an invalid
-    /// setting.
+    /// Returns the model as `provider:model`, or `None` if the error does not concern a single model (for example, an
+    /// invalid setting).
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmError, LmErrorKind, parse_msats};
@@ -185,9 +186,9 @@ impl LmError {
     /// Returns the total cost of the failed attempts, in msat.
     ///
     /// The cost is 0 if nothing was charged because the provider returned an error or the connection failed. If the
-    /// call may have been charged (a timeout, a lost connection, an invalid reply), the cost is that of the reported
-    /// tokens or, if none were reported, the highest possible cost of the call. The result is `None` if the cost is
-    /// unknown because the model has no price, or because neither a budget nor `max_tokens` limits the reply.
+    /// call may have been charged (a timeout, a lost connection, an invalid reply), the cost is computed from the
+    /// reported tokens. If none were reported, it is the highest possible cost of the call. Returns `None` if the cost
+    /// is unknown because the model has no price, or because neither a budget nor `max_tokens` limits the reply.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmError, LmErrorKind};
@@ -202,7 +203,7 @@ impl LmError {
         self.0.cost_msats
     }
 
-    /// Returns the total token usage of all attempts that reported theirs.
+    /// Returns the total token usage of all attempts that reported it.
     ///
     /// ```
     /// use std::time::Duration;
@@ -251,7 +252,7 @@ impl LmError {
         self.attempts() == 1 && self.kind().is_transient()
     }
 
-    /// Returns the delay that the provider requests before the next call, if it requests one.
+    /// Returns the delay that the provider requested before the next call, if any.
     ///
     /// ```
     /// use std::time::Duration;

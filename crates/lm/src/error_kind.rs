@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::error::LmError;
 
-/// The reason why a call to a language model failed; see [`LmError::kind`].
+/// The reason a call to a language model failed; see [`LmError::kind`].
 ///
 /// ```
 /// use dsrs_metrics::lm::LmErrorKind;
@@ -102,8 +102,8 @@ pub enum LmErrorKind {
         /// The time limit of one attempt.
         limit: Duration,
     },
-    /// The response has a success status but contains no reply. For example, it is an HTML page or unexpected JSON. The
-    /// call is not repeated because it would return the same response.
+    /// The response has a success status but is not a reply: for example, an HTML page or unexpected JSON. The call is
+    /// not repeated because it would return the same response.
     #[error("cannot parse the provider's response: {0}")]
     InvalidReply(String),
     /// The response has a success status but ends too early, because the connection was lost or the JSON is incomplete.
@@ -156,7 +156,7 @@ pub enum LmErrorKind {
     /// The model only estimates calls; see `LmBuilder::estimate`.
     #[error("the call was estimated, not made")]
     Estimated,
-    /// A test replays recorded calls, but the file of recorded calls does not contain this call.
+    /// A test replays recorded calls, but the recording does not contain this call.
     #[error("call not recorded in {0}; record it: DSRS_UPDATE=new cargo test")]
     NotRecorded(String),
     /// Any other error.

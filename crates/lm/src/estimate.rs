@@ -26,7 +26,7 @@ pub fn is_active() -> bool {
     IS_ACTIVE.load(Ordering::Relaxed)
 }
 
-/// Awaits a future, and returns the error of a call that was estimated in the meantime.
+/// Awaits a future. Also returns the error of a call that was estimated in the meantime, if any.
 pub async fn observe<F: Future>(future: F) -> (F::Output, Option<LmError>) {
     let observed = async {
         let output = future.await;
@@ -52,9 +52,9 @@ pub(super) fn error(model: &str) -> LmError {
     error
 }
 
-/// Returns a text with more tokens than a later call can quote from a reply limited to `max_tokens`.
+/// Returns a text that is longer, in tokens, than anything a later call can quote from a reply limited to `max_tokens`.
 ///
-/// Each byte counts as a token. Numbering list items adds at most three tokens for each token of the list.
+/// Each byte counts as a token. Numbering list items adds at most three tokens per token of the list.
 pub fn longest_reply(max_tokens: Option<u32>) -> String {
     /// A judge reads no longer reply.
     const MAX_BYTES: usize = 1 << 20;
@@ -69,10 +69,10 @@ pub fn longest_reply(max_tokens: Option<u32>) -> String {
 /// Judges, panels and composites then evaluate everything that could follow any reply. The counts do not depend on the
 /// order of calls.
 ///
-/// The amounts are sums of the highest cost of each call. They cover all steps, panels and repeats of judges and
-/// composites, but neither repairs of invalid replies nor failed attempts. If your own function calls a model several
-/// times, only its first call without a stored reply is counted. The second tier of a `Scorer` is counted only for rows
-/// that the first tier is known to accept.
+/// The amounts add up the maximum cost of each call. They cover all steps, panels and repeats of judges and composites,
+/// but neither repairs of invalid replies nor failed attempts. If your own function calls a model several times, only
+/// its first call without a stored reply is counted. The second tier of a `Scorer` is counted only for rows that the
+/// first tier is known to accept.
 ///
 /// ```
 /// use dsrs_metrics::judge::Models;
@@ -108,11 +108,11 @@ pub struct LmEstimate {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CallEstimate {
-    /// The number of calls whose reply is not in the store, including probes but not repairs or further attempts.
+    /// The number of calls whose reply is not in the store, including probes but not repairs or retries.
     pub calls: u64,
     /// The number of calls whose reply is in the store.
     pub cached_calls: u64,
-    /// The number of `calls` that go to models without a price. The amounts do not include the cost of these calls.
+    /// The number of `calls` to models without a price. The amounts do not include the cost of these calls.
     pub unpriced_calls: u64,
     /// The maximum cost of `calls`, in millisatoshis, if each first attempt returns a valid reply.
     pub replies_msats: u64,

@@ -22,7 +22,7 @@ pub enum JudgeModel {
     Named(String),
     /// A model passed as a value.
     Value(Arc<dyn LanguageModel>),
-    /// No model: the judge's offline stand-in.
+    /// No model; the judge uses its offline stand-in.
     Offline,
 }
 

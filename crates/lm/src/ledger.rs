@@ -150,9 +150,9 @@ impl fmt::Display for CallTotals {
     }
 }
 
-/// The totals of all calls of a run, recorded by [`Metered`](super::Metered). Clones share the totals.
+/// The totals of all calls in a run, recorded by [`Metered`](super::Metered). Clones share the totals.
 ///
-/// The cost equals what is charged to the budget and what the outcomes of rows show: all three come from
+/// The cost matches the amounts charged to the budget and shown in row outcomes, because all three come from
 /// [`LmReply::cost_msats`] and [`LmError::cost_msats`]. Two kinds of calls belong to no row: probes (with the purpose
 /// `probe`), and calls cancelled because their row exceeded its time limit.
 ///
@@ -245,7 +245,7 @@ impl Ledger {
         self.add(purpose, CallTotals::of(result));
     }
 
-    /// Adds an observer, which is called for each call of every [`Metered`](super::Metered) model with this ledger.
+    /// Adds an observer, which is notified of each call to a [`Metered`](super::Metered) model with this ledger.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -288,7 +288,7 @@ impl Ledger {
     }
 }
 
-/// An observer of the calls of language models; see [`Ledger::observe`](super::Ledger::observe).
+/// Observes calls to language models; see [`Ledger::observe`](super::Ledger::observe).
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};

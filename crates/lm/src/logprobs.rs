@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A request for the log probabilities of a reply's tokens, starting at the name of one field of the reply's JSON
+/// A request for the log probabilities of a reply's tokens, starting at the name of one field in the reply's JSON
 /// object.
 ///
 /// ```
@@ -21,7 +21,7 @@ pub struct Logprobs {
 }
 
 impl Logprobs {
-    /// Creates a request for the log probabilities of a field's tokens, with the 20 most probable alternatives of each
+    /// Creates a request for the log probabilities of a field's tokens, with the 20 most probable alternatives for each
     /// token.
     ///
     /// ```

@@ -183,7 +183,7 @@ pub(super) fn probe_request() -> LmRequest {
         })
 }
 
-/// Returns the probe of a model that must return log probabilities.
+/// Returns a request that checks whether a model returns log probabilities.
 #[doc(hidden)]
 pub fn logprobs_probe() -> LmRequest {
     probe_request().with_logprobs(Logprobs::of("ok"))

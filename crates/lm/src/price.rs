@@ -60,8 +60,8 @@ impl Price {
     }
 }
 
-/// The default number of msat per US dollar: a bitcoin (10^11 msat) at 100,000 dollars. It is a round number for
-/// comparing runs, not an exchange rate.
+/// The default number of msat per US dollar, which values a bitcoin (10^11 msat) at 100,000 dollars. It is a round
+/// number for comparing runs, not an exchange rate.
 ///
 /// ```
 /// use dsrs_metrics::lm::{MSATS_PER_USD, parse_msats};
@@ -75,7 +75,7 @@ pub const MSATS_PER_USD: f64 = 1_000_000.0;
 /// The shipped prices, from LiteLLM's public table of 2026-11-21, without surcharges for long prompts.
 const SHIPPED: &str = include_str!("prices.json");
 
-/// Prices by `provider:model`. The names and aliases of providers are those of [`Lm`](super::Lm).
+/// Prices by `provider:model`. Provider names and aliases are the same as for [`Lm`](super::Lm).
 ///
 /// A model is looked up by its full name, then without a trailing date or `-latest`, then as `provider:*`. Your own
 /// file (`DSRS_PRICES=FILE`) takes precedence over the shipped table. The file is JSON in this format, with prices in
@@ -168,7 +168,7 @@ impl Prices {
         self
     }
 
-    /// Adds the prices of a JSON file. These replace earlier prices of the same models.
+    /// Adds the prices in a JSON file, replacing earlier prices of the same models.
     ///
     /// ```
     /// use dsrs_metrics::lm::Prices;

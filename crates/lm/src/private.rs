@@ -13,7 +13,8 @@ pub(super) fn ignore_poison<T>(result: LockResult<T>) -> T {
     result.unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Creates a directory and its missing parents for this user only. The mode of an existing directory does not change.
+/// Creates a directory and its missing parents, accessible only to this user. Does not change the mode of an existing
+/// directory.
 #[doc(hidden)]
 pub fn create_private_dir(dir: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();

@@ -43,7 +43,7 @@ struct Counts {
 }
 
 impl Scope {
-    /// Creates the scope of a run. Records up to the number `after` are ignored.
+    /// Creates a run's scope. Ignores records numbered up to `after`.
     pub fn new(store: Store, after: i64) -> Self {
         Self {
             store,
@@ -53,7 +53,7 @@ impl Scope {
         }
     }
 
-    /// Returns the scope of one row, which counts its own results.
+    /// Returns the scope for one row, which counts its own results.
     pub fn of_row(&self) -> Self {
         Self {
             counts: Arc::default(),
@@ -71,13 +71,14 @@ impl Scope {
         self.error.get().cloned()
     }
 
-    /// Records that nothing can be stored any more.
+    /// Records that nothing more can be stored.
     pub fn fail(&self, error: LmError) {
         // Only the first error is reported.
         let _ = self.error.set(error);
     }
 
-    /// Returns a stored result, or `None` if there is none or if it has a different form, so it must be computed again.
+    /// Returns a stored result. Returns `None` if there is none, or if it cannot be read as a `T` and must be computed
+    /// again.
     pub fn find<T: DeserializeOwned>(&self, key: &Hash) -> Option<T> {
         let found = self.store.find(key, self.after).unwrap_or_else(|error| {
             self.fail(error);
@@ -86,7 +87,7 @@ impl Scope {
         found.and_then(|result| serde_json::from_str(&result).ok())
     }
 
-    /// Stores a result, and returns once it is written.
+    /// Stores a result. Returns once the result is written.
     pub fn keep(
         &self,
         kind: &'static str,
@@ -115,7 +116,7 @@ impl Scope {
         CURRENT.scope(self.clone(), future)
     }
 
-    /// Counts a result that was found in the store or paid for.
+    /// Counts a result as found in the store or as paid for.
     pub fn count(&self, is_found: bool) {
         let Counts { found, paid } = &*self.counts;
         (if is_found { found } else { paid }).fetch_add(1, Ordering::Relaxed);
@@ -142,7 +143,7 @@ pub(super) fn note(reply: &Result<LmReply, LmError>) {
     let _ = CURRENT.try_with(note);
 }
 
-/// Returns the amounts to reserve from budgets for several requests, except those with a stored reply.
+/// Returns the amounts to reserve from budgets for several requests. Requests with a stored reply are left out.
 #[cfg(feature = "lm")]
 pub fn quotes<'a, 'r>(
     calls: impl Iterator<Item = (&'a dyn LanguageModel, &'r LmRequest)>,
@@ -160,7 +161,8 @@ pub fn quotes<'a, 'r>(
         .collect()
 }
 
-/// Returns the stored reply, or calls the model and stores its reply, unless the model does so itself.
+/// Returns the stored reply, if there is one. Otherwise, calls the model and stores its reply, unless the model stores
+/// replies itself.
 pub async fn complete(lm: &dyn LanguageModel, request: &LmRequest) -> Result<LmReply, LmError> {
     #[cfg(feature = "store")]
     if !lm.keeps_replies()

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::TokenLogprobs;
 
-/// A reply of a language model.
+/// A reply from a language model.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LmReply, StopReason, Usage};
@@ -21,14 +21,14 @@ use super::TokenLogprobs;
 pub struct LmReply {
     /// The text of the reply.
     pub text: String,
-    /// The reason why the model stopped.
+    /// The reason the model stopped.
     pub stop_reason: StopReason,
     /// The token usage of the call.
     pub usage: Usage,
-    /// The model that replied, as the provider names it, which may differ from the requested model because an alias
-    /// such as `gpt-6-luna` can point to different versions. Empty if the provider does not name the model.
+    /// The model that replied, as the provider names it. It may differ from the requested model because an alias such
+    /// as `gpt-6-luna` can point to different versions. Empty if the provider does not name the model.
     pub model: String,
-    /// The provider's identifier of the software and settings behind the reply, such as OpenAI's `system_fingerprint`,
+    /// The provider's identifier for the software and settings behind the reply, such as OpenAI's `system_fingerprint`,
     /// if the provider sends one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
@@ -44,7 +44,7 @@ pub struct LmReply {
     pub is_truncated_by_budget: bool,
     /// `true` if the reply came from the store or from an equal concurrent call, so nothing was paid for it this time.
     pub cached: bool,
-    /// The tokens of the text, or of the end of the text, with log probabilities. Empty unless the request [asks for
+    /// The tokens of the text or its end, with log probabilities. Empty unless the request [asks for
     /// them](super::LmRequest::logprobs) and the model returns them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub logprobs: Vec<TokenLogprobs>,
@@ -105,7 +105,7 @@ impl LmReply {
         /// ```
         pub fn with_model(model: impl Into<String>) => model = model.into();
 
-        /// Sets the provider's identifier of the software and settings behind the reply.
+        /// Sets the provider's identifier for the software and settings behind the reply.
         ///
         /// ```
         /// use dsrs_metrics::lm::LmReply;
@@ -125,7 +125,7 @@ impl LmReply {
         /// ```
         pub fn with_cost_msats(msats: u64) => cost_msats = Some(msats);
 
-        /// Sets the log probabilities of the tokens, which together form the text or the end of the text.
+        /// Sets the log probabilities of the tokens, which together form the text or its end.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LmReply, TokenLogprobs};
@@ -153,8 +153,8 @@ impl LmReply {
 /// The maximum length of a reported name, in characters.
 const MAX_REPORTED: usize = 200;
 
-/// Returns a model name or fingerprint from a provider as one line, with control characters escaped, cut off after 200
-/// characters. A name that passed through here is returned unchanged.
+/// Returns a provider's model name or fingerprint as one line, with control characters escaped and at most 200
+/// characters long. Calling it on its own result changes nothing.
 #[doc(hidden)]
 pub fn reported(name: &str) -> Cow<'_, str> {
     let name = name.trim();
@@ -170,7 +170,7 @@ pub fn reported(name: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{kept}…"))
 }
 
-/// The reason why a model stopped generating.
+/// The reason a model stopped generating.
 ///
 /// ```
 /// use dsrs_metrics::lm::StopReason;
@@ -190,7 +190,7 @@ pub enum StopReason {
     Length,
     /// The model refused. The string is the refusal message, or empty if the provider returns none.
     Refusal(String),
-    /// A content filter of the provider withheld the reply.
+    /// The provider's content filter withheld the reply.
     Filtered,
     /// Any other reason, as the provider names it.
     Other(String),
@@ -241,7 +241,7 @@ impl Usage {
         }
     }
 
-    /// Returns the total number of tokens in prompt and reply, counting an unknown number as 0.
+    /// Returns the total number of tokens in the prompt and the reply. Unknown numbers count as 0.
     ///
     /// ```
     /// use dsrs_metrics::lm::Usage;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Logprobs;
 
-/// A request to a language model: the conversation, the format of the reply and the sampling parameters.
+/// A request to a language model: the conversation, the reply format and the sampling parameters.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LmRequest, ReplySchema, Sampling};
@@ -38,8 +38,8 @@ pub struct LmRequest {
     /// The caller and its version, such as `judge semantic_f1 version 2`. The purpose is part of a reply's key, so a
     /// judge never reads replies to one of its earlier versions. The [`Ledger`](super::Ledger) keeps totals by purpose.
     pub purpose: String,
-    /// The zero-based index of this sample among several of the same request. The index is not sent to the provider but
-    /// is part of the reply's key: five samples are five replies, even from the store.
+    /// The zero-based index of this sample among several samples for the same request. The index is not sent to the
+    /// provider but is part of the reply's key, so five samples are five replies, even from the store.
     pub draw: u32,
     /// The log probabilities to request for the reply's tokens. A model that does not support them fails or returns
     /// none.
@@ -162,7 +162,7 @@ impl LmRequest {
     }
 }
 
-/// A message of a conversation.
+/// A message in a conversation.
 ///
 /// ```
 /// use dsrs_metrics::lm::{Message, Role};

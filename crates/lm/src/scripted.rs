@@ -12,8 +12,8 @@ use serde_json::Value;
 use super::private::lock;
 use super::{LanguageModel, LmError, LmReply, LmRequest, Usage};
 
-/// A language model for tests. It replies from a list, by a substring of the prompt, or with a closure, optionally
-/// after a delay, and records its requests.
+/// A language model for tests. Its replies come from a list, a substring match on the prompt, or a closure, optionally
+/// after a delay. It records its requests.
 ///
 /// A reply may be an error. The first matching rule wins: the patterns of [`when`] in the order they were added, then
 /// [`replies`] one after another, then [`otherwise`]. If no rule matches, the call fails. Clones share the list of
@@ -135,7 +135,7 @@ impl ScriptedLm {
         self
     }
 
-    /// Adds replies to return in this order, each of them once.
+    /// Adds replies to return in this order, each one once.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm};
@@ -357,7 +357,7 @@ fn end_of(request: &LmRequest) -> String {
     }
 }
 
-/// A scripted reply as a function of the request.
+/// A function that returns a scripted reply to a request.
 ///
 /// ```
 /// use dsrs_metrics::lm::{IntoReply, LmRequest, ScriptedReply};

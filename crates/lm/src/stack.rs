@@ -23,8 +23,8 @@ use super::{LanguageModel, Ledger, LmBuilder, LmError, LmReply, LmRequest, Quote
 /// # }
 /// ```
 ///
-/// A model is named `provider:model`. The guide lists the providers; any other OpenAI-compatible server is
-/// `openai:model` with `OPENAI_BASE_URL`.
+/// A model is named `provider:model`. The guide lists the providers. For any other OpenAI-compatible server, use
+/// `openai:model` and set `OPENAI_BASE_URL`.
 ///
 /// | environment variable | meaning |
 /// | --- | --- |

@@ -4,7 +4,7 @@ use std::fmt;
 
 use dsrs_metrics_values::messages::escape;
 
-/// The numbers of events and spans of [`OtelEvents`](crate::OtelEvents), and how many of each the collector accepted.
+/// Counts the events and spans of [`OtelEvents`](crate::OtelEvents), and how many of each the collector accepted.
 ///
 /// [`Display`](fmt::Display) writes a sentence such as `12 of 500 events were not delivered to http://localhost:4318:
 /// connection refused`, or `500 events were delivered to ..`.

@@ -61,7 +61,7 @@ use crate::run_attributes::RunAttributes;
 #[derive(Debug, Clone)]
 pub struct OtelEvents(Arc<Inner>);
 
-/// A builder of [`OtelEvents`], created by [`OtelEvents::builder`].
+/// A builder for [`OtelEvents`], created by [`OtelEvents::builder`].
 ///
 /// ```
 /// use dsrs_metrics::runs::otel::OtelEvents;
@@ -102,7 +102,7 @@ impl OtelEventsBuilder {
         /// # drop(builder);
         /// ```
         pub fn timeout(timeout: Duration) => timeout = Some(timeout);
-        /// Sets whether texts are sent: explanations of scores, error messages, and the prompts and replies of judges.
+        /// Sets whether to send texts: explanations of scores, error messages, and the prompts and replies of judges.
         /// By default, texts are not sent, because they may contain row data.
         ///
         /// ```
@@ -120,8 +120,8 @@ impl OtelEventsBuilder {
         /// # drop(builder);
         /// ```
         pub fn unscored(unscored: bool) => detail.unscored = unscored;
-        /// Sets how many events and how many spans may wait to be sent. The defaults are 65,536 events and 8,192 spans.
-        /// Any events and spans beyond the limit are lost and counted.
+        /// Sets how many events and how many spans can wait to be sent. The defaults are 65,536 events and 8,192 spans.
+        /// Any events and spans beyond the limit are dropped and counted.
         ///
         /// ```
         /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -248,7 +248,7 @@ impl OtelEvents {
         })))
     }
 
-    /// Sends a span for each call of a ledger's models, except calls that were answered by the store or stopped by the
+    /// Sends a span for each call that a ledger's models make, except calls answered from the store or stopped by the
     /// budget.
     ///
     /// ```
@@ -269,8 +269,9 @@ impl OtelEvents {
         ledger.observe(Arc::new(self.clone()));
     }
 
-    /// Sends everything that is waiting. Blocks the thread until it is sent or [`timeout`](OtelEventsBuilder::timeout)
-    /// has elapsed. Anything observed after this call is not sent. Dropping the last clone has the same effect.
+    /// Sends everything that is waiting. Blocks the thread until everything is sent or
+    /// [`timeout`](OtelEventsBuilder::timeout) has elapsed. Anything observed after this call is not sent. Dropping the
+    /// last clone has the same effect.
     ///
     /// ```
     /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -297,9 +298,8 @@ impl OtelEvents {
     /// Sends the events of a result file, even those that the run already sent. Blocks the thread until all events are
     /// sent, or until the collector has accepted nothing for [`timeout`](OtelEventsBuilder::timeout).
     ///
-    /// The events have the same attributes as the run's own events. Because a file contains neither the times of rows
-    /// nor the kinds of errors, the events' time is the end of the run, and `error.type` is `metric_failed` or
-    /// `program_failed`.
+    /// The events have the same attributes as the run's own events. A file contains neither row times nor error kinds,
+    /// so the events' time is the end of the run, and `error.type` is `metric_failed` or `program_failed`.
     ///
     /// ```
     /// use std::time::Duration;

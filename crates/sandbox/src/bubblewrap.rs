@@ -63,21 +63,21 @@ const ENVIRONMENT: [(&str, &str); 4] = [
 
 /// Runs commands in a sandbox created by bubblewrap (`bwrap`, 0.8 or newer).
 ///
-/// The command sees the host's programs and libraries in `/usr` and `/bin`, read-only, and the paths in
-/// [`Job::readable`]. The programs in [`Job::requires`] are found through the host's `PATH`; the installation of each
-/// is visible too, but nothing next to it. The command can write only to its work directory (`/box/work`), `/tmp` and
-/// `/dev/shm`, which are all in memory. It has no network, no host environment variables, no view of host processes and
-/// no privileges, and it cannot create further namespaces. When [`run`](SandboxProvider::run) returns, all processes
-/// that the command started are dead.
+/// The command can read the host's programs and libraries in `/usr` and `/bin`, and the paths in [`Job::readable`]. The
+/// programs in [`Job::requires`] are looked up in the host's `PATH`; the command can read the installation of each, but
+/// nothing next to it. The command can write only to its work directory (`/box/work`), `/tmp` and `/dev/shm`, all of
+/// which are in memory. It has no network, no host environment variables, no view of host processes and no privileges,
+/// and it cannot create more namespaces. When [`run`](SandboxProvider::run) returns, all processes that the command
+/// started are dead.
 ///
 /// Seccomp filters refuse system calls that allocate memory outside of any process (System V shared memory, semaphores
 /// and message queues, `io_uring`, secret memory, `bpf`, performance counters). They also refuse kernel keyrings, calls
 /// that control other processes (`ptrace`, `process_vm_readv` and `process_vm_writev`, `pidfd_getfd`), and sockets
-/// other than Unix, IPv4, IPv6 and `NETLINK_ROUTE`. Programs that need any of these fail, such as debuggers and the
-/// leak sanitizer (`ASAN_OPTIONS=detect_leaks=0` turns the latter off).
+/// other than Unix, IPv4, IPv6 and `NETLINK_ROUTE`. Programs that need any of these fail. Examples are debuggers and
+/// the leak sanitizer (`ASAN_OPTIONS=detect_leaks=0` turns the latter off).
 ///
-/// Memory is limited by one of the mechanisms in [`Accounting`]; [`accounting`](SandboxProvider::accounting) returns
-/// the one in use.
+/// One of the mechanisms in [`Accounting`] limits memory. Call [`accounting`](SandboxProvider::accounting) to find out
+/// which.
 ///
 /// If the current process runs as root, each command runs as a separate user. Otherwise, all commands run as the
 /// current user and can use up resources that the kernel limits per user: descriptors sent over sockets, `inotify`
@@ -144,8 +144,8 @@ impl Bubblewrap {
         }
     }
 
-    /// Sets the directories, separated by colons, in which the programs in [`Job::requires`] are looked up. The default
-    /// is the current process's `PATH`.
+    /// Sets the colon-separated directories to search for the programs in [`Job::requires`]. Defaults to the current
+    /// process's `PATH`.
     ///
     /// ```
     /// use dsrs_metrics::metrics::{Isolation, TestPass};
@@ -164,7 +164,7 @@ impl Bubblewrap {
         }
     }
 
-    /// Sets the mechanism that limits memory, instead of the best available one. If this system does not support the
+    /// Sets the mechanism that limits memory, instead of the best available one. If this system does not support that
     /// mechanism, no command runs.
     pub fn with_accounting(self, accounting: Accounting) -> Self {
         Self {

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::ops::AddAssign;
 
-/// How many tests passed, failed and were skipped.
+/// How many tests passed, failed or were skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// The number of tests that passed.
@@ -32,12 +32,12 @@ impl AddAssign for Counts {
     }
 }
 
-/// Parses the test counts in an output. Returns `None` if the output contains no known summary.
+/// Parses test counts from a test runner's output. Returns `None` if the output contains no known summary.
 ///
-/// The known formats are `cargo test` (the sum of all summaries), and pytest and Python's unittest (the last summary of
-/// each). If there are summaries in several formats, the one with the fewest passed tests is returned, so a program
-/// gains nothing by printing a summary in a different format. If there is no such summary, a line such as
-/// `24 passed; 0 failed` is parsed.
+/// The known formats are `cargo test` (all summaries are added up), and pytest and Python's unittest (the last summary
+/// of each). If the output has summaries in several formats, the function returns the one with the fewest passed tests,
+/// so a program gains nothing by printing another summary. If there is no such summary, it parses a line such as `24
+/// passed; 0 failed`.
 ///
 /// ```
 /// use dsrs_metrics::sandbox::counts::{Counts, parse};
@@ -51,7 +51,7 @@ pub fn parse(output: &str) -> Option<Counts> {
     parse_streams(&[output])
 }
 
-/// Parses the test counts in a command's output streams. Several summaries are treated as in [`parse`].
+/// Parses test counts from a command's output streams. The rules of [`parse`] apply if there are several summaries.
 pub fn parse_streams(streams: &[&str]) -> Option<Counts> {
     let fewest_of = |formats: &[fn(&str) -> Option<Counts>]| {
         let of_stream = |output: &&str| {

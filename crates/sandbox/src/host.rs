@@ -110,7 +110,8 @@ impl TempSpace {
     }
 }
 
-/// Waits until the temporary folder has space for twice `file_mb`. Dropping the permit frees the space.
+/// Waits until the temporary folder has space for twice `file_mb`, and reserves it. Dropping the permit releases the
+/// space.
 pub async fn reserve_temp_space(limits: &Limits) -> Option<SemaphorePermit<'static>> {
     static SPACE: OnceLock<TempSpace> = OnceLock::new();
     SPACE

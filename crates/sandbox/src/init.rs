@@ -67,11 +67,11 @@ pub(super) const ARCHIVE_BYTES: u64 = 512;
 /// How writing the archive of the files to keep ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Archived {
-    /// It is complete, except for files that cannot be read.
+    /// The archive is complete, except for files that cannot be read.
     Whole,
-    /// It was cut off at the file size limit.
+    /// The archive was cut off at the file size limit.
     CutOff,
-    /// This machine could not write it, for this reason.
+    /// This machine could not write the archive, for this reason.
     Failed(String),
 }
 

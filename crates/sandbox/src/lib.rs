@@ -49,12 +49,12 @@ pub struct Job {
     pub command: String,
     /// Files to create in the work directory, each with a relative path and its content.
     pub files: Vec<(String, String)>,
-    /// Files in the work directory that the command cannot write, replace or remove. A file in a subdirectory can still
-    /// be hidden by renaming the subdirectory. [`Unconfined`] treats these files like `files`.
+    /// Files in the work directory that the command cannot write, replace or remove. The command can still hide a file
+    /// in a subdirectory by renaming the subdirectory. [`Unconfined`] treats these files like `files`.
     pub read_only: Vec<(String, String)>,
     /// A host directory whose content is copied into the work directory before `files` are written.
     pub folder: Option<PathBuf>,
-    /// Other host paths that the command may read. They have the same path in the sandbox.
+    /// Other host paths that the command can read, at the same paths in the sandbox.
     pub readable: Vec<PathBuf>,
     /// Programs that must exist before the command runs, as names or absolute paths. [`Bubblewrap`] looks up names in
     /// the host's `PATH` and makes each program's installation readable; [`Unconfined`] does not look for the programs.
@@ -62,16 +62,16 @@ pub struct Job {
     /// A host directory whose content the command can read at `/program`.
     pub program: Option<PathBuf>,
     /// An existing host directory that receives the files the command leaves. When the command terminates, all its
-    /// processes are killed, and the regular files in its work directory are copied here without execute permission.
-    /// Symbolic links, devices, pipes and sockets are left out, as are additional names of a file with several hard
-    /// links. There may be at most 10,000 files, and as a tar archive they may take at most [`Limits::file_mb`] in
-    /// total.
+    /// processes are killed. The regular files in its work directory are then copied here, without execute permission.
+    /// Symbolic links, devices, pipes and sockets are skipped, and a file with several hard links is copied under only
+    /// one of its names. There can be at most 10,000 files, and as a tar archive they can take up at most
+    /// [`Limits::file_mb`] in total.
     pub keep: Option<PathBuf>,
     /// The command's resource limits.
     pub limits: Limits,
 }
 
-/// The result of a command that was run.
+/// The result of running a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// How the command terminated.
@@ -80,7 +80,7 @@ pub struct Report {
     pub stdout: String,
     /// The standard error, with invalid UTF-8 replaced.
     pub stderr: String,
-    /// The wall-clock time that the command took.
+    /// The wall-clock time the command took.
     pub elapsed: Duration,
 }
 
@@ -99,7 +99,7 @@ pub enum Termination {
     FilesLimit,
 }
 
-/// The error returned when a command was not run. A command that runs and fails is a [`Report`], not an error.
+/// The error returned when a command was not run. If a command runs and fails, you get a [`Report`], not an error.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SandboxError {
@@ -168,7 +168,7 @@ impl SandboxError {
 /// must leave no process running when it returns or when its future is dropped. If your implementation cannot guarantee
 /// this, make that clear in its name.
 ///
-/// The following provider runs nothing. It can be used to test a metric's configuration:
+/// This provider runs nothing. You can use it to test a metric's configuration:
 ///
 /// ```
 /// use std::time::Duration;

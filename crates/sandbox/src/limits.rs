@@ -3,7 +3,7 @@
 use dsrs_metrics_values::value_type::{TypeHelp, ValueType};
 use serde::{Deserialize, Serialize};
 
-/// Resource limits of a command. If the command exceeds a limit, the command is killed or its request is refused.
+/// Resource limits for a command. If a command exceeds a limit, it is killed or its request is refused.
 ///
 /// ```
 /// use dsrs_metrics::sandbox::Limits;
@@ -14,21 +14,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// The maximum wall-clock time of the command, in seconds, not counting the sandbox's set-up. After this time, all
-    /// processes are killed. Not part of the JSON form, in which the metric's `timeout_secs` sets this limit.
+    /// The maximum wall-clock time of the command, in seconds, excluding the sandbox's set-up. After this time, all
+    /// processes are killed. The JSON form does not contain this limit, because the metric's `timeout_secs` sets it.
     #[serde(skip, default = "Limits::default_time")]
     pub time_secs: u64,
     /// The maximum processor time of each process, in seconds. Defaults to one second more than the time limit, so the
     /// time limit is reached first.
     pub cpu_secs: Option<u64>,
-    /// The maximum memory in MiB, both for each process and for all processes together. Files that are kept in memory
-    /// count too. The kernel enforces the limit for each process. How the limit for all processes together is enforced
-    /// depends on [`Accounting`](super::Accounting).
+    /// The maximum memory in MiB, both for each process and for all processes together, including files kept in memory.
+    /// The kernel enforces the limit for each process. How the limit for all processes is enforced depends on
+    /// [`Accounting`](super::Accounting).
     pub memory_mb: u64,
     /// The maximum number of concurrent processes and threads.
     pub processes: u64,
-    /// The maximum size of a file, in MiB. With two stages, this is also the maximum total size of the files that the
-    /// program leaves for the check.
+    /// The maximum size of a file, in MiB. If the program and its check run as two stages, this also limits the total
+    /// size of the files that the program leaves for the check.
     pub file_mb: u64,
     /// The maximum total size of the files in the work directory, in MiB. The same limit applies separately to `/tmp`
     /// and `/dev/shm`. All these files are kept in memory, so they also count towards `memory_mb`.
@@ -56,7 +56,7 @@ impl Limits {
         Self::default().time_secs
     }
 
-    /// Returns the limit on processor time, in seconds. The limit is at least 1.
+    /// Returns the processor time limit in seconds, which is at least 1.
     pub fn cpu_secs(&self) -> u64 {
         self.cpu_secs
             .unwrap_or(self.time_secs.saturating_add(1))

@@ -9,10 +9,10 @@ use super::accounting::Meter;
 use super::supervise::Prepared;
 use super::{Job, Report, SandboxError, SandboxProvider, process_tree, supervise, work_dir};
 
-/// Runs commands without isolation. They have all permissions of the current process.
+/// Runs commands without isolation. The commands have all the permissions of the current process.
 ///
-/// Only time, output and memory are limited, and memory is only sampled. At the end, the command's process group is
-/// killed; a process that has left the group survives.
+/// This provider limits only time, output and memory, and it only samples memory use. When a command ends, its process
+/// group is killed, but a process that has left the group survives.
 #[derive(Debug, Clone)]
 pub struct Unconfined(());
 

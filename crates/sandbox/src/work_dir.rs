@@ -137,7 +137,7 @@ fn check_size(limit: &'static str, value: u64, bytes: u64, what: &str) -> Result
     })
 }
 
-/// Checks that a path stays in the work directory.
+/// Checks that a path stays inside the work directory.
 ///
 /// # Errors
 /// Returns [`SandboxError::InvalidPath`] if the path is absolute, contains `..` or a NUL byte, or has no file name.

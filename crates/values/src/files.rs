@@ -14,7 +14,7 @@ const MAX_ENTRIES: usize = 100_000;
 /// The maximum total size of a folder's files, in bytes.
 const MAX_BYTES: u64 = 4 << 30;
 
-/// A file that a metric reads, or a folder with everything in it; see `Metric::files`.
+/// A file that a metric reads, or a folder and everything in it; see `Metric::files`.
 #[derive(Debug, Clone)]
 pub struct MetricFile {
     parameter: String,
@@ -25,13 +25,13 @@ pub struct MetricFile {
 enum Source {
     /// A file or folder that is read when a run begins.
     Path(PathBuf),
-    /// A file that the metric has already read, by name and hash.
+    /// A file that the metric has already read, represented by its name and hash.
     Loaded { name: String, hash: String },
 }
 
 impl MetricFile {
-    /// Creates an entry for a file, or for a folder with everything in it. The run reads it when it begins. `parameter`
-    /// is the name used in messages, such as `Sandbox.folder`.
+    /// Creates an entry for a file, or for a folder and everything in it. The run reads the content when it begins.
+    /// `parameter` is the name used in messages, such as `Sandbox.folder`.
     pub fn new(parameter: impl Into<String>, path: impl Into<PathBuf>) -> Self {
         Self {
             parameter: parameter.into(),
@@ -65,8 +65,8 @@ impl MetricFile {
         }
     }
 
-    /// Returns the parameter and the path of a file or folder that is read when a run begins; `None` if the file has
-    /// already been loaded.
+    /// Returns the parameter and path of a file or folder that is read when a run begins. Returns `None` if the file
+    /// has already been loaded.
     pub fn path(&self) -> Option<(&str, &Path)> {
         match &self.source {
             Source::Path(path) => Some((&self.parameter, path)),
@@ -78,7 +78,7 @@ impl MetricFile {
 /// Hashes of file contents, by parameter and by the file's name within its folder.
 pub type Contents = BTreeMap<String, BTreeMap<String, String>>;
 
-/// Returns the hashes of the files' contents. A missing file has the content `missing` instead of a hash.
+/// Returns a hash of each file's content, or `missing` if a file does not exist.
 ///
 /// # Errors
 /// Returns a one-line message if a file cannot be read or a folder is too large.
@@ -99,8 +99,8 @@ pub fn contents(files: Vec<MetricFile>) -> Result<Contents, String> {
     Ok(all)
 }
 
-/// Returns the name, with a number appended if `all` already contains it: files in different folders can have the same
-/// name.
+/// Returns the name, with a number appended if `all` already contains it. Names can repeat because files in different
+/// folders can have the same name.
 pub fn unique<V>(all: &BTreeMap<String, V>, name: String) -> String {
     let numbered = (2_u64..).map(|number| format!("{name}#{number}"));
     let mut names = std::iter::once(name.clone()).chain(numbered);
@@ -203,9 +203,9 @@ fn text(path: &Path) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// A parameter that names files. `#[metric]` adds the files of each parameter whose type implements this trait to
-/// `Metric::files`, so a changed file changes the score's key in a store. The trait is implemented for [`PathBuf`],
-/// where an empty path names no file, and for options and lists.
+/// A parameter type that names files. `#[metric]` adds the named files to `Metric::files`, so changing a file changes
+/// the score's key in a store. [`PathBuf`] implements this trait (an empty path names no file), as do options and
+/// lists.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

@@ -57,8 +57,8 @@ pub fn lock(file: &File) -> Result<(), TryLockError> {
     file.try_lock()
 }
 
-/// The right to write a file, held until dropped. It is a lock on a hidden file next to the file itself. The kernel
-/// releases the lock if the process dies, so a leftover hidden file blocks nobody.
+/// The right to write a file, held until dropped. The lock is on a hidden file next to the file itself. If the process
+/// dies, the kernel releases the lock, so a leftover hidden file blocks nobody.
 #[derive(Debug)]
 pub struct WriteLock {
     /// Locked until closed.
@@ -70,8 +70,8 @@ impl WriteLock {
     /// Locks the file at this path. The file does not need to exist.
     ///
     /// # Errors
-    /// Returns an error of the kind `ResourceBusy` if a different process or thread is writing the file, or the
-    /// original error if the hidden file cannot be opened.
+    /// Returns an error of kind `ResourceBusy` if another process or thread is writing the file. If the hidden file
+    /// cannot be opened, returns the original error.
     pub fn of(target: &Path) -> io::Result<Self> {
         let mut name = std::ffi::OsString::from(".");
         name.push(target.file_name().ok_or(io::ErrorKind::InvalidFilename)?);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-/// The type of a field or parameter, with a description for users who do not read Rust.
+/// The type of a field or parameter, described for users who do not read Rust.
 ///
 /// `#[metric]` uses the description in error messages and in `dsrs-metrics list`. A type without a description is shown
 /// by its name.
@@ -42,7 +42,7 @@ pub trait ValueType {
     const HELP: TypeHelp;
 }
 
-/// A description of the values of a type.
+/// A description of a type's values.
 ///
 /// `Display` writes the phrase for one value with its article, such as `a list of strings`. For a type without a
 /// description, it writes nothing.
@@ -56,7 +56,7 @@ pub struct TypeHelp {
     kinds: Option<&'static [ValueKind]>,
 }
 
-/// A kind of JSON value from which a type can be read; see [`TypeHelp::with_kinds`].
+/// A kind of JSON value that a type can be read from; see [`TypeHelp::with_kinds`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ValueKind {
@@ -94,7 +94,7 @@ enum Phrase {
     /// The type has no description.
     #[default]
     None,
-    /// The phrase for one value, and for several if there is one.
+    /// The phrase for one value and, if there is one, the phrase for several.
     Of(&'static str, Option<&'static str>),
     List(&'static TypeHelp),
     Array(usize, &'static TypeHelp),
@@ -118,7 +118,7 @@ impl TypeHelp {
         }
     }
 
-    /// Sets the kinds of values from which the type is read, so a column of a different kind is rejected before any row
+    /// Sets the kinds of values that the type can be read from, so a column of another kind is rejected before any row
     /// is read.
     ///
     /// ```
@@ -134,7 +134,7 @@ impl TypeHelp {
     }
 
     /// Returns `true` if the type can be read from values of this kind, or if it declares no kinds. The value itself
-    /// may still be invalid. `null` counts as every kind.
+    /// can still be invalid. `null` counts as every kind.
     pub fn may_be(&self, value: &Value) -> bool {
         match (self.phrase, self.kinds) {
             (_, Some(kinds)) => value.is_null() || kinds.iter().any(|kind| kind.contains(value)),
@@ -156,8 +156,8 @@ impl TypeHelp {
         self
     }
 
-    /// Sets the phrase for several values, without an article, which is used to describe lists of them:
-    /// `whole numbers`.
+    /// Sets the phrase for several values, without an article: `whole numbers`. It is used to describe lists of such
+    /// values.
     pub const fn with_plural(mut self, several: &'static str) -> Self {
         if let Phrase::Of(one, _) = self.phrase {
             self.phrase = Phrase::Of(one, Some(several));

@@ -4,7 +4,7 @@
 /// How far the weights' sum may be from 1, as in composites.
 const TOLERANCE: f64 = 1e-9;
 
-/// The weights of `N` components. Each weight is finite and not negative, and their sum is 1.
+/// The weights of `N` components. All weights are finite and non-negative, and they sum to 1.
 ///
 /// ```
 /// use dsrs_metrics::contract::Weights;
@@ -25,7 +25,7 @@ crate::message_errors! {
 }
 
 impl<const N: usize> Weights<N> {
-    /// Creates weights from an array after validating it.
+    /// Creates weights from an array, after validating them.
     ///
     /// # Errors
     /// Returns [`InvalidWeights`] if a weight is negative or not finite, or if the weights do not sum to 1 (within
@@ -35,8 +35,8 @@ impl<const N: usize> Weights<N> {
         Ok(Self(weights))
     }
 
-    /// Creates weights without validating them. Intended for the weights of the reference documents, which are known to
-    /// be valid.
+    /// Creates weights without validating them. Use this only for the weights in the reference documents, which are
+    /// known to be valid.
     #[doc(hidden)]
     pub const fn unchecked(weights: [f64; N]) -> Self {
         Self(weights)
@@ -71,7 +71,7 @@ pub fn check(weights: &[f64]) -> Result<(), InvalidWeights> {
 }
 
 /// Returns the weighted mean. The weights are summed in the same order as the weighted values, so the mean of all ones
-/// is exactly 1, even when the weights don't sum to exactly 1 in floating point, as 0.4 + 0.3 + 0.2 + 0.1 don't.
+/// is exactly 1. This holds even if the weights don't sum to exactly 1 in floating point, as in 0.4 + 0.3 + 0.2 + 0.1.
 pub fn mean(weighted: impl Iterator<Item = (f64, f64)>) -> f64 {
     let add = |(sum, total), (weight, value)| (sum + weight * value, total + weight);
     let (sum, total) = weighted.fold((0.0, 0.0), add);

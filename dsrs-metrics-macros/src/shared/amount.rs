@@ -9,16 +9,16 @@ pub(crate) const MSATS_PER_USD: &str = "1000000";
 /// Why an amount is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum AmountError {
-    /// It has no unit.
+    /// The amount has no unit.
     NoUnit { number: String },
-    /// It does not begin with a number, or has another unit.
+    /// The amount does not begin with a number, or has another unit.
     Unit {
         found: String,
         msats_per_usd: String,
     },
-    /// It is not a whole number of msat.
+    /// The amount is not a whole number of msat.
     Fraction { found: String },
-    /// It does not fit into 64 bits of msat.
+    /// The amount does not fit into 64 bits of msat.
     TooLarge {
         found: String,
         msats_per_usd: Option<String>,

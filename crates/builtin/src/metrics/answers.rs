@@ -13,11 +13,11 @@ use crate::text::{DecimalMark, NoReferences, NumericOptions, PassageAnswers, Pro
 
 pub use crate::contract::rows::field_types::{StrOrList, StrOrNumber};
 
-/// Passes if the answer equals any of the reference answers after normalization; dspy's `answer_exact_match`.
+/// Passes if the answer equals any reference answer after normalization, like dspy's `answer_exact_match`.
 ///
-/// With `frac` below 1, a token F1 of at least `frac` counts as a match. With the `dspy` profile the verdict is dspy's,
-/// bit for bit. That profile removes articles and punctuation, so `"A"` equals an empty answer. The profiles `folded`
-/// and `folded_symbols` keep what dspy removes.
+/// If `frac` is below 1, a token F1 of at least `frac` counts as a match. The `dspy` profile reproduces dspy's verdicts
+/// exactly. It removes articles and punctuation, so `"A"` equals an empty answer. The `folded` and `folded_symbols`
+/// profiles keep what dspy removes.
 ///
 /// ```
 /// use dsrs_metrics::metrics::AnswerExactMatch;
@@ -53,7 +53,7 @@ impl Requires for AnswerExactMatch {
     }
 }
 
-/// Passes if any retrieved passage contains any of the answers; dspy's `answer_passage_match`.
+/// Passes if any retrieved passage contains any of the answers, like dspy's `answer_passage_match`.
 ///
 /// Reads the passages from `pred.context`.
 ///
@@ -135,9 +135,9 @@ pub fn f1(
     profile.f1(prediction, &answer)
 }
 
-/// The best `HotPotQA` F1 over the reference answers; dspy's `HotPotF1`.
+/// Computes the best `HotPotQA` F1 over the reference answers, like dspy's `HotPotF1`.
 ///
-/// Scores as `f1` does, except that the score is 0 if either side is yes, no or noanswer and the sides differ.
+/// Scores like `f1`, except that the score is 0 if either side is yes, no or noanswer and the sides differ.
 ///
 /// ```
 /// use dsrs_metrics::metrics::HotpotF1;
@@ -211,11 +211,11 @@ pub fn recall(
     profile.recall(prediction, &answer)
 }
 
-/// Passes if the last number of the prediction equals the last number of the gold answer.
+/// Passes if the last number in the prediction equals the last number in the gold answer.
 ///
-/// It understands thousands separators, currency signs, units and LaTeX: 1,300 equals $1300.00 and `1{,}300`, and 5 is
-/// not part of 25. With both tolerances at 0, decimals of any length are compared exactly; see
-/// [`last_number`](crate::text::last_number) for the definition of a number. A prediction without a number fails. A
+/// The metric understands thousands separators, currency signs, units and LaTeX: 1,300 equals $1300.00 and `1{,}300`,
+/// and 5 does not match part of 25. If both tolerances are 0, decimals of any length are compared exactly.
+/// [`last_number`](crate::text::last_number) defines what counts as a number. A prediction without a number fails. A
 /// gold answer without a number is an error.
 ///
 /// ```

@@ -10,8 +10,9 @@ use crate::contract::{
 
 /// The weighted mean of named parts.
 ///
-/// As a row's score, each part is a score of its own. The details list every part's weight, value and reason, and the
-/// feedback lists why parts are below 1. A multi-objective optimizer receives each part with its own reason.
+/// When a metric returns a breakdown, each part becomes a separate score. The details list every part's weight, value
+/// and reason, and the feedback lists why parts are below 1. A multi-objective optimizer receives each part with its
+/// own reason.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Breakdown;
@@ -45,7 +46,7 @@ struct BreakdownPart {
 }
 
 impl Breakdown {
-    /// Adds a part with its weight, its value, and the reason for the value, if any.
+    /// Adds a part with a weight, a value, and an optional reason for the value.
     ///
     /// If the weights sum to zero, the score is not finite, and the row fails.
     pub fn with_part(
@@ -64,7 +65,7 @@ impl Breakdown {
         self
     }
 
-    /// Adds a part that is 1, or 0 if there is a reason for failure.
+    /// Adds a part that scores 1, or 0 if there is a reason for failure.
     pub fn with_check(
         self,
         name: impl Into<Cow<'static, str>>,
@@ -103,12 +104,12 @@ impl Breakdown {
         mean(self.parts.iter().map(|part| (part.weight, part.value)))
     }
 
-    /// Iterates over the names and values of the parts, in order.
+    /// Iterates over the parts' names and values, in order.
     pub fn parts(&self) -> impl Iterator<Item = (&str, f64)> {
         self.parts.iter().map(|part| (&*part.name, part.value))
     }
 
-    /// Returns the reasons why parts are below 1, if any are.
+    /// Returns the reasons of all parts, joined by `; `, or `None` if no part has one.
     pub fn feedback(&self) -> Option<String> {
         let reasons: Vec<&str> = self
             .parts

@@ -17,10 +17,10 @@ use crate::{ParamGroup, metric};
 pub use crate::contract::rows::field_types::{Label, Truth};
 pub use crate::contract::score::corpus::LabelScore;
 
-/// The parameters of all metrics that compare a gold and a predicted label.
+/// Parameters shared by all metrics that compare a gold label with a predicted one.
 #[derive(Debug, Clone, ParamGroup)]
 pub struct LabelComparison {
-    /// `true` if labels that differ only in case are different.
+    /// `true` to treat labels that differ only in case as different.
     #[param(default = true)]
     pub case_sensitive: bool,
 }
@@ -44,9 +44,9 @@ impl LabelComparison {
     }
 }
 
-/// The share of rows with the right label, over all rows.
+/// Computes the share of all rows whose predicted label is right.
 ///
-/// Labels are strings, numbers or booleans. A prediction without a label is wrong.
+/// Labels are strings, numbers or booleans. A prediction without a label counts as wrong.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Accuracy;
@@ -73,9 +73,10 @@ pub fn accuracy(
     comparison.score(&answer, &prediction, LabelFormula::Accuracy)
 }
 
-/// The mean F1 of the labels, each with the same weight, over all rows.
+/// Computes the mean F1 of the labels over all rows, giving each label the same weight.
 ///
-/// By default, it covers every gold label and every predicted label. It is not defined if no row has one of `labels`.
+/// By default, the mean covers every gold label and every predicted label. It is undefined if no row has one of
+/// `labels`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::MacroF1;
@@ -109,10 +110,10 @@ pub fn macro_f1(
     )
 }
 
-/// The F1 of all labels together, over all rows.
+/// Computes the F1 of all labels together, over all rows.
 ///
-/// Over all labels, it equals the accuracy. Set `labels` to the labels to include, for example to leave out the label
-/// for "none".
+/// If all labels are included, the score equals the accuracy. Set `labels` to choose which labels to include, for
+/// example to leave out the label for "none".
 ///
 /// ```
 /// use dsrs_metrics::metrics::MicroF1;
@@ -146,7 +147,7 @@ pub fn micro_f1(
     )
 }
 
-/// The mean share of right rows by gold label, over all rows.
+/// Computes the share of right rows for each gold label, and averages these shares over all labels.
 ///
 /// Each gold label has the same weight, no matter how many rows it has.
 ///
@@ -175,9 +176,9 @@ pub fn balanced_accuracy(
     comparison.score(&answer, &prediction, LabelFormula::BalancedAccuracy)
 }
 
-/// The Matthews correlation of gold and predicted labels, over all rows.
+/// Computes the Matthews correlation of gold and predicted labels, over all rows.
 ///
-/// It works for two or more labels. It is not defined if all gold labels or all predicted labels are equal.
+/// The correlation works for two or more labels. It is undefined if all gold labels or all predicted labels are equal.
 ///
 /// ```
 /// use dsrs_metrics::metrics::MatthewsCorrelation;
@@ -204,10 +205,10 @@ pub fn matthews_correlation(
     comparison.score(&answer, &prediction, LabelFormula::Matthews)
 }
 
-/// Cohen's kappa of gold and predicted labels, over all rows.
+/// Computes Cohen's kappa of gold and predicted labels, over all rows.
 ///
-/// It measures agreement beyond chance. With weights, labels are sorted as numbers if all are numbers, and as strings
-/// otherwise. It is not defined if all labels are equal.
+/// Kappa measures agreement beyond chance. If you set weights, labels are sorted as numbers if all of them are numbers,
+/// and as strings otherwise. Kappa is undefined if all labels are equal.
 ///
 /// ```
 /// use dsrs_metrics::metrics::CohenKappa;
@@ -237,9 +238,9 @@ pub fn cohen_kappa(
     comparison.score(&answer, &prediction, LabelFormula::Kappa(weights))
 }
 
-/// Krippendorff's alpha of gold and predicted labels as two coders, over all rows.
+/// Computes Krippendorff's alpha over all rows, treating gold and predicted labels as two coders.
 ///
-/// It is not defined if all labels are equal. With `ordinal` and `interval`, labels must be numbers.
+/// Alpha is undefined if all labels are equal. The levels `ordinal` and `interval` require numeric labels.
 ///
 /// ```
 /// use dsrs_metrics::metrics::KrippendorffAlpha;
@@ -269,9 +270,10 @@ pub fn krippendorff_alpha(
     comparison.score(&answer, &prediction, LabelFormula::Alpha(level))
 }
 
-/// Spearman's rank correlation of gold and predicted numbers, over all rows.
+/// Computes Spearman's rank correlation of gold and predicted numbers, over all rows.
 ///
-/// Ties get the mean of their ranks. It is not defined if all numbers of one side are equal. It uses 16 bytes per row.
+/// Ties get the mean of their ranks. The correlation is undefined if all gold numbers or all predicted numbers are
+/// equal. The metric uses 16 bytes of memory per row.
 ///
 /// ```
 /// use dsrs_metrics::metrics::SpearmanCorrelation;
@@ -300,11 +302,11 @@ pub fn spearman_correlation(#[gold] answer: f64, #[pred("answer")] prediction: f
     pairs
 }
 
-/// The area under the ROC curve: how well a predicted number separates true from false, over all rows.
+/// Computes the area under the ROC curve over all rows: how well a predicted number separates true from false.
 ///
-/// It is the probability that a true row has a higher number than a false one; 0.5 is chance. `gold.answer` is true or
-/// false, 1 or 0, and `pred.probability` is any number. It is not defined if all rows are true, or all false. It uses 8
-/// bytes per row.
+/// The score is the probability that a true row has a higher number than a false one; 0.5 is chance. `gold.answer` is
+/// true or false (or 1 or 0), and `pred.probability` is any number. The score is undefined if all rows are true, or all
+/// are false. The metric uses 8 bytes of memory per row.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Auroc;
@@ -336,9 +338,9 @@ fn checked(probability: f64) -> Result<f64, String> {
     within("pred.probability", probability, [0.0, 1.0]).map(|()| probability)
 }
 
-/// The Brier score: the mean squared error of predicted probabilities, over all rows; 0 is best.
+/// Computes the Brier score over all rows: the mean squared error of the predicted probabilities; 0 is best.
 ///
-/// `gold.answer` is true or false, 1 or 0, and `pred.probability` is the probability of true, in [0, 1].
+/// `gold.answer` is true or false (or 1 or 0), and `pred.probability` is the predicted probability of true, in [0, 1].
 ///
 /// ```
 /// use dsrs_metrics::metrics::BrierScore;
@@ -361,11 +363,12 @@ pub fn brier_score(#[gold] answer: Truth, #[pred] probability: f64) -> Result<Br
     Ok(Brier::of(answer.0, checked(probability)?))
 }
 
-/// The expected calibration error of predicted probabilities, over all rows; 0 is best.
+/// Computes the expected calibration error of predicted probabilities, over all rows; 0 is best.
 ///
-/// Rows are divided by probability into bins of equal width. The score is the mean difference between a bin's mean
-/// probability and the share of its rows that are true (Guo et al. 2017). `gold.answer` is true or false, 1 or 0; for
-/// the confidence of an answer, it says whether the answer is right. `pred.probability` is in [0, 1].
+/// The metric divides rows by probability into bins of equal width. The score is the mean difference between a bin's
+/// mean probability and the share of its rows that are true, weighted by the number of rows in the bin (Guo et al.
+/// 2017). `pred.probability` is in [0, 1], and `gold.answer` is true or false (or 1 or 0). If you measure a model's
+/// confidence in its answers, `gold.answer` says whether the answer is right.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ExpectedCalibrationError;

@@ -65,13 +65,13 @@ fn characters_bounded(prediction: &str, references: &[Cow<'_, str>]) -> Result<(
     bounded(prediction, references, |text| text.chars().collect(), what)
 }
 
-/// Word error rate: substituted, missing and added words per word of the reference; 0 is best.
+/// Computes the word error rate: substituted, missing and added words per reference word; 0 is best.
 ///
-/// The rate exceeds 1 if more words are added than the reference has. If both sides are empty it is 0; if only the
-/// reference is empty it is the number of words in the prediction, as in `jiwer` 4.0. The corpus score is the sum of
-/// edits over the sum of lengths. Unlike in `jiwer`, any white space separates words, even a single tab or line break,
-/// strings are compared in NFC, and the best of several references counts. Punctuation and case count. A row in which
-/// more than 4,000 million pairs of words may differ, such as 64,000 × 64,000, is an error.
+/// The rate exceeds 1 if there are more edits than words in the reference. If both sides are empty, it is 0. If only
+/// the reference is empty, it is the number of words in the prediction, as in `jiwer` 4.0. The corpus score is the sum
+/// of edits divided by the sum of lengths. Unlike `jiwer`, the metric splits words at any white space, even a single
+/// tab or line break, compares strings in NFC, and uses the best of several references. Punctuation and case count. A
+/// row is an error if more than 4,000 million pairs of words may differ, such as 64,000 × 64,000.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Wer;
@@ -103,12 +103,11 @@ pub fn wer(
     rate(EditCounts::best(counts))
 }
 
-/// Character error rate: substituted, missing and added characters per character of the reference;
-/// 0 is best.
+/// Computes the character error rate: substituted, missing and added characters per reference character; 0 is best.
 ///
-/// It is computed like `wer`, over code points. White space counts inside the string but not at its ends. Use it for
-/// scripts without spaces. A row in which more than 4,000 million pairs of characters may differ, after the common
-/// prefix and suffix, is an error.
+/// Works like `wer`, but compares code points. White space counts inside the string but not at its ends. Use this
+/// metric for scripts that don't put spaces between words. A row is an error if more than 4,000 million pairs of
+/// characters may differ, after removing the common prefix and suffix.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Cer;
@@ -139,10 +138,11 @@ pub fn cer(
     rate(EditCounts::best(counts))
 }
 
-/// The similarity of two strings in [0, 1]: one minus the edits relative to the length.
+/// Computes the similarity of two strings in [0, 1]: one minus the number of edits relative to the length.
 ///
-/// This is `rapidfuzz`'s `normalized_similarity` of code points, with the best of the references. Two empty strings
-/// have a similarity of 1. Unlike in `rapidfuzz`, strings are compared in NFC. The size limit is that of `cer`.
+/// This is `rapidfuzz`'s `normalized_similarity` over code points, using the best of the references. Two empty strings
+/// have a similarity of 1. Unlike `rapidfuzz`, the metric compares strings in NFC. The size limit is the same as for
+/// `cer`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::EditSimilarity;

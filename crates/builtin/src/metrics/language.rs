@@ -6,10 +6,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::contract::{TypeHelp, ValueType};
 use crate::syntax::Language;
 
-/// A [`Language`], the name of one, or none, for configuring [`Syntax`](crate::metrics::Syntax) and
+/// A [`Language`], the name of a language, or none. Configures [`Syntax`](crate::metrics::Syntax) and
 /// [`Diff`](crate::metrics::Diff).
 ///
-/// An unknown name is an error before the first row, and the message lists the names.
+/// An unknown name causes an error before the first row. The message lists the known names.
 ///
 /// ```
 /// use dsrs_metrics::metrics::LanguageSetting;
@@ -32,7 +32,7 @@ enum Setting {
     #[default]
     None,
     Known(Language),
-    /// A name that no language has.
+    /// A name that is not a known language.
     Unknown(String),
 }
 

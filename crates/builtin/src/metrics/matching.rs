@@ -237,7 +237,7 @@ pub struct StringSearch {
     /// `true` if the comparison is case-sensitive.
     #[param(default = false)]
     pub case_sensitive: bool,
-    /// `true` if a string matches only whole words and numbers.
+    /// `true` to match strings only as whole words and numbers.
     #[param(default = false)]
     pub whole_words: bool,
 }
@@ -329,8 +329,8 @@ pub fn contains_any(
 
 /// Passes if the output is valid JSON.
 ///
-/// This is promptfoo's `is-json` without a schema. It is the same as `format` with `require_valid_json`, but `format`
-/// also checks for required fields. A value that is not a string is already JSON.
+/// This is promptfoo's `is-json` without a schema. `format` with `require_valid_json` does the same, and also checks
+/// for required fields. A value that is not a string counts as JSON.
 ///
 /// ```
 /// use dsrs_metrics::metrics::IsJson;
@@ -360,10 +360,11 @@ requires_valid! {
 
 /// Passes if a regular expression extracts a reference answer from the output.
 ///
-/// This is inspect's `pattern`. The first match counts. One of its capture groups must be a reference answer, or all of
-/// them with `match_all`. If there are no groups, the whole match must be one. Groups that take no part in the match do
-/// not count. Expressions of the `regex` crate take linear time and have no look-around; `(?s).*ANSWER: (\w)` finds the
-/// last of several. An invalid expression is an error before the first row; rows cannot contain expressions.
+/// This is inspect's `pattern`. Only the first match counts. One of its capture groups must be a reference answer; with
+/// `match_all`, every group must be. If there are no groups, the whole match must be a reference answer. Groups that
+/// take no part in the match are ignored. Expressions are compiled by the `regex` crate, so they match in linear time
+/// and have no look-around; `(?s).*ANSWER: (\w)` finds the last of several answers. An invalid expression is an error
+/// before the first row. Rows cannot contain expressions.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Pattern;
@@ -448,9 +449,9 @@ requires_valid! {
 ///
 /// This is inspect's `choice`. Choices are labelled with the letters A, B and so on, or with numbers. The output is
 /// read as described at [`choice_labels`](crate::text::choice_labels): the last `ANSWER: B`, or "B", "(B) Paris", "A
-/// and C". `gold.answer` contains the letters (`"B"`, `"A,C"`, `["A", "C"]`). If `gold.choices` contains the texts of
-/// the choices, answers may also be the text of a choice, as described at [`selected_choices`]: with the choices 3, 1,
-/// 4 and 2, "3" is choice A. A letter beyond the last choice is an error in `gold.answer` and wrong in the output.
+/// and C". `gold.answer` contains the letters (`"B"`, `"A,C"`, `["A", "C"]`). If `gold.choices` contains the choices'
+/// texts, you can also answer with a text, as described at [`selected_choices`]: if the choices are 3, 1, 4 and 2, then
+/// "3" is choice A. A letter beyond the last choice is an error in `gold.answer`, and a wrong answer in the output.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Choice;

@@ -206,13 +206,13 @@ fn rouge(
         .with("recall", score.recall))
 }
 
-/// The parameters of all ROUGE metrics.
+/// Parameters shared by all ROUGE metrics.
 #[derive(Debug, Clone, ParamGroup)]
 pub struct RougeWords {
-    /// The definition of a word: `ascii`, as in `rouge-score`, or `unicode`, for all scripts.
+    /// What counts as a word: `ascii`, as in `rouge-score`, or `unicode`, for all scripts.
     #[param(default = RougeTokens::Ascii)]
     pub tokens: RougeTokens,
-    /// `true` if words are reduced to their English stems, so "cats" equals "cat".
+    /// `true` to reduce words to their English stems, so "cats" equals "cat".
     #[param(default = false)]
     pub use_stemmer: bool,
 }

@@ -3,9 +3,9 @@
 use crate::contract::{ProgramRun, ProgramUsage};
 use dsrs_metrics::metric;
 
-/// The duration of the program's run in seconds, in [0, inf); lower is better.
+/// Returns the duration of the program's run in seconds, in [0, inf); lower is better.
 ///
-/// For a program, this is the latency that the program returned in a `ProgramOutput`, or the latency that `Evaluate`
+/// For a program, the latency is the one that the program returned in a `ProgramOutput`, or the one that `Evaluate`
 /// measured. For finished predictions, it is the `latency_s` field.
 ///
 /// ```
@@ -62,9 +62,9 @@ pub fn tokens(
     }
 }
 
-/// The cost of the program's run in millisatoshis, in [0, inf); lower is better.
+/// Returns the cost of the program's run in millisatoshis, in [0, inf); lower is better.
 ///
-/// For a program, it is the cost in the usage that it returned in a `ProgramOutput`. For finished predictions, it is
+/// For a program, the cost comes from the usage that it returned in a `ProgramOutput`. For finished predictions, it is
 /// the `cost_msats` field. The cost of metrics is not included.
 ///
 /// ```

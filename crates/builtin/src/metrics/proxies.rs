@@ -21,8 +21,8 @@ use crate::text::{Searchable, count_tokens, count_words};
 /// Passes if the output is not empty, is valid JSON, and has the required fields.
 ///
 /// The result is pass or fail; the feedback names the violation. Reads `pred.answer` as a string, or the field that
-/// `field` names (`*` for the whole prediction as JSON). White space alone counts as empty. JSON is defined by RFC
-/// 8259: no comments, no trailing commas, no surrounding code fence, any nesting depth.
+/// `field` names (`*` for the whole prediction as JSON). White space alone counts as empty. JSON must follow RFC 8259,
+/// so comments, trailing commas and a surrounding code fence are invalid. Any nesting depth is allowed.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Format;
@@ -86,13 +86,13 @@ fn missing_fields(text: &str, fields: &[String]) -> Option<String> {
     (!missing.is_empty()).then(|| format!("the output lacks the fields `{}`", missing.join("`, `")))
 }
 
-/// The share of the required keywords that the output contains; 0 if it contains a forbidden one.
+/// Scores the share of the required keywords that the output contains, or 0 if it contains a forbidden one.
 ///
 /// The score is in [0, 1]; 1 is a pass. Without `partial_credit`, a score below 1 becomes 0. Reads `pred.answer` as a
 /// string, or the field that `field` names (`*` for the whole prediction as JSON). Strings are compared after Unicode
-/// normalization (NFC), and without `case_sensitive` after case folding, so "STRASSE" equals "straße". With
-/// `whole_words`, a keyword does not match inside a longer word: "TODO" does not match "TODOS". A configuration without
-/// keywords, or with an empty keyword, is an error before the first row.
+/// normalization (NFC). Unless `case_sensitive` is set, they are also case-folded, so "STRASSE" equals "straße". If
+/// `whole_words` is set, a keyword does not match inside a longer word: "TODO" does not match "TODOS". A configuration
+/// without keywords, or with an empty keyword, is an error before the first row.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Keyword;
@@ -195,15 +195,15 @@ fn feedback(missing: &[&String], forbidden: &[&String]) -> String {
     }
 }
 
-/// 1 if the length of the output is within bounds, with partial credit outside them.
+/// Scores 1 if the output's length is within bounds, with partial credit outside them.
 ///
-/// The score is in [0, 1]: 1 within all bounds, which is a pass; `length / minimum` below a minimum, `maximum / length`
-/// above a maximum, and the lowest of these if several bounds are violated. Without `partial_credit`, a score below 1
-/// becomes 0. Characters are Unicode scalar values, as in Python's `len`, not bytes; words are counted by
-/// [`count_words`], tokens by [`count_tokens`], a documented approximation. If no bound is set, the minimum is one
-/// character: an empty output scores 0, and any other output scores 1. Reads `pred.answer` as a string, or the field
-/// that `field` names (`*` for the whole prediction as JSON). A minimum above its maximum is an error before the first
-/// row.
+/// The score is in [0, 1]. A length within all bounds scores 1, which is a pass. A length below a minimum scores
+/// `length / minimum`, and one above a maximum scores `maximum / length`. If several bounds are violated, the lowest of
+/// these scores counts. Without `partial_credit`, a score below 1 becomes 0. Characters are Unicode scalar values, as
+/// in Python's `len`, not bytes. [`count_words`] counts the words, and [`count_tokens`] approximates the number of
+/// tokens. If no bound is set, the minimum is one character: an empty output scores 0, and any other output scores 1.
+/// Reads `pred.answer` as a string, or the field that `field` names (`*` for the whole prediction as JSON). A minimum
+/// above its maximum is an error before the first row.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Length;
@@ -347,15 +347,14 @@ fn validate_bounds(bounds: &[Bounds]) -> Result<(), String> {
     Ok(())
 }
 
-/// Passes if brackets and quotes are balanced or, with a language, if the code parses without
-/// error.
+/// Passes if brackets and quotes are balanced or, if you set a language, if the code parses without error.
 ///
-/// The result is pass or fail; the feedback shows the first error and its position. Without a language, brackets in
-/// strings and comments are ignored, for the string and comment syntax of common languages; see [`check_balance`]. With
-/// a language (`rust`, `python`, `javascript`, `typescript`, `json`, `sql`, `bash`) its parser decides. A language in a
-/// build without the `syntax` feature, and a configuration that checks nothing, are errors before the first row. Reads
-/// `pred.answer` as a string, or the field that `field` names (`*` for the whole prediction as JSON). An empty string
-/// is balanced; to reject it, use [`Format`].
+/// The result is pass or fail; the feedback shows the first error and its position. If you set a language (`rust`,
+/// `python`, `javascript`, `typescript`, `json`, `sql`, `bash`), its parser decides. Otherwise, the metric checks the
+/// balance and ignores brackets in strings and comments, as written in common languages; see [`check_balance`]. It is
+/// an error before the first row to set a language in a build without the `syntax` feature, or to check nothing at all.
+/// Reads `pred.answer` as a string, or the field that `field` names (`*` for the whole prediction as JSON). An empty
+/// string is balanced; to reject it, use [`Format`].
 ///
 /// ```
 /// use dsrs_metrics::metrics::Syntax;

@@ -104,15 +104,16 @@ requires_valid! {
     IntentAccuracyWithFallback: |metric| within("credit", metric.credit, [0.0, 1.0]);
 }
 
-/// F1 of the predicted entities, matched one to one with similar expected entities.
+/// Computes the F1 of the predicted entities, matched one to one with similar expected entities.
 ///
 /// The score is `2 found / (expected + predicted)`, where `found` is the size of a maximum matching of entities whose
 /// similarity is at least `similarity`. The heritage document instead searches for each expected entity separately, so
 /// one prediction can count several times. The similarity is `rapidfuzz.fuzz.ratio / 100` of the names in lower case
-/// and NFC, without surrounding white space. The score is 1 if both lists are empty, and 0 if one is. A string is a
-/// list separated by commas, and repetitions count once, as in the document; `distinct = false` counts each repetition.
-/// The corpus score is the same formula over the sums of all rows (micro F1). A row with more than 16 million pairs of
-/// entities, such as 4,001 × 4,001, or more than 4,000 million pairs of their characters, is an error.
+/// and NFC, without surrounding white space. The score is 1 if both lists are empty, and 0 if only one is. As in the
+/// document, a string is read as a comma-separated list, and repetitions count once; `distinct = false` counts each
+/// repetition. The corpus score applies the same formula to the sums over all rows (micro F1). A row is an error if it
+/// has more than 16 million pairs of entities, such as 4,001 × 4,001, or more than 4,000 million pairs of their
+/// characters.
 ///
 /// ```
 /// use dsrs_metrics::metrics::EntityF1;
@@ -215,12 +216,12 @@ pub fn entity_type_accuracy(
     Ok(expected == or_missing(entity_type, "pred.entity_type")?)
 }
 
-/// Share of the retrieved contexts that are relevant, by id.
+/// Computes the share of retrieved contexts that are relevant, by id.
 ///
-/// Both fields are lists of ids, strings or numbers; repetitions of an id count once. The score is 0 if nothing was
-/// retrieved, and the metric abstains on a row without relevant contexts. This is `IDBasedContextPrecision` of ragas,
-/// where a row without retrieved contexts scores NaN and a row without relevant contexts scores 0. `precision_at_k`
-/// counts ranks instead.
+/// Both fields are lists of ids, which are strings or numbers; repeated ids count once. The score is 0 if nothing was
+/// retrieved, and the metric abstains on a row without relevant contexts. This is ragas's `IDBasedContextPrecision`,
+/// except that ragas scores NaN for a row without retrieved contexts and 0 for a row without relevant ones.
+/// `precision_at_k` counts ranks instead.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ContextPrecisionById;
@@ -242,10 +243,10 @@ pub fn context_precision_by_id(
     Some(share_of(found, retrieved))
 }
 
-/// Share of the relevant contexts that were retrieved, by id.
+/// Computes the share of relevant contexts that were retrieved, by id.
 ///
-/// The fields are those of `context_precision_by_id`. Abstains on a row without relevant contexts. This is
-/// `IDBasedContextRecall` of ragas.
+/// Reads the same fields as `context_precision_by_id`. Abstains on a row without relevant contexts. This is ragas's
+/// `IDBasedContextRecall`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ContextRecallById;

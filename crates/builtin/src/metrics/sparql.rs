@@ -10,12 +10,12 @@ use crate::sparql::{QueryLimits, SparqlStore, check_query};
 
 /// Passes if a parser accepts the predicted query as valid SPARQL.
 ///
-/// The result is pass or fail; the feedback shows the line and column of the syntax error. Reads `pred.sparql_query`; a
-/// row without it, or with an empty one, fails, as in the heritage document. The document checks the text instead (it
-/// contains `SELECT` and `WHERE`, braces match, no `???`), which rejects `ASK`, `CONSTRUCT` and a `SELECT` without the
-/// optional `WHERE`, and accepts much that no endpoint does. An update (`INSERT`, `DELETE`, `LOAD` ..) is not a query
-/// and fails. See [`check_query`] for the grammar. A query over the limits of 65,536 bytes or 100 nested brackets is
-/// not parsed, and its row has no score.
+/// The result is pass or fail; the feedback shows the line and column of the syntax error. Reads `pred.sparql_query`.
+/// As in the heritage document, a row fails if this field is missing or empty. The document checks the text instead of
+/// parsing it: the query must contain `SELECT` and `WHERE`, have matching braces, and contain no `???`. That check
+/// rejects `ASK`, `CONSTRUCT` and a `SELECT` without the optional `WHERE`, and accepts many strings that no endpoint
+/// accepts. An update (`INSERT`, `DELETE`, `LOAD` ..) is not a query and fails. See [`check_query`] for the grammar. A
+/// query that is longer than 65,536 bytes or has more than 100 nested brackets is not parsed, and its row has no score.
 ///
 /// ```
 /// use dsrs_metrics::metrics::SparqlSyntaxValid;

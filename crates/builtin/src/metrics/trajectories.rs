@@ -289,8 +289,8 @@ fn counted_calls<'t>(trajectory: &'t Trajectory, allowed: &[String]) -> ToolCall
 
 /// Passes if the agent took at most `max` steps: the agent's messages, or the calls of a trace or a list.
 ///
-/// Equivalent to `MaxModelRequests` of [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/), and
-/// `steps_within` of mira.
+/// Equivalent to `MaxModelRequests` in [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/), and to
+/// `steps_within` in mira.
 ///
 /// ```
 /// use dsrs_metrics::metrics::WithinSteps;
@@ -315,7 +315,7 @@ pub fn within_steps(
 
 /// Passes if the agent made at most `max` tool calls, including failed ones.
 ///
-/// Equivalent to `MaxToolCalls` of [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/).
+/// Equivalent to `MaxToolCalls` in [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/).
 ///
 /// ```
 /// use dsrs_metrics::metrics::WithinToolCalls;
@@ -337,10 +337,11 @@ pub fn within_tool_calls(
     trajectory.tool_calls().len() as u64 <= max
 }
 
-/// Passes if the agent's model used at most `max` tokens, prompts and replies together.
+/// Passes if the agent's model used at most `max` tokens, counting both prompts and replies.
 ///
-/// The tokens are those of [`Trajectory::tokens`]: `final_metrics` of ATIF, or the sum of `usage` or `metrics` over the
-/// messages. A trajectory without them fails the row. The `tokens` metric reads the usage of the program's run instead.
+/// The count comes from [`Trajectory::tokens`]: ATIF's `final_metrics`, or the sum of `usage` or `metrics` over the
+/// messages. A row fails if its trajectory has no token counts. The `tokens` metric reads the usage of the program's
+/// run instead.
 ///
 /// ```
 /// use dsrs_metrics::metrics::WithinTokens;

@@ -134,19 +134,19 @@ pub struct TopicVerdict {
     pub allowed: bool,
 }
 
-/// The headline of [`TopicAdherence`].
+/// Which score [`TopicAdherence`] reports.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TopicScore {
-    /// The share of the answered topics that are allowed.
+    /// The share of answered topics that are allowed.
     Precision,
-    /// The share of the allowed topics that are answered.
+    /// The share of allowed topics that are answered.
     Recall,
-    /// The harmonic mean of both.
+    /// The harmonic mean of precision and recall.
     #[default]
     F1,
-    /// The share of all topics that are answered if allowed and refused if not.
+    /// The share of topics that are handled correctly: answered if allowed, refused if not.
     Accuracy,
 }
 

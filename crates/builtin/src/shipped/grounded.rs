@@ -125,7 +125,7 @@ impl CompleteAndGrounded {
         /// Sets the model.
         pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
-        /// Uses the offline stand-ins of both judges instead of a model. Every result is labelled as offline.
+        /// Uses both judges' offline stand-ins instead of a model. Every result is labelled as offline.
         pub fn offline() in panel.offline;
 
         /// Sets the smallest passing score.
@@ -134,7 +134,7 @@ impl CompleteAndGrounded {
         /// Replaces each score with 1 (pass) or 0 (fail).
         pub fn strict() in panel.strict;
 
-        /// Sets the maximum expected cost of both calls for one model, in millisatoshis.
+        /// Sets the maximum expected cost of both calls to one model, in millisatoshis.
         pub fn with_cost_msats(cost_msats: u64) in panel.cost_msats;
     }
 }
@@ -145,7 +145,7 @@ impl CompleteAndGroundedBuilder {
         self.change(|panel| panel.with_lm(lm))
     }
 
-    /// Uses the offline stand-ins of both judges instead of a model. Every result is labelled as offline.
+    /// Uses both judges' offline stand-ins instead of a model. Every result is labelled as offline.
     pub fn offline(self) -> Self {
         self.change(judge::Panel::offline)
     }
@@ -160,7 +160,7 @@ impl CompleteAndGroundedBuilder {
         self.change(judge::Panel::strict)
     }
 
-    /// Sets the maximum expected cost of both calls for one model, in millisatoshis.
+    /// Sets the maximum expected cost of both calls to one model, in millisatoshis.
     pub fn cost_msats(self, cost_msats: u64) -> Self {
         self.change(|panel| panel.cost_msats(cost_msats))
     }

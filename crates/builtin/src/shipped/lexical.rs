@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::text::{f1_score, precision_score, recall_score};
 
-/// The smallest fraction of common tokens for a positive verdict.
+/// The smallest fraction of shared tokens that gives a positive verdict.
 pub const ENOUGH: f64 = 0.5;
 
 fn text<'a>(inputs: &[Option<&'a str>], at: usize) -> &'a str {
@@ -136,7 +136,7 @@ pub fn relevant(inputs: &[Option<&str>]) -> Map<String, Value> {
     answer(&words, json!({ "relevant": share > 0.0 }))
 }
 
-/// Returns the best F1 with a reference answer, or with the question if there is none.
+/// Returns the answer's best F1 against the reference answers, or against the question if there are none.
 pub fn grade(inputs: &[Option<&str>]) -> Map<String, Value> {
     let (against, name) = match text(inputs, 1) {
         "" => (0, "question"),
@@ -147,7 +147,7 @@ pub fn grade(inputs: &[Option<&str>]) -> Map<String, Value> {
     answer(&words, json!({ "score": score, "feedback": words }))
 }
 
-/// Returns the share of the truth's tokens that the response contains, on a scale from 1 to 5.
+/// Returns the share of the ground truth's tokens that the response contains, on a scale from 1 to 5.
 pub fn completeness_of_five(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = recall(inputs);
     let words = format!(
@@ -175,7 +175,7 @@ pub fn preference(inputs: &[Option<&str>]) -> Map<String, Value> {
     answer(&words, json!({ "preferred": preferred }))
 }
 
-/// Returns `true` if the best F1 of an answer with a reference is at least [`ENOUGH`].
+/// Returns `true` if an answer equals a reference, or if the best F1 between them is at least [`ENOUGH`].
 pub fn equivalent(inputs: &[Option<&str>]) -> Map<String, Value> {
     let (answers, references) = (texts(inputs, 1), texts(inputs, 0));
     // Equal strings are equivalent even without tokens.

@@ -20,13 +20,13 @@ use dsrs_metrics::{judge, judge_output};
 
 mod simulation;
 
-/// A simulated user: a program that lets a language model talk to an assistant until the user's goal is reached, the
-/// user gives up, or a limit of turns is hit. You evaluate it like any other program; its prediction is the
-/// conversation.
+/// A program that simulates a user: a language model talks to an assistant until the user's goal is reached, the user
+/// gives up, or the turn limit is hit. You evaluate it like any other program; its prediction is the conversation.
 ///
-/// The model sees the goal, the persona and the conversation, but no other field of the row. What the assistant wrote
-/// is fenced in its prompt, like the inputs of a judge. The assistant, a [`Module`](crate::contract::Module) or an
-/// async function, gets the conversation so far as `messages`, and the row's other inputs except goal and persona.
+/// The model sees the goal, the persona and the conversation, but no other field of the row. In the model's prompt,
+/// everything that the assistant wrote is fenced, like a judge's inputs. The assistant is a
+/// [`Module`](crate::contract::Module) or an async function. It receives the conversation so far as `messages`, and the
+/// row's other inputs except goal and persona.
 ///
 /// | field of the prediction | value |
 /// | --- | --- |
@@ -34,9 +34,9 @@ mod simulation;
 /// | `turns` | the number of replies of the assistant |
 /// | `stop_reason` | `goal_reached`, `gave_up`, `max_turns`, or `stopped` by [`stop_when`](Self::stop_when) |
 ///
-/// The last message of a user who reached the goal or gave up is in the conversation; the assistant does not reply to
-/// it. Trace and usage cover the calls of both; the cost is unknown if the assistant returns no usage. The model's
-/// calls have the purpose `judge simulated_user version 1`.
+/// If the user reaches the goal or gives up, the conversation ends with the user's last message, and the assistant does
+/// not reply. The trace and usage cover the calls of both; the cost is unknown if the assistant returns no usage. The
+/// model's calls have the purpose `judge simulated_user version 1`.
 ///
 /// ```
 /// use dsrs_metrics::Evaluate;
@@ -95,8 +95,9 @@ type Assistant =
 type StopRule = dyn Fn(&Trajectory) -> bool + Send + Sync;
 
 impl SimulatedUser {
-    /// Creates a user of this assistant, with at most 10 turns, the goal in the input `goal` and no persona. The
-    /// assistant's reply is the `reply` field of its prediction.
+    /// Creates a simulated user who talks to this assistant. By default, the conversation has at most 10 turns, the
+    /// input `goal` contains the goal, there is no persona, and the assistant's reply is in the `reply` field of its
+    /// prediction.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -130,7 +131,7 @@ impl SimulatedUser {
     }
 
     setters! {
-        /// Sets the name of the input that contains the user's goal, a string.
+        /// Sets the name of the input that contains the user's goal. The input must be a string.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::{Module, SimulatedUser}};
@@ -147,8 +148,8 @@ impl SimulatedUser {
         /// ```
         pub fn goal_field(name: impl Into<String>) => goal_field = name.into();
 
-        /// Sets the name of the input that contains the persona, a string that describes who the user is and how they
-        /// write. Rows can omit it.
+        /// Sets the name of the input that contains the persona. The input is a string that describes who the user is
+        /// and how they write. Rows can omit it.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};
@@ -158,7 +159,8 @@ impl SimulatedUser {
         /// ```
         pub fn persona_field(name: impl Into<String>) => persona_field = Some(name.into());
 
-        /// Sets the field of the assistant's prediction that contains the reply, a string.
+        /// Sets the name of the field that contains the reply in the assistant's prediction. The field must be a
+        /// string.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};
@@ -168,9 +170,9 @@ impl SimulatedUser {
         /// ```
         pub fn reply_field(name: impl Into<String>) => reply_field = name.into();
 
-        /// Sets the maximum number of replies of the assistant; 0 counts as 1. After the last one the user is asked
-        /// once more whether the goal is reached, so the conversation ends with `max_turns` only if the user would have
-        /// continued.
+        /// Sets the maximum number of assistant replies; 0 counts as 1. After the last reply, the user is asked once
+        /// more whether the goal is reached. The conversation therefore ends with `max_turns` only if the user would
+        /// have continued.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};
@@ -180,7 +182,7 @@ impl SimulatedUser {
         /// ```
         pub fn max_turns(turns: u32) => max_turns = NonZeroU32::new(turns).unwrap_or(NonZeroU32::MIN);
 
-        /// Sets a rule that ends the conversation after a reply of the assistant, with the `stop_reason` `stopped`.
+        /// Sets a rule that can end the conversation after each assistant reply. The `stop_reason` is then `stopped`.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};
@@ -194,8 +196,8 @@ impl SimulatedUser {
     }
 
     setters! {
-        /// Sets the model that plays the user: a name, or a model. If you don't set it, the user has the same model as
-        /// judges: the model of the scope ([`Models`](crate::contract::judge::Models)), or the one named by `DSRS_LM`.
+        /// Sets the model that plays the user: a name, or a model. If you don't set one, the user has the same model as
+        /// judges: the scope's model ([`Models`](crate::contract::judge::Models)), or the one named by `DSRS_LM`.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};

@@ -26,9 +26,9 @@ pub(super) struct CiFile<'r> {
 }
 
 enum Format<'r> {
-    /// With the limits of this registry's metrics, and the rows of a result file.
+    /// Shows the limits of this registry's metrics and the rows of a result file.
     JUnit(&'r Registry, RowFile),
-    /// With the rows that do not pass.
+    /// Shows the rows that do not pass.
     Markdown(Arc<NotPassed>),
     Summary,
 }

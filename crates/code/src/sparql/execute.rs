@@ -28,8 +28,8 @@ impl SparqlStore {
     /// Executes an untrusted query.
     ///
     /// The query cannot change the data or access the network (`SERVICE`). It fails if it exceeds `limits.timeout` or
-    /// one of this module's own limits: on the query's size, on the terms it processes, and on the memory it uses (256
-    /// MiB). Four queries are evaluated at a time; others wait, and their waiting time does not count.
+    /// one of this module's own limits on query size, processed terms and memory (256 MiB). At most four queries run at
+    /// a time; waiting time does not count toward the timeout.
     ///
     /// # Errors
     /// Returns a [`SparqlError`] if the query is invalid, fails or exceeds a limit.

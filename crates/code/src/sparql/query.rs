@@ -10,7 +10,7 @@ use crate::deadline;
 use crate::syntax::Diagnostic;
 use dsrs_metrics_values::messages::escape;
 
-/// The maximum length of a query, in bytes. Parsing takes longer the longer the query is.
+/// The maximum length of a query, in bytes.
 pub const MAX_BYTES: usize = 65_536;
 
 /// The time limit of parsing, far more than a query within the limits takes.
@@ -19,16 +19,16 @@ const PARSE_TIME: Duration = Duration::from_secs(60);
 /// The maximum nesting depth of brackets and negations.
 pub const MAX_DEPTH: usize = 100;
 
-/// Limits on the execution of a query.
+/// Limits on a query's execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueryLimits {
-    /// The time after which the execution is stopped.
+    /// The maximum time that the query may run.
     pub timeout: Duration,
     /// The maximum number of solutions or triples to read; any more are discarded.
     pub max_results: usize,
 }
 
-/// The results of a query: a count or, for an `ASK`, its value.
+/// A query's results: a count or, for an `ASK`, its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum QueryResults {
@@ -41,8 +41,8 @@ pub enum QueryResults {
 }
 
 impl QueryResults {
-    /// Returns `true` if there is at least one solution or triple. The value of an `ASK` always counts as a result,
-    /// even if it is `false`. The single solution of a `SELECT (COUNT(*) ..)` also counts, even if its value is 0.
+    /// Returns `true` if there is at least one solution or triple. An `ASK` always has a result, even if its value is
+    /// `false`. A `SELECT (COUNT(*) ..)` has one solution, so it has a result even if the count is 0.
     pub const fn has_results(self) -> bool {
         match self {
             Self::Solutions(count) | Self::Triples(count) => count > 0,
@@ -51,7 +51,7 @@ impl QueryResults {
     }
 }
 
-/// The error returned when data was not loaded, or when a query is invalid or has no results.
+/// The error returned when data cannot be loaded, or when a query is invalid or cannot be executed.
 #[derive(thiserror::Error)]
 #[error("{message}")]
 pub struct SparqlError {
@@ -78,14 +78,14 @@ impl SparqlError {
         }
     }
 
-    /// Returns `true` if the query caused the error, which means that the query is invalid, or that its evaluation
-    /// failed or exceeded a limit. Any other error says nothing about the query.
+    /// Returns `true` if the query caused the error: the query is invalid, its evaluation failed, or it exceeded a
+    /// limit. Any other error says nothing about the query.
     pub const fn is_query_error(&self) -> bool {
         self.is_query_error
     }
 }
 
-/// Checks that a string is a valid query by the SPARQL 1.1 grammar, without executing the query.
+/// Checks that a string is a valid SPARQL 1.1 query, without executing it.
 ///
 /// The parser is Oxigraph's (`spargebra`). Prefixes must be declared, and relative IRIs need a `BASE`. Oxigraph's
 /// extensions `LATERAL` and `ADJUST` are accepted.

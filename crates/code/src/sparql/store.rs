@@ -17,7 +17,7 @@ use super::endpoint::Endpoint;
 use super::query::SparqlError;
 use dsrs_metrics_values::messages::hash;
 
-/// A store that executes predicted queries: an embedded Oxigraph that contains the data of RDF files, or an HTTP
+/// A store that executes predicted queries: an embedded Oxigraph that contains the data from RDF files, or an HTTP
 /// endpoint.
 ///
 /// Clones are cheap and share the data. On the command line, write the path of a file, a JSON list of paths, or the URL
@@ -64,7 +64,7 @@ type Loaded = HashMap<Arc<[LoadedFile]>, Weak<Dataset>>;
 impl SparqlStore {
     /// Loads a file. The file extension determines the format (`ttl`, `nt`, `nq`, `trig`, `rdf`, `jsonld`, `n3`).
     ///
-    /// If a different store has already loaded a file with the same content, the file is not parsed again.
+    /// If another store in use has already loaded the same file with the same content, the file is not parsed again.
     ///
     /// # Errors
     /// Returns a [`SparqlError`] that names the file and, for invalid data, the line.
@@ -126,7 +126,7 @@ impl SparqlStore {
         })
     }
 
-    /// Creates a store that queries an endpoint of the SPARQL 1.1 protocol. `url` is the URL that accepts queries.
+    /// Creates a store that queries a SPARQL 1.1 endpoint. `url` is the URL that accepts queries.
     ///
     /// # Errors
     /// Returns a [`SparqlError`] if the URL is invalid.

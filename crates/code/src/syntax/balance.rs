@@ -19,7 +19,7 @@ pub struct BalanceOptions {
 /// `r#".."#`, with backslash escapes; an apostrophe in a word (`don't`) does not start a string. The comment syntax is
 /// guessed from the markers in the code: `//` and `/* */`, `#`, or `--`. If a marker is ambiguous (`a // b` is a
 /// division in Python), the code counts as balanced if it is balanced under any interpretation. Time and memory are
-/// linear in the length of the code, regardless of its nesting depth.
+/// linear in the length of the code, even if it is deeply nested.
 ///
 /// ```
 /// use dsrs_metrics::syntax::{BalanceOptions, check_balance};

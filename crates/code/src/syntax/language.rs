@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Diagnostic;
 
-/// A language that has a parser.
+/// A language with a parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -23,7 +23,7 @@ pub enum Language {
     TypeScript,
     /// JSON, as defined in RFC 8259.
     Json,
-    /// SQL, as a union of the common dialects.
+    /// SQL, accepting a union of the common dialects.
     Sql,
     /// Bash.
     #[serde(alias = "sh", alias = "shell")]
@@ -31,7 +31,7 @@ pub enum Language {
 }
 
 dsrs_metrics_values::message_errors! {
-    /// The error returned when the parser gave no result. Invalid code is a [`Diagnostic`], not an error.
+    /// The error returned when the parser gives no result. Invalid code is a [`Diagnostic`], not an error.
     pub struct ParserError;
 }
 
@@ -70,8 +70,8 @@ impl Language {
     ///
     /// Layout is what a formatter may change: white space, line breaks, trailing commas, semicolons that only end a
     /// statement, the kind of quotes in Python and JavaScript, and the case of SQL keywords. Python's indentation is
-    /// not layout. Names, literals, operators and parentheses must match exactly, so renaming a local variable makes a
-    /// difference. JSON is compared as data: neither the order of keys nor the notation of numbers matters.
+    /// not layout. Names, literals, operators and parentheses must match exactly, so renaming a local variable counts
+    /// as a difference. JSON is compared as data, so the order of keys and how numbers are written don't matter.
     ///
     /// # Errors
     /// Returns a [`ParserError`] if the parser gives no result.

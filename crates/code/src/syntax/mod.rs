@@ -22,11 +22,11 @@ pub use pattern::RegexPattern;
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct Diagnostic {
-    /// The number of the line, starting at 1.
+    /// The line number, starting at 1.
     pub line: usize,
     /// The column in characters, starting at 1.
     pub column: usize,
-    /// A message that says what is wrong.
+    /// A message that explains the error.
     pub message: String,
 }
 

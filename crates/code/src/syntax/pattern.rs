@@ -20,12 +20,12 @@ const MAX_COMPILED_BYTES: usize = 16 << 20;
 /// faster method applies, that many steps take seconds.
 const MAX_STEPS: u64 = 1_000_000_000;
 
-/// A regular expression that is compiled only once and matched in linear time.
+/// A regular expression that is compiled once and matched in linear time.
 ///
-/// The syntax is that of the [`regex`](https://docs.rs/regex) crate, which is Perl's without look-around and
-/// backreferences. For every pattern, match time grows linearly with the length of the string. With its counted
-/// repetitions written out, a pattern may have at most 100,000 characters and character ranges, so it compiles quickly.
-/// A match may take at most 10^9 steps, which is the length of the string times the length of the pattern.
+/// The syntax is that of the [`regex`](https://docs.rs/regex) crate: Perl's, without look-around and backreferences.
+/// For every pattern, match time grows linearly with the length of the string. So that it compiles quickly, a pattern
+/// can have at most 100,000 characters and character ranges after its counted repetitions are expanded. A match can
+/// take at most 10^9 steps; the number of steps is the string's length times the pattern's length.
 ///
 /// Any string can be converted to a pattern. If the pattern is invalid, [`validate`](Self::validate) returns an error,
 /// which metrics report before the first row.
@@ -55,7 +55,7 @@ struct Compiled {
 }
 
 impl RegexPattern {
-    /// Returns the pattern as it was written.
+    /// Returns the pattern as written.
     pub fn as_str(&self) -> &str {
         &self.0.source
     }
@@ -63,7 +63,7 @@ impl RegexPattern {
     /// Checks that the pattern is valid.
     ///
     /// # Errors
-    /// Returns a one-line reason: the syntax is invalid or unsupported, or the pattern is too large.
+    /// Returns a one-line reason if the syntax is invalid or unsupported, or if the pattern is too large.
     pub fn validate(&self) -> Result<(), String> {
         self.compiled(true)?;
         self.compiled(false)?;

@@ -16,13 +16,12 @@ const SHORT_CLASS: u64 = 40;
 /// The size of a non-ASCII character or character range: its bytes in UTF-8.
 const CHARACTER: u64 = 4;
 
-/// The size of a pattern whose counted repetitions are written out.
+/// The size of a pattern after its counted repetitions are expanded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PatternSize {
-    /// The number of characters and character ranges, which determines the time and memory needed to compile the
-    /// pattern.
+    /// The number of characters and character ranges. It determines the time and memory needed to compile the pattern.
     pub expanded: u64,
-    /// The number of positions in the pattern, which bounds the number of match steps for each character of a string.
+    /// The number of positions in the pattern. It bounds the number of match steps per character of a string.
     pub positions: u64,
 }
 
@@ -54,8 +53,7 @@ const ONE: PatternSize = PatternSize {
     positions: 1,
 };
 
-/// Returns an upper bound on the size of a pattern in the syntax of the `regex` crate, or `None` if the pattern is
-/// invalid.
+/// Returns an upper bound on the size of a pattern in the `regex` crate's syntax, or `None` if the pattern is invalid.
 pub fn pattern_size(pattern: &str) -> Option<PatternSize> {
     let mut parser = ParserBuilder::new().build();
     parser.parse(pattern).ok().map(|ast| {
@@ -66,8 +64,8 @@ pub fn pattern_size(pattern: &str) -> Option<PatternSize> {
     })
 }
 
-/// Like [`pattern_size`], but for a JSON Schema pattern, which may have look-around and backreferences. For a pattern
-/// that cannot be parsed, the bound is computed from its length and its counted repetitions.
+/// Like [`pattern_size`], but for a JSON Schema pattern, which can contain look-around and backreferences. If the
+/// pattern cannot be parsed, the bound is computed from its length and its counted repetitions.
 pub fn schema_pattern_size(pattern: &str) -> PatternSize {
     let mut plain = pattern.to_owned();
     for group in ["(?=", "(?!", "(?<=", "(?<!", "(?>"] {

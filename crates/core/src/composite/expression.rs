@@ -7,8 +7,8 @@ use super::shape::Shape;
 use crate::metric::Metric;
 use crate::rows::dynamic::{Example, Prediction};
 
-/// A component, or a combination of several. A component used twice is evaluated only once per row if both uses are
-/// clones of the same value.
+/// A component, or a combination of several. If two uses of a component are clones of the same value, it is evaluated
+/// once per row.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -168,7 +168,7 @@ pub fn max<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expressio
 }
 
 /// Returns the mean of the truths if the mean of the proxies is at least `at_least`. Otherwise the row is gated: the
-/// truths are not evaluated, and the row has no score and ranks below every row that passed.
+/// truths are not evaluated, and the row has no score. A gated row ranks below every row that passed.
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, component, gate};

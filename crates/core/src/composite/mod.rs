@@ -34,7 +34,7 @@ use crate::rows::dynamic::{Example, Prediction};
 use crate::score::{MetricScore, Result};
 use crate::spec::{FieldSpec, MetricSpec, MetricTier, Side};
 
-/// Items that `#[metric]` on a struct expands to. They are not part of the public API.
+/// Items that `#[metric]` on a struct expands to. They are not public API.
 #[doc(hidden)]
 pub mod compiled {
     pub use super::legality::derived::{Derived, dearest, total_cost};
@@ -44,7 +44,7 @@ pub mod compiled {
     pub use super::shape::{Leaf, Named, Reads, Shape};
     use crate::sentence::Sentence;
 
-    /// Fails the evaluation of a constant with the message of a broken rule, unless a component has a mistake of its own.
+    /// Fails const evaluation with the message of a broken rule, unless a component is already invalid by itself.
     #[track_caller]
     pub const fn check(has_stub: bool, broken: Option<Sentence>) {
         if !has_stub {
@@ -212,7 +212,7 @@ fn fields(specs: &[MetricSpec<'_>], side: Side) -> Vec<FieldSpec<'static>> {
 
 impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
     setters! {
-        /// Sets the smallest value of the composite that passes.
+        /// Sets the composite's smallest passing value.
         ///
         /// ```
         /// use dsrs_metrics::composite::{Composite, component, weighted};
@@ -244,7 +244,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         /// ```
         pub fn tier(tier: MetricTier) => declared.tier = Some(tier);
 
-        /// Sets the maximum allowed cost of one call, in millisatoshis.
+        /// Sets the maximum cost of one call, in millisatoshis.
         ///
         /// ```
         /// use dsrs_metrics::composite::{Composite, all, component};

@@ -116,7 +116,7 @@ impl Plan {
     }
 }
 
-/// A composite that `#[metric]` declares: its plan and its components, whatever rows they read.
+/// A composite declared by `#[metric]`: its plan and its components, for rows of any type.
 pub struct Compiled {
     plan: Plan,
     key: fn(&Self) -> Key,
@@ -155,7 +155,7 @@ impl Compiled {
         }
     }
 
-    /// Returns the largest cost of one call: that of all components, or of the most expensive path through a tree.
+    /// Returns the maximum cost of one call: the cost of all components, or of the most expensive path through a tree.
     pub fn max_cost(&self) -> u64 {
         let costs = self.components.iter().map(|component| component.max_cost());
         match self.paths {

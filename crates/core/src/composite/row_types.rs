@@ -42,7 +42,7 @@ impl<T> SameRows<Self> for PredRows<T> {}
 #[diagnostic::do_not_recommend]
 impl<T> SameRows<AnyRow> for PredRows<T> {}
 
-/// The row types of a component, or the combined ones of a composite's components.
+/// The row types of a component, or the combined row types of a composite's components.
 #[derive(Debug)]
 pub struct Rows<G, P>(PhantomData<(G, P)>);
 
@@ -65,7 +65,7 @@ impl<G, P> Rows<G, P> {
         Rows(PhantomData)
     }
 
-    /// Requires that a component that reads fields of any row type finds them in these rows.
+    /// Requires these rows to have the fields that a component reads, if the component accepts rows of any type.
     pub fn suit<M, G2, P2>(&self, _: &Rows<G2, P2>, _: MaybeMetric<M>)
     where
         Self: ScoredBy<M, G2, P2>,
@@ -91,7 +91,7 @@ impl<M: Declared> MaybeMetric<M> {
     }
 }
 
-/// The fallback of [`MaybeMetric`]: a component that is not a metric. Another bound reports that error.
+/// The fallback of [`MaybeMetric`]: a component that is not a metric. Another bound reports the error.
 pub trait FallbackMetric {
     /// Returns row types that are compatible with all others.
     fn rows(&self) -> Rows<AnyRow, UnknownRows>;

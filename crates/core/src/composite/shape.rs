@@ -13,8 +13,8 @@ use crate::spec::MetricSpec;
 
 /// How a composite treats a component that fails, abstains or panics. Such a component never counts as a pass.
 ///
-/// The same setting applies to the rollouts of a row. With [`Fail`](Self::Fail), a row has no score if one of its
-/// rollouts has none. With [`Skip`](Self::Skip), such a rollout is counted but left out of the row's score.
+/// The same setting applies to a row's rollouts. With [`Fail`](Self::Fail), a row has no score if one of its rollouts
+/// has none. With [`Skip`](Self::Skip), such a rollout is counted but left out of the row's score.
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, OnMissing, component, weighted};
@@ -48,13 +48,14 @@ pub enum OnMissing {
     Zero,
 }
 
-/// A value is missing, and nothing replaces it.
+/// The error returned when a value is missing and nothing replaces it.
 #[derive(Debug, Clone, Copy)]
 #[doc(hidden)]
 pub struct IsMissing;
 
 impl OnMissing {
-    /// Returns the replacement for a missing value, given its worst value, or `None` to omit the value.
+    /// Returns the replacement for a missing value, or `None` to omit the value. `worst` is the worst value it could
+    /// have.
     ///
     /// # Errors
     /// Returns [`IsMissing`] if the combination has no value either.
@@ -84,7 +85,7 @@ pub enum Shape<L> {
     Min(Vec<Self>),
     /// The largest value.
     Max(Vec<Self>),
-    /// The mean of the truths if the mean of the proxies reaches a bound.
+    /// The mean of the truths, if the mean of the proxies reaches a bound.
     Gate {
         /// The components to evaluate first.
         proxies: Vec<Self>,
@@ -93,7 +94,7 @@ pub enum Shape<L> {
         /// The components to evaluate if the proxies pass.
         truths: Vec<Self>,
     },
-    /// The component's value mirrored in its range.
+    /// The component's value mirrored within its range.
     Invert(Box<Self>),
     /// The component with its smallest passing value.
     AtLeast(Box<Self>, f64),
@@ -125,7 +126,7 @@ pub enum Reads {
 }
 
 impl Reads {
-    /// Reads the answers of a judge.
+    /// Creates a value that reads a judge's answers.
     pub const fn of<J: Answers<Answer: Choice>>() -> Self {
         Self::Enum {
             answers: J::Answer::VARIANTS,
@@ -171,7 +172,7 @@ impl<G: Sync, P: Sync> Leaf for Arc<dyn Metric<G, P>> {
 pub struct Named {
     /// The component's number among the composite's components, in the order of the expression.
     pub index: usize,
-    /// The suffix of the component's name in results, which is the component's configuration.
+    /// The component's configuration, which is a suffix of its name in results.
     pub configured: &'static str,
     /// The component's spec.
     pub spec: &'static MetricSpec<'static>,

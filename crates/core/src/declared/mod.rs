@@ -93,7 +93,7 @@ pub trait Declared: Sized {
     }
 }
 
-/// [`Declared`] as a trait object, independent of the row types.
+/// A dyn-compatible version of [`Declared`], independent of the row types.
 #[doc(hidden)]
 pub trait Declaration {
     fn spec(&self) -> MetricSpec<'_>;
@@ -141,7 +141,7 @@ impl<M: Declared> Declaration for M {
 pub struct WithoutParameters<M>(pub fn() -> M);
 
 impl<M: Default> WithoutParameters<M> {
-    /// Creates the builder of a metric that implements `Default`.
+    /// Creates a builder for a metric that implements `Default`.
     pub const fn of_default() -> Self {
         Self(M::default)
     }
@@ -154,9 +154,9 @@ impl<M> WithoutParameters<M> {
     }
 }
 
-/// [`Declared`] as a bound that rustc accepts in a `where` clause even if it is trivially false, so the error appears
-/// only where the metric is named. `N` is the metric's position in the composite; a metric in two positions can have
-/// its associated types bound in each.
+/// A bound equivalent to [`Declared`] that rustc accepts in a `where` clause even if it is trivially false. The error
+/// then appears only where the metric is named. `N` is the metric's position in the composite, so a metric in two
+/// positions can have its associated types bound in each.
 #[doc(hidden)]
 pub trait DeclaredIn<'a, const N: usize> {
     type Verdict;

@@ -10,8 +10,8 @@ use crate::dedup::Key;
 use crate::files::MetricFile;
 use crate::lm::{EmbeddingModel, LanguageModel, LmError, LmErrorKind, logprobs_probe};
 
-/// A requirement of a metric: a language model or an embedding model that it calls, a check before the first row, or
-/// the reason why it cannot score any row; see [`Metric::requirements`](crate::Metric::requirements).
+/// A metric's requirement: a language model or embedding model that it calls, a check that runs before the first row,
+/// or the reason why it cannot score any row. See [`Metric::requirements`](crate::Metric::requirements).
 ///
 /// ```
 /// use dsrs_metrics::{metrics::F1, prelude::*};
@@ -55,7 +55,7 @@ impl Requirement {
         }
     }
 
-    /// Creates the requirement of a metric that calls this model.
+    /// Creates a requirement for a metric that calls this model.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -70,7 +70,7 @@ impl Requirement {
         Self::new(metric, Need::Model(lm))
     }
 
-    /// Creates the requirement of a metric that calls this embedding model.
+    /// Creates a requirement for a metric that calls this embedding model.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -136,8 +136,8 @@ impl Requirement {
         matches!(self.need, Need::Check(_))
     }
 
-    /// Creates the requirement of a metric that runs a check before the first row. The error is one line that names the
-    /// setting to change.
+    /// Creates a requirement for a metric that runs a check before the first row. The check's error is one line that
+    /// names the setting to change.
     ///
     /// ```
     /// use dsrs_metrics::contract::Requirement;
@@ -157,7 +157,7 @@ impl Requirement {
         Self::new(metric, Need::Check(Arc::new(move || Box::pin(check()))))
     }
 
-    /// Creates the requirement of a metric that cannot score any row. `reason` is one line that names the setting to
+    /// Creates a requirement for a metric that cannot score any row. `reason` is one line that names the setting to
     /// change.
     ///
     /// ```
@@ -212,7 +212,7 @@ impl Requirement {
         matches!(self.need, Need::MissingModel(_))
     }
 
-    /// Returns `true` if the metric is a judge that is set to use its offline stand-in.
+    /// Returns `true` if the metric is a judge configured to use its offline stand-in.
     ///
     /// ```
     /// use dsrs_metrics::{judge::shipped::SemanticEquivalence, prelude::*};
@@ -241,7 +241,7 @@ impl Requirement {
         }
     }
 
-    /// Creates a requirement from the error of an invalid configuration; `None` if the configuration is valid.
+    /// Creates a requirement from a configuration's error. Returns `None` if the configuration is valid.
     #[doc(hidden)]
     pub fn unless(
         metric: impl Into<String>,
@@ -250,7 +250,7 @@ impl Requirement {
         configured.err().map(|reason| Self::missing(metric, reason))
     }
 
-    /// Returns the same requirement under a different metric's name.
+    /// Returns the same requirement under another metric's name.
     #[doc(hidden)]
     pub fn of(self, metric: &str) -> Self {
         Self {
@@ -281,14 +281,14 @@ impl fmt::Debug for Requirement {
     }
 }
 
-/// The error returned when a metric cannot score any row, with one line on the setting to change.
+/// The error returned when a metric cannot score any row. Its message is one line that names the setting to change.
 #[derive(Debug, Clone)]
 pub struct NotReady {
     pub metric: String,
     pub reason: String,
 }
 
-/// Returns the first metric that is known, without any calls, to be unable to score a row.
+/// Checks the requirements without making any calls. Returns an error for the first metric that cannot score any row.
 pub fn check(requirements: &[Requirement]) -> Result<(), NotReady> {
     let missing = requirements
         .iter()
@@ -299,7 +299,7 @@ pub fn check(requirements: &[Requirement]) -> Result<(), NotReady> {
     }
 }
 
-/// Calls each model once, all concurrently, then runs the checks, and returns the first failure.
+/// Calls all models concurrently, each one once, and then runs the checks. Returns the first failure.
 pub async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
     check(&requirements)?;
     let (mut models, mut embedders) = (Vec::new(), Vec::new());

@@ -17,11 +17,11 @@ pub struct Key(Kind);
 enum Kind {
     /// A type whose values all have the same parameters.
     Type(TypeId, &'static str, Settings),
-    /// A copy of the metric, compared by its parameters' own equality.
+    /// A copy of the metric, compared by its parameters' `PartialEq` implementations.
     Configured(Arc<dyn Erased>),
-    /// One value used in several places, by its address. The caller keeps the value alive.
+    /// One value used in several places, identified by its address. The caller keeps the value alive.
     Shared(usize),
-    /// A metric with settings of its own.
+    /// A metric with its own settings.
     Instance(Arc<Key>, InstanceSettings),
 }
 

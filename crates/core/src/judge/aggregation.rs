@@ -161,11 +161,11 @@ pub struct Turns {
     pub is_verdict: bool,
 }
 
-/// A conversation in a judge's inputs, and a function that returns the inputs with a different conversation.
+/// A conversation in a judge's inputs, and a function that returns the inputs with another conversation.
 #[doc(hidden)]
 pub type Conversation<'i, I> = (&'i Trajectory, fn(&I, Trajectory) -> I);
 
-/// How to combine the scores of the turns into the row's score.
+/// How to combine the turns' scores into the row's score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum Reduction {
@@ -306,11 +306,11 @@ number!(f32, f64, i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Preference {
-    /// The first is better; scored 1.
+    /// The first answer is better. Scores 1.
     First,
-    /// The second is better; scored 0.
+    /// The second answer is better. Scores 0.
     Second,
-    /// Neither is better; scored 0.5.
+    /// Neither is better. Scores 0.5.
     Tie,
 }
 

@@ -76,12 +76,11 @@ pub trait Answers {
 
 const NO_ANSWER: &str = "it was scored without an answer, but the tree branches on the answer";
 
-/// Returns a judge's answer for a row. The answer of a panel is the one that more than half of its judges gave, not
-/// counting judges without an answer. A judge that answers differently when the pair is swapped votes for neither
-/// answer.
+/// Returns a judge's answer for a row. A panel's answer is the one that more than half of its judges gave, not counting
+/// judges without an answer. A judge that answers differently when the pair is swapped votes for neither answer.
 ///
 /// # Errors
-/// Fails if no answer has a majority, or if the row was scored without calling a model.
+/// Fails if no answer has a majority, or if the row was scored without an answer.
 #[doc(hidden)]
 pub fn answer_of<J: Answers<Answer: Choice>>(scored: &Scored) -> Result<&'static str, String> {
     let metadata = scored.metadata().ok_or(NO_ANSWER)?;
@@ -156,7 +155,7 @@ fn majority<A: Choice>(judges: &[Vec<A>]) -> Result<A, String> {
     }
 }
 
-/// The type itself. Under this name it may be less visible than the impl that names it.
+/// Names the type itself. Under this name, the type can be less visible than the impl that names it.
 #[doc(hidden)]
 pub trait Itself {
     type Itself;

@@ -16,7 +16,7 @@ use crate::metric::params::{Configures, ParamError, Params, read_param};
 use crate::spec::{MetricSpec, ParamSpec, ScoreKind};
 use crate::value_type::TypeHelp;
 
-/// Returns the spec of a parameter with a default whose type only `ty` describes.
+/// Returns the spec of a parameter that has a default and whose type only `ty` describes.
 pub const fn param(
     name: &'static str,
     ty: &'static str,
@@ -33,7 +33,7 @@ pub const fn param(
     }
 }
 
-/// The parameters of a panel on the command line.
+/// The command-line parameters of a panel.
 pub const PANEL: [ParamSpec<'static>; 4] = [
     param(
         "models",
@@ -61,7 +61,7 @@ pub const PANEL: [ParamSpec<'static>; 4] = [
     ),
 ];
 
-/// Returns the parameters of a panel with a judge's defaults.
+/// Returns a panel's parameters with a judge's defaults.
 pub const fn panel_params(defaults: [Option<&'static str>; 4]) -> [ParamSpec<'static>; 4] {
     let mut params = PANEL;
     let mut index = 0;
@@ -115,7 +115,7 @@ pub fn panel_key<J: Judge + 'static>(judge: &J) -> Key {
     Key::of(&PanelOf::<J>(judge.panel().clone(), PhantomData))
 }
 
-/// Returns the default of a panel parameter if that default depends on the metric, as it does for the aggregation.
+/// Returns a panel parameter's default if the default depends on the metric, as it does for the aggregation.
 pub fn panel_default(index: usize, spec: &MetricSpec<'_>) -> Option<String> {
     let param = &PANEL[index];
     let declared = spec
@@ -131,8 +131,8 @@ pub fn panel_default(index: usize, spec: &MetricSpec<'_>) -> Option<String> {
     depends.then(|| aggregation.to_owned())
 }
 
-/// Returns the panel settings that a verdict depends on. Models, threshold, strictness and cost are in the judge's
-/// requirements and spec instead.
+/// Returns the panel settings that a verdict depends on. The models that are called, the threshold, the strictness and
+/// the cost are in the judge's requirements and spec.
 pub fn shown_panel(panel: &Panel) -> Vec<(&'static str, Option<String>)> {
     panel.shown()
 }

@@ -6,8 +6,8 @@ use std::fmt;
 use crate::lm::LmError;
 use crate::messages::escape;
 
-/// The reason why a judge returned no verdict. These errors say nothing about the quality of the judged answer, so they
-/// never become a score.
+/// The error returned when a judge gives no verdict. These errors say nothing about the quality of the judged answer,
+/// so they never become a score.
 ///
 /// ```
 /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -43,7 +43,7 @@ enum Kind {
     NoModel,
     /// The call to a model failed.
     Model(LmError),
-    /// Too few judges of the panel returned a verdict. Contains the first of the judges' errors.
+    /// Too few judges in the panel returned a verdict. Contains the first of their errors.
     NoQuorum(Box<JudgeError>),
     /// There is nothing to judge, so the judge abstains.
     NoItems,

@@ -22,7 +22,7 @@ use crate::spec::{MetricSpec, ScoreKind};
 /// Reads one input of a judge from an example.
 ///
 /// # Errors
-/// Fails if the input is missing or has a different type.
+/// Fails if the input is missing or has another type.
 pub fn read_input<T>(inputs: &Example, name: &'static str) -> Result<Untrusted<T>, JudgeError>
 where
     T: for<'read> FieldType<'read>,
@@ -48,7 +48,7 @@ where
 /// Like [`read_input`], but uses a default if the field is missing.
 ///
 /// # Errors
-/// Fails if the field has a different type.
+/// Fails if the field has another type.
 pub fn read_input_or<T>(
     inputs: &Example,
     name: &'static str,

@@ -28,7 +28,7 @@ pub(super) fn shown(model: &JudgeModel) -> String {
     }
 }
 
-/// The models of a scope: the default for judges that don't name a model, and how to connect to a model by name.
+/// The models of a scope: the default for judges that don't name a model, and a way to connect to a model by name.
 /// `Models` is part of [`Settings`], and applies to every judge that runs within the scope.
 ///
 /// ```
@@ -83,9 +83,9 @@ impl Models {
         }
     }
 
-    /// Creates models that make judges without a named model use their offline stand-in, even if `DSRS_LM` is set.
-    /// Results of the stand-in are marked. A run fails before the first row if a judge names a model or has no
-    /// stand-in. A judge whose model was passed as a value still calls that model.
+    /// Makes judges that don't name a model use their offline stand-in, even if `DSRS_LM` is set. Results of the
+    /// stand-in are marked. A run fails before the first row if a judge names a model or has no stand-in. A judge whose
+    /// model was passed as a value still calls that model.
     ///
     /// ```
     /// use dsrs_metrics::contract::Settings;
@@ -165,10 +165,10 @@ impl Models {
         }
     }
 
-    /// Creates models from the environment. `DSRS_LM` names the default model, and other models are connected to by
-    /// name, with the API keys and endpoints from the environment; see [`Lm`](crate::lm::Lm). One
-    /// [ledger](Self::ledger) counts the calls of all models, and models of the same account share its rate limits.
-    /// Judges use these models unless their scope sets its own.
+    /// Creates models from the environment. `DSRS_LM` names the default model. Other models are connected to by name,
+    /// using the API keys and endpoints from the environment; see [`Lm`](crate::lm::Lm). One [ledger](Self::ledger)
+    /// counts the calls of all models, and models of the same account share its rate limits. Judges use these models
+    /// unless their scope sets its own.
     ///
     /// ```
     /// use dsrs_metrics::judge::Models;
@@ -181,7 +181,7 @@ impl Models {
     /// ```
     ///
     /// # Errors
-    /// Returns [`LmError`] if `DSRS_LM` does not name a model.
+    /// Returns [`LmError`] if `DSRS_LM` is set but does not name a model.
     #[cfg(feature = "lm")]
     pub fn from_env() -> Result<Self, LmError> {
         let id = Self::chosen();
@@ -376,11 +376,10 @@ impl fmt::Debug for Models {
     }
 }
 
-/// Returns the embedding vectors of several strings. Equal strings are embedded only once.
+/// Returns the embedding vectors of several strings. Duplicate strings are embedded only once.
 ///
-/// If your judge or metric compares several strings, call this function once for all of them. If `embedder` has no
-/// model of its own, the function calls the model of the scope ([`Models::with_embedder`]), or the one named by
-/// `DSRS_EMBED`.
+/// If your judge or metric compares several strings, call this function once for all of them. If `embedder` names no
+/// model, the function calls the scope's model ([`Models::with_embedder`]), or the one named by `DSRS_EMBED`.
 ///
 /// ```
 /// use dsrs_metrics::judge;
@@ -446,8 +445,8 @@ pub fn embedding_model(embedder: &Embedder) -> Result<Arc<dyn EmbeddingModel>, L
     }
 }
 
-/// Returns the requirement of a metric with this embedding model: the model, which a run probes once before the first
-/// row, or the reason why the metric cannot score any row.
+/// Returns the requirement of a metric that uses this embedding model: the model, or the reason why the metric cannot
+/// score any row. A run probes the model once before the first row.
 ///
 /// ```
 /// use dsrs_metrics::judge;

@@ -57,7 +57,7 @@ impl OutputSpec {
         #[doc(hidden)]
         pub fn labelled(labels: &'static [&'static str]) => labels = labels;
 
-        /// Sets the list that determines the number of items: the output has one item for each item of that list.
+        /// Sets the list that determines the number of items. The output has one item for each item in that list.
         #[doc(hidden)]
         pub fn each(each: Each) => each = Some(each);
 
@@ -65,7 +65,7 @@ impl OutputSpec {
         #[doc(hidden)]
         pub fn cites(list: &'static str) => cites = Some(list);
 
-        /// Sets the maximum number of items of a list.
+        /// Sets the maximum number of items in a list.
         #[doc(hidden)]
         pub fn max_items(items: usize) => max_items = Some(items);
     }

@@ -20,14 +20,14 @@ use crate::spec::instance_settings::InstanceSettings;
 /// The maximum number of calls for one question: the question and one repair.
 const CALLS_PER_QUESTION: u64 = 2;
 
-/// The panel of a judge: settings that override those of `#[judge]`.
+/// A judge's panel: settings that override those of `#[judge]`.
 ///
 /// On the command line, each setting is a parameter of the judge: `--param NAME.models=openai:gpt-6-luna,default`,
 /// `--param NAME.aggregation=median`, and so on. Your own metric that calls judges has these parameters too if it takes
 /// `#[param(default)] panel: dsrs_metrics::judge::Panel`.
 ///
-/// Two panels are equal if they return the same answer, so their concurrency is not compared. Models passed as values
-/// are equal only if they are the same instance.
+/// Two panels are equal if they return the same answer, so the comparison ignores their concurrency. Models passed as
+/// values are equal only if they are the same instance.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Panel {
     lm: Option<JudgeModel>,
@@ -64,8 +64,8 @@ impl Panel {
 
         /// Sets how many judges must return a verdict for the row to have a score. By default, more than half must. The
         /// headline shows how many rows were judged by only some of the judges. If there are any such rows, the command
-        /// line exits with 1 unless you set a quorum. If the budget does not cover a judge, the row is skipped
-        /// regardless of the quorum.
+        /// line exits with 1 unless you set a quorum. If the budget does not cover a judge, the row is skipped even if
+        /// enough other judges return a verdict.
         pub fn quorum(quorum: usize) => settings.quorum = Some(quorum);
 
         /// Sets the judge's threshold: the smallest passing value, or the largest if lower is better.
@@ -74,7 +74,7 @@ impl Panel {
         /// Replaces each score of the judge with 1 (pass) or 0 (fail). The judge must have a threshold.
         pub fn strict() => instance.strict = Some(true);
 
-        /// Sets the maximum expected cost of one verdict of one model, in millisatoshis. This amount is also used as
+        /// Sets the maximum expected cost of one verdict from one model, in millisatoshis. This amount is also used as
         /// the cost of a call whose price is unknown.
         pub fn cost_msats(cost_msats: u64) => instance.cost_msats = Some(cost_msats);
     }
@@ -85,8 +85,8 @@ impl Panel {
         self.prompted(|prompt| prompt.instruction = instruction)
     }
 
-    /// Sets the demonstrations: examples with the judge's inputs and outputs, under the names of the signature's
-    /// fields. You can leave out the `reasoning` output if the judge adds it itself.
+    /// Sets the demonstrations: examples with the judge's inputs and outputs, under the signature's field names. You
+    /// can leave out the `reasoning` output if the judge adds it itself.
     pub fn demos(self, demos: impl IntoIterator<Item = Example>) -> Self {
         let demos = demos.into_iter().collect();
         self.prompted(|prompt| prompt.demos = demos)
@@ -119,7 +119,8 @@ impl Panel {
         own.unwrap_or(&signature.instruction)
     }
 
-    /// Returns the panel for one of two judges that share its cost and form one score. `index` is 0 or 1.
+    /// Returns the panel for one of two judges that share the panel's cost and together produce one score. `index` is 0
+    /// or 1.
     #[doc(hidden)]
     pub fn of_half(mut self, index: u64) -> Self {
         let cost_msats = self
@@ -153,7 +154,7 @@ impl Panel {
         self.instance.shown(declared)
     }
 
-    /// Returns a requirement that reports an invalid threshold or strictness; `None` if both are valid.
+    /// Returns a requirement that reports an invalid threshold or strictness, or `None` if both are valid.
     #[doc(hidden)]
     pub fn invalid_setting(&self, declared: &MetricSpec<'_>) -> Option<Requirement> {
         Requirement::unless(declared.name, self.instance.apply(*declared).map(|_| ()))
@@ -235,8 +236,8 @@ impl Panel {
         self.settings.quorum.or(signature.panel.quorum).is_some()
     }
 
-    /// Returns the maximum expected cost of a row in millisatoshis, if one verdict of one model costs `verdict_msats`.
-    /// Each model of the panel is called once, and again if its reply needs a repair.
+    /// Returns the maximum expected cost of a row in millisatoshis, if one verdict from one model costs
+    /// `verdict_msats`. Each model in the panel is called once, and again if its reply needs a repair.
     #[doc(hidden)]
     pub fn max_cost(&self, signature: &Signature, verdict_msats: u64) -> u64 {
         let judges = self.num_judges(signature) as u64;
@@ -306,7 +307,7 @@ impl Panel {
 
 #[doc(hidden)]
 impl Signature {
-    /// Sets the settings of the panel that `#[judge]` declares.
+    /// Sets the panel settings that `#[judge]` declares.
     pub fn panel(mut self, panel: Panel) -> Self {
         self.panel = panel.settings;
         self
@@ -340,7 +341,7 @@ fn connect(
     }
 }
 
-/// Builds a judge without parameters, as in `PoliteJudge::builder()`. If a judge has parameters, its own builder has
+/// A builder for a judge without parameters, as in `PoliteJudge::builder()`. The builder of a judge with parameters has
 /// the same setters.
 ///
 /// ```
@@ -461,7 +462,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn aggregation(aggregation: Aggregation) in panel.aggregation;
 
-        /// Sets how many judges run concurrently. The limit must be at least 1.
+        /// Sets how many judges run concurrently; 0 counts as 1.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -522,7 +523,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn strict() in panel.strict;
 
-        /// Sets the maximum expected cost of one verdict of one model, in millisatoshis.
+        /// Sets the maximum expected cost of one verdict from one model, in millisatoshis.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;

@@ -50,7 +50,7 @@ pub struct Prompt {
     pub system: Arc<str>,
     /// The demonstrations, which precede the row.
     pub demos: Vec<Demo>,
-    /// The user message: the inputs of the row between fences.
+    /// The user message: the row's inputs between fences.
     pub user: Arc<str>,
 }
 
@@ -78,7 +78,7 @@ pub struct Prompt {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Demo {
-    /// The user message: the inputs of the example between fences.
+    /// The user message: the example's inputs between fences.
     pub user: Arc<str>,
     /// The assistant message: the outputs as JSON.
     pub assistant: Arc<str>,

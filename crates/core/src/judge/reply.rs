@@ -408,11 +408,11 @@ macro_rules! output_type {
 output_type!(Known, Answer);
 output_type!(Unknown, Unmet);
 
-/// The kind of an output type.
+/// Marks an output type that implements [`Answer`].
 #[derive(Debug)]
 pub enum Known {}
 
-/// The kind of no type.
+/// Marks an output type that implements [`Unmet`], which no type does.
 #[derive(Debug)]
 pub enum Unknown {}
 

@@ -15,7 +15,7 @@ use crate::score::JUDGES;
 #[doc(hidden)]
 pub struct Rescored {
     pub value: f64,
-    /// The cost of the further call, in millisatoshis.
+    /// The cost of the additional call, in millisatoshis.
     pub cost_msats: u64,
     pub details: String,
 }

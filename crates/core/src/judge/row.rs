@@ -32,7 +32,7 @@ use crate::rows::missing::Absent;
 use crate::score::{OFFLINE_JUDGE, ReplyCounts};
 use crate::spec::{MetricSpec, ScoreKind};
 
-/// Returns a judge's answer to one call. `spec` is the spec of the call, and `absent` has the fields that the
+/// Returns a judge's answer to one call. `spec` is the spec of the call, and `absent` lists the fields that the
 /// prediction lacks. The future's type is erased here; otherwise the compiler would prove for each judge that the whole
 /// future is `Send`.
 #[doc(hidden)]

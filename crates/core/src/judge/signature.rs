@@ -151,7 +151,7 @@ impl PromptSettings {
 }
 
 impl Signature {
-    /// Creates a signature without inputs and outputs.
+    /// Creates a signature without inputs or outputs.
     #[doc(hidden)]
     pub fn new(spec: &MetricSpec<'_>, instruction: &str) -> Self {
         Self {
@@ -205,7 +205,7 @@ impl Signature {
         &self.instruction
     }
 
-    /// Iterates over the names of the inputs, in the order in which the prompt lists them.
+    /// Iterates over the names of the inputs, in the order of the prompt.
     ///
     /// ```
     /// use dsrs_metrics::judge::{Judge, shipped::PairwisePreference};

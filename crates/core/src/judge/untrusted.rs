@@ -57,7 +57,7 @@ impl<T> Untrusted<T> {
         &self.0
     }
 
-    /// Returns the value, which is then no longer marked as untrusted.
+    /// Returns the value, which is no longer marked as untrusted.
     ///
     /// ```
     /// use dsrs_metrics::judge::Untrusted;
@@ -232,15 +232,15 @@ impl<T: Serialize> Shown for T {
     }
 }
 
-/// Returns a list as it appears in a prompt if an output has one item for each of its items.
+/// Returns a list as it appears in a prompt, for an output with one item per list item.
 #[doc(hidden)]
 pub fn shown_items<T: Serialize>(value: &Untrusted<T>) -> Content {
     serde_json::to_value(&value.0).map_or_else(|_| T::shown(value), Content::numbered)
 }
 
 /// The maximum size of a trace in a prompt, in bytes: about 8,000 tokens. A longer trace is shortened to its first and
-/// last steps, each with only the first 4 KiB of its inputs and of its outputs. A line between the two parts states how
-/// many steps and bytes are left out.
+/// last steps, and each step to the first 4 KiB of its inputs and of its outputs. A line between the two parts states
+/// how many steps and bytes are left out.
 ///
 /// ```
 /// use dsrs_metrics::judge::MAX_TRACE_BYTES;
@@ -276,8 +276,8 @@ impl<T> MaybeInput<T> for Option<T> {
     }
 }
 
-/// Returns a trace as it appears in a prompt. Strings are JSON, so no value contains a line break and none can look
-/// like a separate step.
+/// Returns a trace as it appears in a prompt. Strings are JSON, so no value contains a line break or can look like a
+/// separate step.
 #[doc(hidden)]
 pub fn shown_trace<T: MaybeInput<Trace>>(trace: &Untrusted<T>) -> Content {
     let trace = trace.get().input();
@@ -381,8 +381,8 @@ fn push_json(text: &mut String, value: &impl serde::Serialize, limit: usize) -> 
     rest.len()
 }
 
-/// Returns a conversation as it appears in a prompt. Strings are JSON, so no value contains a line break and none can
-/// look like a separate message.
+/// Returns a conversation as it appears in a prompt. Strings are JSON, so no value contains a line break or can look
+/// like a separate message.
 #[doc(hidden)]
 pub fn shown_conversation<T: MaybeInput<Trajectory>>(conversation: &Untrusted<T>) -> Content {
     let conversation = conversation.get().input();

@@ -15,9 +15,9 @@ use crate::score::{
 
 /// A metric's answer to one call.
 ///
-/// A synchronous metric returns [`Ready`](Self::Ready), so no future is allocated per row. A metric that waits, such as
-/// for a language model, returns [`Pending`](Self::Pending). You can await either variant to get the score. To also get
-/// a row's contribution to a score over all rows, call [`resolved`](Self::resolved).
+/// A synchronous metric returns [`Ready`](Self::Ready), so no future is allocated per row. A metric that has to wait,
+/// for example for a language model, returns [`Pending`](Self::Pending). You can await either variant to get the score.
+/// To also get a row's contribution to a score over all rows, call [`resolved`](Self::resolved).
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

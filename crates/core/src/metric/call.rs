@@ -77,7 +77,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     }
 
     setters! {
-        /// Drops the answers of equal metrics.
+        /// Drops the memo, so the answers of equal metrics are not reused.
         #[doc(hidden)]
         pub const fn without_memo() => memo = None;
 
@@ -148,7 +148,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         self.is_explained
     }
 
-    /// Sets the predictor of the program that is being scored.
+    /// Sets the predictor that is being scored, and its part of the trace.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -163,7 +163,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         self
     }
 
-    /// Returns the steps of the program: the optimizer's trace if there is one, or the trace that the program returned.
+    /// Returns the program's steps: the optimizer's trace if there is one, or the trace that the program returned.
     ///
     /// ```
     /// use dsrs_metrics::runs::ProgramRun;
@@ -179,7 +179,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         self.trace.or_else(|| self.run?.trace.as_ref())
     }
 
-    /// Returns the addresses that distinguish the call from others of a run.
+    /// Returns the addresses that distinguish this call from the run's other calls.
     #[doc(hidden)]
     pub fn address(&self) -> Address {
         let trace = |trace: Option<&Trace>| trace.map_or(0, |trace| ptr::from_ref(trace).addr());
@@ -226,7 +226,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         self.spec(const { &<M as Declared>::SPEC })
     }
 
-    /// Returns the same call with different rows.
+    /// Returns the same call with other rows.
     #[doc(hidden)]
     pub const fn over<'b, G2, P2>(self, gold: &'b G2, pred: &'b P2) -> MetricCall<'b, G2, P2>
     where
@@ -276,10 +276,10 @@ impl<G, P> fmt::Debug for MetricCall<'_, G, P> {
 /// A field of a row, or the answer of the metric if the field cannot be read.
 type FieldOr<T> = std::result::Result<T, Result<RowAnswer>>;
 
-/// Reads the field `N` of the gold row in the form `W`.
+/// Reads the gold row's field `N` using `W`.
 ///
 /// # Errors
-/// Returns the metric's answer if the field is missing or has a different type.
+/// If the field is missing or has another type, returns the answer that the metric must give.
 pub fn gold<'r, N, W: ReadAs<'r>, G: ReadField<'r, N, W>, P>(
     call: &MetricCall<'r, G, P>,
     field: &FieldSpec<'static>,
@@ -290,10 +290,10 @@ pub fn gold<'r, N, W: ReadAs<'r>, G: ReadField<'r, N, W>, P>(
         .map_err(|error| unreadable_field(error, spec, Side::Gold))
 }
 
-/// Reads the field `N` of the prediction in the form `W`.
+/// Reads the prediction's field `N` using `W`.
 ///
 /// # Errors
-/// Returns the metric's answer if the field is missing or has a different type.
+/// If the field is missing or has another type, returns the answer that the metric must give.
 pub fn pred<'r, N, W: ReadAs<'r>, G, P: ReadField<'r, N, W>>(
     call: &MetricCall<'r, G, P>,
     field: &FieldSpec<'static>,

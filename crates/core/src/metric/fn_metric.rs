@@ -42,7 +42,7 @@ impl<T: Into<String>> MetricName for T {}
 /// assert_eq!(score.value, 1.0);
 /// ```
 ///
-/// The closure may return a future. The rows are borrowed, so the future must own what it needs:
+/// The closure can return a future. The rows are borrowed, so the future must own what it needs:
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

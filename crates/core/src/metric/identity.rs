@@ -13,7 +13,7 @@ use crate::metric::Metric;
 use crate::score::OFFLINE_JUDGE;
 use crate::spec::{Direction, MetricSpec, ScoreRange};
 
-/// Everything visible to the library that a metric's score depends on: the declaration with the version, the
+/// Everything that a metric's score depends on, as far as the library can see it: the declaration with its version, the
 /// parameters, the names and contents of the [files](Metric::files) that the metric reads, the models that it calls (or
 /// that a judge scores offline), and a [fingerprint of its code](MetricSpec::code).
 ///
@@ -53,7 +53,7 @@ pub struct MetricIdentity {
     spec: Value,
 }
 
-/// A difference between the identities of two metrics.
+/// A difference between two metrics' identities.
 ///
 /// ```
 /// use dsrs_metrics::{contract::MetricIdentity, metrics::F1, prelude::*, text::Profile};
@@ -128,7 +128,7 @@ impl MetricIdentity {
         }
     }
 
-    /// Returns the identity of a metric that a different program evaluated, from its declaration and parameters. If the
+    /// Returns the identity of a metric that another program evaluated, from its declaration and parameters. If the
     /// declaration has no range, the identity's range is unknown.
     #[doc(hidden)]
     pub fn of_other_program(spec: &MetricSpec<'_>, parameters: BTreeMap<String, String>) -> Self {
@@ -151,7 +151,7 @@ impl MetricIdentity {
         }
     }
 
-    /// Adds the version and the parameters of a metric with the same name in a different task.
+    /// Adds the version and parameters of a metric with the same name from another task.
     #[doc(hidden)]
     pub fn join(&mut self, other: &Self) {
         let add = |values: &mut String, value: &str| {
@@ -193,7 +193,8 @@ impl MetricIdentity {
         self.spec.get("code").is_some()
     }
 
-    /// Returns `true` if the other metric has the same version but different code; `false` if the code of either is unknown.
+    /// Returns `true` if the other metric has the same version but different code. Returns `false` if the code of
+    /// either is unknown.
     #[doc(hidden)]
     pub fn has_other_code(&self, other: &Self) -> bool {
         let version = |of: &Self| of.spec.get("version").cloned();
@@ -216,8 +217,8 @@ impl MetricIdentity {
         &self.prompts
     }
 
-    /// Returns the value of a parameter, the threshold or the strictness, as you would write it for `--param`; `None`
-    /// if the value is unknown.
+    /// Returns the value of a parameter, the threshold or the strictness, as you would write it for `--param`. Returns
+    /// `None` if the value is unknown.
     #[doc(hidden)]
     pub fn parameter(&self, name: &str) -> Option<String> {
         if ["threshold", "strict"].contains(&name) {
@@ -234,7 +235,7 @@ impl MetricIdentity {
             .map(|(_, value)| value.clone())
     }
 
-    /// Returns the direction in which the metric's scores are better.
+    /// Returns whether higher or lower scores are better.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::{Direction, MetricIdentity}, metrics::Wer, prelude::*};
@@ -248,7 +249,7 @@ impl MetricIdentity {
         }
     }
 
-    /// Returns the interval that contains every score of the metric; `None` means any finite number.
+    /// Returns the interval that contains every score of the metric, or `None` if a score can be any finite number.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::{MetricIdentity, ScoreRange}, metrics::{F1, Wer}, prelude::*};
@@ -355,7 +356,7 @@ fn numbered(parameters: Vec<(String, String)>) -> BTreeMap<String, String> {
     all
 }
 
-/// Calls a function with each difference between two values: its path, and both values for a message.
+/// Calls a function for each difference between two values, with its path and both values formatted for a message.
 pub fn each_difference(
     before: Option<&Value>,
     after: Option<&Value>,

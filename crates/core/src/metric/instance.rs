@@ -13,10 +13,11 @@ use crate::spec::MetricSpec;
 use crate::spec::instance_settings::{InstanceSettings, SettingError};
 
 /// Changes the threshold, strictness and cost of one instance of a metric. Every `#[metric]` has these methods. A judge
-/// has its own versions of them, which return the judge.
+/// has its own versions, which return the judge.
 ///
 /// The attribute sets the defaults, and the instance's spec contains the changed values. Two metrics are equal only if
-/// their settings are equal. An invalid setting is reported before the first row and by every call.
+/// their settings are equal. A run reports an invalid setting before the first row, and every call returns it as an
+/// error.
 ///
 /// ```
 /// use dsrs_metrics::metrics::F1;

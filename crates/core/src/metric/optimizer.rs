@@ -110,8 +110,7 @@ const NO_VERDICT: &str = "expected a verdict, found a score only; set a threshol
 
 /// Scores with feedback, for reflective optimizers. Every [`Metric`] implements this trait.
 ///
-/// An optimizer that scores one predictor of a program passes the program's trace, and the name and trace of the
-/// predictor:
+/// An optimizer that scores one predictor of a program passes the program's trace, and the predictor's name and trace:
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

@@ -157,18 +157,18 @@ pub trait HasParams<G> {
     fn params_mut(&mut self) -> &mut G;
 }
 
-/// Marks whether the defaults of a struct of parameters are constants: [`ConstantDefaults`] or [`ComputedDefaults`].
-/// Only then is the metric's name a constant too, as it is for a metric with its own `#[param]`s.
+/// Marks whether a parameter struct's defaults are constants: [`ConstantDefaults`] or [`ComputedDefaults`]. If they
+/// are, the metric's name is a constant too, as it is for a metric with its own `#[param]`s.
 pub trait DefaultKind {
     /// Constant only if both are.
     type And<Other: DefaultKind>: DefaultKind;
 }
 
-/// The default of each field is a constant expression.
+/// Every field's default is a constant expression.
 #[derive(Debug)]
 pub enum ConstantDefaults {}
 
-/// The default of a field calls a function.
+/// The default of at least one field calls a function.
 #[derive(Debug)]
 pub enum ComputedDefaults {}
 
@@ -180,7 +180,7 @@ impl DefaultKind for ComputedDefaults {
     type And<Other: DefaultKind> = Self;
 }
 
-/// A metric whose default is a constant if the defaults of all its structs of parameters are.
+/// A metric whose default is a constant if the defaults of all its parameter structs are.
 pub trait ConstantDefault: Sized {
     /// The default. It is not dropped, because a constant cannot drop a value that it matches.
     const DEFAULT: Option<ManuallyDrop<Self>>;
@@ -207,7 +207,7 @@ impl<M: Default> DefaultByName<M> for ComputedDefaults {
     const VALUE: fn() -> M = M::default;
 }
 
-/// Joins the parameters of a metric and of its structs of parameters in one list.
+/// Joins the parameters of a metric and of its parameter structs into one list.
 pub const fn joined<const N: usize>(
     lists: &[&'static [ParamSpec<'static>]],
 ) -> [ParamSpec<'static>; N] {
@@ -233,7 +233,8 @@ pub const fn joined<const N: usize>(
     joined
 }
 
-/// Returns the message for the first of `len` parameters, starting at `first`, whose name is already taken.
+/// Checks that none of the `len` parameters starting at `first` repeats an earlier name. Returns the message for the
+/// first repetition.
 pub const fn repeated_param(
     params: &[ParamSpec<'_>],
     first: usize,

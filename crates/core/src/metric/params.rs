@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::declared::{Declared, WithoutParameters};
 use crate::spec::{MetricSpec, ParamSpec};
 
-/// The error returned when a parameter of a metric is unknown, missing or of the wrong type.
+/// The error returned when a metric's parameter is unknown, missing or of the wrong type.
 ///
 /// ```
 /// use dsrs_metrics::contract::{Configure, Params};
@@ -60,7 +60,7 @@ pub enum ParamError {
         /// The deserializer's message; empty if it adds nothing to the description.
         reason: String,
     },
-    /// The metric does not support this value of a setting that all metrics have: its threshold or strictness.
+    /// The metric does not support this threshold or strictness.
     #[error("metric `{metric}`: `{setting}`: {reason}")]
     Setting {
         /// The metric's name.
@@ -122,7 +122,7 @@ impl std::fmt::Display for Known<'_> {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Params {
     values: IndexMap<String, String>,
-    /// The cost of one verdict of a judge, charged by its panel.
+    /// The cost of one verdict from a judge. The judge's panel charges it.
     #[doc(hidden)]
     pub cost_msats: Option<u64>,
 }
@@ -251,8 +251,8 @@ pub trait Configure: Sized {
     }
 }
 
-/// A builder in this library that creates the metric `M` from parameters. Generated builders belong to metrics that
-/// implement [`Configure`] themselves.
+/// A builder in this library that creates the metric `M` from parameters. Metrics with generated builders implement
+/// [`Configure`] themselves.
 pub trait Configures<M> {
     /// Does the same as [`Configure::configure`], with the metric's spec. The parameter names are valid.
     fn configure(self, params: &Params, spec: &MetricSpec<'static>) -> Result<M, ParamError>;

@@ -13,9 +13,9 @@ tokio::task_local! {
 
 /// Task-local values, at most one of each type, that apply within a scope: DSPy's `context`.
 ///
-/// An inner scope overrides the values it sets and inherits the others. The harness passes the scope in which it was
-/// started to every worker, so programs and metrics see the same settings. A task or thread that your program spawns
-/// starts without settings: pass it the result of [`current`](Self::current).
+/// An inner scope overrides the values it sets and inherits the others. The harness passes the scope it was started in
+/// to every worker, so programs and metrics see the same settings. A task or thread that your program spawns starts
+/// without settings: pass it the result of [`current`](Self::current).
 ///
 /// ```
 /// use dsrs_metrics::contract::Settings;
@@ -150,8 +150,8 @@ impl fmt::Debug for Settings {
 /// The zero-based number of a row's current repeat. `Evaluate` sets this number while it runs a program and metrics
 /// with `repeats`.
 ///
-/// Judges include this number in their requests, so a reply stored for one repeat is not reused in a different repeat.
-/// If your program stores replies itself, do the same, for example with
+/// Judges include this number in their requests, so a reply stored for one repeat is not reused in another. If your
+/// program stores replies itself, do the same, for example with
 /// [`LmRequest::with_draw`](crate::lm::LmRequest::with_draw).
 ///
 /// ```
@@ -172,7 +172,7 @@ impl fmt::Debug for Settings {
 pub struct RepeatNumber(pub u32);
 
 impl RepeatNumber {
-    /// Returns the number of the current repeat, or 0 outside of repeats.
+    /// Returns the number of the current repeat, or 0 outside a repeat.
     ///
     /// ```
     /// # use dsrs_metrics::contract::{RepeatNumber, Settings};

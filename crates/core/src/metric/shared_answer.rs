@@ -7,8 +7,8 @@ use crate::metric::{Answer, Metric, MetricCall};
 use crate::panic;
 use crate::score::{MetricError, Result, RowAnswer};
 
-/// Returns the metric's answer, or the answer that an equal metric already returned for this call. Only the first evaluation
-/// is charged.
+/// Returns the metric's answer, or the answer that an equal metric already returned for this call. A reused answer
+/// costs nothing.
 pub fn answer<'a, G: Sync, P: Sync, M: Metric<G, P> + ?Sized>(
     metric: &'a M,
     key: Option<&Key>,

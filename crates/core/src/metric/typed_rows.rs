@@ -108,7 +108,7 @@ macro_rules! dynamic {
 }
 dynamic!(Example, Prediction);
 
-/// Reads a whole row as a user's type.
+/// Reads a whole row as a user-defined type.
 ///
 /// # Errors
 /// Returns [`MetricErrorKind::Row`] with the deserializer's message.

@@ -36,14 +36,14 @@ pub trait NamedFields {
     fn text_of(&self, name: &str) -> Result<Cow<'_, str>, Box<FieldError>>;
 }
 
-/// The value of a record's field, without its static type.
+/// A record field's value, without the field's static type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Given<'r> {
     Text(&'r str),
     Value(Value),
-    /// Its type cannot be serialized.
+    /// A value whose type cannot be serialized.
     Opaque,
-    /// Serializing it failed for this reason.
+    /// A value that could not be serialized, with the reason.
     Failed(String),
 }
 
@@ -59,7 +59,7 @@ impl NamedFields for Prediction {
     }
 }
 
-/// Returns a field of a dynamic row as a string; see [`NamedFields`].
+/// Returns a dynamic row's field as a string; see [`NamedFields`].
 pub fn in_fields<'r>(row: &'r Fields, name: &str) -> Result<Cow<'r, str>, Box<FieldError>> {
     row.check_finite(name)?;
     match row.get(name) {
@@ -161,14 +161,14 @@ fn to_string(value: &Value) -> Result<Cow<'_, str>, TooDeep> {
     }
 }
 
-/// Returns a value or row as JSON. Serialization is recursive, so callers check the depth first.
+/// Returns a value or row as JSON. Serialization is recursive, so callers must check the depth first.
 pub fn json(value: &impl Serialize) -> Cow<'static, str> {
     // Values and rows contain only what JSON can represent.
     Cow::Owned(serde_json::to_string(value).unwrap_or_default())
 }
 
-/// Returns the spec with the configured field names. Each field is identified by its side of the row and its position
-/// on that side.
+/// Returns the spec with the configured field names. `names` identifies each field by its side of the row and its
+/// position on that side.
 pub fn configured(
     spec: MetricSpec<'static>,
     names: &[((Side, usize), &str)],

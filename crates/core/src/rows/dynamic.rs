@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::named_values::Fields;
 use crate::spec::{FieldSpec, MetricSpec};
 
-/// A labelled example: the inputs of a program and the expected outputs.
+/// A labelled example: a program's inputs and the expected outputs.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -40,7 +40,7 @@ impl Example {
         self.data.get(name)
     }
 
-    /// Sets which fields are inputs of the program. All other fields are labels.
+    /// Sets which fields are the program's inputs. All other fields are labels.
     ///
     /// ```
     /// # use dsrs_metrics::example;
@@ -71,7 +71,7 @@ impl Example {
         self.input_keys.as_deref()
     }
 
-    /// Returns the labels: the fields that only a metric may read. The result is empty if
+    /// Returns the labels, the fields hidden from the program. The result is empty if
     /// [`with_inputs`](Self::with_inputs) was not called.
     ///
     /// ```
@@ -89,7 +89,7 @@ impl Example {
             .into()
     }
 
-    /// Iterates over the fields' names in order.
+    /// Iterates over the field names, in order.
     ///
     /// ```
     /// # use dsrs_metrics::example;
@@ -132,7 +132,7 @@ impl Prediction {
         self.data.get(name)
     }
 
-    /// Iterates over the fields' names in order.
+    /// Iterates over the field names, in order.
     ///
     /// ```
     /// # use dsrs_metrics::prediction;
@@ -185,10 +185,10 @@ pub struct TraceStep {
     pub outputs: Prediction,
 }
 
-/// The steps that led a program to its prediction.
+/// The steps that a program took to reach its prediction.
 ///
-/// If an optimizer passes a trace to a metric, the metric returns its verdict. A trace returned by a program
-/// ([`ProgramRun::trace`](crate::ProgramRun)) is only informative, so the metric still returns its score.
+/// If an optimizer passes a trace to a metric, the metric returns its verdict. A trace that a program returns
+/// ([`ProgramRun::trace`](crate::ProgramRun)) is only informational, so the metric still returns its score.
 ///
 /// ```
 /// use dsrs_metrics::{example, prediction, rows::{Trace, TraceStep}};
@@ -250,8 +250,8 @@ macro_rules! prediction {
 }
 
 impl MetricSpec<'_> {
-    /// Returns `true` if the rows have every required field, ignoring fields that may be missing from a prediction.
-    /// [`Metric::can_evaluate`](crate::Metric::can_evaluate) checks the fields' types.
+    /// Returns `true` if the rows have every required field. Ignores fields that a prediction is allowed to lack. This
+    /// method does not check types; [`Metric::can_evaluate`](crate::Metric::can_evaluate) does.
     ///
     /// ```
     /// # use dsrs_metrics::{example, prediction, contract::FieldSpec, contract::MetricSpec};

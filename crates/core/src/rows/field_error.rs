@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::messages::escape;
 use crate::spec::Side;
 
-/// The reason why a field of a row could not be read.
+/// The reason a row's field could not be read.
 ///
 /// ```
 /// use dsrs_metrics::contract::{MetricErrorKind, Side};
@@ -35,14 +35,14 @@ pub enum FieldError {
         /// The names of the fields that the row has instead.
         present: Vec<String>,
     },
-    /// The value of the field is `null`.
+    /// The field's value is `null`.
     Null {
         /// The field's name.
         field: Cow<'static, str>,
         /// The expected type, as the metric's author wrote it, or a description of the type.
         expected: Cow<'static, str>,
     },
-    /// The field has a value of a different type.
+    /// The field's value has the wrong type.
     WrongType {
         /// The field's name.
         field: Cow<'static, str>,

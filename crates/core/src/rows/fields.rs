@@ -24,7 +24,7 @@ use crate::json::numbers::is_not_finite;
 use crate::rows::{Absent, Cell, Example, FieldError, Fields, Given, Prediction, read_fields};
 use crate::spec::FieldSpec;
 
-/// A row type with static fields. Metrics over dynamic rows can score such a row without conversion.
+/// A row type with static fields. Metrics over dynamic rows can score it without conversion.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -83,7 +83,7 @@ pub trait Record {
     }
 }
 
-/// Sixteen bytes of a field's name, as a type.
+/// A type that encodes sixteen bytes of a field's name.
 #[derive(Debug)]
 pub enum Name<const BYTES: u128> {}
 
@@ -93,7 +93,7 @@ pub trait Field<N> {
     fn field(&self) -> &Self::Type;
 }
 
-/// A row whose field `N` can be read in the form `W`.
+/// A row whose field `N` can be read using `W`.
 pub trait ReadField<'r, N, W: ReadAs<'r>> {
     fn read_field(&'r self, field: &FieldSpec<'static>) -> Result<W::Output, Box<FieldError>>;
 
@@ -103,7 +103,7 @@ pub trait ReadField<'r, N, W: ReadAs<'r>> {
     }
 }
 
-/// The form that a parameter requires. `Output` is the value that lives during the call.
+/// Describes how a parameter reads a field. `Output` is the value that lives during the call.
 pub trait ReadAs<'r> {
     type Output;
 }
@@ -124,7 +124,7 @@ pub struct Ref<T>(PhantomData<T>);
 #[derive(Debug)]
 pub struct Owned<T>(PhantomData<T>);
 
-/// Reads a field in the form `W` if it has a value.
+/// Reads a field using `W`, if the field has a value.
 #[derive(Debug)]
 pub struct Optional<W>(PhantomData<W>);
 
@@ -208,7 +208,7 @@ impl<'r, T: Deserialize<'r>> FieldType<'r> for T {
     }
 }
 
-/// A form that can be read from a dynamic row's value.
+/// Describes how to read a value from a dynamic row.
 pub trait ReadValue<'r>: ReadAs<'r> + Sized {
     fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self::Output>;
 
@@ -324,10 +324,10 @@ impl<'r, T: Deserialize<'r>> RowType<'r> for T {
     }
 }
 
-/// Reads the field `N` of a row in the form `W`.
+/// Reads the field `N` of a row using `W`.
 ///
 /// # Errors
-/// Returns [`FieldError`] if the field is missing or has a different type.
+/// Returns [`FieldError`] if the field is missing or has the wrong type.
 pub fn read<'r, N, W: ReadAs<'r>, R: ReadField<'r, N, W>>(
     row: &'r R,
     field: &FieldSpec<'static>,
@@ -343,11 +343,11 @@ pub fn can_read<'r, N, W: ReadAs<'r>, R: ReadField<'r, N, W>>(
     row.read_field(field).is_ok()
 }
 
-/// Reads the field `N` of a prediction in the form `W`, an [`Optional`], and adds a missing or null field to `absent`.
-/// `is_visible` is true if the function gets `None` for it.
+/// Reads the field `N` of a prediction using `W`, an [`Optional`]. If the field is missing or null, adds it to
+/// `absent`. `is_visible` is true if the metric's function gets `None` for such a field.
 ///
 /// # Errors
-/// Returns [`FieldError`] if the field has a different type.
+/// Returns [`FieldError`] if the field has the wrong type.
 pub fn read_or_note<'r, N, W: ReadAs<'r, Output = Option<T>>, T, R: ReadField<'r, N, W>>(
     row: &'r R,
     field: &FieldSpec<'static>,

@@ -7,7 +7,7 @@ use super::dynamic::Example;
 use crate::messages::{escape, suggest};
 
 dsrs_metrics_values::message_errors! {
-    /// The error returned when a program cannot run on an example because its inputs are unknown or missing.
+    /// The error returned when a program cannot run on an example because the inputs are unknown or missing.
     ///
     /// ```
     /// use dsrs_metrics::{example, rows::InputError};
@@ -20,8 +20,8 @@ dsrs_metrics_values::message_errors! {
 }
 
 impl Example {
-    /// Returns the program's inputs: the fields set by [`with_inputs`](Self::with_inputs), in the order of the row. The
-    /// labels are left out, so no program sees the expected answer.
+    /// Returns the program's inputs: the fields set by [`with_inputs`](Self::with_inputs), in row order. Leaves out the
+    /// labels, so the program never sees the expected answer.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -41,7 +41,8 @@ impl Example {
         self.inputs_in(None)
     }
 
-    /// Returns the names of the inputs: the example's, or those of the run if the example declares none.
+    /// Returns the names of the inputs that the example declares. If it declares none, returns those that the run
+    /// declares.
     ///
     /// # Errors
     /// Returns [`InputError`] if neither the example nor the run declares inputs.
@@ -86,7 +87,7 @@ pub fn as_example<G: 'static>(gold: &G) -> Option<&Example> {
         .or_else(|| gold.downcast_ref::<Box<Example>>().map(|gold| &**gold))
 }
 
-/// Returns the inputs of a row; `None` if no inputs are declared, or if one is missing.
+/// Returns a row's inputs, or `None` if no inputs are declared or one is missing.
 pub fn inputs_of(example: &Example, of_run: Option<&[String]>) -> Option<Example> {
     example.inputs_in(of_run).ok()
 }

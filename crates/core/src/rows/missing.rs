@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::rows::field_error::FieldError;
 use crate::spec::{FieldSpec, MetricSpec};
 
-/// The fields that a metric reads and a prediction lacks.
+/// The fields that a metric reads but a prediction lacks.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MissingFields {
     fields: Vec<MissingField>,
@@ -16,11 +16,11 @@ pub struct MissingFields {
     present: Vec<String>,
 }
 
-/// One field that a prediction lacks.
+/// A field that a prediction lacks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MissingField {
     pub name: Cow<'static, str>,
-    /// `true` if the prediction has the field but no value: `null`, or an empty CSV cell.
+    /// `true` if the prediction has the field but no value for it (`null` or an empty CSV cell).
     pub is_null: bool,
     /// `true` if the metric's function gets `None`, so it can explain the score itself.
     is_visible: bool,
@@ -119,13 +119,13 @@ impl MissingFields {
         self.present = present.unwrap_or_default();
     }
 
-    /// Returns the names of the fields that the prediction has.
+    /// Returns the names of the prediction's fields.
     pub fn present(&self) -> &[String] {
         &self.present
     }
 }
 
-/// Collects the missing fields of one call that `#[pred(missing = value)]` replaces with a value.
+/// Collects the missing fields that `#[pred(missing = value)]` replaces in one call.
 #[derive(Debug, Default)]
 pub struct Absent(pub(crate) Option<Box<MissingFields>>);
 
@@ -144,7 +144,8 @@ impl Absent {
     }
 }
 
-/// Returns `true` if a metric that scores predictions without this field can score the row.
+/// Returns `true` if the field was read or is merely absent, so a metric that allows it to be missing can score the
+/// row.
 pub fn is_scored<T>(read: &Result<T, Box<FieldError>>) -> bool {
     match read {
         Ok(_) => true,

@@ -17,7 +17,7 @@ use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};
 
 type Name = Cow<'static, str>;
 
-/// The named values of a row, in insertion order.
+/// A row's named values, in insertion order.
 ///
 /// ```
 /// use dsrs_metrics::rows::Fields;
@@ -101,7 +101,7 @@ impl Fields {
         self.values.insert(Cow::Owned(name.into()), value.into())
     }
 
-    /// Returns `true` if the field is a cell of an untyped format.
+    /// Returns `true` if the field is a cell from an untyped format.
     #[doc(hidden)]
     pub fn is_cell(&self, name: &str) -> bool {
         self.textual && !self.strings.iter().any(|string| string == name)
@@ -152,7 +152,7 @@ impl Fields {
         self.values.iter().map(|(name, value)| (&**name, value))
     }
 
-    /// Iterates over the fields' names in order.
+    /// Iterates over the field names, in order.
     ///
     /// ```
     /// # use dsrs_metrics::example;
@@ -197,7 +197,7 @@ impl Fields {
         }
     }
 
-    /// Marks the values as untyped strings, like CSV cells, that may be parsed as numbers, booleans or lists.
+    /// Marks the values as untyped strings, like CSV cells, so they can be parsed as numbers, booleans or lists.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;

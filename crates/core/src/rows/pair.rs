@@ -20,19 +20,19 @@ use crate::rows::{Example, Fields, Prediction};
 pub struct Pair<G = Example, P = Prediction> {
     /// The row's id, unique within a run.
     pub id: String,
-    /// `true` if the row has no id of its own, so `id` is the row's position. Rows of two runs are then paired by
+    /// `true` if the row has no id of its own, so `id` is its position. Such rows are paired with another run's rows by
     /// position.
     pub is_positional: bool,
     /// The labelled example.
     pub gold: G,
     /// The program's prediction.
     pub pred: P,
-    /// All other fields of the row, for grouping and labels.
+    /// The row's other fields, used for grouping and as labels.
     pub attributes: Fields,
     /// The row's position in its file, if the row was read from a file.
     pub origin: Option<Origin>,
-    /// The latency, tokens and cost of the program that made the prediction, if known. Metrics can read these values,
-    /// and result files contain them.
+    /// The latency, tokens and cost of the program run that made the prediction, if known. Metrics can read these
+    /// values, and result files contain them.
     pub run: Option<Box<ProgramRun>>,
 }
 
@@ -58,7 +58,7 @@ impl<G, P> Pair<G, P> {
     }
 }
 
-/// The position of a row in a file.
+/// A row's position in a file.
 ///
 /// ```
 /// use std::path::Path;
@@ -69,7 +69,7 @@ impl<G, P> Pair<G, P> {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
-    /// The path of the file.
+    /// The file's path.
     pub file: Arc<Path>,
     /// The line number, starting at 1.
     pub line: u64,

@@ -18,7 +18,7 @@ use crate::rows::{
 use crate::spec::FieldSpec;
 use crate::trajectory::{ExpectedTrajectory, Trajectory};
 
-/// Converts a record's field to the form `W`.
+/// Converts a record's field so that it can be read using `W`.
 pub trait Provide<'r, W: ReadAs<'r>> {
     fn provide(&'r self) -> W::Output;
 }

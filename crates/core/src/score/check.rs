@@ -47,7 +47,7 @@ impl Check {
         }
     }
 
-    /// Creates a failure with its reason.
+    /// Creates a failure with a reason.
     pub fn fail(reason: impl Into<String>) -> Self {
         Self {
             passed: false,
@@ -61,7 +61,7 @@ impl Check {
         self
     }
 
-    /// Creates a failure if there is a reason, or a pass if there is none.
+    /// Creates a failure if there is a reason, or a pass otherwise.
     pub fn unless(reason: Option<String>) -> Self {
         Self {
             passed: reason.is_none(),
@@ -69,8 +69,7 @@ impl Check {
         }
     }
 
-    /// Creates a pass if all conditions are met. Otherwise, creates a failure with the reasons of the conditions that
-    /// are not.
+    /// Creates a pass if all conditions are met. Otherwise, creates a failure with the reasons for the unmet ones.
     ///
     /// ```
     /// use dsrs_metrics::metrics::Check;
@@ -143,7 +142,7 @@ impl<T: MetricReturn> MetricReturn for Explained<T> {
     }
 }
 
-/// The reason why a built-in metric cannot score a row.
+/// The reason a built-in metric cannot score a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Unscored {
     /// A field that the metric reads is missing or cannot be read.
@@ -168,7 +167,7 @@ impl From<LmError> for Unscored {
 /// Checks that a number in a metric's configuration is in a range.
 ///
 /// # Errors
-/// Returns a message that names the parameter.
+/// Returns a message that names the parameter if the check fails.
 pub fn within<T: Copy + PartialOrd + std::fmt::Display>(
     param: &str,
     value: T,
@@ -184,7 +183,7 @@ pub fn within<T: Copy + PartialOrd + std::fmt::Display>(
 /// Checks that a number in a metric's configuration is not below a minimum.
 ///
 /// # Errors
-/// Returns a message that names the parameter.
+/// Returns a message that names the parameter if the check fails.
 pub fn at_least<T: Copy + PartialOrd + std::fmt::Display>(
     param: &str,
     value: T,
@@ -196,10 +195,10 @@ pub fn at_least<T: Copy + PartialOrd + std::fmt::Display>(
         .ok_or_else(|| format!("`{param}` must be at least {least}, found {value}"))
 }
 
-/// Checks the `beta` of F-beta.
+/// Checks the `beta` parameter of F-beta.
 ///
 /// # Errors
-/// Returns a message that says what was found and what to write instead.
+/// If `beta` is invalid, returns a message that says what was found and what to write instead.
 pub fn valid_beta(beta: f64) -> Result<(), String> {
     (beta.is_finite() && beta >= 0.0).then_some(()).ok_or_else(|| {
         format!(
@@ -214,7 +213,7 @@ impl Unscored {
         Self::Because(reason.to_string())
     }
 
-    /// Creates the error for a field with a value of a different type.
+    /// Creates the error for a field whose value has the wrong type.
     #[doc(hidden)]
     pub fn wrong_type(
         side: Side,

@@ -86,7 +86,7 @@ pub trait CorpusState: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
     }
 }
 
-/// The contribution of one row, or of several merged rows, to the score of a corpus metric.
+/// The contribution of one row, or of several merged rows, to a corpus metric's score.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Accuracy;
@@ -112,7 +112,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// Creates the contribution of a row.
+    /// Creates a row's contribution.
     ///
     /// ```
     /// use dsrs_metrics::{contract::Counted, stats::Brier};
@@ -127,8 +127,7 @@ impl Counted {
         }
     }
 
-    /// Adds the contribution of other rows of the same metric to this one. A contribution of a different type is
-    /// ignored.
+    /// Merges the contribution of other rows of the same metric into this one. Ignores a contribution of another type.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::Counted, stats::Brier};

@@ -87,7 +87,7 @@ pub enum MetricErrorKind {
         #[serde(serialize_with = "write_float", deserialize_with = "read_float")]
         value: f64,
     },
-    /// The score is outside of the metric's declared range.
+    /// The score is outside the metric's declared range.
     OutOfRange {
         /// The value that the metric returned.
         #[serde(serialize_with = "write_float", deserialize_with = "read_float")]
@@ -110,12 +110,12 @@ pub enum MetricErrorKind {
         /// The limit in seconds.
         seconds: f64,
     },
-    /// The proxies of a gate inside the metric rejected the row. The harness counts the row as gated, not as failed.
+    /// The metric contains a gate whose proxies rejected the row. The harness counts the row as gated, not as failed.
     Gated {
         /// The names of the proxies that rejected the row.
         by: String,
     },
-    /// The budget for language models does not cover the call. The harness counts the row as skipped, not as failed.
+    /// The language model budget does not cover the call. The harness counts the row as skipped, not as failed.
     OverBudget {
         /// The budget, in millisatoshis.
         budget_msats: u64,
@@ -151,7 +151,7 @@ impl MetricError {
         }))
     }
 
-    /// Creates the error of a metric that failed with a message.
+    /// Creates an error for a metric that failed with a message.
     ///
     /// ```
     /// # use dsrs_metrics::{MetricError, Outcome};
@@ -168,7 +168,8 @@ impl MetricError {
         )
     }
 
-    /// Creates the error of a metric that failed because of a typed error, which stays available as the [`source`](Error::source).
+    /// Creates an error for a metric that failed because of a typed error, which stays available as the
+    /// [`source`](Error::source).
     ///
     /// ```
     /// use std::error::Error as _;
@@ -203,7 +204,7 @@ impl MetricError {
         Self::new(metric, MetricErrorKind::Field { side, error })
     }
 
-    /// Creates the error of a metric that abstained on this row.
+    /// Creates an error for a metric that abstained on this row.
     ///
     /// ```
     /// # use dsrs_metrics::{MetricError, Outcome};
@@ -220,7 +221,8 @@ impl MetricError {
         Self::new(metric, MetricErrorKind::Panicked { message })
     }
 
-    /// Sets the cost of the call, in millisatoshis. The budget is charged this cost even though the row has no score.
+    /// Sets the cost of the call, in millisatoshis. This cost is charged to the budget even though the row has no
+    /// score.
     ///
     /// ```
     /// # use dsrs_metrics::{MetricError, Outcome};
@@ -256,7 +258,7 @@ impl MetricError {
         &self.0.kind
     }
 
-    /// Returns the cost of the call, in millisatoshis, which is charged even though the row has no score.
+    /// Returns the cost of the call, in millisatoshis. This cost is charged even though the row has no score.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;

@@ -9,9 +9,9 @@ use crate::score::{MetricError, MetricScore, Result, RowAnswer, Scored, row_answ
 use crate::spec::{MetricSpec, Side};
 
 impl Scored {
-    /// Returns the names of the fields that are missing from the prediction or `null`, if the metric scored the
-    /// prediction anyway because `#[metric]` or `#[pred]` sets `missing`. For a composite, these are the missing fields
-    /// of its components.
+    /// Returns the names of the fields that the prediction lacks or that are `null`, if the metric scored the
+    /// prediction anyway because `#[metric]` or `#[pred]` sets `missing`. For a composite, returns its components'
+    /// missing fields.
     ///
     /// ```
     /// use dsrs_metrics::metrics::IntentAccuracy;
@@ -34,7 +34,7 @@ impl Scored {
         names
     }
 
-    /// Calls a function with the missing fields of the metric or of each component.
+    /// Calls a function with the metric's missing fields, or with those of each component.
     #[doc(hidden)]
     pub fn each_missing<'a>(&'a self, call: &mut dyn FnMut(&'a MissingFields)) {
         let missing = self.critique.as_ref().and_then(|it| it.missing.as_deref());
@@ -102,8 +102,8 @@ impl Scored {
             })
     }
 
-    /// Returns the judges that returned no verdict, on the panel of this judge or of one of the components. Judges
-    /// whose loss is not allowed by a quorum take precedence.
+    /// Returns the judges that returned no verdict, either on this judge's panel or on a component's. Judges whose loss
+    /// no quorum allows take precedence.
     #[doc(hidden)]
     pub fn lost_judges(&self) -> Option<&LostJudges> {
         let own = self.critique.as_ref().and_then(|it| it.lost.as_ref());
@@ -119,9 +119,9 @@ impl Scored {
         self
     }
 
-    /// Returns the models that replied to the judges of the metric or its components, as their providers report them.
+    /// Returns the models that replied to the judges of the metric or its components, as reported by their providers.
     ///
-    /// A judge that appears as several components of a composite is called once, but has an entry for each component.
+    /// A judge that occurs several times in a composite is called once, but has an entry for each occurrence.
     pub fn replied_by(&self) -> Vec<RepliedBy<'_>> {
         let mut all = Vec::new();
         self.each_replied_by(&mut |replied_by| all.push(replied_by));
@@ -140,10 +140,10 @@ impl Scored {
 }
 
 impl Absent {
-    /// Marks the result of the call.
+    /// Adds the missing fields to the result of the call.
     ///
     /// # Errors
-    /// Returns the error of the call.
+    /// Returns the call's error, if it failed.
     pub fn mark<T: Into<RowAnswer>>(self, result: Result<T>) -> Result<RowAnswer> {
         match self.0 {
             None => row_answer(result),
@@ -152,11 +152,11 @@ impl Absent {
     }
 }
 
-/// Returns a field error as the metric's error, naming the side of the row. A metric that scores predictions without
-/// the field returns that score instead.
+/// Converts a field error to the metric's error, naming the side of the row. If the metric scores predictions without
+/// the field, returns that score instead.
 ///
 /// # Errors
-/// Returns the error, unless the metric scores predictions without the field.
+/// Returns the metric's error, unless the metric scores predictions without the field.
 #[cold]
 #[doc(hidden)]
 #[expect(clippy::boxed_local, reason = "reading a field returns a boxed error")]

@@ -41,10 +41,10 @@ pub use scored::Scored;
 /// quotes a whole field would otherwise be as large as the field, for every row.
 pub(crate) const MAX_EXPLANATION: usize = 65_536;
 
-/// The value of `judge` in the metadata of a score from a judge without a language model.
+/// The value of `judge` in a score's metadata if the judge used no language model.
 pub const OFFLINE_JUDGE: &str = "offline-lexical";
 
-/// The score of a metric for one row.
+/// A metric's score for one row.
 ///
 /// ```
 /// use dsrs_metrics::optimizers::MetricScore;
@@ -53,7 +53,7 @@ pub const OFFLINE_JUDGE: &str = "offline-lexical";
 /// assert_eq!((score.value, score.confidence, score.cost_msats), (0.75, 1.0, 0));
 /// ```
 ///
-/// When serialized, a confidence of 1, a cost of 0 and missing details are omitted.
+/// Serialization omits a confidence of 1, a cost of 0 and missing details.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MetricScore {
     /// The value, in the metric's declared range.
@@ -61,7 +61,7 @@ pub struct MetricScore {
     /// The confidence in the value, in [0, 1].
     #[serde(default = "certain", skip_serializing_if = "is_certain")]
     pub confidence: f64,
-    /// A human-readable explanation, which is cut off after 64 KiB in a result.
+    /// A human-readable explanation, truncated to 64 KiB in results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<String>,
     /// The cost of the call, in millisatoshis.
@@ -103,7 +103,7 @@ impl MetricScore {
         }
     }
 
-    /// Sets the details, which explain the score.
+    /// Sets the details that explain the score.
     ///
     /// ```
     /// # use dsrs_metrics::optimizers::MetricScore;
@@ -139,7 +139,7 @@ impl MetricScore {
     }
 }
 
-/// A score with feedback as a string, for reflective optimizers.
+/// A score with textual feedback, for reflective optimizers.
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -154,9 +154,9 @@ impl MetricScore {
 pub struct FeedbackMetric {
     /// The value, in the metric's declared range.
     pub score: f64,
-    /// The feedback, which is cut off after 64 KiB in a result.
+    /// The feedback, truncated to 64 KiB in results.
     pub feedback: String,
-    /// Additional structured data, which is sorted by key in a result.
+    /// Additional structured data, sorted by key in results.
     #[serde(serialize_with = "sorted")]
     pub metadata: HashMap<String, Value>,
 }
@@ -241,7 +241,7 @@ pub struct Part {
 }
 
 impl Scores {
-    /// Creates scores with this headline score.
+    /// Creates a set of scores with this headline score.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -255,14 +255,14 @@ impl Scores {
         Self { parts }.with(name, value)
     }
 
-    /// Creates scores without a headline score.
+    /// Creates a set of scores without a headline score.
     #[doc(hidden)]
     pub fn of(parts: impl Iterator<Item = Part>) -> Self {
         let parts = parts.map(|part| (part.name.clone(), part)).collect();
         Self { parts }
     }
 
-    /// Adds a score, or replaces the value of the score with the same name.
+    /// Adds a score, or replaces the value of an existing score with the same name.
     ///
     /// ```
     /// # use dsrs_metrics::contract::Scores;
@@ -280,7 +280,7 @@ impl Scores {
         self
     }
 
-    /// Sets the feedback of the score that was added last.
+    /// Sets the feedback for the score that was added last.
     ///
     /// ```
     /// use dsrs_metrics::contract::Scores;
@@ -305,7 +305,7 @@ impl Scores {
     }
 }
 
-/// The result of [`Metric::grade`](crate::Metric::grade), an optimizer's five-argument call.
+/// The result of [`Metric::grade`](crate::Metric::grade), the five-argument call that optimizers make.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -322,8 +322,8 @@ impl Scores {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Grade {
-    /// No trace was given, or the metric has no verdict.
+    /// The score, if no trace was given or the metric has no verdict.
     Score(MetricScore),
-    /// A trace was given, and the metric has a verdict: pass or fail, never a truthy float.
+    /// The verdict, if a trace was given and the metric has one.
     Verdict(bool),
 }

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use crate::rows::missing::MissingFields;
 use crate::score::{Counted, MetricError, MetricErrorKind, Result, Scored};
 
-/// The outcome of one metric on one row. Only [`Scored`](Self::Scored) has a value; no other variant is converted to a
-/// number implicitly.
+/// The outcome of one metric on one row. Only [`Scored`](Self::Scored) has a value; the other variants are never
+/// converted to a number implicitly.
 ///
-/// An outcome is serialized in the format in which a store keeps it. This format may change between versions. A
-/// contribution to a score over all rows cannot be stored, because the metric's author defines the type of its state.
+/// An outcome serializes to the format that stores use, which may change between versions. A contribution to a score
+/// over all rows cannot be stored because the metric's author defines the type of its state.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -47,9 +47,9 @@ pub enum Outcome {
     Counted(Counted),
     /// The metric returned `None`.
     Abstained,
-    /// The gates of the run were decided before this row, so it was not evaluated.
+    /// The run's gates were decided before this row, so the row was not evaluated.
     NotNeeded,
-    /// The row is not in the sample of rows that the metric judges.
+    /// The row is not in the sample that the metric judges.
     NotSampled {
         /// The probability that the row had of being sampled; 0 if the run was stopped before the sample was drawn.
         probability: f64,
@@ -125,7 +125,7 @@ impl Outcome {
         }
     }
 
-    /// Returns `true` if the outcome, or that of a component, contributes to a score over all rows.
+    /// Returns `true` if the outcome or one of its components contributes to a score over all rows.
     #[doc(hidden)]
     pub fn has_contribution(&self) -> bool {
         match self {
@@ -226,7 +226,7 @@ impl From<MetricError> for Outcome {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum RowAnswer {
-    /// The score of the row.
+    /// The row's score.
     Scored(Scored),
     /// The row's contribution to a score over all rows.
     Counted {
@@ -240,7 +240,7 @@ pub enum RowAnswer {
 }
 
 impl RowAnswer {
-    /// Returns the score of the row.
+    /// Returns the row's score.
     ///
     /// ```
     /// use dsrs_metrics::metrics::Accuracy;

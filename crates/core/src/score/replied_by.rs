@@ -14,16 +14,16 @@ pub(crate) const FAILED: &str = "failed";
 
 const REPLIED_BY: &str = "replied_by";
 
-/// The judges of a panel that returned no verdict although the row has a score.
+/// A panel's judges that returned no verdict for a row that was scored anyway.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LostJudges {
-    /// `true` if the panel sets a quorum, which allows them to fail.
+    /// `true` if the panel sets a quorum, so these judges are allowed to fail.
     pub is_allowed: bool,
-    /// The error of the first of these judges.
+    /// The error from the first of these judges.
     pub first_error: Box<str>,
 }
 
-/// The number of replies that one judge received from one reported model for one row.
+/// Counts the replies that one judge received from one reported model for one row.
 ///
 /// Providers report which model replied because a name such as `gpt-6-luna` can point to different versions over time.
 ///
@@ -63,8 +63,8 @@ pub struct RepliedBy<'a> {
 }
 
 impl<'a> RepliedBy<'a> {
-    /// Reads the entries from the metadata of one score, without its components. Replies from the offline stand-in and
-    /// replies without a reported model have no entry.
+    /// Reads the entries from one score's metadata, without those of its components. Replies from the offline stand-in
+    /// and replies without a reported model have no entry.
     pub fn of_metadata(metadata: &'a Map<String, Value>) -> Vec<Self> {
         let mut all = Vec::new();
         each_in(metadata, &mut |replied_by| all.push(replied_by));

@@ -139,9 +139,9 @@ impl<T: MetricReturn, E: std::fmt::Display> MetricReturn for Result<T, E> {
     }
 }
 
-/// A row's score together with the row's counts for the corpus score.
+/// A row's score, together with its counts for the corpus score.
 ///
-/// The summary of such a metric shows both: the mean of the row scores, and the corpus score.
+/// The metric's summary then shows both the mean of the row scores and the corpus score.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -179,7 +179,7 @@ pub struct WithCorpus<T> {
 }
 
 impl<T> WithCorpus<T> {
-    /// Creates a row's score with the row's counts.
+    /// Creates a row's score together with its counts.
     ///
     /// ```
     /// # use dsrs_metrics::contract::{CorpusCounts, WithCorpus};

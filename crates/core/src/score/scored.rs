@@ -11,8 +11,8 @@ use crate::messages::escape;
 use crate::rows::missing::MissingFields;
 use crate::score::{Component, Components, CorpusCounts};
 
-/// A metric's score for one row, validated against its spec: finite, in range, 0 or 1 if the metric is strict, with the
-/// verdict if the metric has one.
+/// A metric's score for one row, validated against the metric's spec. The score is finite and in range, and is 0 or 1
+/// if the metric is strict. Includes the verdict, if the metric has one.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -61,8 +61,8 @@ pub(crate) struct Critique {
 }
 
 impl Scored {
-    /// Returns the metric's feedback, if there is any. If there is none, the details explain the score. For a
-    /// composite, returns the feedback of the components, worst first.
+    /// Returns the metric's feedback, if there is any. Without feedback, the details explain the score. For a
+    /// composite, returns the components' feedback, worst first.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -85,14 +85,14 @@ impl Scored {
         }
     }
 
-    /// Returns the details of the score, unless they are also its feedback.
+    /// Returns the score's details, unless they are also its feedback.
     #[doc(hidden)]
     pub fn own_details(&self) -> Option<&str> {
         let details = self.score.details.as_deref();
         details.filter(|details| self.feedback().as_deref() != Some(*details))
     }
 
-    /// Returns the score. The details of a composite are those of its components.
+    /// Returns the score. For a composite, the details are those of its components.
     ///
     /// ```
     /// use dsrs_metrics::metrics::{Em, F1};
@@ -116,7 +116,7 @@ impl Scored {
         self.score
     }
 
-    /// Returns `true` if the score has nothing besides details and feedback.
+    /// Returns `true` if the score has nothing but details and feedback.
     #[doc(hidden)]
     pub fn is_simple(&self) -> bool {
         let has_none = |critique: &Critique| {
@@ -130,7 +130,7 @@ impl Scored {
         self.critique.as_deref().is_none_or(has_none)
     }
 
-    /// Sets the details, cut off if they are too long. The previous details become the feedback.
+    /// Sets the details, truncated if they are too long. The previous details become the feedback.
     #[doc(hidden)]
     pub fn explained(mut self, mut details: String) -> Self {
         escape::truncate(&mut details, MAX_EXPLANATION);
@@ -195,8 +195,8 @@ impl Scored {
             .map_or(&[], |critique| &critique.parts)
     }
 
-    /// Returns the row's contribution to the score of the whole corpus, if the metric has one. A composite has no
-    /// contribution; its components keep their own.
+    /// Returns the row's contribution to the corpus score, if the metric has one. A composite has no contribution of
+    /// its own; its components keep theirs.
     ///
     /// ```
     /// use dsrs_metrics::contract::{CorpusCounts, WithCorpus};
@@ -217,7 +217,8 @@ impl Scored {
             .and_then(|critique| critique.corpus.as_ref())
     }
 
-    /// Returns a row's score over several evaluations. It has no verdict, because some may pass and others fail.
+    /// Returns a row's score over several evaluations. It has no verdict because some evaluations may pass and others
+    /// fail.
     #[doc(hidden)]
     pub fn over_repeats(score: MetricScore, repeats: &[&Self], parts: Vec<Part>) -> Self {
         let mut critiques = repeats.iter().filter_map(|scored| scored.critique.as_ref());
@@ -250,7 +251,7 @@ impl Scored {
         }
     }
 
-    /// Returns a score computed by another program, with its verdict and the values returned with it.
+    /// Creates a score that another program computed, with its verdict and metadata.
     #[doc(hidden)]
     pub fn of_other_program(
         score: MetricScore,
@@ -278,8 +279,8 @@ impl Scored {
         self
     }
 
-    /// Adds findings from before the judge was called. They are appended to the details, which serve as feedback if the
-    /// row does not pass and has none.
+    /// Appends to the details any findings made before the judge was called. If the row fails and has no feedback, the
+    /// details serve as feedback.
     #[doc(hidden)]
     pub fn with_findings(mut self, findings: &str) -> Self {
         let details = match self.score.details.take() {
@@ -320,7 +321,8 @@ impl Scored {
         self.critique.as_ref()?.components.as_ref()
     }
 
-    /// Converts the score to feedback: the metric's own feedback, the details, or a sentence with the value.
+    /// Converts the score to feedback: the metric's own feedback or, failing that, the details or a sentence with the
+    /// value.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -341,8 +343,8 @@ impl Scored {
         }
     }
 
-    /// Returns the metric's result for an optimizer: the verdict if `tracing` is `true` and the metric has a verdict,
-    /// and the score otherwise.
+    /// Returns the metric's result for an optimizer: the verdict if `tracing` is `true` and the metric has one, or the
+    /// score otherwise.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;

@@ -128,7 +128,7 @@ impl Scored {
         }
     }
 
-    /// Validates a score again, against a spec with another threshold, strictness or cost.
+    /// Validates a score again, against a spec with a new threshold, strictness or cost.
     #[doc(hidden)]
     pub fn validated_again(
         mut self,

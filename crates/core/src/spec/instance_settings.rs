@@ -4,7 +4,7 @@
 
 use crate::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};
 
-/// The threshold, strictness and cost of one instance. `None` keeps the declared value.
+/// The threshold, strictness and cost of one metric instance. `None` keeps the declared value.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct InstanceSettings {
     pub threshold: Option<f64>,
@@ -16,7 +16,7 @@ pub struct InstanceSettings {
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SettingError {
-    /// The name of the wrong setting.
+    /// The name of the unsupported setting.
     pub setting: &'static str,
     message: String,
 }
@@ -36,10 +36,10 @@ impl SettingError {
 }
 
 impl InstanceSettings {
-    /// Returns the spec with these settings.
+    /// Returns the spec with these settings applied.
     ///
     /// # Errors
-    /// Fails if a metric with this spec does not support one of the settings.
+    /// Returns [`SettingError`] if a metric with this spec does not support one of the settings.
     pub fn apply<'a>(
         &self,
         mut spec: MetricSpec<'a>,
@@ -70,7 +70,7 @@ impl InstanceSettings {
         Ok(spec)
     }
 
-    /// Returns the spec with these settings, or unchanged if a setting is invalid.
+    /// Returns the spec with these settings applied, or the unchanged spec if a setting is invalid.
     pub fn shown<'a>(&self, spec: MetricSpec<'a>) -> MetricSpec<'a> {
         self.apply(spec).unwrap_or(spec)
     }

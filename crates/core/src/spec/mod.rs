@@ -28,13 +28,13 @@ use crate::value_type::TypeHelp;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MetricTier {
-    /// Cheap and fast: formats, syntax, token overlap. Runs first.
+    /// Cheap and fast, such as a format check, a syntax check or token overlap. Runs first.
     Proxy,
-    /// Expensive and accurate: a language model, a sandbox. Runs only on the rows that pass the proxies.
+    /// Expensive and accurate, such as a language model or a sandbox. Runs only on the rows that pass the proxies.
     Truth,
 }
 
-/// The direction in which values are better.
+/// Says whether larger or smaller values are better.
 ///
 /// ```
 /// use dsrs_metrics::contract::{Direction, MetricSpec};
@@ -45,9 +45,9 @@ pub enum MetricTier {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// Larger values are better: accuracy, F1.
+    /// Larger values are better, as for accuracy and F1.
     HigherIsBetter,
-    /// Smaller values are better: word error rate, edit distance.
+    /// Smaller values are better, as for word error rate and edit distance.
     LowerIsBetter,
 }
 
@@ -63,12 +63,12 @@ pub enum Direction {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScoreKind {
-    /// True or false. The score of a run is the share of rows that are true, in [0, 1].
+    /// True or false. A run's score is the share of rows that are true, in [0, 1].
     Bool,
     /// A number. The headline is the mean.
     #[default]
     Number,
-    /// One score over all rows, which is the headline. A single row has no value.
+    /// One score over all rows, used as the headline. A single row has no value.
     Corpus,
 }
 
@@ -90,7 +90,7 @@ pub struct ScoreRange {
 }
 
 impl ScoreRange {
-    /// [0, 1], the range of a `bool` metric and of most others.
+    /// The range [0, 1], used by `bool` metrics and most others.
     ///
     /// ```
     /// # use dsrs_metrics::contract::ScoreRange;
@@ -146,17 +146,18 @@ pub struct MetricSpec<'a> {
     pub tier: MetricTier,
     /// The maximum expected cost of one call, in millisatoshis.
     pub cost_msats: u64,
-    /// The kind of the values: bool or number.
+    /// The kind of the metric's values.
     pub kind: ScoreKind,
     /// The smallest passing value, or the largest if lower is better.
     pub threshold: Option<f64>,
     /// The interval that contains every value; `None` means any finite number.
     pub range: Option<ScoreRange>,
-    /// The direction in which values are better, before [`strict`](Self::strict) applies.
+    /// Says whether larger or smaller values are better, before [`strict`](Self::strict) applies.
     pub direction: Direction,
     /// `true` if each score is replaced with 1 (pass) or 0 (fail) before it is reported or combined.
     pub strict: bool,
-    /// The score of a prediction in which a required field is missing or `null`; `None` if that is an error.
+    /// The score of a prediction that lacks a required field or has `null` for it. If `None`, such a prediction is an
+    /// error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<f64>,
     /// `true` if the metric is asynchronous.
@@ -165,12 +166,12 @@ pub struct MetricSpec<'a> {
     pub gold: &'a [FieldSpec<'a>],
     /// The fields read from the prediction.
     pub pred: &'a [FieldSpec<'a>],
-    /// `true` if the metric reads no fields of the rows except `gold` and `pred`, so the others need not be decoded.
+    /// `true` if the metric reads only the fields in `gold` and `pred`, so other fields need not be decoded.
     #[serde(skip)]
     pub only_fields: bool,
     /// The parameters.
     pub params: &'a [ParamSpec<'a>],
-    /// The version of the score's definition. The version is part of the key of every stored reply.
+    /// The version of the score's definition. It is part of every stored reply's key.
     pub version: &'a str,
     /// The fingerprint of the code: a hash of the function's tokens, a judge's `score`, or a composite's expression
     /// with its components. `None` if no macro saw the code.
@@ -179,14 +180,14 @@ pub struct MetricSpec<'a> {
         skip_serializing_if = "Option::is_none"
     )]
     pub code: Option<u64>,
-    /// `true` for a metric whose attribute has a mistake. No rule holds or fails for it.
+    /// `true` for a metric whose attribute is invalid. Rules aren't checked for such a metric.
     #[doc(hidden)]
     #[serde(skip)]
     pub is_stub: bool,
 }
 
 impl<'a> MetricSpec<'a> {
-    /// Returns the spec of a metric whose attribute has a mistake.
+    /// Returns the spec of a metric whose attribute is invalid.
     #[doc(hidden)]
     pub const fn stub(name: &'a str) -> Self {
         let mut spec = Self::new(name);
@@ -194,7 +195,7 @@ impl<'a> MetricSpec<'a> {
         spec
     }
 
-    /// Returns `true` if one of the metrics has a mistake.
+    /// Returns `true` if any of the metrics has an invalid attribute.
     #[doc(hidden)]
     pub const fn any_stub(specs: &[Self]) -> bool {
         let mut index = 0;
@@ -207,7 +208,7 @@ impl<'a> MetricSpec<'a> {
         false
     }
 
-    /// Creates the spec of a proxy metric without cost: higher is better, no threshold, and any finite value allowed.
+    /// Creates the spec of a free proxy metric: higher is better, no threshold, and any finite value allowed.
     ///
     /// ```
     /// # use dsrs_metrics::contract::MetricSpec;
@@ -237,7 +238,8 @@ impl<'a> MetricSpec<'a> {
         }
     }
 
-    /// Creates a spec with what most metrics declare. The compiler checks one call faster than one for each setting.
+    /// Creates a spec from the properties that most metrics declare. The compiler checks one call faster than one call
+    /// per setting.
     #[doc(hidden)]
     pub const fn declared(
         (name, doc): (&'a str, &'a str),
@@ -287,7 +289,7 @@ impl<'a> MetricSpec<'a> {
         pub const fn with_cost_msats(cost_msats: u64) => cost_msats = cost_msats;
     }
 
-    /// Sets the kind. If the kind is a bool, also sets the range to [0, 1].
+    /// Sets the kind. For a bool, also sets the range to [0, 1].
     ///
     /// ```
     /// # use dsrs_metrics::contract::{MetricSpec, ScoreKind, ScoreRange};
@@ -379,7 +381,7 @@ impl<'a> MetricSpec<'a> {
     }
 
     setters! {
-        /// Declares that the metric reads nothing from the rows except [these fields](Self::with_fields).
+        /// Declares that the metric reads only [these fields](Self::with_fields) from the rows.
         ///
         /// ```
         /// # use dsrs_metrics::contract::{FieldSpec, MetricSpec};
@@ -531,8 +533,8 @@ impl<'a> MetricSpec<'a> {
         self.strict || matches!(self.direction, Direction::HigherIsBetter)
     }
 
-    /// Returns the tier, kind, range, direction, threshold and cost on one line, as `list` prints them. The
-    /// documentation of a metric's struct ends with this line.
+    /// Returns the tier, kind, range, direction, threshold and cost on one line, as `list` prints them. A metric
+    /// struct's documentation ends with this line.
     ///
     /// ```
     /// use dsrs_metrics::contract::MetricSpec;
@@ -593,14 +595,14 @@ pub struct FieldSpec<'a> {
     /// The type as the metric's author wrote it, e.g. `&str`.
     #[serde(rename = "type")]
     pub ty: &'a str,
-    /// `true` if a row without the field is an error, or is counted as incomplete (see
+    /// `true` if a row without the field is an error, or counts as incomplete (see
     /// [`may_be_missing`](Self::may_be_missing)).
     pub required: bool,
-    /// `true` if a prediction without the required field is scored and counted, because `#[metric]` or `#[pred]` sets
-    /// `missing`.
+    /// `true` if a prediction without the required field is scored anyway and counted as incomplete, because
+    /// `#[metric]` or `#[pred]` sets `missing`.
     #[serde(skip_serializing_if = "is_false")]
     pub may_be_missing: bool,
-    /// The description of the type for users who do not read Rust, if it has one.
+    /// A description of the type for users who do not read Rust, if there is one.
     #[serde(skip)]
     pub help: TypeHelp,
 }
@@ -625,7 +627,7 @@ impl<'a> FieldSpec<'a> {
         }
     }
 
-    /// Declares that a prediction without the required field is scored and counted.
+    /// Declares that a prediction without the required field is scored anyway and counted as incomplete.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::{FieldSpec, MetricSpec}, example, prediction};
@@ -672,7 +674,7 @@ fn is_false(value: &bool) -> bool {
     !*value
 }
 
-/// A configuration value of a metric: a `#[param]`.
+/// A metric's configuration value, declared with `#[param]`.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -698,15 +700,14 @@ pub struct ParamSpec<'a> {
     /// The type as the metric's author wrote it.
     #[serde(rename = "type")]
     pub ty: &'a str,
-    /// The description of the type for users who do not read Rust, if it has one.
+    /// A description of the type for users who do not read Rust, if there is one.
     #[serde(skip)]
     pub help: TypeHelp,
     /// The default as the metric's author wrote it; `None` if the parameter is required.
     pub default: Option<&'a str>,
     /// The parameter's documentation.
     pub doc: &'a str,
-    /// The fields whose names the parameter configures, each given by its side of the row and its position on that
-    /// side.
+    /// The fields whose names the parameter configures, each given by its side of the row and its position there.
     #[doc(hidden)]
     #[serde(skip)]
     pub names: &'a [(Side, usize)],
@@ -744,7 +745,7 @@ impl fmt::Display for Side {
     }
 }
 
-/// Returns a composite's fingerprint: that of its expression, and of each component's code and version.
+/// Returns a composite's fingerprint, computed from its expression and each component's code and version.
 pub const fn combined_code(expression: u64, components: &[MetricSpec<'_>]) -> u64 {
     let mut hash = added(0xcbf2_9ce4_8422_2325, &expression.to_le_bytes());
     let mut index = 0;

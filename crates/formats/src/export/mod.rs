@@ -20,24 +20,24 @@ use crate::error::FormatError;
 use crate::error::NO_INSPECT;
 use run::{ExportedRun, TextFields};
 
-/// A format to which result files can be converted.
+/// A format that result files can be converted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExportFormat {
-    /// An inspect_ai log, which is an `.eval` file. Requires the `inspect` feature.
+    /// An inspect_ai log (an `.eval` file). Requires the `inspect` feature.
     Inspect,
     /// *Every Eval Ever*, schema 0.3.0: a folder with a JSON file for the run and a JSONL file with the rows.
     EveryEvalEver,
-    /// OpenTelemetry spans with OpenInference attributes: OTLP JSON, with one document per line.
+    /// OpenTelemetry spans with OpenInference attributes, as OTLP JSON with one document per line.
     OpenInference,
-    /// Langfuse scores: one body of `POST /api/public/scores` per line.
+    /// Langfuse scores, with one `POST /api/public/scores` body per line.
     Langfuse,
-    /// MLflow assessments: one body of `POST /api/3.0/mlflow/traces/TRACE/assessments` per line.
+    /// MLflow assessments, with one `POST /api/3.0/mlflow/traces/TRACE/assessments` body per line.
     Mlflow,
 }
 
 impl ExportFormat {
-    /// All formats, each with its name on the command line and a description for messages.
+    /// All formats, each with its command-line name and a description for messages.
     #[doc(hidden)]
     pub const ALL: [(Self, &str, &str); 5] = [
         (
@@ -56,7 +56,7 @@ impl ExportFormat {
     ];
 }
 
-/// Converts result files to the format of a different program.
+/// Converts result files to another program's format.
 ///
 /// ```
 /// use dsrs_metrics::runs::formats::{Export, ExportFormat};
@@ -96,8 +96,8 @@ impl Export {
         }
     }
 
-    /// Sets a fact that the result file does not state, or states differently, such as `model` or `organization`. For
-    /// the tags that each format reads, see the guide's `formats` page.
+    /// Sets a fact, such as `model` or `organization`, that the result file lacks or states differently. The guide's
+    /// `formats` page lists the tags that each format reads.
     ///
     /// ```
     /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
@@ -109,7 +109,7 @@ impl Export {
     }
 
     /// Sets the field that contains the program's input: an attribute, `gold.FIELD` or `pred.FIELD`. The default is
-    /// `gold.input` or, if a row lacks it, `gold.question`. If a row has neither, its gold row is used as JSON.
+    /// `gold.input` or, if a row lacks it, `gold.question`. If a row has neither, the whole gold row is used as JSON.
     ///
     /// ```
     /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
@@ -121,7 +121,7 @@ impl Export {
     }
 
     /// Sets the field that contains the expected answer. The default is `gold.target` or, if a row lacks it,
-    /// `gold.answer`. If a row has neither, it is exported without one.
+    /// `gold.answer`. If a row has neither, it is exported without an expected answer.
     ///
     /// ```
     /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
@@ -144,12 +144,12 @@ impl Export {
         self
     }
 
-    /// Converts a result file to a single-file format. Returns notes on what the output leaves out. The result file is
-    /// read several times, so memory use is only about 50 bytes per row, plus the longest row.
+    /// Converts a result file to a single-file format. Returns notes on what the output leaves out. Memory use is only
+    /// about 50 bytes per row, plus the longest row, because the result file is read several times.
     ///
     /// # Errors
-    /// Returns a [`FormatError`] that names the file and the row. Also fails if the format consists of several files;
-    /// use [`write_folder`](Self::write_folder) for these.
+    /// Returns a [`FormatError`] that names the file and the row if the conversion fails. Also fails if the format
+    /// consists of several files; use [`write_folder`](Self::write_folder) for such formats.
     pub fn write(&self, run: &Path, out: &mut dyn Write) -> Result<Vec<String>, FormatError> {
         if self.format == ExportFormat::EveryEvalEver {
             return Err(FormatError::new(
@@ -173,8 +173,8 @@ impl Export {
         Ok(notes)
     }
 
-    /// Converts a result file to a format that consists of several files in a folder. Returns the files that were
-    /// written, and notes on what they leave out.
+    /// Converts a result file to a format that consists of several files in a folder. Returns the written files, and
+    /// notes on what they leave out.
     ///
     /// ```
     /// use dsrs_metrics::runs::formats::{Export, ExportFormat};
@@ -193,7 +193,7 @@ impl Export {
     /// ```
     ///
     /// # Errors
-    /// Returns a [`FormatError`] that names the file and the row.
+    /// Returns a [`FormatError`] that names the file and the row if the conversion fails.
     pub fn write_folder(
         &self,
         run: &Path,

@@ -257,9 +257,9 @@ impl LeftOut {
 pub(super) enum Annotator<'a> {
     /// A formula.
     Code,
-    /// The offline stand-in of a judge.
+    /// A judge's offline stand-in.
     OfflineJudge,
-    /// Language models, by their ids with endpoints.
+    /// Language models, given by their ids with endpoints.
     Models(&'a [String]),
 }
 

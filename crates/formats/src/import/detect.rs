@@ -48,8 +48,8 @@ fn described(format: &str) -> String {
     format!("{}{rest} (`--from {format}`)", first.to_lowercase())
 }
 
-/// Describes a file of a different program, with the option that reads it. Returns `None` if the format is not
-/// recognized or the file cannot be read.
+/// Describes another program's file and names the option that reads it. Returns `None` if the format is not recognized
+/// or the file cannot be read.
 pub fn recognize(file: &Path) -> Option<String> {
     if !file.is_file() {
         return None;

@@ -9,10 +9,10 @@ use super::format::{Converted, Epochs, ForeignFormat};
 use crate::error::FormatError;
 use crate::messages::escape;
 
-/// Returns these files, with each folder replaced by the files of this format inside it.
+/// Returns the files, replacing each folder with the files of this format that it contains.
 ///
 /// # Errors
-/// Returns a [`FormatError`] if a folder cannot be read or contains no such file.
+/// Returns a [`FormatError`] if a folder cannot be read or contains no file of this format.
 #[doc(hidden)]
 pub fn source_files(format: ForeignFormat, files: &[&Path]) -> Result<Vec<PathBuf>, FormatError> {
     let mut all = Vec::new();

@@ -2,30 +2,30 @@
 
 use crate::results::{ForeignRow, ForeignRun};
 
-/// A file format of a different program.
+/// Another program's file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForeignFormat {
     /// An inspect_ai log (`.eval` or `.json`), or a folder of such logs.
     Inspect,
     /// The samples of an lm-eval task (`samples_TASK_DATE.jsonl`), or a folder of such files.
     LmEval,
-    /// OpenTelemetry spans in OTLP's JSON or, with the `otel` feature, also in OTLP's protobuf.
+    /// OpenTelemetry spans as OTLP JSON or, with the `otel` feature, as OTLP protobuf.
     Otlp,
     /// Trajectories in the Agent Trajectory Interchange Format (ATIF).
     Atif,
-    /// promptfoo results: `promptfoo eval --output results.json`.
+    /// promptfoo results, written by `promptfoo eval --output results.json`.
     Promptfoo,
-    /// A deepeval test run, or goldens: `.json`, `.jsonl` or `.csv`.
+    /// A deepeval test run or goldens, as `.json`, `.jsonl` or `.csv`.
     Deepeval,
-    /// ragas results: `.csv`, `.json` or `.jsonl`.
+    /// ragas results, as `.csv`, `.json` or `.jsonl`.
     Ragas,
     /// Berkeley Function Calling Leaderboard results, with their scores and possible answers.
     Bfcl,
-    /// The statistics of a HELM run: `per_instance_stats.json`, with `scenario_state.json`.
+    /// A HELM run's statistics: `per_instance_stats.json`, together with `scenario_state.json`.
     Helm,
-    /// SWE-bench predictions, and the report about them.
+    /// SWE-bench predictions and the report on them.
     Swebench,
-    /// The output of the OpenAI batch API.
+    /// Output from the OpenAI batch API.
     OpenaiBatch,
     /// TREC judgements (qrels) and a TREC run.
     Trec,
@@ -34,7 +34,7 @@ pub enum ForeignFormat {
 }
 
 impl ForeignFormat {
-    /// All formats, each with its name on the command line and a description for messages.
+    /// All formats, each with its command-line name and a description for messages.
     #[doc(hidden)]
     pub const ALL: [(Self, &str, &str); 13] = [
         (Self::Inspect, "inspect", "A log of inspect_ai"),
@@ -60,7 +60,7 @@ impl ForeignFormat {
         (Self::Trn, "trn", "Transcripts of speech recognition"),
     ];
 
-    /// Returns `true` if the rows are spread over several files, such as gold labels and predictions.
+    /// Returns `true` if the rows are spread over several files, such as one for gold labels and one for predictions.
     #[doc(hidden)]
     pub const fn is_joined(self) -> bool {
         matches!(self, Self::Bfcl | Self::Swebench | Self::Trec | Self::Trn)
@@ -70,7 +70,7 @@ impl ForeignFormat {
 /// How to import a log's epochs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Epochs {
-    /// As repeats of one row, whose score is their mean.
+    /// As repeats of one row. The row's score is the mean of its repeats.
     Repeats,
     /// As separate rows, which can be scored again.
     Rows,

@@ -37,8 +37,8 @@ use format::Converted;
 pub use format::{Epochs, ForeignFormat};
 pub(crate) use text::as_string;
 
-/// Converts a file to a JSON Lines result file with its manifest. Returns notes on anything you may not expect. All
-/// rows are held in memory.
+/// Converts a file to a JSON Lines result file with its manifest. Returns notes on anything you may not expect. Holds
+/// all rows in memory.
 ///
 /// ```
 /// use dsrs_metrics::runs::formats::{Epochs, ForeignFormat, import_file};
@@ -57,7 +57,7 @@ pub(crate) use text::as_string;
 /// ```
 ///
 /// # Errors
-/// Returns a [`FormatError`] that names the file and the position in it.
+/// Returns a [`FormatError`] that names the file and the position in it if the conversion fails.
 pub fn import_file(
     format: ForeignFormat,
     epochs: Epochs,
@@ -70,7 +70,7 @@ pub fn import_file(
 /// Converts several files that together contain the rows, such as TREC judgements and a TREC run.
 ///
 /// # Errors
-/// Returns a [`FormatError`] that names the file and the position in it.
+/// Returns a [`FormatError`] that names the file and the position in it if the conversion fails.
 #[doc(hidden)]
 pub fn import_files(
     format: ForeignFormat,

@@ -30,7 +30,7 @@ use super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, embedding};
 pub(super) enum Api {
     /// A reply to a conversation.
     Replies,
-    /// Vectors of strings. Each message of the request is one string.
+    /// Vectors for strings. Each message in the request is one string.
     Embeddings,
 }
 

@@ -8,11 +8,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::EmbeddingModel;
 
-/// The embedding model of a metric or a judge, used as the type of a parameter. `judge::embed` calls the model.
+/// The embedding model of a metric or a judge, used as a parameter type. `judge::embed` calls the model.
 ///
 /// A name is `provider:model`, such as `openai:text-embedding-3-small` (feature `lm`), or `static:FOLDER` for vectors
-/// in a folder (feature `embed-static`). The default is the model of the scope (`judge::Models::with_embedder`), or the
-/// one that `DSRS_EMBED` names.
+/// in a folder (feature `embed-static`). The default is the scope's model (see `judge::Models::with_embedder`) or, if
+/// the scope has none, the one that `DSRS_EMBED` names.
 ///
 /// ```
 /// use dsrs_metrics::lm::{Embedder, ScriptedEmbedder};

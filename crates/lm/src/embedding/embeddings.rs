@@ -2,7 +2,7 @@
 
 use crate::{LmError, LmErrorKind, Usage};
 
-/// The vectors of several strings: one per string, all of the same length, with finite numbers.
+/// Vectors for several strings: one per string, all of the same length and with finite numbers.
 ///
 /// ```
 /// use dsrs_metrics::lm::Embeddings;
@@ -118,7 +118,7 @@ impl Embeddings {
         self.cost_msats
     }
 
-    /// Returns the vectors at these positions. `texts` is the number of strings that the model `id` was called with.
+    /// Returns the vectors at these positions. `texts` is the number of strings passed to the model `id`.
     ///
     /// # Errors
     /// Returns [`LmErrorKind::InvalidReply`] if the number of vectors differs from the number of strings.

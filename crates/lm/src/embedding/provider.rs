@@ -14,8 +14,8 @@ use crate::{LanguageModel, Lm, LmBuilder, LmError, Usage, recording};
 
 /// A provider's embedding model, called over HTTP.
 ///
-/// The settings are those of [`Lm`]: the same providers, environment variables for keys and addresses, limits, retries,
-/// prices and store. The request is `POST embeddings` in OpenAI's format. Each call embeds up to 64 strings.
+/// Uses the same settings as [`Lm`]: providers, environment variables for keys and addresses, limits, retries, prices
+/// and the store. The request is `POST embeddings` in OpenAI's format. Each call embeds up to 64 strings.
 ///
 /// ```
 /// use dsrs_metrics::lm::{EmbeddingModel, Lm};

@@ -95,7 +95,7 @@ impl ScriptedEmbedder {
         /// ```
         pub fn named(id: impl Into<String>) => id = id.into();
 
-        /// Sets the function that returns the vector of any other string, or an error.
+        /// Sets the function that returns the vector for any other string, or an error.
         ///
         /// ```
         /// use dsrs_metrics::lm::{EmbeddingModel, LmError, LmErrorKind, ScriptedEmbedder};

@@ -11,13 +11,13 @@ use super::super::store::Store;
 use super::super::{LmError, LmErrorKind};
 use super::panel_reservation;
 
-/// A budget in msat for all calls of a run. Clones share the same budget.
+/// A budget, in msat, for all calls in a run. Clones share the same budget.
 ///
-/// The highest possible cost of a call is reserved first and replaced by the actual cost afterwards. The limit
-/// therefore holds at any concurrency, unless a provider charges more tokens than a call allows
-/// ([`overrun`](Self::overrun)). If a call would fit once other reservations are settled, it waits for them, because
-/// most calls cost far less than their maximum. A call that may have been charged without a reply (a timeout, a lost
-/// connection, an invalid reply) costs its whole reservation.
+/// Each call first reserves its highest possible cost, which is then replaced with the actual cost. The limit therefore
+/// holds at any concurrency, unless a provider charges more tokens than a call allows ([`overrun`](Self::overrun)). A
+/// call that would fit once other reservations are settled waits for them, because most calls cost far less than their
+/// maximum. A call that may have been charged without a reply (a timeout, a lost connection, an invalid reply) costs
+/// its whole reservation.
 ///
 /// ```
 /// use dsrs_metrics::lm::{
@@ -87,7 +87,7 @@ impl LmBudget {
         }
     }
 
-    /// Saves the amount spent in a store under this name. If the process is killed, the next one resumes with the
+    /// Saves the spent amount under this name in a store. If the process is killed, the next one resumes with the
     /// remaining budget. A call that was in progress is charged at its maximum cost. Call [`end`](Self::end) to reset
     /// the budget.
     ///
@@ -118,7 +118,7 @@ impl LmBudget {
         Ok(self)
     }
 
-    /// Removes this budget from the store because its run has ended.
+    /// Removes this budget from the store. Call this when the run has ended.
     ///
     /// # Errors
     /// Returns [`LmErrorKind::Store`] if the store cannot be written.
@@ -174,7 +174,7 @@ impl LmBudget {
             .saturating_sub(state.spent.saturating_add(state.reserved))
     }
 
-    /// Returns the highest possible cost, in msat, among the rejected calls, or `None` if no call was rejected.
+    /// Returns the highest possible cost of any rejected call, in msat, or `None` if no call was rejected.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmBudget, LmRequest, Priced, Sampling, ScriptedLm};
@@ -195,7 +195,7 @@ impl LmBudget {
         lock(&self.state).largest_rejected
     }
 
-    /// Returns by how much replies exceeded the tokens that their calls allowed, or `None` if no reply did.
+    /// Returns how far replies exceeded the token limits of their calls, or `None` if none did.
     ///
     /// ```
     /// use dsrs_metrics::lm::{

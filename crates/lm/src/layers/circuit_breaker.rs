@@ -11,7 +11,7 @@ use super::super::client::EndpointHash;
 use super::super::private::lock;
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest};
 
-/// The policy for when a [`Circuit`] opens, and for how long.
+/// Determines when a [`Circuit`] opens, and for how long.
 ///
 /// ```
 /// use std::time::Duration;
@@ -24,7 +24,7 @@ use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest};
 pub struct CircuitPolicy {
     /// The number of consecutive failures, across all workers, that opens the circuit. Default: 20.
     pub failure_threshold: u32,
-    /// The minimum time these failures must span, so a burst does not open the circuit. Default: 10 s.
+    /// The minimum time span of these failures, so a burst does not open the circuit. Default: 10 s.
     pub failing_for: Duration,
     /// How long the circuit stays open before one trial call is made. If that call succeeds, the circuit closes.
     /// Default: 30 s.
@@ -44,8 +44,8 @@ impl Default for CircuitPolicy {
 /// A model that pauses its calls while its provider keeps failing. During the pause, calls fail immediately with
 /// [`LmErrorKind::CircuitOpen`], instead of each waiting for its own timeout.
 ///
-/// Failures are lost connections, timeouts, 5xx statuses and responses that are not replies. A rate limit (429) is not
-/// a failure because the provider is available.
+/// Lost connections, timeouts, 5xx statuses and responses that are not replies count as failures. A rate limit (429)
+/// does not, because the provider is available.
 ///
 /// ```
 /// use std::time::Duration;

@@ -18,10 +18,9 @@ use super::panel_reservation::{self, Quote};
 /// - a reply costs its tokens at the model's price;
 /// - an error from the provider or a failed connection costs nothing;
 /// - a call that may have been charged without a complete reply (a timeout, a lost connection, an invalid reply, a
-///   cancelled call) costs its reported tokens or, if none were reported, the highest possible amount, if `max_tokens`
-///   limits it.
+///   cancelled call) costs its reported tokens or, if none were reported, the highest amount that `max_tokens` allows.
 ///
-/// This cost is charged to the budget, and the reply or error carries it to the [`Ledger`](crate::Ledger) and to the
+/// This cost is charged to the budget. The reply or error carries the cost to the [`Ledger`](crate::Ledger) and to the
 /// row's outcome.
 ///
 /// Under a budget, a model without a price is an error ([`LmErrorKind::Unpriced`]), unless [unpriced calls are
@@ -101,8 +100,7 @@ impl<L: LanguageModel> Priced<L> {
         /// ```
         pub fn budget(budget: LmBudget) => budget = Some(budget);
 
-        /// Sets whether calls without a price are allowed under a budget; the budget is not charged for
-        /// them.
+        /// Sets whether calls without a price are allowed under a budget. Such calls are not charged to the budget.
         ///
         /// ```
         /// use dsrs_metrics::lm::{

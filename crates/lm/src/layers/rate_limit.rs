@@ -16,7 +16,8 @@ use super::super::model::probe_request;
 use super::super::private::lock;
 use super::super::{LanguageModel, LmError, LmReply, LmRequest};
 
-/// A limiter for requests and tokens per minute. Clones share the limits: use one limiter for all models of an account.
+/// A limiter for requests and tokens per minute. Clones share the limits, so use one limiter for all models of an
+/// account.
 ///
 /// Calls wait in order of arrival; none is rejected. A tenth of the limit is available immediately and the rest is
 /// spread over the minute, so the limit holds in any period of 60 seconds. In the long run, nine tenths of the limit

@@ -7,11 +7,11 @@ use backon::{BackoffBuilder, ExponentialBuilder};
 
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usage};
 
-/// The policy for how often and after which delays a call is retried.
+/// Determines how often, and after which delays, a call is retried.
 ///
-/// Only transient failures are retried ([`LmError::is_transient`]), and a truncated response only once because it was
-/// probably charged. The delays double and have jitter, so workers that failed together do not retry together. If the
-/// provider requests a delay (`Retry-After`), the call waits at least that long. If that delay exceeds
+/// Only transient failures are retried ([`LmError::is_transient`]). A truncated response is retried only once because
+/// it was probably charged. The delays double and have jitter, so workers that failed together do not retry together.
+/// If the provider requests a delay (`Retry-After`), the call waits at least that long. If that delay exceeds
 /// [`max_retry_after`](Self::max_retry_after), the call fails immediately.
 ///
 /// ```
@@ -28,7 +28,7 @@ pub struct RetryPolicy {
     pub max_attempts: u32,
     /// The first delay. Default: 0.5 s.
     pub initial_delay: Duration,
-    /// The maximum delay, at which doubling stops. Default: 30 s.
+    /// The maximum delay; doubling stops there. Default: 30 s.
     pub max_delay: Duration,
     /// The longest delay that a provider may request without failing the call. Default: 2 min.
     pub max_retry_after: Duration,

@@ -23,9 +23,9 @@ type SharedCall = tokio::sync::Mutex<Option<CallResult>>;
 
 /// The result of [`SingleFlight::run`].
 pub(crate) enum Flight {
-    /// This call was made.
+    /// The result of making this call.
     Own(CallResult),
-    /// An equal concurrent call returned this result.
+    /// The result of an equal concurrent call.
     Shared(CallResult),
 }
 

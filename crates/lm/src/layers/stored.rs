@@ -16,8 +16,8 @@ use super::single_flight::{Flight, SingleFlight};
 /// ([`refresh`](Self::refresh) makes the call again). A reply that was truncated, filtered, refused or empty is stored
 /// if the provider charged for it. Errors are not stored; the next run repeats those calls.
 ///
-/// Equal concurrent calls become one call; the others wait for its reply or error. If that call is dropped, one of the
-/// waiting calls is made instead.
+/// Of several equal concurrent calls, only one is made; the others wait for its reply or error. If that call is
+/// dropped, one of the waiting calls is made instead.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm, Store, Stored};
@@ -61,8 +61,8 @@ impl<L> Stored<L> {
         }
     }
 
-    /// Repeats calls whose replies were stored earlier, and replaces those replies. Within this run, a repeated call
-    /// gets its new reply.
+    /// Makes the model repeat calls whose replies were stored earlier, and replace those replies. Within this run, a
+    /// repeated call gets its new reply.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm, Store, Stored};

@@ -55,7 +55,7 @@ tokio::task_local! {
     static CURRENT: Option<Arc<Replay>>;
 }
 
-/// The calls of a scope, either recorded already or to be recorded.
+/// Replays or records the calls made within a scope.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -94,7 +94,7 @@ pub struct Replay {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Replaying,
-    /// Calls in the file are replayed.
+    /// Replays calls that are in the file, and records all others.
     RecordingNew,
     RecordingAll,
 }
@@ -112,7 +112,7 @@ struct State {
 /// How many characters of a message an error shows.
 const SHOWN: usize = 80;
 
-/// Returns `true` if the scope replays calls and records none. Models then need neither a key nor a store.
+/// Returns `true` if the scope only replays calls, without recording any. Models then need neither a key nor a store.
 pub fn is_replaying() -> bool {
     Replay::current().is_some_and(|replay| !replay.is_recording())
 }
@@ -122,7 +122,7 @@ pub fn in_scope<F: Future>(future: F) -> impl Future<Output = F::Output> + use<F
     CURRENT.scope(Replay::current(), future)
 }
 
-/// The numbers of distinct calls in a replay.
+/// Counts the distinct calls in a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Summary {
     /// The number of calls that were recorded.
@@ -135,11 +135,12 @@ pub struct Summary {
 }
 
 impl Replay {
-    /// Reads a file of recorded calls to replay. Any other call fails with [`LmErrorKind::NotRecorded`].
+    /// Reads a file of recorded calls to replay. A call that is not in the file fails with
+    /// [`LmErrorKind::NotRecorded`].
     ///
     /// # Errors
-    /// Returns [`ReplayError`] if the file is missing, cannot be read or has a different format version, or if a line
-    /// is damaged.
+    /// Returns [`ReplayError`] if the file is missing, cannot be read or has an unsupported format version, or if a
+    /// line is damaged.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ReplayError> {
         let path = path.as_ref();
         let stored = file::read(path)?.ok_or_else(|| {
@@ -155,7 +156,7 @@ impl Replay {
     /// are replayed; otherwise each call is made again. Equal calls are made once.
     ///
     /// # Errors
-    /// Returns [`ReplayError`] if the file exists but is not a replay, has a different format version or cannot be
+    /// Returns [`ReplayError`] if the file exists but is not a replay, has an unsupported format version or cannot be
     /// read, if another recording to the file is unfinished, or if `keep` is `true` and a line is damaged.
     pub fn recording(path: impl AsRef<Path>, keep: bool) -> Result<Self, ReplayError> {
         let path = path.as_ref();
@@ -187,8 +188,8 @@ impl Replay {
         }
     }
 
-    /// Runs a future within which models replay or record their calls. The replay does not cover tasks that the future
-    /// spawns; see [`in_scope`].
+    /// Runs a future, and replays or records its model calls. Does not cover tasks that the future spawns; see
+    /// [`in_scope`].
     pub fn scope<F: Future>(
         self: &Arc<Self>,
         future: F,
@@ -196,12 +197,12 @@ impl Replay {
         CURRENT.scope(Some(Arc::clone(self)), future)
     }
 
-    /// Like [`scope`](Self::scope), but for a function, such as one that blocks on a runtime.
+    /// Like [`scope`](Self::scope), but runs a function, such as one that blocks on a runtime.
     pub fn scope_sync<T>(self: &Arc<Self>, run: impl FnOnce() -> T) -> T {
         CURRENT.sync_scope(Some(Arc::clone(self)), run)
     }
 
-    /// Returns the replay of the scope.
+    /// Returns the current scope's replay, if there is one.
     pub fn current() -> Option<Arc<Self>> {
         CURRENT.try_with(Clone::clone).ok().flatten()
     }
@@ -216,8 +217,8 @@ impl Replay {
         lock(&self.state).missing.clone()
     }
 
-    /// Writes the file if calls are being recorded, and returns the numbers of calls. A crash leaves either the old
-    /// file or the complete new one.
+    /// Writes the file if calls are being recorded, and returns the call counts. A crash leaves either the old file or
+    /// the complete new one.
     ///
     /// # Errors
     /// Returns [`ReplayError`] if the file cannot be written.

@@ -23,16 +23,16 @@ use super::layers::SingleFlight;
 use super::private::{create_private_dir, lock};
 use super::{LmError, LmErrorKind};
 
-/// A store of paid results: replies of language models, outputs of programs, and evaluations of metrics with a cost.
+/// A store of paid results: language model replies, program outputs, and evaluations of metrics that have a cost.
 ///
-/// A record is written before its result is returned, and survives the death of the process; a power failure loses at
-/// most the last tenth of a second. A record's key is everything that its result depends on. For a reply, that is the
-/// model, the address, the request with its messages, schema and sampling parameters, the purpose (which names the
-/// judge and its version) and the draw ([`LanguageModel::effective_request`](super::LanguageModel::effective_request)).
-/// API keys are not part of it.
+/// A record is written before its result is returned, so it survives if the process dies. A power failure loses at most
+/// the last tenth of a second. A record's key is everything that its result depends on. For a reply, that is the model,
+/// the address, the request with its messages, schema and sampling parameters, the purpose (which names the judge and
+/// its version) and the draw ([`LanguageModel::effective_request`](super::LanguageModel::effective_request)). The key
+/// never contains API keys.
 ///
-/// Several processes can use one store at the same time. Only its user can read it, because prompts quote rows. The
-/// store grows until you [prune](Self::prune) it. Any SQLite client can read the file.
+/// Several processes can use one store at the same time. Only the user who created it can read it, because prompts
+/// quote rows. The store grows until you [prune](Self::prune) it. Any SQLite client can read the file.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm, Store, Stored};
@@ -79,7 +79,7 @@ struct Writer {
 static OPEN: LazyLock<Mutex<HashMap<PathBuf, Weak<Shared>>>> = LazyLock::new(Mutex::default);
 
 impl Store {
-    /// The name of the file in its folder.
+    /// The name of the store's file.
     #[doc(hidden)]
     pub const FILE: &str = "store.sqlite";
 
@@ -153,7 +153,8 @@ impl Store {
     /// Returns the folder that `DSRS_STORE` names, or the default folder if the variable is not set.
     ///
     /// # Errors
-    /// Returns [`LmErrorKind::NoStoreFolder`](super::LmErrorKind::NoStoreFolder) if there is no such folder.
+    /// Returns [`LmErrorKind::NoStoreFolder`](super::LmErrorKind::NoStoreFolder) if the variable is not set and there
+    /// is no default folder.
     #[doc(hidden)]
     pub fn chosen_dir() -> Result<PathBuf, LmError> {
         let variable = std::env::var_os("DSRS_STORE").filter(|value| !value.is_empty());

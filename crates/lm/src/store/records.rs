@@ -11,15 +11,15 @@ use crate::LmError;
 use crate::private::lock;
 use crate::record::{Hash, Record};
 
-/// The number and size of the records in a store.
+/// The number and size of a store's records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreInfo {
-    /// The number of replies of language models.
+    /// The number of language model replies.
     pub replies: u64,
-    /// The number of outputs of programs.
+    /// The number of program outputs.
     pub outputs: u64,
-    /// The number of evaluations of metrics.
+    /// The number of metric evaluations.
     pub evaluations: u64,
     /// The original cost of the records, in millisatoshis. Unknown costs count as 0.
     pub cost_msats: u64,
@@ -33,7 +33,7 @@ pub struct StoreInfo {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pruned {
-    /// The number of removed records.
+    /// The number of records removed.
     pub records: u64,
     /// The size of the database in bytes, before and after the removal.
     pub bytes: (u64, u64),
@@ -77,8 +77,8 @@ impl Store {
         self.read(|connection| connection.query_row(last, (), |row| row.get(0)))
     }
 
-    /// Returns an error if results cannot be stored, because paid results would be lost. If the last write failed, this
-    /// method tries a new write.
+    /// Returns an error if results cannot be stored, because paid results would then be lost. If the last write failed,
+    /// tries a new one.
     #[doc(hidden)]
     pub fn check_writable(&self) -> Result<(), LmError> {
         if !lock(&self.shared.writer).has_failed {
@@ -210,7 +210,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Returns [`LmErrorKind::Store`](crate::LmErrorKind::Store) if the file is damaged, with the first damage found.
+    /// Returns [`LmErrorKind::Store`](crate::LmErrorKind::Store) with the first damage found, if the file is damaged.
     pub fn check(&self) -> Result<(), LmError> {
         self.read(|connection| {
             let found: String =

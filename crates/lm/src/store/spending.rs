@@ -8,7 +8,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 use super::Store;
 use crate::LmError;
 
-/// The reserved part of a budget, with the number of its row.
+/// A reserved part of a budget, with its row number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[doc(hidden)]
 pub struct ReservedPart {
@@ -17,19 +17,20 @@ pub struct ReservedPart {
 }
 
 impl Store {
-    /// Returns what was spent or reserved from a budget, in millisatoshis.
+    /// Returns the amount spent or reserved from a budget, in millisatoshis.
     #[doc(hidden)]
     pub fn spent_msats(&self, budget: &str) -> Result<u64, LmError> {
         self.read(|connection| sum(connection, budget))
     }
 
-    /// Reserves an amount before a call. Returns the call's number once the record would survive the process.
+    /// Reserves an amount before a call. Returns the call's number once the record would survive the death of the
+    /// process.
     #[doc(hidden)]
     pub fn reserve_msats(&self, budget: &str, msats: u64) -> Result<i64, LmError> {
         self.write(|connection| insert(connection, budget, msats, None))
     }
 
-    /// Replaces the reserved amount by the cost of the call.
+    /// Replaces a call's reserved amount with its cost.
     #[doc(hidden)]
     pub fn settle_msats(&self, number: i64, msats: u64) -> Result<(), LmError> {
         self.write(|connection| {
@@ -41,7 +42,7 @@ impl Store {
         })
     }
 
-    /// Removes the calls of a budget whose run has ended.
+    /// Removes a budget's calls once its run has ended.
     #[doc(hidden)]
     pub fn forget_spending(&self, budget: &str) -> Result<(), LmError> {
         self.write(|connection| {
@@ -51,8 +52,8 @@ impl Store {
         })
     }
 
-    /// Reserves up to `wanted` from a budget that several processes share; 0 if all of it is spent. Returns `None` if
-    /// running processes may give back enough. A process that died has spent what it reserved.
+    /// Reserves up to `wanted` from a budget that several processes share, or 0 if all of it is spent. Returns `None`
+    /// if running processes may give back enough. Amounts that a dead process reserved count as spent.
     #[doc(hidden)]
     pub fn reserve_part(
         &self,

@@ -17,7 +17,7 @@ const MIN_RESAMPLES: usize = 200;
 pub struct AgreementBuilder(pub(super) Options);
 
 impl Agreement {
-    /// Compares ratings with labels: a metric's result for each row with the correct result. Ratings and labels may be
+    /// Compares each row's rating (a metric's result) with its label (the correct result). Ratings and labels can be
     /// `Option`s.
     ///
     /// # Errors
@@ -28,7 +28,7 @@ impl Agreement {
         Self::builder().of(pairs)
     }
 
-    /// Returns a builder, which lets you set a threshold, the passing labels or a scale.
+    /// Returns a builder for setting a threshold, the passing labels or a scale.
     pub fn builder() -> AgreementBuilder {
         AgreementBuilder::default()
     }
@@ -39,7 +39,8 @@ impl AgreementBuilder {
         /// Sets the threshold. A score at or above it passes, regardless of the metric's own verdict.
         pub fn threshold(threshold: f64) => 0.threshold = Some(threshold);
 
-        /// If `true`, a score passes if it is at or below the threshold. The default is `false`.
+        /// Sets whether lower scores are better. If `true`, a score passes at or below the threshold. The default is
+        /// `false`.
         pub fn lower_is_better(lower_is_better: bool) => 0.lower_is_better = lower_is_better;
 
         /// Sets the labels that mean a pass; all others mean a failure.

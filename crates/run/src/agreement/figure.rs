@@ -15,21 +15,21 @@ pub(super) const MIN_ROWS_FOR_INTERVAL: u64 = 10;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Figure {
-    /// The estimate, or `None` for the reason in `note`.
+    /// The estimate. If it is `None`, `note` says why.
     pub value: Option<f64>,
-    /// The 95% interval, or `None` for the reason in `note`.
+    /// The 95% interval. If it is `None`, `note` says why.
     pub ci95: Option<Interval>,
-    /// The number of rows that the figure is computed from.
+    /// The number of rows used to compute the figure.
     pub n: u64,
     /// The number of rows that count towards the share, if the figure is a share of rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub successes: Option<u64>,
-    /// The reason why the estimate or the interval is missing, or a limitation of the figure.
+    /// The reason the estimate or the interval is missing, or a limitation of the figure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<Note>,
 }
 
-/// A note on a figure, which explains why the estimate or its interval is missing, or states a limitation.
+/// Explains why a figure's estimate or interval is missing, or states a limitation.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Note(Cow<'static, str>);

@@ -34,7 +34,7 @@ pub struct LabelledRows {
     pub sample: LabelSample,
     /// The share of these rows that the metric passed.
     pub passed: Proportion,
-    /// The p-value of the hypothesis that the rows were chosen regardless of their verdict (Fisher's exact test,
+    /// The p-value of the hypothesis that the rows were chosen independently of their verdict (Fisher's exact test,
     /// two-sided); `None` if every row has a label. Below 0.01, the sample is [`ByVerdict`](LabelSample::ByVerdict).
     pub p_value: Option<f64>,
 }

@@ -31,7 +31,7 @@ pub enum Label {
     Missing,
     /// `true` if the row should pass.
     Bool(bool),
-    /// A number, on the scale of the scores or a different one.
+    /// A number, on the same scale as the scores or on another one.
     Number(f64),
     /// The name of a class.
     Class(String),

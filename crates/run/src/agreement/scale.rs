@@ -30,7 +30,7 @@ pub(super) enum PassingLabels {
     TrueOrOne,
     /// One of the [`VERDICT_WORDS`].
     Word(&'static str),
-    /// The labels of the option `positive`.
+    /// The labels listed in the option `positive`.
     Listed(Vec<String>),
 }
 

@@ -30,7 +30,7 @@ const MIN_ROWS_FOR_SPEARMAN: u64 = 3;
 ///   and 1, or word pairs such as `yes` and `no` or `pass` and `fail`, or if you list the passing labels with
 ///   [`positive`](super::AgreementBuilder::positive). The metric's verdicts are its own, unless you set a
 ///   [`threshold`](super::AgreementBuilder::threshold). Scores that are all 0 or 1 also count as verdicts.
-/// - Numbers on the same scale, such as `1` to `5`, are ordered classes if there are at most 20.
+/// - Numbers on the same scale, such as `1` to `5`, are compared as ordered classes if there are at most 20.
 /// - Named classes are compared with string labels. They are unordered unless you set a
 ///   [`scale`](super::AgreementBuilder::scale).
 /// - Otherwise, only the order of scores and labels is compared, with Spearman's correlation.
@@ -61,7 +61,7 @@ pub struct Agreement {
     pub without_label: u64,
     /// The number of rows without a score, whether labelled or not, by outcome.
     pub without_score: IndexMap<String, u64>,
-    /// The share of rows whose rating equals their label.
+    /// The share of rows whose rating equals the label.
     pub accuracy: Figure,
     /// Cohen's kappa. Its interval is asymptotic; see [`cohen_kappa`].
     pub kappa: Figure,
@@ -70,8 +70,7 @@ pub struct Agreement {
     /// Cohen's kappa with disagreements weighted by the square of their distance.
     pub kappa_quadratic: Figure,
     /// Spearman's rank correlation between scores and labels, with average ranks for ties. The interval is bootstrapped
-    /// (see [`Bootstrap::interval`]), because labels are mostly ties and no formula for the interval is valid with
-    /// ties.
+    /// (see [`Bootstrap::interval`]), because most labels are tied and no formula for the interval is valid with ties.
     pub spearman: Figure,
     /// The share of passes among the rows that should pass.
     pub sensitivity: Figure,
@@ -79,9 +78,9 @@ pub struct Agreement {
     pub specificity: Figure,
     /// The share of passes among all rows with a verdict.
     pub passed: Figure,
-    /// The estimated share of rows that should pass, among all rows with a verdict. [`post_stratified`] estimates this
-    /// share from the labels of rows that passed and of rows that failed. If you set
-    /// [`error_rates`](super::AgreementBuilder::error_rates), [`rogan_gladen`] estimates the share instead.
+    /// The estimated share of rows that should pass, among all rows with a verdict. By default, [`post_stratified`]
+    /// estimates it from the labels of passed and failed rows. If you set
+    /// [`error_rates`](super::AgreementBuilder::error_rates), [`rogan_gladen`] estimates it instead.
     pub corrected: Figure,
     /// The rows that have both a verdict and a label; `None` if the labels are not compared with verdicts.
     #[serde(skip_serializing_if = "Option::is_none")]

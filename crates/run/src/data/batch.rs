@@ -35,7 +35,7 @@ pub(super) enum BatchRows {
     Csv(CsvRows),
     #[cfg(feature = "parquet")]
     Columns(ColumnRows),
-    /// Gold rows without a prediction, each with `true` if its values are cells.
+    /// Gold rows without a prediction. The flag is `true` if the row's values are CSV cells.
     Gold(Vec<(Stored, bool)>),
 }
 

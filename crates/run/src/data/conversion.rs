@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::mapping::{Mapping, MappingError, Target};
 use crate::contract::{Fields, Side};
 
-/// A conversion for a field that is neither JSON nor in a form that metrics can read.
+/// A conversion for a field that metrics cannot read as is, such as a delimited list or a number with a decimal comma.
 ///
 /// ```
 /// use dsrs_metrics::data::{Conversion, DataReader, Format};
@@ -25,11 +25,11 @@ pub struct Conversion {
 }
 
 impl Conversion {
-    /// Creates a conversion that splits a string into a list, such as `gold.answer=|`. An empty string becomes an empty
-    /// list.
+    /// Creates a conversion that splits a string field into a list. For example, `gold.answer=|` splits the field
+    /// `gold.answer` at each `|`. An empty string becomes an empty list.
     ///
     /// # Errors
-    /// Returns a [`MappingError`] if the text does not have the form FIELD=SEPARATOR.
+    /// Returns a [`MappingError`] if `text` is not of the form FIELD=SEPARATOR.
     pub fn split(text: &str) -> Result<Self, MappingError> {
         let invalid = || {
             MappingError::new(format!(
@@ -46,7 +46,7 @@ impl Conversion {
     /// Creates a conversion that reads a field, such as `pred.score`, as a number with a decimal comma.
     ///
     /// # Errors
-    /// Returns a [`MappingError`] if `field` is not a valid field.
+    /// Returns a [`MappingError`] if `field` is not of the form `gold.FIELD` or `pred.FIELD`.
     pub fn decimal_comma(field: &str) -> Result<Self, MappingError> {
         Self::of(field, None)
     }

@@ -35,15 +35,14 @@ pub struct DataFile {
     pub name: String,
     /// The file's size in bytes when it was opened, or the number of bytes read if it grew or is a stream.
     pub bytes: u64,
-    /// The SHA-256 hash of the file's content, in hexadecimal. `None` if the file was not read to its end, or if the
-    /// run wrote no result file.
+    /// The SHA-256 hash of the file's content, in hexadecimal. `None` if the file was not read to its end. It can also
+    /// be `None` if the run wrote no result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-    /// The number of rows. `None` if the file was not read to its end, or if its rows were read from a different file
-    /// that was converted from it.
+    /// The number of rows. `None` if the file was not read to its end, or if the rows were read from a converted copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
-    /// The number of bytes by which the file grew while it was being read.
+    /// The number of bytes added to the file while it was being read.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub grew_by: u64,
 }

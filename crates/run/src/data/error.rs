@@ -39,11 +39,11 @@ pub enum DataErrorKind {
     Empty,
     /// The file ends in the middle of a row, for example because the program that wrote it was killed.
     CutOff,
-    /// A JSON file contains something other than an array.
+    /// A JSON file contains neither an array of rows nor any other supported layout.
     NotArray,
     /// A row or file exceeds a limit.
     TooLarge,
-    /// A row or file does not follow its format, or is not what this library expects.
+    /// A row or file violates its format or has unexpected content.
     Invalid,
 }
 
@@ -143,7 +143,7 @@ impl DataError {
         self.0.kind
     }
 
-    /// Returns the location of the row, or of its first line if it spans several lines. `None` if the error is about
+    /// Returns the location of the row, or of its first line if it spans several. Returns `None` if the error is about
     /// the whole file.
     pub fn origin(&self) -> Option<&Origin> {
         self.0.at.as_ref()

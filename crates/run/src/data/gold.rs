@@ -33,7 +33,7 @@ const AT_ONCE: usize = 256;
 /// How many bytes of the temporary file are read at once. A prediction in another order than its gold row skips most of them.
 const READ: usize = 1 << 10;
 
-/// The columns that join gold rows to predictions, written as in `gold.id=pred.instance_id`.
+/// The columns that join gold rows to predictions, written like `gold.id=pred.instance_id`.
 ///
 /// ```
 /// use dsrs_metrics::data::Join;
@@ -92,7 +92,7 @@ impl FromStr for Join {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Missing {
-    /// Counts the row as one whose program failed, with the failure score.
+    /// Counts the row as a program failure, with the failure score.
     #[default]
     Fail,
     /// Leaves the row out.

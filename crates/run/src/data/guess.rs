@@ -19,8 +19,8 @@ const ALIKE: [&str; 4] = [
 /// Last words of columns with ids.
 const IDS: &str = "id ids qid uid guid uuid";
 
-/// Returns suggested mappings for fields such as `gold.answer`, each ready to paste, and suggested mappings for the id.
-/// Fields without a similar column are left out.
+/// Suggests mappings for fields such as `gold.answer` and for the id, each ready to paste. Skips fields without a
+/// similar column.
 #[doc(hidden)]
 pub fn guess_mappings<'a>(
     fields: impl IntoIterator<Item = &'a str>,

@@ -47,13 +47,13 @@ pub(super) fn text_of<'b>(bytes: &'b [u8], at: &Origin) -> Result<&'b str, DataE
 
 /// What a JSON file that begins with an object has.
 pub(super) enum ObjectForm {
-    /// The object is a row, and others may follow.
+    /// The object is a row, and more rows may follow.
     Row,
-    /// Its values are rows, by id.
+    /// The object's values are rows, keyed by id.
     Rows,
     /// pandas' `split`.
     Split,
-    /// Something else, such as a list of rows with other facts.
+    /// Anything else, such as an object that holds a list of rows among other data.
     Other,
 }
 

@@ -7,13 +7,13 @@ use crate::contract::Side;
 
 /// Maps a field that a metric reads to the dotted path of its value in the row.
 ///
-/// Each segment of the path is a key or an index into a list: `messages.-1.content` or `messages[-1].content` is the
-/// content of the last message. Quote a key that contains dots, as in `meta."a.b".c`; without quotes, such a key is
-/// found only if it is the whole path. If the path leads into a string, the string is parsed as JSON or as a Python
-/// literal. If the row has no value at the path, the field is absent, even if the row has a field with the same name.
+/// Each path segment is a key or a list index: `messages.-1.content` and `messages[-1].content` both select the last
+/// message's content. Quote keys that contain dots, as in `meta."a.b".c`; an unquoted key with dots matches only if it
+/// is the whole path. If the path continues into a string, the string is parsed as JSON or as a Python literal. If the
+/// row has no value at the path, the field is absent, even if the row has a field with the same name.
 ///
-/// An id may span several columns, as in `id=task,language`. With `repeat=COLUMN`, rows with the same id are samples of
-/// one row, and the column has the number of each sample.
+/// An id can span several columns, as in `id=task,language`. If you map `repeat=COLUMN`, rows with the same id are
+/// samples of one row, and the column holds each sample's number.
 ///
 /// ```
 /// use dsrs_metrics::data::Mapping;
@@ -37,7 +37,7 @@ pub struct Mapping {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
     Id,
-    /// The number of a sample among the rows with its id.
+    /// The sample's number among rows with the same id.
     Repeat,
     Field(Side, String),
 }

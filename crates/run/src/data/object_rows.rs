@@ -24,15 +24,15 @@ use crate::json::unique_keys::Shape;
 pub struct ObjectRow {
     /// The row's id, or its number in the file if it has no id.
     pub id: String,
-    /// `true` if the row contains its id.
+    /// `true` if the row has an id of its own.
     pub has_id: bool,
     /// The location of the row.
     pub at: Origin,
     /// The keys of `scores`, in file order.
     pub score_names: Vec<String>,
-    /// `true` if all values in the format are strings.
+    /// `true` if the format stores every value as a string.
     pub textual: bool,
-    /// `true` if the format has columns, so a score spans several columns.
+    /// `true` if the format has columns, so each score spans several columns.
     pub is_flat: bool,
     /// `true` if the row is from a result file.
     pub(crate) is_result: bool,
@@ -91,7 +91,7 @@ impl ObjectRow {
         self.row.find(path)
     }
 
-    /// Returns the value of a mapping. If the mapping has several columns, their texts are joined with commas.
+    /// Returns the value that a mapping selects. If it selects several columns, their texts are joined with commas.
     #[doc(hidden)]
     pub fn mapped(&self, mapping: &Mapping) -> Option<Value> {
         self.row.value_of(mapping).map(|(value, _)| value)
@@ -110,14 +110,14 @@ impl ObjectRow {
         })
     }
 
-    /// Returns the hashes of the gold row and of the prediction. A hash is `None` if the row has neither the value nor
-    /// its hash.
+    /// Returns the hash of the gold row, then the hash of the prediction. A hash is `None` if the row has neither the
+    /// value nor its hash.
     #[doc(hidden)]
     pub fn hashes(&self) -> [Option<u64>; 2] {
         self.row.hashes()
     }
 
-    /// Returns the keys of the row except `id`, `gold` and `pred`.
+    /// Returns the row's keys, except `id`, `gold` and `pred`.
     #[doc(hidden)]
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.row.attributes.keys()
@@ -208,7 +208,7 @@ fn open<'f>(
     })
 }
 
-/// An iterator over the rows of one file, which ends after its first error.
+/// An iterator over the rows of one file. It ends after the first error.
 #[doc(hidden)]
 pub struct ObjectRows {
     file: RowFile,
@@ -232,7 +232,7 @@ impl ObjectRows {
         })
     }
 
-    /// Returns a note on how the file is read, or `None` if that is obvious.
+    /// Returns a note about how the file is read, or `None` if that is obvious.
     #[doc(hidden)]
     pub fn note(&self) -> Option<String> {
         self.file.record.noted()

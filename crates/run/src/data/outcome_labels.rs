@@ -16,18 +16,17 @@ use dsrs_metrics_values::outcome_coupled::{
 /// A row of training data and its labels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelledExample {
-    /// The row. If the file's row has `gold` or `pred`, the labels are attributes; otherwise, all seven labels are the
-    /// prediction.
+    /// The row. If the row in the file has `gold` or `pred`, the labels become attributes; otherwise, all seven labels
+    /// become the prediction.
     pub pair: Pair,
-    /// The labels. Labels that are missing from the row are computed.
+    /// The labels. `verification_delta` and `outcome_score` are computed from the others.
     pub labels: OutcomeCoupledLabels,
 }
 
-/// Reads all rows of a file of training data with outcome labels, one JSON object per line. The default
-/// [`OutcomeCoupledScorer`] computes `outcome_score`. To use other weights, or to read one row at a time, use
-/// [`load_jsonl`].
+/// Reads all rows from a JSON Lines file of training data with outcome labels. The default [`OutcomeCoupledScorer`]
+/// computes `outcome_score`. To use other weights, or to read one row at a time, use [`load_jsonl`].
 ///
-/// Inside a tokio runtime, the file is read on a blocking thread.
+/// Inside a Tokio runtime, the file is read on a blocking thread.
 ///
 /// ```
 /// use dsrs_metrics::outcome_coupled::load_jsonl_with_labels;
@@ -66,13 +65,13 @@ pub async fn load_jsonl_with_labels(
     }
 }
 
-/// Returns an iterator over the rows of a file of training data with outcome labels, one JSON object per line.
+/// Returns an iterator over the rows of a JSON Lines file of training data with outcome labels.
 ///
-/// Each row has the labels `step_utility`, `tests_before`, `tests_after`, `was_repeated` and `params_valid`.
-/// `verification_delta` and `outcome_score` are computed. If a row contains these two labels, they must agree with the
-/// other labels and the scorer. A row with `gold` or `pred` is read as usual. Any other row is split: the labels become
-/// the prediction, which `dsrs_metrics::metrics::OutcomeCoupled` can score, and all other fields except `id` become the
-/// gold row. The path `-` is standard input.
+/// Each row must have the labels `step_utility`, `tests_before`, `tests_after`, `was_repeated` and `params_valid`.
+/// `verification_delta` and `outcome_score` are computed. If a row already has either of them, its value must agree
+/// with the other labels and the scorer. A row with `gold` or `pred` is read as usual. Any other row is split: the
+/// labels become the prediction, which `dsrs_metrics::metrics::OutcomeCoupled` can score, and all other fields except
+/// `id` become the gold row. The path `-` is standard input.
 ///
 /// # Errors
 /// Returns a [`DataError`] if the file does not exist. The iterator ends with its first error, which names the file and

@@ -30,13 +30,13 @@ use crate::in_order::in_order;
 /// id is its number in the file, counted from 1 ([`Pair::is_positional`]). If you read several files, such an id is
 /// prefixed with the file name and a colon.
 ///
-/// You can also read a result file that contains gold rows and predictions. Each pair is then the row that was scored,
-/// with its attributes, and [`run`](Pair::run) has the program's latency, tokens and cost. Scores are not read.
+/// You can also read a result file that contains gold rows and predictions. Each pair then holds the scored row and its
+/// attributes, and [`run`](Pair::run) holds the program's latency, tokens and cost. Scores are not read.
 ///
-/// CSV cells are strings. A metric parses each cell as the type of its parameter. Numbers, lists and objects are
+/// CSV cells are strings, and a metric parses each cell as the type of its parameter. Numbers, lists and objects are
 /// written as in JSON; booleans are `true`, `True`, `TRUE`, `false`, `False` or `FALSE` (not `1` or `0`). A CSV file
-/// with the columns `id`, `NAME`, `NAME.outcome` and `NAME.cost_msats` is a result file. In result files, the
-/// apostrophe before a string that a spreadsheet would evaluate is removed. Other files are read unchanged.
+/// with the columns `id`, `NAME`, `NAME.outcome` and `NAME.cost_msats` is a result file. In result files, the reader
+/// strips the apostrophe that keeps a spreadsheet from evaluating a string. Other files are read unchanged.
 ///
 /// ```
 /// use dsrs_metrics::data::DataReader;
@@ -123,11 +123,11 @@ impl DataReader {
         self
     }
 
-    /// Sets a separate file of gold rows, which are joined to the predictions by id. The gold row is the value of
-    /// `gold` if a row of that file has this key, and the whole row otherwise.
+    /// Sets a separate file of gold rows to join to the predictions by id. If a row in that file has a `gold` key, the
+    /// key's value is the gold row; otherwise, the whole row is.
     ///
     /// A gold row without a prediction fails, unless you [skip it](Self::with_missing). A prediction without a gold row
-    /// is left out. [`EvaluationResult::notes`](crate::EvaluationResult::notes) reports how many there are of each.
+    /// is left out. [`EvaluationResult::notes`](crate::EvaluationResult::notes) reports both counts.
     ///
     /// The gold rows are copied to a temporary file, so each takes only 16 bytes of memory.
     ///
@@ -166,15 +166,15 @@ impl DataReader {
         self
     }
 
-    /// Adds a mapping, which reads a field's value from a different place in the row.
+    /// Adds a mapping that reads a field's value from elsewhere in the row.
     ///
-    /// Mappings read the row as it is in the file, so they don't see what other mappings set.
+    /// Mappings read the original row, so they don't see the values that other mappings set.
     pub fn with_mapping(mut self, mapping: Mapping) -> Self {
         self.mappings.push(mapping);
         self
     }
 
-    /// Adds a conversion of a field. Conversions are applied after the mappings.
+    /// Adds a field conversion. Conversions run after all mappings.
     pub fn with_conversion(mut self, conversion: Conversion) -> Self {
         self.conversions.push(conversion);
         self
@@ -188,8 +188,8 @@ impl DataReader {
         self
     }
 
-    /// Decodes only these fields of JSONL and Parquet rows, like the `score` command. Each field is given by its side,
-    /// its name, and `true` if the field is required.
+    /// Decodes only these fields of JSONL and Parquet rows, like the `score` command. Each field is a tuple of its
+    /// side, its name, and `true` if it is required.
     #[cfg(fuzzing)]
     #[doc(hidden)]
     pub fn with_selected_fields(
@@ -209,9 +209,9 @@ impl DataReader {
         self
     }
 
-    /// Returns the rows of the files in order. The path `-` is standard input, read as JSONL unless you set a different
-    /// format with [`with_format`](Self::with_format). Each file is opened only after the rows of the previous file
-    /// have been read.
+    /// Returns the rows of the files, in order. The path `-` is standard input, read as JSONL unless you set another
+    /// format with [`with_format`](Self::with_format). A file is opened only after the previous one has been read to
+    /// its end.
     ///
     /// The iterator ends after its first error. A file without rows is an error.
     ///
@@ -226,7 +226,7 @@ impl DataReader {
         Ok(self.pairs(files.collect::<Result<Vec<_>, _>>()?))
     }
 
-    /// Like [`read`](Self::read), but messages use separate file names.
+    /// Like [`read`](Self::read), but messages show each file's `name` instead of its path.
     ///
     /// # Errors
     /// Returns the same errors as [`read`](Self::read).
@@ -279,7 +279,7 @@ impl DataReader {
         }
     }
 
-    /// Returns the rows of a file, which can be any objects. The path `-` is standard input.
+    /// Returns the rows of a file, where a row can be any object. The path `-` is standard input.
     ///
     /// # Errors
     /// Returns the same errors as [`read`](Self::read).
@@ -300,7 +300,7 @@ impl DataReader {
     }
 }
 
-/// The pairs of one or more files, in order; returned by [`DataReader`].
+/// The pairs from one or more files, in order. Returned by [`DataReader`].
 pub struct Pairs {
     files: std::vec::IntoIter<RowSource>,
     current: Option<RowFile>,

@@ -23,7 +23,7 @@ use super::text::{JsonValues, TextLines, is_several_lines};
 #[cfg(feature = "parquet")]
 const STREAM_ROWS: u64 = 16;
 
-/// A file with the name to use for it in messages and outputs. A converted file has the name of the original.
+/// A file and the name to show for it in messages and outputs. A converted file keeps the name of the original.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct NamedFile<'a> {
@@ -55,7 +55,7 @@ pub(super) struct RowSource {
 }
 
 enum Content {
-    /// A file with this path.
+    /// The file at this path.
     File(PathBuf),
     StandardInput,
     Reader(Box<dyn BufRead + Send>),
@@ -360,7 +360,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The extensions of the formats in this build, for messages.
+    /// The file extensions that this build supports, for use in messages.
     #[doc(hidden)]
     pub const EXTENSIONS: &'static str = match (cfg!(feature = "csv"), cfg!(feature = "parquet")) {
         (_, true) => ".jsonl, .json, .csv or .parquet",
@@ -368,8 +368,8 @@ impl Format {
         (false, false) => ".jsonl or .json",
     };
 
-    /// Returns the files in a folder that have the extension of a row format, sorted by name. If the path is a file,
-    /// returns the file itself.
+    /// Returns the files in a folder that have a row format's extension, sorted by name. If the path is a file, returns
+    /// that file.
     #[doc(hidden)]
     pub fn files_in(path: &Path) -> io::Result<Vec<PathBuf>> {
         if !path.is_dir() {
@@ -395,9 +395,9 @@ impl Format {
             .find(|name| name[1..] == extension)
     }
 
-    /// Returns the format for a file's extension: `jsonl`, `jsonlines` or `ndjson`, `json`, `csv` or `tsv`, and with
-    /// the `parquet` feature also `parquet`. The extension may be followed by `.gz` with the `compressed` feature, and
-    /// by `.zst` with the `parquet` feature.
+    /// Returns the format for a file's extension: `jsonl`, `jsonlines`, `ndjson`, `json`, `csv`, `tsv` or, with the
+    /// `parquet` feature, `parquet`. The extension can be followed by `.gz` with the `compressed` feature, or by `.zst`
+    /// with the `parquet` feature.
     ///
     /// ```
     /// use dsrs_metrics::data::Format;

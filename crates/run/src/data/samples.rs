@@ -16,8 +16,8 @@ use crate::messages::escape;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Rows with several samples each; returned by [`Pairs::into_samples`]. In the files, rows with the same id are samples
-/// of one row. A row has either all of its predictions or none. All rows are held in memory.
+/// Rows with several samples each. Returned by [`Pairs::into_samples`]. Rows with the same id in the files are samples
+/// of one row. A gold row without a prediction has no samples. All rows are held in memory.
 #[derive(Debug)]
 pub struct Samples {
     pub(crate) rows: Vec<(Pair, Vec<Prediction>)>,
@@ -27,7 +27,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Returns the maximum number of samples of any row, to pass to
+    /// Returns the largest number of samples that any row has. Pass it to
     /// [`EvaluateBuilder::repeats`](crate::EvaluateBuilder::repeats).
     pub fn repeats(&self) -> u32 {
         self.repeats
@@ -35,8 +35,8 @@ impl Samples {
 }
 
 impl Pairs {
-    /// Reads all rows and groups rows with the same id, which are samples of one row. Set the column with the sample
-    /// numbers with the mapping `repeat=COLUMN`.
+    /// Reads all rows and groups those with the same id as samples of one row. Add the mapping `repeat=COLUMN` to name
+    /// the column that numbers the samples.
     ///
     /// ```
     /// use dsrs_metrics::data::{DataReader, Format};
@@ -58,8 +58,8 @@ impl Pairs {
     /// ```
     ///
     /// # Errors
-    /// Returns a [`DataError`] if a row cannot be read, lacks the column or has the same sample number as another row
-    /// with its id, or if the samples of a row have different gold rows.
+    /// Returns a [`DataError`] if a row cannot be read or has no sample number, if two rows with the same id have the
+    /// same sample number, or if the samples of a row have different gold rows.
     pub fn into_samples(self) -> Result<Samples, DataError> {
         let (files, pairing) = (self.data_files(), Arc::clone(self.pairing()));
         let mut rows: IndexMap<String, (Pair, Vec<Prediction>)> = IndexMap::new();
@@ -118,7 +118,7 @@ impl Pairs {
         })
     }
 
-    /// Decodes fields in the way that these metrics read them. Call this method before the first row is read.
+    /// Decodes fields the way these metrics read them. Call this method before you read the first row.
     #[doc(hidden)]
     pub fn for_metrics(self, metrics: &[Arc<dyn Metric>]) -> Self {
         self.with_read(metrics.iter().map(|metric| metric.spec()))

@@ -43,7 +43,7 @@ enum Kind {
     /// A line of JSON.
     #[default]
     Line,
-    /// A JSON value, possibly of several lines.
+    /// A JSON value, which can span several lines.
     Value,
     /// A line of plain text.
     Plain,
@@ -267,7 +267,7 @@ enum Form {
     Array,
     /// Rows one after another.
     Values,
-    /// An object whose values are rows, and whose keys are their ids.
+    /// An object that maps ids to rows.
     Entries,
     /// One object with all rows: [`SplitRows`].
     Split,

@@ -95,22 +95,23 @@ impl Condition {
         })
     }
 
-    /// Creates the condition `em.passed_at(3) >= 0.9`, a bound on a metric's pass@k. `None` is the first metric.
+    /// Creates the condition `em.passed_at(3) >= 0.9`, a bound on a metric's pass@k. `None` selects the first metric.
     pub const fn passed_at(metric: Option<&'static str>, k: u32, bound: f64) -> Self {
         Self(Kind::PassedAt { metric, k, bound })
     }
 
-    /// Creates the condition `failed <= 0.02`, the maximum share of rows in which the program or a metric failed.
+    /// Creates the condition `failed <= 0.02`, an upper bound on the share of rows on which the program or a metric
+    /// failed.
     pub const fn failed(bound: f64) -> Self {
         Self(Kind::Failed { bound })
     }
 
-    /// Creates the condition `abstained <= 0.1`, the maximum share of rows on which a metric abstained.
+    /// Creates the condition `abstained <= 0.1`, an upper bound on the share of rows on which a metric abstained.
     pub const fn abstained(bound: f64) -> Self {
         Self(Kind::Abstained { bound })
     }
 
-    /// Creates the condition `latency <= 2.0`, the maximum mean time of the program per row, in seconds.
+    /// Creates the condition `latency <= 2.0`, an upper bound on the program's mean time per row, in seconds.
     pub const fn latency(seconds: f64) -> Self {
         Self(Kind::Latency { seconds })
     }

@@ -402,10 +402,10 @@ impl Parts {
     }
 }
 
-/// Returns the verdict of each gate on a run, compared with an earlier run, and a sentence that explains it.
+/// Compares a run with an earlier one, and returns each gate's verdict and a sentence that explains it.
 ///
 /// # Errors
-/// Returns a message if a run kept no rows.
+/// Returns an error message if either run kept no rows.
 pub fn verdicts<G: Serialize, P: Serialize>(
     gates: &[(&'static str, Condition)],
     old: &EvaluationResult<G, P>,

@@ -34,12 +34,12 @@ impl Environment {
 /// When a new baseline is written, similar to insta's snapshots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Update {
-    /// Nothing is written.
+    /// Writes nothing.
     No,
-    /// A run whose outcomes differ from the baseline is written as pending, below the target folder. Calls that a
-    /// replay lacks are recorded only if `records` is set.
+    /// If a run's outcomes differ from the baseline, saves the run in the target folder until you accept it. Records
+    /// calls that a replay lacks only if `records` is set.
     New { records: bool },
-    /// The baseline is replaced, and all calls of a replay are recorded again.
+    /// Replaces the baseline, and records all calls of a replay again.
     Always,
 }
 

@@ -28,7 +28,7 @@ pub struct Source {
     pub name: &'static str,
     /// The path of the module.
     pub module: &'static str,
-    /// The path of the file with the attribute, as rustc reports it.
+    /// The path of the source file that contains the attribute, as rustc reports it.
     pub file: &'static str,
     /// The line number of the attribute.
     pub line: u32,
@@ -131,7 +131,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         self
     }
 
-    /// Sets the rows that the program is run on.
+    /// Sets the rows to run the program on.
     pub fn devset<Kind>(mut self, rows: impl DevsetRows<G, Kind>) -> Self {
         self.evaluate = self.evaluate.devset(rows);
         self
@@ -144,7 +144,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     }
 
     setters! {
-        /// Sets the seed that determines the sample of rows and the random numbers of tests.
+        /// Sets the seed for sampling rows and for the random numbers in tests.
         pub fn seed(seed: u64) => settings.seed = seed;
 
         /// Sets the maximum cost of language model calls, in millisatoshis.
@@ -162,7 +162,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         /// Makes the test fail if a gate is undecided.
         pub fn strict() => settings.is_strict = true;
 
-        /// Sets the path of the file of recorded calls, relative to the package.
+        /// Sets the path of the file that holds recorded calls, relative to the package.
         pub fn replay(path: &'static str) => settings.replay = Some(path);
 
         /// Ends the eval once its gates are decided. `alpha` is the maximum probability of a wrong verdict. With
@@ -186,7 +186,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         self
     }
 
-    /// Declares that the eval calls a language model, and sets the model's name if it has one.
+    /// Declares that the eval calls a language model, and optionally names the model.
     pub fn live(mut self, model: Option<&'static str>) -> Self {
         self.settings.is_live = true;
         self.settings.model = model;
@@ -211,8 +211,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         self
     }
 
-    /// Scores the predictions of the baseline again with this run's metrics, so gates compare scores from the same
-    /// code.
+    /// Scores the baseline's predictions again with this run's metrics, so gates compare scores from the same code.
     pub fn rescore(mut self) -> Self
     where
         G: Serialize + DeserializeOwned,
@@ -232,7 +231,8 @@ impl<P: Send + Sync + 'static> Eval<Example, P> {
         self
     }
 
-    /// Sets which fields of the rows the program receives. Set the rows first. Rows can omit the optional fields.
+    /// Sets which fields of a row the program receives. Call this method after you set the rows. Rows can omit the
+    /// optional fields.
     pub fn inputs(self, required: &[&'static str], optional: &[&'static str]) -> Self {
         let evaluate = match optional {
             [] => self.evaluate.inputs(required.iter().copied()),
@@ -268,10 +268,10 @@ impl<G, P> Eval<G, P> {
     }
 }
 
-/// Reads an input as the type of a parameter. `ty` is the type as written in the source, for messages.
+/// Reads an input as a parameter's type. `ty` is the type as written in the source, for use in messages.
 ///
 /// # Errors
-/// Returns a message if the row lacks the input, or if the input has a different type.
+/// Returns an error message if the row lacks the input, or if the input has another type.
 pub fn input<'r, W: ReadValue<'r>>(
     row: &'r Example,
     name: &'static str,
@@ -294,7 +294,7 @@ pub fn input<'r, W: ReadValue<'r>>(
 /// Deserializes all inputs into a single value.
 ///
 /// # Errors
-/// Returns a message if the inputs cannot be deserialized as the type.
+/// Returns an error message if the inputs cannot be deserialized as the type.
 pub fn inputs_as<T: DeserializeOwned>(row: Example) -> Result<T, String> {
     let inputs: serde_json::Map<String, Value> = row.data.into_iter().collect();
     let names = escape::names(inputs.keys().map(String::as_str));
@@ -302,7 +302,7 @@ pub fn inputs_as<T: DeserializeOwned>(row: Example) -> Result<T, String> {
         .map_err(|error| format!("cannot read the inputs {names}: {error}"))
 }
 
-/// Returns the output of a program.
+/// Converts the value that a program returned into its output.
 ///
 /// # Errors
 /// Returns the program's error.

@@ -54,7 +54,7 @@ impl Pending {
     /// Removes the pending baseline of an eval, if there is one.
     ///
     /// # Errors
-    /// Returns a message if the file cannot be removed.
+    /// Returns an error message if the file cannot be removed.
     pub fn remove(folder: &Path) -> Result<(), String> {
         let path = folder.join(FILE);
         match fs::remove_file(&path) {
@@ -65,11 +65,11 @@ impl Pending {
         }
     }
 
-    /// Returns all pending baselines in `folder`, the folder of all evals. Each comes with its own folder, and they are
-    /// sorted by package and name.
+    /// Returns all pending baselines in `folder`, which contains the folders of all evals. Each baseline comes with its
+    /// eval's folder. The baselines are sorted by package and name.
     ///
     /// # Errors
-    /// Returns a message if a file cannot be read.
+    /// Returns an error message if a file cannot be read.
     pub fn all(folder: &Path) -> Result<Vec<(PathBuf, Self)>, String> {
         let mut pending = Vec::new();
         let folders = |folder: &Path| {
@@ -104,10 +104,10 @@ impl Pending {
         Ok(pending)
     }
 
-    /// Returns the baseline to be replaced, or `None` if there is none.
+    /// Returns the baseline that this one replaces, or `None` if there is none.
     ///
     /// # Errors
-    /// Returns a message if the baseline has changed since the run or cannot be read.
+    /// Returns an error message if the baseline has changed since the run or cannot be read.
     pub fn replaced(&self) -> Result<Option<Baseline>, String> {
         let old = Baseline::read(&self.baseline, &self.eval)?;
         if old.as_ref().map(|old| &old.hash) == self.replaces.as_ref() {
@@ -123,7 +123,7 @@ impl Pending {
     /// Returns the new baseline.
     ///
     /// # Errors
-    /// Returns a message if the new baseline is damaged.
+    /// Returns an error message if the new baseline is damaged.
     pub fn accepted(&self) -> Result<Baseline, String> {
         Baseline::parse(&self.baseline, &self.content).map_err(|reason| {
             format!(
@@ -136,7 +136,7 @@ impl Pending {
     /// Replaces the baseline file with the new content.
     ///
     /// # Errors
-    /// Returns a message if the file cannot be written.
+    /// Returns an error message if the file cannot be written.
     pub fn accept(&self) -> Result<(), String> {
         if let Some(folder) = self.baseline.parent() {
             fs::create_dir_all(folder)

@@ -33,7 +33,7 @@ pub struct EvaluateError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EvaluateErrorKind {
-    /// A setting, a name or the declared inputs of the program are invalid.
+    /// A setting, a name or the program's declared inputs are invalid.
     Setting,
     /// A metric cannot score any row, for example because its model does not reply.
     NotReady,
@@ -113,7 +113,7 @@ impl EvaluateError {
         self.kind
     }
 
-    /// Returns the reason why a metric cannot read a row of a file, or `None` for any other error.
+    /// Returns the error of a metric that cannot read a row from a file, or `None` for any other error.
     #[doc(hidden)]
     pub fn unreadable_row(&self) -> Option<&MetricError> {
         self.unreadable.as_deref()

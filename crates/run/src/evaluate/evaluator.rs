@@ -13,7 +13,7 @@ use super::run;
 use super::summary::EvaluationResult;
 use crate::contract::{Example, Metric, MetricScore, Module, Prediction, Result};
 
-/// A [`Module`] that has its own metric to score its predictions.
+/// A [`Module`] with its own metric for scoring its predictions.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

@@ -191,7 +191,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     }
 
     /// Scores rows that already have predictions. The items are [`Pair`]s or `Result`s of pairs; the first error ends
-    /// the run. Rows are read lazily. If your iterator waits a long time for each row, such as on a slow pipe, it
+    /// the run. Rows are read lazily. An iterator that waits a long time for each row, for example on a slow pipe,
     /// blocks its thread. In that case, use [`score_stream`](Self::score_stream) instead.
     ///
     /// # Errors
@@ -206,8 +206,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     }
 
     /// Like [`score`](Self::score), but decodes rows in chunks on several threads. A chunk is a function that returns
-    /// rows, which the thread that takes the chunk calls. Let the iterator only read bytes, and let the function decode
-    /// them. Rows keep their order.
+    /// rows. The thread that takes the chunk calls this function. Your iterator should only read bytes, and the
+    /// function should decode them. Rows keep their order.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -244,7 +244,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         Box::pin(self.start(source, Predicted, self.render_scored()))
     }
 
-    /// Like [`score`](Self::score), for a stream of rows.
+    /// Like [`score`](Self::score), but takes a stream of rows.
     ///
     /// # Errors
     /// Returns an [`EvaluateError`] if the run has no result. A failed row is not an error.
@@ -303,7 +303,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         Box::pin(async move { self.build()?.run(program).await })
     }
 
-    /// Validates the setup and scores rows that already have predictions: [`build`](Self::build) and
+    /// Validates the setup and scores rows that already have predictions. This is [`build`](Self::build) followed by
     /// [`score`](Evaluate::score).
     ///
     /// # Errors
@@ -326,8 +326,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// - the devset is empty or cannot be read, or two of its rows have the same id
     /// - the concurrency or timeout is zero, or the failure score is out of range
     /// - two outputs have the same path
-    /// - a gate of [`when_decided`](StopSettings::when_decided) cannot be decided before all rows are evaluated
-    /// - a metric of [`truth`](EvaluateBuilder::truth) cannot judge a sample
+    /// - a gate passed to [`when_decided`](StopSettings::when_decided) cannot be decided before all rows are evaluated
+    /// - a metric added with [`truth`](EvaluateBuilder::truth) cannot judge a sample
     pub fn build(self) -> Result<Evaluate<G, P>, EvaluateError> {
         self.check()?;
         let plan = self.plan();

@@ -8,11 +8,11 @@ use super::row::RowResult;
 use super::summary::EvaluationResult;
 use crate::contract::{Example, Prediction, panic};
 
-/// Observes a run, like DSPy's callbacks. By default, every method does nothing.
+/// Observes a run, like DSPy's callbacks. By default, the callbacks do nothing.
 ///
 /// Workers call [`on_row`](Self::on_row) concurrently, in the order in which rows finish, so it should return quickly.
 /// If an observer panics, the run continues but doesn't call the observer again, and
-/// [`EvaluationResult::observer_error`] has the message.
+/// [`EvaluationResult::observer_error`] holds the message.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicUsize, Ordering};
@@ -93,8 +93,8 @@ pub struct RunStart<'a> {
     pub rows: Option<u64>,
     /// The maximum number of rows evaluated concurrently.
     pub concurrency: usize,
-    /// A record of what the run measures: its label, tags, repeats and metric identities. Values that are known only at
-    /// the end, such as the number of rows, are not set.
+    /// A record of what the run measures: its label, tags, repeats and metric identities. Values known only at the end,
+    /// such as the number of rows, are not set.
     pub manifest: &'a RunManifest,
 }
 

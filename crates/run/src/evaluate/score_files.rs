@@ -11,8 +11,8 @@ use crate::contract::{Example, Pair, Prediction};
 use crate::data::{FieldSelection, Pairing, Pairs, RawRow, Samples};
 
 impl Evaluate {
-    /// Scores the rows of files that already have predictions. The result is the same as with [`score`](Self::score),
-    /// but this method is faster: it decodes rows on several threads, and only the fields that the run reads.
+    /// Scores rows from files that already contain predictions. The result is the same as with [`score`](Self::score),
+    /// but this method is faster: it decodes rows on several threads, and decodes only the fields that the run reads.
     ///
     /// All fields are decoded if the rows are kept ([`keep_results`](super::EvaluateBuilder::keep_results), the
     /// default), written with the scores, passed to an observer that [reads](super::Observer::reads_rows) them, or kept
@@ -82,7 +82,7 @@ impl Evaluate {
         })
     }
 
-    /// Scores rows with several predictions each, which count as repeats of their row. Set
+    /// Scores rows with several predictions each. Every prediction counts as a repeat of its row. Set
     /// [`repeats`](super::EvaluateBuilder::repeats) to the number that [`Samples::repeats`] returns.
     ///
     /// # Errors

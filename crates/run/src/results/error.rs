@@ -6,8 +6,8 @@ use crate::data::{DataError, DataErrorKind};
 use crate::evaluate::manifest::ManifestError;
 use crate::messages::escape;
 
-/// The maximum number of metrics in a result file. Real runs have few metrics. Without a limit, every row would be
-/// compared with all names that earlier rows made up.
+/// The maximum number of metrics in a result file. Real runs have few metrics. Without a limit, each row would be
+/// checked against every metric name that earlier rows made up.
 #[doc(hidden)]
 pub const MAX_METRICS: usize = 1_000;
 
@@ -112,7 +112,7 @@ impl ResultsError {
         ))
     }
 
-    /// Creates the error for a run of unknown identity, if an identity is
+    /// Creates the error for a run whose identity is unknown but
     /// [required](crate::results::ComparisonBuilder::require_identity).
     #[doc(hidden)]
     pub fn unknown_identity(file: &str, reason: &str) -> Self {

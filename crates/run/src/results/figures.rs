@@ -11,7 +11,7 @@ use crate::evaluate::summary::{IntervalOptions, Place, Sample};
 use crate::stats::decimals::decimals;
 use crate::stats::{Interval, Proportion, Uncertainty};
 
-/// Rows by outcome.
+/// The number of rows with each outcome.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -64,8 +64,8 @@ pub(super) fn counted(score: &Score, failure_score: f64) -> Option<f64> {
 pub(super) enum Bounds {
     /// Declared by the metric; `None` means any number.
     Declared(Option<ScoreRange>),
-    /// Used if it contains all values: a named score has its metric's range, and a metric that declares none has [0,
-    /// 1].
+    /// Assumed, and used only if it contains all values. For a named score, this is its metric's range; for a metric
+    /// that declares none, it is [0, 1].
     Assumed(Option<ScoreRange>),
 }
 
@@ -226,19 +226,19 @@ pub(super) fn figures_of(
     (counts, Figures::of(kind, values, has_groups, bounds))
 }
 
-/// The score of a metric over all rows of a run, for the file formats of other programs.
+/// A metric's score over all rows of a run, for the file formats of other programs.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MetricFigures {
-    /// The kind of the scores: verdicts or numbers per row, or a single score of all rows.
+    /// The kind of the scores: verdicts or numbers per row, or a corpus score.
     pub kind: ScoreKind,
-    /// The mean, in which a failed row counts as the failure score, or the score of all rows for a corpus metric.
+    /// The mean, where a failed row counts as the failure score, or the corpus score for a corpus metric.
     pub score: Option<f64>,
     /// The standard error and 95% interval of the score.
     pub uncertainty: Uncertainty,
-    /// The method by which the interval is computed.
+    /// The method used to compute the interval.
     pub method: &'static str,
-    /// Rows by outcome.
+    /// The number of rows with each outcome.
     pub counts: Counts,
 }
 
@@ -284,7 +284,7 @@ impl fmt::Display for MetricFigures {
 }
 
 impl RunScores {
-    /// Returns the figures of a metric over all rows.
+    /// Returns a metric's figures over all rows.
     #[doc(hidden)]
     pub fn figures(&self, metric: &str) -> MetricFigures {
         let is_corpus = self.run.known(metric).is_counted;

@@ -41,8 +41,9 @@ pub struct Results {
 }
 
 impl Results {
-    /// Reads a result file. The extension selects JSONL, JSON or CSV. The path `-` is standard input, read as JSONL. In
-    /// CSV, the apostrophe before a string that a spreadsheet would evaluate is removed.
+    /// Reads a result file. The extension selects the format: JSONL, JSON, CSV or Parquet, if the format's feature is
+    /// enabled. The path `-` is standard input, read as JSONL. In CSV files, the apostrophe that keeps a spreadsheet
+    /// from evaluating a string is removed.
     ///
     /// # Errors
     /// Returns a [`ResultsError`] with the file and line if the file cannot be read, is not a result file, or does not
@@ -104,7 +105,7 @@ impl Results {
         Ok(all)
     }
 
-    /// Adds a named figure of a metric over all rows, to show in reports.
+    /// Adds a named figure for a metric over all rows, to show in reports.
     #[doc(hidden)]
     pub fn add_property(&mut self, metric: &str, name: &str, value: String) {
         let properties = self.properties.entry(metric.to_owned()).or_default();
@@ -133,23 +134,23 @@ impl Results {
         pub fn with_failure_score(score: f64) => run.failure_score = score;
     }
 
-    /// Returns the name of the run: the one you set, or the path of the file, or `evaluation` for results in memory.
+    /// Returns the name of the run: the name you set, the path of the file, or `evaluation` for results in memory.
     pub fn name(&self) -> &str {
         self.run.name()
     }
 
-    /// Returns the manifest of the run, which records what was measured, with which metrics, on which data. Returns
+    /// Returns the run's manifest, which records what was measured, with which metrics and on which data. Returns
     /// `None` if that is unknown; see [`unknown_identity`](Self::unknown_identity).
     pub fn manifest(&self) -> Option<&Manifest> {
         self.run.manifest()
     }
 
-    /// Returns the reason why the run's identity is unknown, such as `it has no manifest`, or `None` if it is known.
+    /// Returns why the run's identity is unknown, such as `it has no manifest`, or `None` if it is known.
     pub fn unknown_identity(&self) -> Option<&str> {
         self.run.unknown_identity()
     }
 
-    /// Returns the rows in the order of the file.
+    /// Returns the rows in file order.
     pub fn rows(&self) -> &[ResultRow] {
         &self.rows
     }
@@ -159,7 +160,7 @@ impl Results {
         self.index.find(id).map(|row| &self.rows[row])
     }
 
-    /// Returns the names of the metrics in the order of the file.
+    /// Returns the names of the metrics in file order.
     pub fn metrics(&self) -> impl ExactSizeIterator<Item = &str> {
         self.run.metrics()
     }
@@ -177,7 +178,7 @@ impl Results {
         self.run.failure_score
     }
 
-    /// Creates results from an evaluation in memory, in the same form as from a file with gold rows and predictions.
+    /// Creates results from an evaluation in memory, as if they were read from a file with gold rows and predictions.
     ///
     /// # Errors
     /// Returns a [`ResultsError`] if the evaluation kept no rows, or if two rows have the same id.
@@ -218,7 +219,7 @@ impl Results {
         }
     }
 
-    /// Creates results that have the figures of an evaluation but not its rows.
+    /// Creates results with an evaluation's figures but without its rows.
     #[cfg(feature = "junit")]
     #[doc(hidden)]
     pub fn figures_of<G, P>(result: &EvaluationResult<G, P>) -> Self {

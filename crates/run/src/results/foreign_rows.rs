@@ -13,13 +13,13 @@ use crate::evaluate::manifest::{RunCosts, RunDescription, RunManifest, StartedMa
 use crate::evaluate::report::{Format, Lines, ResultFiles, pair_line};
 use crate::evaluate::{EvaluateError, RowResult, reduced};
 
-/// A row that was scored by another program.
+/// A row scored by another program.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct ForeignRow {
     /// The row's id, unique within the file.
     pub id: String,
-    /// `true` if the id is the number of the row in the file.
+    /// `true` if the id is the row's number in the file.
     pub is_positional: bool,
     /// The gold row.
     pub gold: Value,
@@ -58,7 +58,7 @@ pub struct ForeignRun {
 }
 
 /// Writes a JSON Lines result file and its manifest. If a row has several evaluations, its score is the mean over them,
-/// in which a failed evaluation counts as 0.
+/// where a failed evaluation counts as 0.
 ///
 /// # Errors
 /// Returns an [`EvaluateError`] if either file cannot be written.

@@ -10,9 +10,9 @@ pub struct Annotation<'a> {
     pub kind: &'a str,
     /// The title of the annotation.
     pub title: &'a str,
-    /// The path of a file, relative to the repository, and a line number in this file.
+    /// The path of a file, relative to the repository, and a line number in that file.
     pub at: Option<(&'a str, u32)>,
-    /// The message, which may contain line breaks.
+    /// The message. It can contain line breaks.
     pub message: &'a str,
 }
 

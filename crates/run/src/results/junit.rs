@@ -38,12 +38,12 @@ impl Results {
     /// for the metric.
     ///
     /// A test case fails if its verdict is `false`, including verdicts from the metric's threshold. If the program or
-    /// metric failed, the case is an error, and if the row is gated, skipped or abstained, the case is skipped. A score
+    /// metric failed, the case is an error. If the row is gated, skipped or abstained, the case is skipped. A score
     /// without a verdict passes. A failed case shows the score's details, or its feedback if there are no details. If
-    /// the results are in memory, the suites have the properties `score`, `ci95_low` and `ci95_high` (the 95%
-    /// interval). The suite of a judge that scored offline has the property `judge` with the value `offline-lexical`. A
-    /// case's time is the latency that the program returned, and a suite's time is their sum. Characters that XML
-    /// cannot contain become U+FFFD.
+    /// the results are in memory, each suite has the properties `score`, `ci95_low` and `ci95_high` (the 95% interval).
+    /// If a judge scored offline, its suite has the property `judge` with the value `offline-lexical`. A case's time is
+    /// the latency that the program returned, and a suite's time is the sum over its cases. Characters that XML cannot
+    /// contain become U+FFFD.
     ///
     /// # Errors
     /// Returns an error from the writer. Writing to memory should never fail.

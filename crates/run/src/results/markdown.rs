@@ -34,7 +34,7 @@ pub fn markdown<G, P>(result: &EvaluationResult<G, P>) -> String {
     markdown_with_rows(result, &result.results)
 }
 
-/// Returns the headlines, and a table of the given rows that did not pass.
+/// Like [`markdown`], but takes the rows for the second table from `evaluated`.
 #[doc(hidden)]
 pub fn markdown_with_rows<G, P>(
     result: &EvaluationResult<G, P>,

@@ -282,7 +282,7 @@ fn object(value: Value, at: &Origin, field: &str) -> Result<Map<String, Value>, 
     }
 }
 
-/// Parses a CSV cell. An empty cell is null. Bools may be spelled as in Python and spreadsheets, and numbers, lists and
+/// Parses a CSV cell. An empty cell is null. Bools can be spelled as in Python and spreadsheets, and numbers, lists and
 /// objects are parsed as JSON. Anything else is a string, including a list with more values than a row allows.
 #[doc(hidden)]
 pub fn parse_cell(cell: &Value) -> Value {

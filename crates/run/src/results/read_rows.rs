@@ -39,8 +39,9 @@ fn check_is_no_manifest(file: &Path) -> Result<(), ResultsError> {
     }
 }
 
-/// Reads the rows of a file in order and calls a function with each row. The second argument of the function is `true`
-/// if the row contains its id; otherwise, the id is the row's number. Returns the manifest references in the rows.
+/// Reads the rows of a file in order and calls a function with each row. The function's second argument is `true` if
+/// the row has an id of its own; otherwise, the id is the row's number. Returns the manifest references found in the
+/// rows.
 #[doc(hidden)]
 pub fn read_rows<'f, E: From<ResultsError>>(
     file: impl Into<NamedFile<'f>>,
@@ -106,8 +107,8 @@ impl From<DataError> for Failure {
     }
 }
 
-/// Returns the manifest of a result file, or the reason why the file has none. `references` are the manifest references
-/// in the file's rows.
+/// Returns a result file's manifest, or why the file has none. `references` are the manifest references in the file's
+/// rows.
 #[doc(hidden)]
 pub fn read_manifest(
     file: &Path,
@@ -126,8 +127,8 @@ pub fn read_manifest(
     manifest::find(file, references, embedded)
 }
 
-/// Returns the manifest of a result file, or the reason why the file has none. Returns `None` if the file is not a
-/// result file. The search ends at the first row that cannot be read.
+/// Returns a result file's manifest, or why the file has none. Returns `None` if the file is not a result file. The
+/// search ends at the first row that cannot be read.
 ///
 /// # Errors
 /// Returns a [`ManifestError`] if the file does not match its manifest.

@@ -141,12 +141,12 @@ impl RunScores {
         pub fn with_failure_score(score: f64) => run.failure_score = score;
     }
 
-    /// Returns the names of the metrics in the order of the file.
+    /// Returns the names of the metrics in file order.
     pub fn metrics(&self) -> impl ExactSizeIterator<Item = &str> {
         self.run.metrics()
     }
 
-    /// Returns the manifest of the run, or `None` if the run has no known manifest.
+    /// Returns the run's manifest, or `None` if it is unknown.
     pub fn manifest(&self) -> Option<&Manifest> {
         self.run.manifest()
     }

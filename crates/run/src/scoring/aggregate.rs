@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::stats::exact_sum::ExactSum;
 
-/// A method to aggregate the scores of several rollouts of one example.
+/// A method for aggregating the scores of several rollouts of one example.
 ///
-/// Don't use it for the scores of different rows: the median of many passes and failures is always 0, 0.5 or 1.
+/// Don't use it to combine the scores of different rows: the median of many passes and failures is always 0, 0.5 or 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -46,8 +46,8 @@ fn suggested(percent: f64) -> String {
 }
 
 impl AggregationMethod {
-    /// Aggregates finite values. The result lies between the smallest and largest value. It is the same to the last bit
-    /// regardless of the order of the values.
+    /// Aggregates finite values. The result lies between the smallest and largest value, and is bit-for-bit the same
+    /// for any order of the values.
     ///
     /// ```
     /// use dsrs_metrics::scoring::AggregationMethod;

@@ -32,18 +32,18 @@ use crate::evaluate::{Evaluate, EvaluateBuilder, Gate, InputNames};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScoringConfig {
-    /// The minimum proxy mean, in [0, 1], for which the truth metrics are evaluated; the default is 0.5. If the
-    /// threshold is 0, every row with a proxy score passes the gate.
+    /// The proxy mean, in [0, 1], that a row must reach before its truth metrics are evaluated; the default is 0.5. If
+    /// the threshold is 0, every row with a proxy score passes the gate.
     pub threshold: f64,
     /// The number of rollouts per row; the default is 1. [`Scorer::run`] runs the program this many times on each
     /// example. If you pass predictions instead, rows with fewer predictions count as
     /// [`short`](super::ScoringSummary::short).
     pub num_rollouts: usize,
-    /// The method to aggregate the scores of a row's rollouts; the default is the median.
+    /// The method for aggregating the scores of a row's rollouts; the default is the median.
     pub aggregation: AggregationMethod,
     /// The maximum total cost of all calls, in millisatoshis; unlimited by default.
     pub budget_msats: Option<u64>,
-    /// The effect of a metric without a score on its row; by default, the row fails.
+    /// What happens to a row if a metric has no score for it; by default, the row fails.
     pub on_missing: OnMissing,
 }
 
@@ -125,12 +125,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
         }
     }
 
-    /// Changes the settings of the evaluation that [`Scorer::score_all`] and [`Scorer::run`] run, such as its store,
+    /// Changes the settings of the evaluation behind [`Scorer::score_all`] and [`Scorer::run`], such as its store,
     /// result files, observers, progress, timeout, groups, and handling of Ctrl-C. The scorer itself sets the metrics,
     /// repeats and concurrency, and keeps all results.
     ///
-    /// With a [store](crate::ModelSettings::store), a run pays for each outcome only once. What a killed run paid
-    /// counts towards the budget, including its calls in progress.
+    /// With a [store](crate::ModelSettings::store), a run pays for each outcome only once. The amount that a killed run
+    /// paid counts towards the budget, including its calls in progress.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -206,7 +206,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
         /// Sets [`ScoringConfig::on_missing`].
         pub fn on_missing(on_missing: OnMissing) => config.on_missing = on_missing;
 
-        /// Sets the whole configuration, which replaces all settings but not the metrics.
+        /// Replaces the whole [`ScoringConfig`] but keeps the metrics.
         pub fn config(config: ScoringConfig) => config = config;
     }
 

@@ -11,10 +11,11 @@ use crate::contract::Outcome;
 use crate::evaluate::Spending;
 
 impl RowScore {
-    /// Converts the row into a [`FinalScore`], which has the score as a number.
+    /// Converts the row into a [`FinalScore`], which holds the score as a number.
     ///
     /// # Errors
-    /// Returns [`ScorerError::NoScore`] with the row if the budget did not cover the row or if a metric failed.
+    /// Returns [`ScorerError::NoScore`], which contains the row, if a metric failed or if the budget did not cover the
+    /// row.
     pub fn into_score(self) -> Result<FinalScore, ScorerError> {
         match self.status {
             RowStatus::Scored { score } => Ok(FinalScore {

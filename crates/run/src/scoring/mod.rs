@@ -34,11 +34,10 @@ use crate::contract::declared::requirements;
 use crate::contract::{Example, Metric, Prediction};
 use crate::evaluate::{BudgetReport, Evaluate, Gate};
 
-/// Scores rows first with cheap proxy metrics, and then with expensive truth metrics only if the proxies reach a
-/// threshold.
+/// Scores rows with cheap proxy metrics first. Runs expensive truth metrics only if the proxies reach a threshold.
 ///
 /// 1. The proxies run on the row first: synchronous proxies as plain calls, the others concurrently. Each value is
-///    normalized to [0, 1], where 1 is best, by the metric's declared range and direction, so every metric needs a
+///    normalized to [0, 1], where 1 is best, using the metric's declared range and direction, so every metric needs a
 ///    range (a `bool` has one). The row's proxy score is the mean of these values.
 /// 2. If the proxy score reaches the threshold, the truth metrics run concurrently, and their mean is the row's score.
 ///    Otherwise, the truth metrics are [`Gated`](dsrs_metrics_core::Outcome::Gated) and cost nothing. A gated row
@@ -49,12 +48,13 @@ use crate::evaluate::{BudgetReport, Evaluate, Gate};
 /// A metric that fails, abstains or panics never counts as a pass; see [`OnMissing`].
 ///
 /// With a budget, the worst-case cost of a tier's calls is reserved before the first call, and each call is settled at
-/// its actual cost. A judge's worst case is the declared cost of one verdict for each model of its panel, plus the same
-/// amount for repairing invalid replies. A call of unknown cost is settled at the declared cost. A judge's declared
-/// cost must include any retries that are charged. All clones and calls share the budget, and no call is started that
-/// could exceed the budget. Rows that the budget does not cover are [`Skipped`](dsrs_metrics_core::Outcome::Skipped) as
-/// a whole, so no score is based on only some of the metrics. A metric must not wait for a scorer that contains it: the
-/// scorer may be waiting for the metric's reservation, so this could deadlock.
+/// its actual cost. A judge's worst case is the declared cost of one verdict from each model on its panel, plus the
+/// same amount for repairing invalid replies. If a call's cost is unknown, the call is settled at the declared cost. A
+/// judge's declared cost must include any retries that are charged. All clones and calls share the budget, and a call
+/// that could exceed it is never started. Rows that the budget does not cover are
+/// [`Skipped`](dsrs_metrics_core::Outcome::Skipped) as a whole, so no score is based on only some of the metrics. A
+/// metric must not wait for a scorer that contains it. This could deadlock, because the scorer may be waiting for the
+/// metric's reservation.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -120,8 +120,8 @@ impl Scorer {
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// Checks that the metrics' language models reply, by making one small call to each. This verifies the API key, the
     /// host and the model name. [`score_all`](Self::score_all) makes this check before its first row; call `probe`
-    /// yourself before you score rows one by one. The models' ledgers record the cost of these calls, but the calls are
-    /// not charged to the budget for metrics.
+    /// yourself before you score rows one by one. The models' ledgers record the cost of these calls, but the calls do
+    /// not count towards the metrics' budget.
     ///
     /// # Errors
     /// Returns [`ScorerError::Run`] if a model does not reply. The error names the metric and the setting to correct.
@@ -164,14 +164,14 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// ```
     ///
     /// # Errors
-    /// Returns [`ScorerError::NoScore`] with the row if a metric failed or if the budget does not cover the row. A row
-    /// that the proxies rejected is not an error and has the value 0; see [`FinalScore`].
+    /// Returns [`ScorerError::NoScore`], which contains the row, if a metric failed or if the budget does not cover the
+    /// row. A row that the proxies rejected is not an error and has the value 0; see [`FinalScore`].
     pub async fn score(&self, gold: &G, pred: &P) -> Result<FinalScore, ScorerError> {
         self.score_row(gold, pred).await.into_score()
     }
 
-    /// Like [`score`](Self::score), but a row without a score is not an error. The row's [status](RowScore::status) has
-    /// the reason.
+    /// Like [`score`](Self::score), but a row without a score is not an error. The row's [status](RowScore::status)
+    /// says why it has none.
     pub async fn score_row(&self, gold: &G, pred: &P) -> RowScore {
         RowScore {
             expected: 1,
@@ -197,7 +197,7 @@ impl<G, P> Scorer<G, P> {
         &self.inner.config
     }
 
-    /// Returns the state of the budget, which all clones share.
+    /// Returns the state of the budget. All clones share it.
     pub fn budget(&self) -> BudgetReport {
         self.inner.gate.budget()
     }

@@ -13,55 +13,55 @@ use crate::evaluate::Spending;
 pub struct Rollout {
     /// The status of the rollout: scored, gated, skipped or failed.
     pub status: RowStatus,
-    /// `true` if the rollout passed the gate, or if there is no gate. A rollout that passed may still have no score.
+    /// `true` if the rollout passed the gate, or if there is no gate. A rollout that passed can still have no score.
     pub passed: bool,
-    /// The mean of the proxy scores, in [0, 1]; `None` if there are no proxies, or if a proxy has no score.
+    /// The mean proxy score, in [0, 1]. `None` if there are no proxies, or if a proxy has no score.
     pub proxy: Option<f64>,
     /// The outcome of each metric, in the order of [`MetricSet::all`](super::MetricSet::all). Truth metrics that were
-    /// not evaluated have the outcome `Gated`, with the proxies that failed or are below the threshold.
+    /// not evaluated have the outcome `Gated`, which names the proxies that failed or scored below the threshold.
     pub outcomes: Vec<Outcome>,
 }
 
-/// The score of a row, with its rollouts and cost.
+/// A row's score, rollouts and cost.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 #[non_exhaustive]
 pub struct RowScore {
-    /// The status of the row, based on all its rollouts.
+    /// The row's status, based on all its rollouts.
     pub status: RowStatus,
-    /// The rollouts of the row, in input order.
+    /// The row's rollouts, in input order.
     pub rollouts: Vec<Rollout>,
     /// The configured number of rollouts.
     pub expected: usize,
-    /// The number of calls for the row, and their cost.
+    /// The number and cost of the calls made for the row.
     pub spending: Spending,
 }
 
-/// The score of a row as a number. Returned by [`Scorer::score`](super::Scorer::score).
+/// A row's score as a number, returned by [`Scorer::score`](super::Scorer::score).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FinalScore {
-    /// The score in [0, 1]. A row that the proxies rejected has the value 0, as in every mean, and not its proxy mean,
-    /// which could exceed the score of a row that passed. The proxy mean is in [`status`](RowScore::status), and
-    /// [`rank`](RowScore::rank) orders rejected rows by their proxy means.
+    /// The score, in [0, 1]. If the proxies rejected the row, this is 0 rather than the proxy mean, which could exceed
+    /// the score of a row that passed. The proxy mean is in [`status`](RowScore::status), and [`rank`](RowScore::rank)
+    /// uses it to order rejected rows.
     pub value: f64,
     /// The row: its status, the outcome of each metric, and the cost.
     pub row: RowScore,
 }
 
 impl RowScore {
-    /// Returns the score, in [0, 1], if the row passed the gate. Returns `None` if the row was gated or skipped, or if
-    /// a metric failed; [`status`](Self::status) tells you which.
+    /// Returns the score, in [0, 1], or `None` if the row was gated, skipped or failed; [`status`](Self::status) tells
+    /// you which.
     pub fn score(&self) -> Option<f64> {
         self.status.score()
     }
 
-    /// Returns the rank of the row. A gated row ranks below every row that passed.
+    /// Returns the rank of the row. A gated row ranks below every row that has a score.
     pub fn rank(&self) -> Rank {
         self.status.rank()
     }
 
-    /// Returns `true` if there are fewer rollouts than configured.
+    /// Returns `true` if the row has fewer rollouts than configured.
     pub fn is_short(&self) -> bool {
         self.rollouts.len() < self.expected
     }
@@ -91,7 +91,8 @@ impl RowScore {
         self.count(|status| matches!(status, RowStatus::Gated { .. }))
     }
 
-    /// Returns the number of rollouts without a score because the program or a metric failed, or a metric abstained.
+    /// Returns the number of rollouts that have no score because the program or a metric failed, or because a metric
+    /// abstained.
     pub fn failed(&self) -> usize {
         self.count(|status| matches!(status, RowStatus::Failed { .. }))
     }
@@ -121,12 +122,12 @@ pub enum RowStatus {
         /// The names of the proxies below the threshold, or `proxies`.
         by: String,
     },
-    /// The budget did not cover the calls of the row.
+    /// The budget did not cover the row's calls.
     Skipped {
         /// The budget, in millisatoshis.
         budget: u64,
     },
-    /// The program or a metric failed, or a metric abstained, so the row has no score.
+    /// The row has no score because the program or a metric failed, or because a metric abstained.
     Failed {
         /// A message that says what failed and why.
         reason: String,
@@ -134,7 +135,7 @@ pub enum RowStatus {
 }
 
 impl RowStatus {
-    /// Returns the score, or `None` unless the status is [`Scored`](Self::Scored).
+    /// Returns the score if the status is [`Scored`](Self::Scored), and `None` otherwise.
     pub fn score(&self) -> Option<f64> {
         match self {
             Self::Scored { score } => Some(*score),
@@ -142,7 +143,7 @@ impl RowStatus {
         }
     }
 
-    /// Returns the rank, by which rows can be ordered.
+    /// Returns a rank to sort rows by.
     pub fn rank(&self) -> Rank {
         match self {
             Self::Scored { score } => Rank::new(Class::Scored, *score),
@@ -166,8 +167,8 @@ impl fmt::Display for RowStatus {
     }
 }
 
-/// The rank of a row in a total order, worst first: rows without a score, then gated rows by proxy mean, then scored
-/// rows by score. A gated row therefore ranks below every row that passed.
+/// A row's place in a total order, worst first: rows without a score, then gated rows by proxy mean, then scored rows
+/// by score.
 ///
 /// ```
 /// use dsrs_metrics::scoring::RowStatus;

@@ -17,7 +17,7 @@ use crate::evaluate::{
 };
 use crate::messages::escape;
 
-/// A row to score: an example and a program's predictions for this example.
+/// A row to score: an example and a program's predictions for it.
 ///
 /// A [`Pair`] converts into a row with a single rollout.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,17 +54,16 @@ pub struct ScoringResult {
     pub summary: ScoringSummary,
     /// The rows in input order.
     pub rows: Vec<RowScore>,
-    /// The summary of each metric over the rows, proxies first, with the same intervals as in
-    /// [`Evaluate`](crate::Evaluate).
+    /// The summary of each metric, proxies first. Intervals are computed as in [`Evaluate`](crate::Evaluate).
     pub metrics: Vec<MetricSummary>,
     /// The manifest of the run. Set the program's label and tags with
     /// [`ScorerBuilder::evaluate`](crate::ScorerBuilder::evaluate).
     pub manifest: Box<Manifest>,
-    /// The reason why the run ended, such as that all rows were scored.
+    /// Why the run ended, for example because all rows were scored.
     pub ending: Ending,
-    /// Counts of the results taken from the store, if the run has a store.
+    /// How many results were taken from the store and how many were paid for, if the run has a store.
     pub store: Option<StoreUse>,
-    /// The message of the first observer that panicked, if any.
+    /// The panic message of the first observer that panicked, if any.
     pub observer_error: Option<String>,
 }
 
@@ -93,11 +92,11 @@ impl fmt::Debug for ScoringResult {
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
-    /// Scores rows on all threads of the runtime, at most `concurrency` rows at once. Rows are read lazily. Dropping
-    /// the future cancels the calls in progress and releases their reservations.
+    /// Scores rows on all the runtime's threads, up to `concurrency` rows at a time. Rows are read lazily. Dropping the
+    /// future cancels the calls in progress and releases their reservations.
     ///
-    /// Without a budget, the same rows give the same result at any concurrency. With a budget, the rows that are
-    /// covered depend on the cost of calls and the order in which they finish.
+    /// Without a budget, the same rows give the same result at any concurrency. If there is a budget, the cost of each
+    /// call and the order in which calls finish determine which rows it covers.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -125,8 +124,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     ///
     /// # Errors
     /// Returns an error if there are no rows, if the concurrency is 0, if a language model does not
-    /// [reply](Self::probe), if the iterator over the rows panics, or if there is no tokio runtime. A row without a
-    /// score is not an error.
+    /// [reply](Self::probe), if the row iterator panics, or if there is no tokio runtime. A row without a score is not
+    /// an error.
     pub async fn score_all<R: Into<Rollouts<G, P>> + 'static>(
         &self,
         rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,

@@ -8,10 +8,11 @@ use derive_where::derive_where;
 use super::error::ScorerError;
 use crate::contract::{Example, Metric, MetricTier, Prediction};
 
-/// A metric that scorers, their clones and workers share.
+/// A metric that scorers share with their clones and workers.
 pub type BoxedMetric<G = Example, P = Prediction> = Arc<dyn Metric<G, P>>;
 
-/// A set of metrics by tier: proxies, which run first, and truth metrics, which run on rows whose proxies pass.
+/// A set of metrics in two tiers: proxies, which run first, and truth metrics, which run only on rows whose proxies
+/// pass.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -46,17 +47,17 @@ impl<G: Sync, P: Sync> MetricSet<G, P> {
         self.insert(Arc::new(metric));
     }
 
-    /// Returns the proxy metrics, in the order in which they were added.
+    /// Returns the proxy metrics, in the order they were added.
     pub fn proxy(&self) -> &[BoxedMetric<G, P>] {
         &self.proxy
     }
 
-    /// Returns the truth metrics, in the order in which they were added.
+    /// Returns the truth metrics, in the order they were added.
     pub fn truth(&self) -> &[BoxedMetric<G, P>] {
         &self.truth
     }
 
-    /// Returns all metrics in the order in which they run: proxies first.
+    /// Iterates over all metrics in the order they run, proxies first.
     pub fn all(&self) -> impl Iterator<Item = &BoxedMetric<G, P>> {
         self.proxy.iter().chain(&self.truth)
     }

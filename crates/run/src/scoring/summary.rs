@@ -12,23 +12,23 @@ use crate::evaluate::Spending;
 use crate::stats::decimals::decimals;
 use crate::stats::{Moments, Uncertainty};
 
-/// The summary of all rows of a run.
+/// A summary of all rows in a run.
 ///
-/// Every row is counted in exactly one of `scored`, `gated`, `skipped` and `failed`.
+/// Each row counts towards exactly one of `scored`, `gated`, `skipped` and `failed`.
 ///
 /// | number | sum | divided by |
 /// | --- | --- | --- |
 /// | `mean_scored` | scores of scored rows | `scored` |
 /// | `mean` | the same, and 0 for each gated or failed row | `scored + gated + failed` |
 ///
-/// Skipped rows are in neither mean, but are counted in the headline. Sums are exact, so the result does not depend on
-/// the order in which rows finish.
+/// Both means exclude skipped rows, but the headline counts them. Sums are exact, so the order in which rows finish
+/// does not affect the result.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ScoringSummary {
     /// The number of rows.
     pub rows: u64,
-    /// The number of rows in which at least one rollout passed the gate. If there is no gate, all rollouts pass.
+    /// The number of rows with at least one rollout that passed the gate. If there is no gate, all rollouts pass.
     pub passed: u64,
     /// The number of rows with a score.
     pub scored: u64,
@@ -36,7 +36,7 @@ pub struct ScoringSummary {
     pub gated: u64,
     /// The number of rows that the budget did not cover.
     pub skipped: u64,
-    /// The number of rows without a score because the program or a metric failed, or a metric abstained.
+    /// The number of rows that have no score because the program or a metric failed, or because a metric abstained.
     pub failed: u64,
     /// The number of rows with fewer rollouts than configured.
     pub short: u64,
@@ -48,18 +48,18 @@ pub struct ScoringSummary {
     pub rollouts: u64,
     /// The number of rollouts that the proxies rejected.
     pub rollouts_gated: u64,
-    /// The number of rollouts without a score because the program or a metric failed, or a metric abstained.
+    /// The number of rollouts that have no score because the program or a metric failed, or because a metric abstained.
     pub rollouts_failed: u64,
-    /// The mean score, in [0, 1], in which gated and failed rows count as 0. `None` if no row was scored or gated.
+    /// The mean score, in [0, 1], counting gated and failed rows as 0. `None` if no row was scored or gated.
     pub mean: Option<f64>,
     /// The standard error and 95% Student's t interval of [`mean`](Self::mean), within [0, 1].
     #[serde(flatten)]
     pub uncertainty: Uncertainty,
-    /// The mean over the rows with a score, in [0, 1].
+    /// The mean score of the rows that have one, in [0, 1].
     pub mean_scored: Option<f64>,
-    /// The scorer's budget in millisatoshis, which other runs and clones share.
+    /// The scorer's budget in millisatoshis, shared with its clones and other runs.
     pub budget: Option<u64>,
-    /// The number of calls for these rows, and their cost.
+    /// The number and cost of the calls made for these rows.
     #[serde(flatten)]
     pub spending: Spending,
 }

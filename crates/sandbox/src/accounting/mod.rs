@@ -16,10 +16,10 @@ use super::{Limits, SandboxError, process_tree};
 use cgroup::Cgroup;
 use tasks::Tasks;
 
-/// How the memory of a sandboxed command is accounted and limited.
+/// How a sandboxed command's memory is measured and limited.
 ///
-/// [`Bubblewrap`](crate::Bubblewrap) uses the first mechanism that this system supports. The command line's JSON uses
-/// the same names.
+/// [`Bubblewrap`](crate::Bubblewrap) uses the first mechanism that this system supports. The command line's JSON output
+/// uses the same names.
 ///
 /// ```
 /// use dsrs_metrics::sandbox::Accounting;
@@ -39,13 +39,14 @@ pub enum Accounting {
     /// extended attribute `user.delegate` (systemd: `Delegate=yes`). `systemd-run --user --scope dsrs-metrics ..`
     /// provides such a parent.
     CgroupV2,
-    /// The total over all processes and threads, read from `/proc` every 20 ms. It consists of anonymous memory, page
-    /// tables, swap, the files in the work directory, `/tmp` and `/dev/shm`, and the most that sockets can buffer.
+    /// The sandbox reads memory use from `/proc` every 20 ms and adds it up over all processes and threads. The total
+    /// consists of anonymous memory, page tables, swap, the files in the work directory, `/tmp` and `/dev/shm`, and the
+    /// maximum that sockets can buffer.
     ///
-    /// Memory that `/proc` does not show is refused: `memfd_create`, `vmsplice` and shared anonymous mappings fail with
-    /// `EPERM`, `/dev/zero` cannot be mapped, and socket buffers keep their default sizes. Objects that the kernel
-    /// limits per user (pipes, `epoll` and `inotify` watches, file locks) are not counted. In the 20 ms between two
-    /// checks, a command can exceed the limit by as much as it can write in that time.
+    /// The sandbox refuses memory that `/proc` does not show: `memfd_create`, `vmsplice` and shared anonymous mappings
+    /// fail with `EPERM`, `/dev/zero` cannot be mapped, and socket buffers keep their default sizes. Objects that the
+    /// kernel limits per user (pipes, `epoll` and `inotify` watches, file locks) are not counted. In the 20 ms between
+    /// two checks, a command can exceed the limit by as much as it can write in that time.
     PerTask,
 }
 
@@ -59,7 +60,7 @@ impl Accounting {
 
     /// Returns the mechanisms that sandboxed commands have used in this process so far.
     ///
-    /// Returns more than one only if providers were configured differently.
+    /// The list has more than one entry only if providers were configured differently.
     pub fn used() -> Vec<Self> {
         let used = USED.load(Ordering::Relaxed);
         let is_used = |it: &Self| used & (1 << *it as u8) != 0;
@@ -82,7 +83,7 @@ impl fmt::Display for Accounting {
 /// A mechanism that is available on this system.
 #[derive(Debug, Clone)]
 pub(super) enum Mechanism {
-    /// The cgroup below which every sandbox gets its own.
+    /// The parent cgroup. Each sandbox gets its own cgroup below it.
     Cgroup(PathBuf),
     PerTask,
 }
@@ -140,7 +141,7 @@ impl Mechanism {
 pub(super) enum Meter {
     Cgroup(Cgroup),
     PerTask(Tasks),
-    /// Resident memory of the processes, which may be incomplete.
+    /// The processes' resident memory. The figure can be incomplete.
     Resident,
 }
 

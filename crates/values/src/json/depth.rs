@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// The maximum depth of nested lists and objects. `serde_json` refuses to parse anything deeper, so only a value built
+/// The maximum nesting depth of lists and objects. `serde_json` refuses to parse anything deeper, so only a value built
 /// in memory can exceed this depth.
 pub const MAX_DEPTH: usize = 128;
 
@@ -13,7 +13,7 @@ pub struct TooDeep;
 
 crate::debug_as_display!(TooDeep);
 
-/// Returns `true` if the value is nested deeper than [`MAX_DEPTH`]. Checks without recursion.
+/// Returns `true` if the value is nested deeper than [`MAX_DEPTH`]. The check does not recurse.
 pub fn is_too_deep(value: &Value) -> bool {
     let mut rest = Vec::new();
     push_nested(value, 0, &mut rest);

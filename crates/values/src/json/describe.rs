@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Describes an unexpected value with its article: `the string "Paris"`, `a list`.
+/// Describes an unexpected value, including an article: `the string "Paris"`, `a list`.
 pub fn found(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),

@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-/// Returns `true` if two JSON values are equal, ignoring the order of keys and the notation of numbers.
+/// Returns `true` if two JSON values are equal, ignoring the order of keys and how numbers are written.
 ///
 /// Numbers are compared exactly: 1 equals 1.0, and 9007199254740993 does not equal
 /// 9007199254740992.0. Strings are compared without normalization.
@@ -60,7 +60,7 @@ pub fn whole(number: &Number) -> Option<i128> {
     let number = number.as_f64()?;
     (number.fract() == 0.0 && number.abs() < 1e38).then_some(number as i128)
 }
-/// Returns the value with its keys sorted. Whether they already are depends on the enabled features of `serde_json`.
+/// Returns the value with its keys sorted. `serde_json` itself sorts keys only if certain features are disabled.
 pub fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {

@@ -8,7 +8,7 @@ use super::unique_keys::UniqueKeys;
 /// How arrays begin when numpy and pandas print them.
 const ARRAYS: [&str; 4] = ["array([", "[array([", "[list([", "[np."];
 
-/// Returns `true` if the cell begins like a list, an object or an array.
+/// Returns `true` if the cell begins like a list, an object or a numpy array.
 pub fn may_be_literal(cell: &str) -> bool {
     let cell = cell.trim_start();
     cell.starts_with(['[', '{']) || cell.starts_with(ARRAYS[0])

@@ -63,7 +63,7 @@ fn number_length(bytes: &[u8]) -> usize {
 /// The numbers that Python writes and JSON does not have.
 const CONSTANTS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
-/// Replaces `NaN`, `Infinity` and `-Infinity` outside of strings with the three given texts, in this order.
+/// Replaces `NaN`, `Infinity` and `-Infinity` outside of strings with the three texts in `with`, in that order.
 pub fn replace_constants<'t>(text: &'t str, with: [&str; 3]) -> Cow<'t, str> {
     if !text.contains("NaN") && !text.contains("Infinity") {
         return text.into();
@@ -88,7 +88,7 @@ pub fn replace_constants<'t>(text: &'t str, with: [&str; 3]) -> Cow<'t, str> {
     replaced.into()
 }
 
-/// Returns `true` if the text is the name of a number that JSON cannot represent, such as `nan`, `-inf` or `Infinity`.
+/// Returns `true` if the text names a number that JSON cannot represent, such as `nan`, `-inf` or `Infinity`.
 pub fn is_not_finite(text: &str) -> bool {
     let name = text.trim().trim_start_matches(['-', '+']);
     ["nan", "inf", "infinity"]
@@ -96,7 +96,7 @@ pub fn is_not_finite(text: &str) -> bool {
         .any(|other| name.eq_ignore_ascii_case(other))
 }
 
-/// Returns the first number in valid JSON text that `serde_json` reads as a different number, and the reason.
+/// Returns the first number in valid JSON text that `serde_json` reads as a different number, together with the reason.
 pub fn inexact_number(text: &str) -> Option<(&str, &'static str)> {
     numbers(text).find_map(|number| match number.text {
         text if is_long_integer(text) => Some((text, "is longer than 64 bits")),

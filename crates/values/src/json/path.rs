@@ -20,7 +20,7 @@ pub fn split_first(path: &str) -> (&str, &str) {
     }
 }
 
-/// Returns the value at a path below `value`. The path consists of field names and list indices, where -1 is the last
+/// Returns the value at a path below `value`. The path consists of field names and list indices; index -1 is the last
 /// element. An empty path returns the value itself.
 pub fn below<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     match walk(value, path)? {
@@ -29,8 +29,8 @@ pub fn below<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     }
 }
 
-/// Returns the field named by the whole path. If there is none, returns the value below the field named by the first
-/// segment.
+/// Returns the field named by the whole path. If there is none, follows the path from the field that its first segment
+/// names.
 pub fn find<'a>(path: &str, get: impl Fn(&str) -> Option<&'a Value>) -> Option<&'a Value> {
     match find_inside(path, get)? {
         Cow::Borrowed(value) => Some(value),

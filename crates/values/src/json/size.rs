@@ -1,23 +1,23 @@
 //! Counts the values in JSON text, to limit them before parsing. Even a short document can have many: once parsed,
 //! `[[],[],..]` takes up more than ten times its size in memory.
 
-/// The maximum number of values in an untrusted JSON document, where an object counts as [`OBJECT`] values. Parsed into
+/// The maximum number of values in an untrusted JSON document. An object counts as [`OBJECT`] values. Parsed into
 /// [`serde_json::Value`], this many values take up to about 400 MB.
 pub const MAX_VALUES: usize = 8 << 20;
 
-/// The number of other values that take as much memory as an object with fields: a B-tree node takes 640 bytes
-/// regardless of its number of entries, and a value 32 bytes.
+/// How many other values take as much memory as an object with fields. A B-tree node takes 640 bytes, however few
+/// entries it has, and a value takes 32 bytes.
 pub const OBJECT: usize = 20;
 
-/// Returns `true` if JSON text, once parsed, takes more memory than `limit` values, where an object with fields counts
-/// as [`OBJECT`] values. The result for invalid JSON is unspecified.
+/// Returns `true` if JSON text, once parsed, takes more memory than `limit` values. An object with fields counts as
+/// [`OBJECT`] values. The result for invalid JSON is unspecified.
 pub fn is_too_large(text: &str, limit: usize) -> bool {
     // `{"":{"":`: with its end, an object has at least five bytes.
     text.len() > limit / (OBJECT / 5) && weighs_more(text, limit, OBJECT)
 }
 
-/// Returns `true` if JSON text has more than `limit` values at any depth: lists, objects, strings, numbers, booleans
-/// and nulls. Object keys do not count. The result for invalid JSON is unspecified.
+/// Returns `true` if JSON text contains more than `limit` values, including nested ones. Lists, objects, strings,
+/// numbers, booleans and nulls count, but object keys do not. The result for invalid JSON is unspecified.
 pub fn has_more_values(text: &str, limit: usize) -> bool {
     // `[0,0,0]`: at least one other byte separates two values.
     text.len() > 2 * limit && weighs_more(text, limit, 1)

@@ -34,16 +34,16 @@ pub struct FieldOptions {
     pub rel_tolerance: f64,
     /// `true` to ignore case and surrounding white space in strings.
     pub ignore_case: bool,
-    /// How the items of lists are compared.
+    /// How list items are compared.
     pub lists: ListOrder,
-    /// The Unicode normal form in which strings are compared.
+    /// The Unicode normal form that strings are converted to before they are compared.
     pub form: NormalForm,
 }
 
 /// Counts of correct, expected and predicted fields. Fields are leaves: strings, numbers, booleans and empty lists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FieldCounts {
-    /// The number of fields that have the same value on both sides.
+    /// The number of fields with the same value on both sides.
     pub correct: u64,
     /// The number of fields in the gold value.
     pub expected: u64,
@@ -54,17 +54,18 @@ pub struct FieldCounts {
 }
 
 impl FieldCounts {
-    /// Returns the correct fields divided by the sum of expected and extra fields, in [0, 1]; 1 if there are neither.
+    /// Returns the number of correct fields divided by the number of expected and extra fields, in [0, 1]. Returns 1 if
+    /// there are none of either.
     pub fn accuracy(self) -> f64 {
         share(self.correct, self.expected + self.extra)
     }
 
-    /// Returns the correct fields divided by the predicted fields, in [0, 1]; 1 if no fields are predicted.
+    /// Returns the fraction of predicted fields that are correct, in [0, 1]. Returns 1 if no fields are predicted.
     pub fn precision(self) -> f64 {
         share(self.correct, self.predicted)
     }
 
-    /// Returns the correct fields divided by the expected fields, in [0, 1]; 1 if no fields are expected.
+    /// Returns the fraction of expected fields that are correct, in [0, 1]. Returns 1 if no fields are expected.
     pub fn recall(self) -> f64 {
         share(self.correct, self.expected)
     }
@@ -216,16 +217,16 @@ fn is_leaf(value: &Value) -> bool {
     }
 }
 
-/// How the items of lists are compared.
+/// How list items are compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ListOrder {
-    /// Compares the first item with the first, the second with the second, and so on.
+    /// Compares items by position.
     #[default]
     Ordered,
-    /// Ignores the order. Pairs are chosen greedily: first the pair with the most correct fields, then the best pair of
-    /// the remaining items. In a tie, the pair that comes first wins. The result is optimal for lists of strings, and
+    /// Ignores the order. Items are paired greedily: first the pair with the most correct fields, then the best pair of
+    /// the remaining items, and so on. In a tie, the earlier pair wins. The result is optimal for lists of strings, and
     /// nearly always for other lists.
     Unordered,
 }

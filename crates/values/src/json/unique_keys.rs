@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::messages::escape;
 
-/// A JSON value. An object is read as an `M`, and anything else as a [`Value`]. Nested objects must not have duplicate
+/// A JSON value. An object is read as `M`, and anything else as a [`Value`]. Nested objects must not have duplicate
 /// keys.
 pub enum Shape<M> {
     /// An object.
@@ -23,7 +23,7 @@ pub enum Shape<M> {
     Other(Value),
 }
 
-/// A type that is read from the entries of an object. Implementations must reject duplicate keys with
+/// A type that can be read from an object's entries. Implementations must reject duplicate keys with
 /// [`reject_duplicate`].
 pub trait FromMap: Sized {
     /// Reads all entries of the object.
@@ -86,7 +86,7 @@ impl FromMap for Map<String, Value> {
     }
 }
 
-/// Reads an object without duplicate keys. Null is read as an empty object.
+/// Reads an object and rejects duplicate keys. Null is read as an empty object.
 pub fn unique_entries<'de, D: Deserializer<'de>, M: FromMap + Default>(
     deserializer: D,
 ) -> Result<M, D::Error> {

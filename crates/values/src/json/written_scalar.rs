@@ -10,7 +10,7 @@ pub const SCALAR: &str = "$dsrs_metrics::scalar";
 
 /// Reads a string or a whole number, and optionally other scalars, exactly as written.
 pub struct WrittenScalar {
-    /// The description of the expected value, for error messages.
+    /// A description of the expected value, for error messages.
     pub expected: &'static str,
     /// `true` if `true` and `false` are accepted.
     pub allows_bools: bool,
@@ -22,7 +22,7 @@ impl WrittenScalar {
     /// Reads the value as a string.
     ///
     /// # Errors
-    /// Returns an error if the value has a different type.
+    /// Returns an error if the value is of another type.
     pub fn read<'de, D: Deserializer<'de>>(self, from: D) -> Result<Cow<'de, str>, D::Error> {
         from.deserialize_newtype_struct(SCALAR, self)
     }

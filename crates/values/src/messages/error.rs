@@ -3,7 +3,7 @@
 
 use std::error::Error;
 
-/// Returns the error's message, followed by the messages of those sources that it does not already contain.
+/// Returns the error's message, followed by the message of each source that the text does not already contain.
 pub fn with_sources(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -12,9 +12,9 @@ const MAX_NAME: usize = 80;
 /// The maximum number of names in a list.
 const MAX_NAMES: usize = 20;
 
-/// Returns `true` if a terminal may interpret the character instead of showing it: control characters (C0, DEL and C1),
-/// line and paragraph separators, directional formatting, and invisible characters that can make different names look
-/// alike. U+200C and U+200D are not included because scripts and emoji need them.
+/// Returns `true` if a terminal could interpret the character instead of showing it. This covers control characters
+/// (C0, DEL and C1), line and paragraph separators, directional formatting, and invisible characters that can make
+/// different names look alike. It excludes U+200C and U+200D, because scripts and emoji need them.
 pub fn is_unsafe(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -27,13 +27,13 @@ pub fn is_unsafe(character: char) -> bool {
         )
 }
 
-/// Escapes the characters that a terminal may interpret, as in a Rust literal: `\n`, `\r`, `\t`, `\u{1b}`. The result
+/// Escapes the characters that a terminal could interpret, as in a Rust literal: `\n`, `\r`, `\t`, `\u{1b}`. The result
 /// is a single line.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     escape(text, is_unsafe)
 }
 
-/// Like [`escaped`], but leaves tabs and line ends, for output that spans several lines.
+/// Like [`escaped`], but keeps tabs and line breaks, for multi-line output.
 pub fn escaped_lines(text: &str) -> Cow<'_, str> {
     escape(text, |c| is_unsafe(c) && !matches!(c, '\n' | '\r' | '\t'))
 }
@@ -60,7 +60,7 @@ fn cut(text: &str) -> Option<&str> {
     Some(&text[..end])
 }
 
-/// Escapes a name. If the name is longer than 80 characters, it is cut off and ends with `…`.
+/// Escapes a name. A name longer than 80 characters is truncated and ends with `…`.
 pub fn name(name: &str) -> Cow<'_, str> {
     match cut(name) {
         None => escaped(name),
@@ -68,14 +68,14 @@ pub fn name(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Quotes a string as a Rust literal. If the string is longer than 80 characters, it is cut off and ends with `…`.
+/// Quotes a string as a Rust literal. A string longer than 80 characters is truncated and ends with `…`.
 pub fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len().min(MAX_NAME) + 2);
     push_quoted(&mut quoted, text);
     quoted
 }
 
-/// Appends a string to `quoted`, in the form that [`quoted`] returns.
+/// Like [`quoted`], but appends to an existing string.
 pub fn push_quoted(quoted: &mut String, text: &str) {
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
     // Without an early exit, several bytes are compared at once.
@@ -90,7 +90,7 @@ pub fn push_quoted(quoted: &mut String, text: &str) {
     };
 }
 
-/// Lists names for a message, as `` `a`, `b` `` or, if there are more than 20, as `` `a`, .. and 80 more ``.
+/// Lists names for a message: `` `a`, `b` ``, or `` `a`, .. and 80 more `` if there are more than 20.
 pub fn names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let more = names.len().saturating_sub(MAX_NAMES);
     let shown: Vec<_> = names
@@ -105,7 +105,7 @@ pub fn names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     }
 }
 
-/// If a string has more than `limit` bytes, cuts it off at a character boundary and appends its full length.
+/// Truncates a string longer than `limit` bytes at a character boundary, and appends its full length.
 pub fn truncate(text: &mut String, limit: usize) {
     if text.len() <= limit {
         return;

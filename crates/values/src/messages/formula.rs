@@ -17,8 +17,8 @@ fn needs_escape(text: &str) -> bool {
     text.starts_with(TRIGGERS) || may_be_literal(text)
 }
 
-/// Returns the string with a leading apostrophe if it could be misread, either as is or without the apostrophes it
-/// begins with.
+/// Adds a leading apostrophe if a spreadsheet could read the string as a formula, or if the string begins like a list
+/// or object. Both checks ignore apostrophes at the start of the string.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     match needs_escape(text) {
         true => Cow::Owned(format!("'{text}")),
@@ -26,8 +26,7 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the string whose escaped form is `text`. If `text` is not a possible result of [`escaped`], it is returned
-/// unchanged.
+/// Reverses [`escaped`]. Returns `text` unchanged if [`escaped`] cannot have returned it.
 pub fn unescaped(text: &str) -> &str {
     match text.strip_prefix('\'') {
         Some(inner) if needs_escape(inner) => inner,

@@ -33,22 +33,22 @@ use crate::weights::{InvalidWeights, Weights};
 /// The outcome of one tool call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ToolResultRecord {
-    /// How far the step advanced the goal, in [-1, 1].
+    /// How far the step advanced towards the goal, in [-1, 1].
     pub step_utility: f64,
-    /// `true` if the same tool was called with the same parameters before.
+    /// `true` if the same tool was already called with the same parameters.
     pub was_repeated: bool,
     /// The change in the number of passing tests; negative if fewer pass.
     pub verification_delta: i64,
-    /// `true` if the parameters are valid against the tool's schema.
+    /// `true` if the parameters match the tool's schema.
     pub params_valid: bool,
 }
 
-/// The weights of the components. The defaults are the weights in the document.
+/// The weights of the components. The defaults come from the `dsrs` document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OutcomeWeights {
     /// The weight of the step's utility; 0.4 by default.
     pub step_utility: f64,
-    /// The weight of novelty, which means that the call is not a repetition; 0.3 by default.
+    /// The weight of novelty (a call is novel if it is not a repetition); 0.3 by default.
     pub repetition: f64,
     /// The weight of the change in passing tests; 0.2 by default.
     pub verification: f64,
@@ -78,7 +78,7 @@ impl OutcomeWeights {
     }
 }
 
-/// Computes the outcome-coupled score of steps.
+/// Computes the outcome-coupled scores of steps.
 ///
 /// ```
 /// use dsrs_metrics::outcome_coupled::{OutcomeCoupledScorer, OutcomeWeights, ToolResultRecord};
@@ -134,8 +134,8 @@ impl OutcomeCoupledScorer {
         })
     }
 
-    /// Sets the change in passing tests that earns full marks; smaller changes count proportionally. With 1, as in the
-    /// document, only the sign of the change matters.
+    /// Sets the change in passing tests that earns full marks; smaller changes count proportionally. The `dsrs`
+    /// document uses 1, so only the sign of the change matters.
     ///
     /// ```
     /// use std::num::NonZeroU32;
@@ -200,15 +200,15 @@ const SCORE_TOLERANCE: f64 = 1e-6;
 /// The observed labels of a step. All other labels are computed from them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct StepOutcome {
-    /// How far the step advanced the goal, in [-1, 1].
+    /// How far the step advanced towards the goal, in [-1, 1].
     pub step_utility: f64,
     /// The number of tests that passed before the step.
     pub tests_before: u32,
     /// The number of tests that passed after the step.
     pub tests_after: u32,
-    /// `true` if the same tool was called with the same parameters before.
+    /// `true` if the same tool was already called with the same parameters.
     pub was_repeated: bool,
-    /// `true` if the parameters are valid against the tool's schema.
+    /// `true` if the parameters match the tool's schema.
     pub params_valid: bool,
 }
 
@@ -218,7 +218,7 @@ impl StepOutcome {
         i64::from(self.tests_after) - i64::from(self.tests_before)
     }
 
-    /// Returns these labels as input for the scorer.
+    /// Converts these labels to input for the scorer.
     pub fn record(&self) -> ToolResultRecord {
         ToolResultRecord {
             step_utility: self.step_utility,
@@ -249,7 +249,7 @@ impl StepOutcome {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct OutcomeCoupledLabels {
-    /// How far the step advanced the goal, in [-1, 1].
+    /// How far the step advanced towards the goal, in [-1, 1].
     pub step_utility: f64,
     /// The number of tests that passed before the step.
     pub tests_before: u32,
@@ -257,9 +257,9 @@ pub struct OutcomeCoupledLabels {
     pub tests_after: u32,
     /// The change in the number of passing tests, computed as `tests_after - tests_before`.
     pub verification_delta: i64,
-    /// `true` if the same tool was called with the same parameters before.
+    /// `true` if the same tool was already called with the same parameters.
     pub was_repeated: bool,
-    /// `true` if the parameters are valid against the tool's schema.
+    /// `true` if the parameters match the tool's schema.
     pub params_valid: bool,
     /// The outcome-coupled score, computed from the other labels, in [0, 1].
     pub outcome_score: f64,

@@ -128,12 +128,12 @@ crate::message_errors! {
 }
 
 impl<'a> Relevant<'a> {
-    /// Creates a set in which every document has grade 1.
+    /// Creates a set from ids, each with grade 1.
     pub fn listed<I: Into<DocumentId<'a>>>(ids: impl IntoIterator<Item = I>) -> Self {
         Self(ids.into_iter().map(|id| (id.into(), 1.0)).collect())
     }
 
-    /// Creates a set of documents with grades. If an id is repeated, the last of its grades counts.
+    /// Creates a set from documents and their grades. If an id is repeated, its last grade counts.
     ///
     /// # Errors
     /// Returns [`InvalidGrade`] if a grade is not finite.
@@ -153,7 +153,7 @@ impl<'a> Relevant<'a> {
         self.0.get(id).map_or(0.0, |grade| grade.max(0.0))
     }
 
-    /// Returns the number of relevant documents, which are those with a grade above 0.
+    /// Returns the number of relevant documents (those with a grade above 0).
     pub fn relevant(&self) -> usize {
         self.grades().count()
     }
@@ -173,7 +173,7 @@ impl<'a> Relevant<'a> {
     }
 }
 
-/// The retrieved documents, best first. They are read from a ranked list of ids, or from a map from id to score.
+/// The retrieved documents, best first, read from a ranked list of ids or from a map from id to score.
 ///
 /// If a list repeats an id, only its first rank counts, so repeating a hit gains nothing. Scores are sorted in
 /// descending order. Documents with equal scores are sorted by id in descending byte order, as in `trec_eval`.
@@ -194,7 +194,7 @@ impl<'a> Retrieved<'a> {
         Self(ids.into_iter().map(Into::into).collect())
     }
 
-    /// Creates a ranking from documents with scores, where a higher score is better.
+    /// Creates a ranking from documents and their scores, highest score first.
     pub fn scored<I: Into<DocumentId<'a>>>(scores: impl IntoIterator<Item = (I, f64)>) -> Self {
         let mut scores: Vec<(DocumentId<'a>, f64)> = scores
             .into_iter()
@@ -299,7 +299,7 @@ impl Gain {
     }
 }
 
-/// The grades of the documents at each rank, and the grades of the ideal ranking.
+/// The grade of the document at each rank, and the grades of the ideal ranking.
 ///
 /// ```
 /// use dsrs_metrics::retrieval::{Gain, Ranking, Relevant, Retrieved};
@@ -376,7 +376,7 @@ impl Ranking {
         self.hits_at(k) as f64 / self.ideal.len() as f64
     }
 
-    /// Returns `true` if a relevant document is among the first `k` documents; `success` in `trec_eval`.
+    /// Returns `true` if a relevant document is among the first `k` documents. `trec_eval` calls this `success`.
     pub fn hit_at(&self, k: usize) -> bool {
         self.hits_at(k) > 0
     }
@@ -389,8 +389,8 @@ impl Ranking {
             .map_or(0.0, |rank| 1.0 / rank as f64)
     }
 
-    /// Returns the sum of the precisions at the ranks of the relevant documents down to rank `depth`, divided by the
-    /// number of all relevant documents, in [0, 1]. Grades are ignored.
+    /// Returns the average precision down to rank `depth`, in [0, 1]. This is the sum of the precisions at the ranks of
+    /// the relevant documents, divided by the number of all relevant documents. Grades are ignored.
     pub fn average_precision(&self, depth: Option<usize>) -> f64 {
         let precisions = self
             .hits(depth)
@@ -417,11 +417,11 @@ impl Ranking {
     }
 }
 
-/// Returns the mean of the precisions at the ranks of the relevant items, in [0, 1]; 0 if no item is relevant.
+/// Returns the mean precision at the ranks of the relevant items, in [0, 1]. Returns 0 if no item is relevant.
 ///
-/// This is the context precision of ragas: the sum of `precision at r` over the ranks `r` of the relevant items,
-/// divided by the number of relevant items. Unlike [`Ranking::average_precision`], it ignores relevant items that were
-/// not retrieved.
+/// This is ragas's context precision: the sum of `precision at r` over the ranks `r` of the relevant items, divided by
+/// the number of relevant items. Unlike [`Ranking::average_precision`], it ignores relevant items that were not
+/// retrieved.
 ///
 /// ```
 /// use dsrs_metrics::retrieval::average_precision;

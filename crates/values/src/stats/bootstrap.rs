@@ -24,10 +24,10 @@ use super::moments::Uncertainty;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bootstrap {
-    /// The number of samples. The ends of the interval are quantiles of that many values. With fewer than about 1,000
-    /// samples, they vary a lot.
+    /// The number of samples. The ends of the interval are quantiles of this many values, so they vary a lot with fewer
+    /// than about 1,000 samples.
     pub resamples: u32,
-    /// The seed of the random numbers (xoshiro256++, seeded through SplitMix64).
+    /// The seed of the random number generator (xoshiro256++, seeded through SplitMix64).
     pub seed: u64,
 }
 
@@ -84,7 +84,7 @@ impl Bootstrap {
     }
 
     /// Like [`statistic`](Self::statistic), but draws the rows of each sample one by one instead of collecting them in
-    /// a list. The statistic must read all of them.
+    /// a list. The statistic must read every row.
     #[doc(hidden)]
     pub fn statistic_of_draws(
         &self,
@@ -129,8 +129,8 @@ impl Bootstrap {
     /// Returns the standard error of a mean, and the bias-corrected and accelerated interval (BCa, Efron 1987), both as
     /// `scipy.stats.bootstrap` computes them. The standard error is the standard deviation of the sample means.
     ///
-    /// A unit is one row or all rows of a group, given as `(sum of scores, number of rows)`. The rows of a unit are
-    /// always drawn together. The mean is over rows.
+    /// Each unit is one row, or all rows of a group, given as `(sum of scores, number of rows)`. The rows of a unit are
+    /// always drawn together. The mean is taken over rows, not units.
     ///
     /// ```
     /// use dsrs_metrics::stats::Bootstrap;
@@ -209,9 +209,9 @@ fn deviation(values: &[f64]) -> f64 {
     (squares / (n - 1.0)).sqrt()
 }
 
-/// Returns the bias-corrected and accelerated interval (BCa, Efron 1987) of an estimate. `samples` are the values of
-/// the estimate on samples of the rows, and `jackknife` its values with each row left out. Returns `None` if the values
-/// do not vary, or if all of them are on one side of the estimate.
+/// Returns the bias-corrected and accelerated interval (BCa, Efron 1987) of an estimate. `samples` contains the
+/// estimate for each sample of the rows, and `jackknife` contains the estimate with each row left out in turn. Returns
+/// `None` if the samples do not vary, or if all of them are on one side of the estimate.
 ///
 /// ```
 /// use dsrs_metrics::stats::bca_interval;

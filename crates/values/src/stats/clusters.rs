@@ -53,7 +53,7 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         group.sum.add(value);
     }
 
-    /// Adds the groups of a different part of the rows.
+    /// Adds the groups from another part of the rows.
     pub fn merge(&mut self, other: &Self) {
         for (key, more) in &other.groups {
             let group = self.groups.entry(key.clone()).or_default();
@@ -77,14 +77,14 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         (count > 0).then(|| sum.mean(count))
     }
 
-    /// Returns the cluster-robust standard error of the mean, and the interval by Student's t distribution.
+    /// Returns the cluster-robust standard error of the mean, and the interval from Student's t distribution.
     ///
-    /// With `G` groups of `n_g` rows with sums `s_g`, `n` rows and the mean `m`, the standard error is
-    /// `√(Σ (s_g - n_g m)² / (1 - n_g / n)) / n`. This is CR2 of Bell and McCaffrey (2002), which is unbiased for
-    /// groups of unequal size if rows are independent. The degrees of freedom are the harmonic mean of the values for
-    /// independent rows and for groups of identical rows. With the former alone, for example, the intervals for 3
-    /// groups of 30 rows and 20 groups of 3 rows would cover the mean in only 92% of studies. Groups of equal size have
-    /// `G - 1` degrees of freedom.
+    /// For `G` groups of `n_g` rows with sums `s_g`, `n` rows in total and the mean `m`, the standard error is `√(Σ
+    /// (s_g - n_g m)² / (1 - n_g / n)) / n`. This is CR2 (Bell and McCaffrey 2002), which is unbiased for groups of
+    /// unequal size if rows are independent. The degrees of freedom are the harmonic mean of two values, one for
+    /// independent rows and one for groups of identical rows. With the first value alone, the intervals for 3 groups of
+    /// 30 rows and 20 groups of 3 rows, for example, would cover the mean in only 92% of studies. Groups of equal size
+    /// have `G - 1` degrees of freedom.
     ///
     /// If the values have a known range, the interval of [`uncertainty_within`](Self::uncertainty_within) covers the
     /// mean more often.
@@ -102,11 +102,11 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         }
     }
 
-    /// Returns the standard error and the interval of the mean of values between `least` and `most`.
+    /// Returns the standard error and the interval of the mean, for values between `least` and `most`.
     ///
     /// If fewer than 30 groups have a mean that differs from the most common one, the interval is computed as in
     /// [`Moments::uncertainty_within`](super::Moments::uncertainty_within), with groups instead of values. The most
-    /// common mean is often that of the groups in which all rows pass.
+    /// common mean is often that of the groups whose rows all pass.
     pub fn uncertainty_within(&self, least: f64, most: f64) -> Uncertainty {
         let (width, n) = (most - least, self.rows());
         let commonest = self

@@ -7,12 +7,12 @@ use super::interval::{Interval, Z};
 use super::labels::NotDefined;
 use super::proportion::Proportion;
 
-/// The sensitivity and specificity of a judge, measured on rows with known labels.
+/// A judge's sensitivity and specificity, measured on rows with known labels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct ErrorRates {
-    /// The fraction of the rows labelled as passing that the judge passed.
+    /// The judge's pass rate on rows labelled as passing.
     pub sensitivity: Proportion,
-    /// The fraction of the rows labelled as failing that the judge failed.
+    /// The judge's fail rate on rows labelled as failing.
     pub specificity: Proportion,
 }
 
@@ -34,8 +34,8 @@ pub struct CorrectedRate {
     pub rate: f64,
     /// The 95% interval, within [0, 1]. It always contains the estimate.
     pub interval: Interval,
-    /// The estimate before it was clamped, if it was outside [0, 1]. That happens if fewer rows passed (or failed) than
-    /// the error rates predict, either by chance or because the rates were measured on a different kind of rows.
+    /// The estimate before clamping, if it was outside [0, 1]. This happens if fewer rows passed (or failed) than the
+    /// error rates predict, either by chance or because the rates were measured on another kind of row.
     pub unclamped: Option<f64>,
 }
 
@@ -51,8 +51,8 @@ const NO_ROWS: &str = "not enough rows: no row has a verdict";
 /// The interval accounts for the uncertainty of all three proportions. It is the interval of Lang and Reiczigel (2014):
 /// the delta method on adjusted counts (z²/2 successes and failures added to the observed counts, 1 of each to the
 /// rates), with their correction of the centre. If the judge is not better than chance with these adjusted counts, the
-/// interval is [0, 1]. With few rows, the corrected centre may move the interval past the estimate; the interval is
-/// then widened to include the estimate.
+/// interval is [0, 1]. With few rows, the correction can move the interval past the estimate. The interval is then
+/// widened to include the estimate.
 ///
 /// # Errors
 /// Returns [`NotDefined`] if a count is missing, or if the judge is not better than chance.
@@ -186,22 +186,21 @@ struct Part {
     wilson: Interval,
 }
 
-/// Estimates the fraction of rows that are labelled as passing, from labels of some rows the judge passed and some rows
-/// it failed: `W P(label passes | passed) + (1 - W) P(label passes | failed)`, where `W` is the fraction of all rows
-/// that the judge passed (post-stratification, Cochran 1977, section 5A.9).
+/// Estimates the fraction of rows that would be labelled as passing, from labels for some of the rows the judge passed
+/// and some it failed. The estimate is `W P(label passes | passed) + (1 - W) P(label passes | failed)`, where `W` is
+/// the fraction of all rows that the judge passed (post-stratification, Cochran 1977, section 5A.9).
 ///
 /// The labelled rows of each verdict must be a random sample of all rows with that verdict. The two samples may differ
 /// in size: 50 labels of passed rows and 50 of failed rows are fine even if nearly all rows passed. For a judge with
 /// two verdicts, this is prediction-powered inference with least-squares weights.
 ///
-/// The interval combines Wilson's intervals of both fractions (MOVER, Zou and Donner 2008): the distance of each end
-/// from the estimate is the root of the sum of the squared weighted distances. The estimate is for the population from
-/// which all `n` rows are a sample, so the squared distance includes `z² W (1 - W) (p₁ - p₀)² / n`, because a different
-/// sample would have a different fraction of passes. If every row has a label, the result is Wilson's interval for the
-/// labels.
+/// The interval combines Wilson's intervals for both fractions (MOVER, Zou and Donner 2008). The distance of each end
+/// from the estimate is the root of the sum of the squared weighted distances. All `n` rows are treated as a sample
+/// from a population, and another sample would have another fraction of passes. The squared distance therefore includes
+/// `z² W (1 - W) (p₁ - p₀)² / n`. If every row has a label, the result is Wilson's interval for the labels.
 ///
 /// # Errors
-/// Returns [`NotDefined`] if there are no rows, or if some rows have a verdict for which no row is labelled.
+/// Returns [`NotDefined`] if there are no rows, or if a verdict has rows but none of them is labelled.
 ///
 /// ```
 /// use dsrs_metrics::stats::{Proportion, Stratum, post_stratified};

@@ -10,7 +10,7 @@ const SCALE: f64 = 18_446_744_073_709_551_616.0;
 /// Numbers that do not overlap, the smallest first, whose sum is exact (Shewchuk, 1997). Scores need one or two.
 type Parts = SmallVec<[f64; 2]>;
 
-/// An exact sum of finite numbers. It is rounded only once, when you read it.
+/// An exact sum of finite numbers. It is rounded only when you read it.
 #[derive(Debug, Clone, Default)]
 pub struct ExactSum {
     parts: Parts,

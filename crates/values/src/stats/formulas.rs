@@ -1,11 +1,11 @@
 //! Short formulas: the F-beta score, the harmonic mean, and the difference between scores that may differ only by
 //! rounding.
 
-/// Returns F-beta computed from counts: `(1 + beta²) hits / ((1 + beta²) hits + beta² missed + wrong)`, in [0, 1]; 0 if
-/// there are no hits.
+/// Returns F-beta computed from counts: `(1 + beta²) hits / ((1 + beta²) hits + beta² missed + wrong)`, in [0, 1].
+/// Returns 0 if there are no hits.
 ///
-/// This is the weighted harmonic mean of precision `hits / (hits + wrong)` and recall `hits / (hits + missed)`, in
-/// which recall counts `beta` times as much as precision (van Rijsbergen 1979).
+/// This is the weighted harmonic mean of precision `hits / (hits + wrong)` and recall `hits / (hits + missed)`. Recall
+/// counts `beta` times as much as precision (van Rijsbergen 1979).
 ///
 /// ```
 /// use dsrs_metrics::stats::f_beta;
@@ -26,8 +26,8 @@ pub fn f_beta(hits: usize, wrong: usize, missed: usize, beta: f64) -> f64 {
 
 /// Returns the harmonic mean of two numbers, `2ab / (a + b)`, or 0 if they sum to 0.
 ///
-/// The harmonic mean of precision and recall is F1, computed as by `f1_score` in dspy's `auto_evaluation.py`. Arguments
-/// are not clamped to [0, 1].
+/// For precision and recall, this is F1, computed as in `f1_score` from dspy's `auto_evaluation.py`. Arguments are not
+/// clamped to [0, 1].
 ///
 /// ```
 /// use dsrs_metrics::stats::harmonic_mean;
@@ -39,13 +39,12 @@ pub fn harmonic_mean(a: f64, b: f64) -> f64 {
     if sum == 0.0 { 0.0 } else { 2.0 * (a * b) / sum }
 }
 
-/// Returns `a - b`, or 0 if the scores are equal except for rounding, which means that they differ by at most `2⁻⁵⁰`
-/// times the larger one.
+/// Returns `a - b`, or 0 if the difference is only rounding: at most `2⁻⁵⁰` times the larger score.
 ///
-/// A score is a mean of numbers that were written with decimals. Each number and the mean are rounded by at most
-/// `2⁻⁵³`, so two scores of equal value differ by at most `4 · 2⁻⁵³`. The bound is twice as large, to allow for a
-/// metric's own arithmetic. It hides no difference between counts: two different fractions with denominators below 10
-/// million differ by more than `10⁻¹⁴`.
+/// A score is a mean of decimal numbers. Each number and the mean are rounded by at most `2⁻⁵³`, so two scores of equal
+/// value differ by at most `4 · 2⁻⁵³`. The bound is twice as large, to allow for a metric's own arithmetic. It never
+/// hides a difference between counts, because two different fractions with denominators below 10 million differ by more
+/// than `10⁻¹⁴`.
 ///
 /// ```
 /// use dsrs_metrics::stats::score_difference;

@@ -5,10 +5,10 @@ use std::fmt;
 /// The number of bins.
 const BINS: usize = 20;
 
-/// Counts of values in 20 intervals of equal width between the smallest and the largest possible value. You can merge
-/// the histograms of different parts of the rows.
+/// Counts of values in 20 bins of equal width, from the smallest to the largest possible value. You can merge
+/// histograms of separate parts of the rows.
 ///
-/// `Display` shows a line of bars, the highest for the bin with the most values. A bin without values is blank.
+/// `Display` shows one bar per bin. The bin with the most values has the highest bar, and an empty bin is blank.
 ///
 /// ```
 /// use dsrs_metrics::stats::Histogram;
@@ -48,7 +48,7 @@ impl Histogram {
         self.counts[bin.min(BINS - 1)] += 1;
     }
 
-    /// Adds the values of a histogram with the same range.
+    /// Adds the counts of another histogram with the same range.
     #[doc(hidden)]
     pub fn merge(&mut self, other: &Self) {
         for (count, more) in self.counts.iter_mut().zip(other.counts) {

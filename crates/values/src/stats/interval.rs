@@ -17,7 +17,7 @@ pub(super) fn t_quantile(degrees: f64) -> f64 {
     StudentsT::new(0.0, 1.0, degrees).map_or(f64::INFINITY, |student| student.inverse_cdf(0.975))
 }
 
-/// A 95% interval, which serializes as `[low, high]`.
+/// A 95% interval. Serializes as `[low, high]`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// The lower end.
@@ -27,7 +27,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Returns `true` if the value is in the interval, ends included.
+    /// Returns `true` if the value is in the interval, including its ends.
     ///
     /// ```
     /// use dsrs_metrics::stats::Interval;

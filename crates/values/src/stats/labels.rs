@@ -36,9 +36,9 @@ pub struct LabelPairs {
 pub enum AlphaLevel {
     /// Labels are either equal or not.
     Nominal,
-    /// Labels are numbers, and only their order counts.
+    /// Labels are numbers, and only their order matters.
     Ordinal,
-    /// Labels are numbers, and the distances between them count.
+    /// Labels are numbers, and the distances between them matter.
     Interval,
 }
 
@@ -78,7 +78,7 @@ impl LabelPairs {
         (self.counts.len() == 1).then_some((gold, predicted))
     }
 
-    /// Adds the rows of a different part of the data.
+    /// Adds the rows from another part of the data.
     pub fn merge(&mut self, other: &Self) {
         for (pair, count) in &other.counts {
             match self.counts.get_mut(pair) {
@@ -93,7 +93,7 @@ impl LabelPairs {
         self.counts.values().sum()
     }
 
-    /// Returns the fraction of rows whose two labels are equal.
+    /// Returns the fraction of rows whose gold and predicted labels are equal.
     ///
     /// # Errors
     /// Returns [`NotDefined`] if the data has no rows.
@@ -101,8 +101,8 @@ impl LabelPairs {
         Ok(self.right() as f64 / self.known_rows()? as f64)
     }
 
-    /// Returns the mean F1 of the classes, in which each class has the same weight. The classes are `labels` or, if
-    /// `labels` is empty, all gold and predicted labels.
+    /// Returns the mean F1 of the classes, all weighted equally. The classes are `labels` or, if `labels` is empty, all
+    /// gold and predicted labels.
     ///
     /// # Errors
     /// Returns [`NotDefined`] if the data has no rows, or if no row has one of `labels`.
@@ -123,8 +123,8 @@ impl LabelPairs {
         Ok(all.iter().sum::<f64>() / all.len() as f64)
     }
 
-    /// Returns the F1 over the rows with the classes in `labels`. If `labels` is empty, returns the F1 over all rows,
-    /// which equals the accuracy.
+    /// Returns the F1 computed from the counts of all classes in `labels` together. If `labels` is empty, uses all
+    /// classes, and the result equals the accuracy.
     ///
     /// # Errors
     /// Returns [`NotDefined`] if the data has no rows, or if no row has one of `labels`.
@@ -182,11 +182,11 @@ impl LabelPairs {
         }
     }
 
-    /// Returns Cohen's kappa. Weights depend on the positions of the sorted classes. Classes are sorted as numbers if
-    /// all labels are numbers, and as strings otherwise.
+    /// Returns Cohen's kappa. Weights depend on the classes' positions in sorted order. Classes are sorted as numbers
+    /// if all labels are numbers, and as strings otherwise.
     ///
     /// # Errors
-    /// Returns [`NotDefined`] if the data has no rows, or if both sides have the same single label in all rows.
+    /// Returns [`NotDefined`] if the data has no rows, or if all labels on both sides are the same.
     pub fn cohen_kappa(&self, weights: KappaWeights) -> Result<f64, NotDefined> {
         let n = self.known_rows()? as f64;
         let classes = self.classes();
@@ -228,8 +228,8 @@ impl LabelPairs {
     /// Returns Krippendorff's alpha for two coders (gold and prediction) without missing values (Krippendorff 2011).
     ///
     /// # Errors
-    /// Returns [`NotDefined`] if both sides have the same single label in all rows, or if a label is not a number
-    /// although `level` requires numbers.
+    /// Returns [`NotDefined`] if all labels on both sides are the same, or if `level` requires numbers and a label is
+    /// not a number.
     pub fn krippendorff_alpha(&self, level: AlphaLevel) -> Result<f64, NotDefined> {
         let values = 2.0 * self.known_rows()? as f64;
         let classes = self.classes();
@@ -418,8 +418,7 @@ impl Kappa {
 /// fractions, `w` the weights, and `r` and `c` the mean weights of a row and a column of the matrix under the class
 /// frequencies of the other side.
 ///
-/// Returns `None` if there are no rows, or if `e = 0`, which means that both sides have the same single class in all
-/// rows.
+/// Returns `None` if there are no rows, or if `e = 0` because all rows have the same single class on both sides.
 ///
 /// ```
 /// use dsrs_metrics::stats::{ConfusionMatrix, KappaWeights, cohen_kappa};

@@ -11,7 +11,7 @@ use super::interval::{Interval, Units, t_quantile, weight};
 /// Beyond this magnitude the square of a value is not finite, and neither is the variance.
 const MAX_SQUARED: f64 = 1e150;
 
-/// How far a mean may be from the true mean, or why that is unknown.
+/// How far a mean can be from the true mean, or why that is unknown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Uncertainty {
     /// The standard error of the mean and the 95% interval are known.
@@ -37,7 +37,7 @@ pub enum Uncertainty {
     Constant,
     /// The variance is too large for a float.
     TooLarge,
-    /// The figure is not a mean of rows.
+    /// The figure is not a mean over rows.
     NotComputed,
 }
 
@@ -145,8 +145,8 @@ impl Serialize for Uncertainty {
     }
 }
 
-/// The count, mean and variance of values. Nothing is rounded until you read them, so the result is the same bit for
-/// bit regardless of the values' order and of how they are split and [merged](Self::merge).
+/// The count, mean and variance of values. Nothing is rounded until you read a result, so the result is the same, bit
+/// for bit, however the values are ordered, split and [merged](Self::merge).
 ///
 /// ```
 /// use dsrs_metrics::stats::Moments;
@@ -203,7 +203,7 @@ impl Moments {
         }
     }
 
-    /// Adds the values of a different part of the rows.
+    /// Adds the values from another part of the rows.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.ones += other.ones;
@@ -260,13 +260,13 @@ impl Moments {
         self.commonest.count()
     }
 
-    /// Returns `true` if fewer than 30 values differ from the most common value. Scores are then mostly equal, and an
-    /// interval by Student's t distribution would be too narrow.
+    /// Returns `true` if fewer than 30 values differ from the most common value. An interval from Student's t
+    /// distribution would then be too narrow.
     pub fn has_few(&self) -> bool {
         self.commonest().is_some()
     }
 
-    /// Returns the standard error of the mean, `√(variance / n)`, and the interval by Student's t distribution with
+    /// Returns the standard error of the mean, `√(variance / n)`, and the interval from Student's t distribution with
     /// `n - 1` degrees of freedom.
     ///
     /// For values with a known range, [`uncertainty_within`](Self::uncertainty_within) covers the mean more often.
@@ -284,15 +284,15 @@ impl Moments {
         }
     }
 
-    /// Returns the standard error and the interval of the mean of values between `least` and `most`.
+    /// Returns the standard error and the interval of the mean, for values between `least` and `most`.
     ///
     /// If at least 30 values differ from the most common value, the interval is Student's t, as in
     /// [`uncertainty`](Self::uncertainty), clamped to the range. Student's t fails if most values are equal: if 97% of
     /// 50 scores are 1, for example, its interval contains the mean in only 67% of studies. With fewer differing
-    /// values, the interval is therefore Wilson's, for the number of passes and failures with the same variance as the
-    /// values, and with Student's t as the quantile. If more than half of the values are equal, the variance includes
-    /// one more value at each end of the range. The weight of these two falls from 1, if all values are equal, to 0, if
-    /// half of them are. The interval is defined even if all values are equal.
+    /// values, the interval is therefore Wilson's. It is based on the number of passes and failures that have the same
+    /// variance as the values, and uses a quantile of Student's t. If more than half of the values are equal, the
+    /// variance includes one more value at each end of the range. The weight of these two values falls from 1, if all
+    /// values are equal, to 0, if half of them are. The interval is defined even if all values are equal.
     ///
     /// ```
     /// use dsrs_metrics::stats::Moments;
@@ -437,7 +437,7 @@ type Parts = [Vec<f64>; 2];
 type Written = (u8, [bool; 3], u64, u64, Parts, Parts, Vec<(u64, u64)>);
 
 impl Moments {
-    /// Serializes the moments to bytes, from which [`from_bytes`](Self::from_bytes) restores them exactly.
+    /// Serializes the moments to bytes. [`from_bytes`](Self::from_bytes) restores them exactly.
     ///
     /// ```
     /// use dsrs_metrics::stats::Moments;

@@ -7,8 +7,8 @@ use statrs::distribution::{Binomial, ContinuousCDF, Discrete, DiscreteCDF, Norma
 use super::interval::{Interval, Z};
 
 /// Returns the two-sided p-value of McNemar's exact test. `wins` rows passed only with one system, and `losses` rows
-/// only with the other. If the systems are equally good, each such row is like the toss of a fair coin, so
-/// `p = min(1, 2 P(X ≤ min(wins, losses)))` with `X` binomial. The p-value is 1 if no row differs.
+/// only with the other. If the systems are equally good, each such row is like a fair coin toss, so `p = min(1, 2 P(X ≤
+/// min(wins, losses)))` with `X` binomial. The p-value is 1 if no row differs.
 ///
 /// ```
 /// use dsrs_metrics::stats::mcnemar_exact;
@@ -49,13 +49,13 @@ impl PermutationTest {
 /// Up to this number of assignments all of them are evaluated.
 const MAX_EXACT: u32 = 1 << 17;
 
-/// Returns the paired permutation test (Fisher 1935) of score differences. If the systems are equally good, each
-/// difference is equally likely to have the opposite sign. The p-value is the fraction of sign assignments whose
-/// absolute sum is at least the observed one.
+/// Runs a paired permutation test (Fisher 1935) on score differences. If the systems are equally good, each difference
+/// is equally likely to have the opposite sign. The p-value is the fraction of sign assignments whose absolute sum is
+/// at least the observed one.
 ///
-/// With up to 17 nonzero differences, all assignments are evaluated. With more, `draws` random assignments are
-/// evaluated, and the p-value is `(1 + extreme) / (1 + draws)`, which is never 0 (Phipson and Smyth 2010). The same
-/// seed yields the same p-value on every platform.
+/// If there are up to 17 nonzero differences, all assignments are evaluated. If there are more, `draws` random
+/// assignments are evaluated, and the p-value is `(1 + extreme) / (1 + draws)`, which is never 0 (Phipson and Smyth
+/// 2010). The same seed yields the same p-value on every platform.
 ///
 /// ```
 /// use dsrs_metrics::stats::permutation_test;
@@ -99,10 +99,11 @@ pub fn permutation_test(differences: &[f64], draws: u32, seed: u64) -> Permutati
 /// The least effective number of differences whose signed sums are taken as normal.
 const MIN_NORMAL: f64 = 50_000.0;
 
-/// Returns the p-value of [`permutation_test`] in the limit of many differences, in which their signed sum has a normal
-/// distribution with the sum of squares as its variance. Returns `None` if the limit is not close enough, which means
-/// that the effective number of differences, `(Σd²)² / Σd⁴`, is at most 50,000. If all differences have the same size,
-/// the effective number equals their number; differences that are much smaller than others do not count.
+/// Returns the p-value that [`permutation_test`] approaches if there are many differences. Their signed sum is then
+/// normally distributed, with the sum of squares as its variance. Returns `None` if the effective number of
+/// differences, `(Σd²)² / Σd⁴`, is at most 50,000, because the approximation is then not close enough. If all
+/// differences have the same size, the effective number equals their number. Differences that are much smaller than
+/// others do not count.
 ///
 /// If all differences have the same size, the error is about the probability of a single sum, which is below 0.0006
 /// near a p-value of 0.05 and never above 0.004. Otherwise, the error is smaller. For comparison, 100,000 random
@@ -132,11 +133,11 @@ pub fn permutation_limit(differences: &[f64]) -> Option<f64> {
     (squares * squares / fourths > MIN_NORMAL).then(|| p_value.clamp(f64::MIN_POSITIVE, 1.0))
 }
 
-/// Returns the paired permutation test of a score computed over all rows, by approximate randomization (Noreen 1989;
-/// Riezler and Maxwell 2005). If the systems are equally good, the two results of a row are equally likely to be
-/// exchanged or not. `difference` returns the difference between the scores after the results of the marked rows are
-/// exchanged. The p-value is the fraction of assignments whose difference is at least as large in magnitude as
-/// `observed`. An assignment for which `difference` returns `None` counts as one of these, so the p-value is never too
+/// Runs a paired permutation test on a score computed over all rows, by approximate randomization (Noreen 1989; Riezler
+/// and Maxwell 2005). If the systems are equally good, a row's two results are equally likely to be exchanged or not.
+/// `difference` returns the difference between the scores after the results of the marked rows are exchanged. The
+/// p-value is the fraction of assignments whose difference is at least as large in magnitude as `observed`. An
+/// assignment also counts towards this fraction if `difference` returns `None` for it, so the p-value is never too
 /// small.
 ///
 /// If `draws` is at least the number of possible assignments, all of them are evaluated. Otherwise, `draws` random
@@ -261,7 +262,7 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
 /// The quantiles of the normal distribution for a two-sided test at 5% and for a power of 80%.
 const Z_POWER: f64 = Z + 0.841_621_233_572_914_3;
 
-/// Returns the number of rows at which a paired test at the 5% level detects a mean difference of this size in 80% of
+/// Returns how many rows a paired test at the 5% level needs to detect a mean difference of this size in 80% of
 /// studies. By the normal approximation, this is `((z₀.₉₇₅ + z₀.₈) deviation / difference)²`, rounded up. Returns
 /// `None` if the difference is 0, if an argument is not finite, or if the result is at least 10^18 rows.
 ///
@@ -314,8 +315,8 @@ impl PairedShares {
         (self.rows > 0).then(|| (self.wins as f64 - self.losses as f64) / self.rows as f64)
     }
 
-    /// Returns Tango's score interval of the difference (Tango 1998). It contains the differences that a score test at
-    /// the 5% level does not reject. Returns `None` if there are no rows.
+    /// Returns Tango's score interval for the difference (Tango 1998). It contains every difference that a score test
+    /// at the 5% level does not reject. Returns `None` if there are no rows.
     ///
     /// Even if no row differs, the interval extends `z² / (n + z²)` to each side, because `n` equal rows can exclude
     /// only larger differences.
@@ -376,7 +377,7 @@ impl PairedShares {
 /// Returns the two-sided mid-p value of McNemar's test: the p-value of [`mcnemar_exact`] minus the probability of the
 /// observed counts (Fagerland, Lydersen and Laake 2013).
 ///
-/// This test finds more differences than the exact test but may slightly exceed its level. At a level of 5%, up to
+/// This test finds more differences than the exact test but can slightly exceed its level. At a level of 5%, up to
 /// about 5.4% of studies of equally good systems have a p-value below 0.05.
 ///
 /// ```

@@ -14,7 +14,7 @@ const ORDERS: u64 = 400;
 /// The number of rows that all simulated orders may have together.
 const DRAWS: u64 = 20_000_000;
 
-/// The number of rows needed to decide if the fraction of rows that pass reaches a limit.
+/// How many rows it takes to decide whether the fraction of rows that pass reaches a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct DecisionPlan {
     /// The true fraction of rows that pass.
@@ -25,17 +25,17 @@ pub struct DecisionPlan {
     pub early: f64,
     /// The number of rows after which 90% of such runs have ended.
     pub early_90: u64,
-    /// The sample size at which 80% of samples lead to the same verdict, if you look only once. `None` if the true
+    /// The sample size at which 80% of samples lead to the right verdict, if you look only once. `None` if the true
     /// fraction equals the limit.
     pub fixed: Option<u64>,
 }
 
-/// Returns how many of `rows` rows it takes to decide if the fraction that passes is at least `limit`, assuming that
-/// the true fraction is `truth`. The probability of a wrong verdict is at most `alpha`.
+/// Returns how many of `rows` rows it takes to decide whether the fraction that passes is at least `limit`, assuming
+/// that the true fraction is `truth`. The probability of a wrong verdict is at most `alpha`.
 ///
-/// `early` comes from simulated orders of the rows with a fixed seed. `fixed` is the normal approximation of a
-/// one-sided test, `((z₁₋ₐ √(m(1 - m)) + z₀.₈ √(p(1 - p))) / (p - m))²`, reduced for a sample without replacement.
-/// Numeric scores within a range need at most as many rows as pass/fail verdicts with the same mean.
+/// `early` comes from simulated row orders with a fixed seed. `fixed` is the normal approximation for a one-sided test,
+/// `((z₁₋ₐ √(m(1 - m)) + z₀.₈ √(p(1 - p))) / (p - m))²`, reduced because rows are sampled without replacement. Numeric
+/// scores within a range need at most as many rows as pass/fail verdicts with the same mean.
 ///
 /// ```
 /// use dsrs_metrics::stats::plan_rows;

@@ -6,7 +6,7 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 use super::interval::{Interval, Z};
 use super::moments::Uncertainty;
 
-/// The number of successes in a number of trials.
+/// A count of successes out of a number of trials.
 ///
 /// ```
 /// use dsrs_metrics::stats::Proportion;
@@ -33,7 +33,7 @@ impl Proportion {
         self.trials += 1;
     }
 
-    /// Returns the probability of at most `successes` successes if each trial succeeds with the probability `rate`.
+    /// Returns the probability of at most `successes` successes if each trial succeeds with probability `rate`.
     #[doc(hidden)]
     pub fn chance_of_at_most(&self, rate: f64) -> f64 {
         Binomial::new(rate, self.trials).map_or(f64::NAN, |trials| trials.cdf(self.successes))

@@ -24,7 +24,7 @@ pub fn average_ranks(values: &[f64]) -> Vec<f64> {
 /// Returns Spearman's rank correlation, in [-1, 1]. It is Pearson's correlation of the [`average_ranks`], which
 /// accounts for ties. Values must be finite.
 ///
-/// Returns `None` if the lengths differ or if one side is constant, which includes the case of fewer than two rows.
+/// Returns `None` if the lengths differ, if there are fewer than two rows, or if one side is constant.
 ///
 /// ```
 /// use dsrs_metrics::stats::spearman;
@@ -36,7 +36,7 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
     (x.len() == y.len()).then(|| RankPairs::of(x, y).spearman(0..x.len()))?
 }
 
-/// Pairs of values whose order is precomputed, so samples can be ranked without sorting again.
+/// Pairs of values with a precomputed order, so samples can be ranked without sorting again.
 #[doc(hidden)]
 pub struct RankPairs {
     x: Levels,
@@ -48,7 +48,7 @@ pub struct RankPairs {
 }
 
 impl RankPairs {
-    /// Creates the pairs. Both sides must have the same length, which must fit into 32 bits.
+    /// Creates the pairs. Both sides must have the same length, and the length must fit into 32 bits.
     pub fn of(x: &[f64], y: &[f64]) -> Self {
         let (x, y) = (Levels::of(x), Levels::of(y));
         let mut known = HashMap::new();
@@ -64,7 +64,7 @@ impl RankPairs {
         Self { x, y, pairs, pair }
     }
 
-    /// Returns the correlation of the pairs at these indices, which may be repeated.
+    /// Returns the correlation of the pairs at these indices. An index can occur more than once.
     pub fn spearman(&self, sample: impl ExactSizeIterator<Item = usize>) -> Option<f64> {
         let (mut counts, rows) = (vec![0_u32; self.pairs.len()], sample.len());
         sample.for_each(|at| counts[self.pair[at] as usize] += 1);
@@ -157,7 +157,7 @@ impl ValuePairs {
         Some(pair)
     }
 
-    /// Adds the rows of a different part of the data.
+    /// Adds the rows from another part of the data.
     pub fn merge(&mut self, other: &Self) {
         self.pairs.extend_from_slice(&other.pairs);
     }
@@ -182,7 +182,7 @@ impl ValuePairs {
     }
 }
 
-/// Predicted scores of the rows that are in a class and of the rows that are not. Takes 8 bytes per row.
+/// Predicted scores of the rows in a class and of the rows outside it. Takes 8 bytes per row.
 ///
 /// ```
 /// use dsrs_metrics::stats::ClassScores;
@@ -207,7 +207,8 @@ impl ClassScores {
         }
     }
 
-    /// If there is exactly one row, returns its score, after `true` if the row is in the class or `false` if it is not.
+    /// If there is exactly one row, returns its class membership (`true` if the row is in the class, `false` otherwise)
+    /// and its score.
     #[doc(hidden)]
     pub fn only(&self) -> Option<(bool, f64)> {
         match (&*self.positive, &*self.negative) {
@@ -217,14 +218,14 @@ impl ClassScores {
         }
     }
 
-    /// Adds the rows of a different part of the data.
+    /// Adds the rows from another part of the data.
     pub fn merge(&mut self, other: &Self) {
         self.positive.extend_from_slice(&other.positive);
         self.negative.extend_from_slice(&other.negative);
     }
 
     /// Returns the area under the ROC curve, in [0, 1]. It is the probability that a positive row has a higher score
-    /// than a negative row, where a tie counts as half.
+    /// than a negative row, with ties counting as half.
     ///
     /// # Errors
     /// Returns [`NotDefined`] unless there is at least one positive row and one negative row.
@@ -285,7 +286,7 @@ impl Brier {
         (self.rows == 1).then(|| self.squares.mean(1))
     }
 
-    /// Adds the rows of a different part of the data.
+    /// Adds the rows from another part of the data.
     pub fn merge(&mut self, other: &Self) {
         self.rows += other.rows;
         self.squares.add_all(&other.squares);
@@ -343,14 +344,15 @@ impl Calibration {
         }
     }
 
-    /// If there is exactly one row, returns the number of bins, `true` if the row came true, and the row's probability.
+    /// If there is exactly one row, returns the number of bins, `true` if the row came true or `false` otherwise, and
+    /// the row's probability.
     #[doc(hidden)]
     pub fn only(&self) -> Option<(u32, bool, f64)> {
         let bin = self.bins.values().next().filter(|_| self.bins.len() == 1)?;
         (bin.rows == 1).then(|| (self.all, bin.came_true == 1, bin.probabilities.mean(1)))
     }
 
-    /// Adds the rows of a different part of the data, which must have the same number of bins.
+    /// Adds the rows from another part of the data, which must have the same number of bins.
     pub fn merge(&mut self, other: &Self) {
         for (place, more) in &other.bins {
             let bin = self.bins.entry(*place).or_default();

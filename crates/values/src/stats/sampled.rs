@@ -15,7 +15,7 @@ pub struct SampledMean {
     /// The 95% interval. For [`sampled_difference`], it covers the mean of the population; otherwise, it covers the
     /// mean of these rows.
     pub interval: Interval,
-    /// The number of sampled rows that would give an interval as narrow without the cheaper metric.
+    /// How many sampled rows would give an equally narrow interval without the cheaper metric.
     pub worth: f64,
 }
 
@@ -48,12 +48,13 @@ fn wilson(share: f64, sample: f64, rows: f64) -> Interval {
     }
 }
 
-/// Estimates the fraction of rows that pass a metric, from a sample of the rows in each stratum of a cheaper metric.
-/// The estimate is the sum of the strata's pass rates, weighted by their numbers of rows (post-stratification, Cochran
-/// 1977, section 5A.9). The sampled rows of each stratum must be a random sample of its rows.
+/// Estimates the fraction of rows that pass a metric. A cheaper metric divides the rows into strata, and the metric
+/// scores a sample of each stratum. The estimate is the mean of the strata's pass rates, weighted by the number of rows
+/// in each (post-stratification, Cochran 1977, section 5A.9). The sampled rows of each stratum must be a random sample
+/// of its rows.
 ///
-/// The interval combines Wilson's intervals of the strata by MOVER (Zou and Donner 2008), each for a sample without
-/// replacement. To estimate the rate of a population instead, use [`post_stratified`](super::post_stratified).
+/// The interval combines the strata's Wilson intervals, each adjusted for sampling without replacement, by MOVER (Zou
+/// and Donner 2008). To estimate the rate of a population instead, use [`post_stratified`](super::post_stratified).
 ///
 /// # Errors
 /// Returns [`NotDefined`] if there are no rows, or if a stratum has rows but none of them is sampled.
@@ -114,13 +115,13 @@ pub fn sampled_share(strata: &[Stratum]) -> Result<SampledMean, NotDefined> {
 /// a cheaper metric's scores on all rows. The method is prediction-powered inference with the best weight (PPI++,
 /// Angelopoulos, Duchi and Zrnic 2023).
 ///
-/// `sample` contains the scores of the metric and of the cheaper metric for each sampled row, and `others` contains the
-/// score of the cheaper metric for each remaining row. The estimate is `mean(y - b f) + b mean(all f)` with
-/// `b = Cov(y, f) / Var(f)`. A cheaper metric that carries no information therefore changes nothing, and one that is
+/// `sample` contains, for each sampled row, the metric's score `y` and the cheaper metric's score `f`. `others`
+/// contains the cheaper metric's score for each remaining row. The estimate is `mean(y - b f) + b mean(all f)` with `b
+/// = Cov(y, f) / Var(f)`. A cheaper metric that carries no information therefore changes nothing, and one that is
 /// always wrong helps as much as one that is always right.
 ///
-/// The interval is that of the mean of [`y - b f`](Moments::uncertainty_within), scaled by `√(1 - n/N)`, because
-/// nothing about the sampled rows is uncertain.
+/// The interval is the one for the mean of [`y - b f`](Moments::uncertainty_within), scaled by `√(1 - n/N)` because the
+/// scores of the sampled rows are certain.
 ///
 /// # Errors
 /// Returns [`NotDefined`] if there are fewer than 3 sampled rows.
@@ -159,17 +160,18 @@ pub fn prediction_powered(
     })
 }
 
-/// Estimates how much better one program is than another, from the differences in a metric on a sample of their common
-/// rows and the differences in a cheaper metric on all of them. This function works like [`prediction_powered`] but
-/// differs in two ways. It estimates the difference in the population from which the rows are a sample. Because few
-/// rows change, it uses the least-squares weight in the sample (the regression estimator, Cochran 1977, section 7.3).
+/// Estimates how much better one program is than another. It uses the differences in a metric on a sample of their
+/// common rows, and the differences in a cheaper metric on all of them. This function works like [`prediction_powered`]
+/// but differs in two ways. It estimates the difference in the population that the rows were sampled from. It also uses
+/// the least-squares weight in the sample (the regression estimator, Cochran 1977, section 7.3), because few rows
+/// change.
 ///
 /// `sample` contains both differences for each sampled row, and `others` contains the difference in the cheaper metric
-/// for each remaining row. No difference may be larger than `largest`.
+/// for each remaining row. No difference can be larger than `largest`.
 ///
 /// The half-widths of the interval are `√((1 - n/N) (n - 1)/(n - 2) r² + n/N p²)`, where `r` is the half-width for the
 /// mean of `y - b f` and `p` the half-width for the mean of `y`. If all rows are sampled, the interval is that of a
-/// plain comparison. `worth` is the number of rows at which a plain comparison would give an interval as narrow.
+/// plain comparison. `worth` is the number of rows that a plain comparison would need for an equally narrow interval.
 ///
 /// # Errors
 /// Returns [`NotDefined`] if there are fewer than 3 sampled rows.

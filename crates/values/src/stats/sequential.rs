@@ -12,12 +12,12 @@ const SHARES: [f64; 8] = [0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.95];
 /// What may still be lost in the sum of many scores by rounding, relative to the range.
 const ROUNDING: f64 = 1e-9;
 
-/// Tests if a mean is above or below a limit. You may look at the result after every row.
+/// Tests whether a mean is above or below a limit. You can look at the result after every row.
 ///
 /// The test runs an e-process for each side. An e-process is a wager: if the mean of the rows is on the other side of
 /// the limit, the expected capital is at most 1 at any time. By Ville's inequality, the probability that the capital
-/// ever reaches `1 / alpha` is then at most `alpha`, so a decision at that moment is wrong in at most `alpha` of all
-/// orders of the rows.
+/// ever reaches `1 / alpha` is then at most `alpha`. A decision at that moment is therefore wrong for at most a
+/// fraction `alpha` of all row orders.
 ///
 /// The bets are those of Waudby-Smith and Ramdas (2024, "Estimating means of bounded random variables by betting",
 /// sections 4 and 5). The capital is the mean, over several fractions `f`, of the products of
@@ -110,10 +110,10 @@ impl BettingTest {
         Self::new(range, limit, Some(rows), [above, below])
     }
 
-    /// Creates a test of the mean of the population from which the rows are an independent sample.
+    /// Creates a test of a population's mean. The rows must be an independent sample of the population.
     ///
-    /// To compare two programs on the same rows, record the difference for each row. With the limit 0, the test shows
-    /// which program is better. With the limit `-by`, it shows that the second program isn't worse by more than `by`.
+    /// To compare two programs on the same rows, record the difference for each row. With a limit of 0, the test shows
+    /// which program is better. With a limit of `-by`, it shows whether the second program is worse by more than `by`.
     ///
     /// ```
     /// use dsrs_metrics::stats::{BettingTest, Interval};
@@ -179,8 +179,8 @@ impl BettingTest {
         self.below.largest
     }
 
-    /// Returns `true` if the mean of all rows is certainly above the limit, `false` if it is certainly below, and
-    /// `None` as long as the remaining rows can still decide it.
+    /// Returns `true` if the mean of all rows is certain to be above the limit, `false` if it is certain to be below,
+    /// and `None` while the remaining rows can still decide.
     ///
     /// ```
     /// use dsrs_metrics::stats::{BettingTest, Interval};
@@ -206,9 +206,8 @@ impl BettingTest {
 }
 
 /// Returns a 95% confidence sequence at the last of these scores: an interval for the mean of all `rows` rows. The
-/// scores must be those of the first rows in random order. You may compute the interval after each row; with a
-/// probability of 95%, all of these intervals contain the mean. `None` stands for a row without a score, which doesn't
-/// count.
+/// scores must be those of the first rows in random order. You can compute the interval after each row; with a
+/// probability of 95%, all of these intervals contain the mean. Rows without a score (`None`) don't count.
 ///
 /// The interval contains the means that two one-sided tests by betting at 2.5% don't reject (Waudby-Smith and Ramdas
 /// 2024, section 5), with bets that don't depend on the mean.
@@ -227,8 +226,9 @@ pub fn confidence_sequence(scores: &[Option<f64>], range: Interval, rows: u64) -
     sequence(scores, range, Some(rows))
 }
 
-/// Returns a 95% confidence sequence at the last of these scores, for the mean of the population from which they are an
-/// independent sample. As with [`confidence_sequence`], you may compute it after each score.
+/// Returns a 95% confidence sequence at the last of these scores, for a population's mean. The scores must be an
+/// independent sample of the population. As with [`confidence_sequence`], you can compute the interval after each
+/// score.
 ///
 /// ```
 /// use dsrs_metrics::stats::{population_sequence, Interval};

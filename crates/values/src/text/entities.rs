@@ -9,7 +9,7 @@ use crate::bipartite::Groups;
 /// The number of expected entities that were found, and the number of entities on each side.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EntityCounts {
-    /// The number of matched pairs, each of an expected and a predicted entity. An entity is in at most one pair.
+    /// The number of expected entities that were paired with a predicted one. Each entity is in at most one pair.
     pub found: u64,
     /// The number of expected entities.
     pub expected: u64,
@@ -67,8 +67,8 @@ impl EntityCounts {
         }
     }
 
-    /// Returns the expected and the predicted entities that have no partner in such a matching, in the form in which
-    /// they are compared.
+    /// Returns the expected and predicted entities that such a matching leaves without a partner, in their normalized
+    /// form.
     #[doc(hidden)]
     pub fn unmatched<P: AsRef<str>, E: AsRef<str>>(
         predicted: &[P],

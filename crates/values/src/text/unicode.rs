@@ -28,11 +28,11 @@ pub(super) fn is_space(c: char) -> bool {
 /// How the DPR tokenizer treats a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DprClass {
-    /// A letter, number or mark: part of a run that is one token.
+    /// A letter, number or mark. It is part of a run that is one token.
     Run,
     /// A token of its own.
     Single,
-    /// A separator, control or unassigned character: part of no token.
+    /// A separator, control or unassigned character. It is part of no token.
     Skip,
 }
 
@@ -106,7 +106,7 @@ pub(super) fn is_superscript(c: char) -> bool {
     matches!(c, '²' | '³' | '¹' | '\u{2070}' | '\u{2074}'..='\u{207b}')
 }
 
-/// The Unicode normal form in which strings are compared.
+/// The Unicode normal form that strings are converted to before they are compared.
 ///
 /// ```
 /// use dsrs_metrics::text::NormalForm;
@@ -129,7 +129,7 @@ pub enum NormalForm {
 }
 
 impl NormalForm {
-    /// Converts the string to this form. The result is borrowed if the string already has it.
+    /// Converts the string to this form. The result is borrowed if the string is already in this form.
     pub fn apply(self, text: &str) -> Cow<'_, str> {
         let quick = |answer: IsNormalized| answer == IsNormalized::Yes;
         match self {

@@ -3,7 +3,7 @@
 use super::message::ToolCall;
 use crate::messages::escape::{name, names};
 
-/// Tool calls, in order. These are either all calls of a trajectory or the calls of one tool.
+/// Tool calls, in order: either all calls of a trajectory or the calls of one tool.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -50,7 +50,7 @@ impl<'t> ToolCalls<'t> {
         }
     }
 
-    /// Returns the number of calls for which the closure returns `true`.
+    /// Counts the calls for which the closure returns `true`.
     pub fn count(&self, mut is_counted: impl FnMut(&ToolCall) -> bool) -> usize {
         self.iter().filter(|call| is_counted(call)).count()
     }
@@ -168,7 +168,7 @@ pub struct Condition {
 }
 
 impl Condition {
-    /// Returns a condition that is met if `reason` is `None`.
+    /// Creates a condition that is met if `reason` is `None`.
     ///
     /// ```
     /// use dsrs_metrics::trajectory::Condition;
@@ -191,7 +191,7 @@ impl Condition {
         self.unmet.as_deref()
     }
 
-    /// Returns the reason why the condition is not met as an owned string, or `None` if it is met.
+    /// Returns the reason why the condition is not met, as an owned string, or `None` if it is met.
     pub fn into_reason(self) -> Option<String> {
         self.unmet
     }

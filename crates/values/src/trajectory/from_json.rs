@@ -36,7 +36,7 @@ impl Trajectory {
         read::read(value, false).map_err(TrajectoryError::from)
     }
 
-    /// Iterates over descriptions of the calls whose arguments the model did not write as a JSON object.
+    /// Describes each call whose arguments the model did not write as a JSON object.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -68,8 +68,8 @@ impl<'de> Deserialize<'de> for Trajectory {
 
 /// The trajectory that a gold row expects. This type dereferences to [`Trajectory`].
 ///
-/// An expected trajectory is read more strictly: arguments must be an object, because they were written by the row's
-/// author and not by a model. One additional form is accepted: a list of strings, which are the names of tools.
+/// An expected trajectory is read more strictly: arguments must be an object, because the row's author wrote them, not
+/// a model. A list of strings is accepted as well, and read as tool names.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

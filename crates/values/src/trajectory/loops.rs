@@ -23,7 +23,7 @@ const MAX_CYCLE: usize = 100;
 pub struct LoopLimits {
     /// How often the same call may be made in the whole trajectory.
     pub max_same: NonZeroUsize,
-    /// How often a cycle of two or more calls may occur in a row.
+    /// How many times in succession a cycle of two or more calls may occur.
     pub max_cycles: NonZeroUsize,
 }
 
@@ -41,17 +41,17 @@ impl Default for LoopLimits {
 /// A call, or a cycle of calls, that is repeated more often than allowed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallLoop<'t> {
-    /// The call, or the calls of the cycle in order.
+    /// The call, or each call in the cycle, in order.
     pub calls: Vec<&'t ToolCall>,
-    /// How often the call is made, or how often the cycle occurs in a row.
+    /// How often the call is made, or how many times in succession the cycle occurs.
     pub times: usize,
-    /// The number of the first call, starting at 1.
+    /// The position of the first call, counting from 1.
     pub first: usize,
 }
 
 impl LoopLimits {
     /// Returns the first of the shortest cycles that are repeated too often. If there is no such cycle, returns the
-    /// most frequent call, provided that it is made too often. Cycles of more than 100 calls are not found.
+    /// most frequent call if it is made too often. Cycles of more than 100 calls are not found.
     pub fn find<'t>(self, calls: &ToolCalls<'t>) -> Option<CallLoop<'t>> {
         let mut keys = Keys::default();
         let numbers: Vec<usize> = calls.iter().map(|call| keys.of_call(call)).collect();

@@ -15,7 +15,7 @@ pub enum Role {
     User,
     /// The agent.
     Assistant,
-    /// A tool. Its message is the result of a call.
+    /// A tool. The message contains the result of a call.
     Tool,
 }
 
@@ -33,7 +33,7 @@ impl Role {
 
 /// One message of a [`Trajectory`](super::Trajectory), or one step of an agent.
 ///
-/// This is not a message of a prompt, which is a `dsrs_metrics::lm::Message`.
+/// For a message in a prompt, see `dsrs_metrics::lm::Message`.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -69,7 +69,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// Returns a message with this text and without calls.
+    /// Creates a message with this text and no calls.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -88,7 +88,7 @@ impl Message {
         }
     }
 
-    /// Returns a message of the agent with these calls and no text.
+    /// Creates an agent message with these calls and no text.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -104,7 +104,7 @@ impl Message {
     }
 }
 
-/// One call of a tool: its name, its arguments and, if known, its result.
+/// A tool call: the tool's name, the arguments and, if known, the result.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -116,7 +116,7 @@ impl Message {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ToolCall {
-    /// The id by which tool messages refer to the call.
+    /// The id that tool messages use to refer to the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The name of the tool.
@@ -127,14 +127,14 @@ pub struct ToolCall {
     /// The result, which is a string in most formats.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
-    /// `true` if the format records that the call failed: with `is_error`, `failed`, an `error`, or the status `error`.
-    /// OpenAI's messages don't record failures unless the agent adds one of these to the tool messages.
+    /// `true` if the format records that the call failed: through `is_error`, `failed`, an `error`, or the status
+    /// `error`. OpenAI's messages don't record failures unless the agent adds one of these to the tool messages.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
 }
 
 impl ToolCall {
-    /// Returns a call without arguments or a result.
+    /// Creates a call without arguments or a result.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;

@@ -50,7 +50,7 @@ pub struct Trajectory {
 }
 
 impl Trajectory {
-    /// Creates a trajectory of these messages.
+    /// Creates a trajectory from these messages.
     pub fn new(messages: impl IntoIterator<Item = Message>) -> Self {
         Self {
             messages: messages.into_iter().collect(),
@@ -58,7 +58,7 @@ impl Trajectory {
         }
     }
 
-    /// Creates a trajectory in which each call is a separate step.
+    /// Creates a trajectory from calls, each a separate step.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -83,14 +83,14 @@ impl Trajectory {
             .collect()
     }
 
-    /// Returns the subagents of an ATIF trajectory, each only once. Subagents that results refer to come first, in the
-    /// order of the results, followed by all others. No other method counts their messages and calls.
+    /// Returns the subagents of an ATIF trajectory, without duplicates. Subagents that results refer to come first, in
+    /// the order of the results, followed by all others. No other method counts their messages and calls.
     pub fn subagents(&self) -> &[Subagent] {
         &self.subagents
     }
 
-    /// Returns the number of steps, which are the messages of the agent. In a trace or a list of calls or names, each
-    /// call is a step.
+    /// Returns the number of steps. Each agent message is a step; in a trace or a list of calls or names, each call is
+    /// a step.
     pub fn steps(&self) -> usize {
         self.messages
             .iter()
@@ -98,8 +98,8 @@ impl Trajectory {
             .count()
     }
 
-    /// Returns the number of tokens that the agent's model used: the total stated by the format (ATIF's
-    /// `final_metrics`) or, without one, the sum over the messages. Returns `None` if the format does not record
+    /// Returns the number of tokens that the agent's model used. This is the total stated by the format (ATIF's
+    /// `final_metrics`) or, if there is none, the sum over the messages. Returns `None` if the format does not record
     /// tokens.
     ///
     /// ```
@@ -199,7 +199,7 @@ pub struct Subagent {
 pub enum SubagentTrajectory {
     /// The trajectory is part of the document.
     Embedded(#[serde(serialize_with = "as_trajectory")] Trajectory),
-    /// The trajectory is in a different document, which is not read.
+    /// The trajectory is in another document, which is not read.
     External {
         /// The path or, in documents up to ATIF 1.6, possibly `session` and the id of the session.
         path: String,

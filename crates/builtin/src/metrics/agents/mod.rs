@@ -23,11 +23,11 @@ pub use planning::{SubtaskPlanning, subtask_planning};
 pub mod outcome_coupled;
 mod planning;
 
-/// Planning and synthesis of a task, weighted 0.6 to 0.4.
+/// Scores a task's plan and synthesis, weighted 0.6 to 0.4.
 ///
-/// `0.6 subtask_planning + 0.4 synthesis`, in [0, 1]. The execution is not included because it is scored per subtask.
-/// The feedback joins the feedback of both components, lowest score first. A plan without a synthesis scores at most
-/// 0.6. For other weights or parameters, define your own composite, for example
+/// The score is `0.6 subtask_planning + 0.4 synthesis`, in [0, 1]. Without a synthesis, a plan scores at most 0.6. The
+/// execution is not included because it is scored per subtask. The feedback combines the feedback of both components,
+/// lowest score first. For other weights or parameters, define your own composite, for example
 /// `#[metric(weighted(subtask_planning = 0.5, synthesis(min_summary_chars = 40) = 0.5))]`.
 ///
 /// ```
@@ -52,7 +52,7 @@ pub struct Combined;
 /// A field that is a JSON value, or a string that contains one.
 pub(super) enum JsonField<'a> {
     Valid(Cow<'a, Value>),
-    /// The string is not valid JSON, for this reason.
+    /// The string is not valid JSON. Contains the reason.
     Invalid(String),
 }
 
@@ -180,18 +180,18 @@ pub(super) fn first_failure(
     })
 }
 
-/// Scores how well-formed the result of a subtask is: three checks, weighted 0.33, 0.33 and 0.34.
+/// Scores how well-formed a subtask's result is, using three checks weighted 0.33, 0.33 and 0.34.
 ///
 /// The score is in [0, 1]. A field that is missing or `null` fails its check.
 ///
 /// - `result`: `pred.result` is a JSON value, or a string that contains one;
-/// - `edit_or_command`: the result has different strings `old_string` and `new_string`, or a `command` that is not
-///   blank, or is itself a non-blank string (the content that a `read` subtask returns);
-/// - `reasoning`: `pred.reasoning` is a string of at least `min_reasoning_chars` characters with a letter or digit.
-///   Characters are counted in NFC, and a run of white space between words counts as one.
+/// - `edit_or_command`: the result has an `old_string` and a different `new_string`, has a non-blank `command`, or is
+///   itself a non-blank string (the content that a `read` subtask returns);
+/// - `reasoning`: `pred.reasoning` is a string that has at least `min_reasoning_chars` characters and contains a letter
+///   or digit. Characters are counted in NFC, and a run of white space between words counts as one.
 ///
-/// The formula is `subtask_execution_metric` of the `dsrs` document, whose implementation counts bytes. JSON nested
-/// deeper than 127 levels is an error.
+/// The formula is `subtask_execution_metric` from the `dsrs` document, whose own implementation counts bytes instead of
+/// characters. JSON nested deeper than 127 levels is an error.
 ///
 /// ```
 /// use dsrs_metrics::metrics::SubtaskExecution;
@@ -257,20 +257,20 @@ fn no_edit_or_command(result: &Value) -> Option<String> {
     }
 }
 
-/// Scores how well-formed the synthesis of a task is: four checks, weighted 0.25 each.
+/// Scores how well-formed a task's synthesis is, using four checks weighted 0.25 each.
 ///
 /// The score is in [0, 1]. A field that is missing or `null` fails its check.
 ///
-/// - `success`: `pred.success` is a boolean, or a string with one;
+/// - `success`: `pred.success` is a boolean, or a string that contains one;
 /// - `summary`: `pred.summary` is a string of at least `min_summary_chars` characters, counted as
 ///   in `subtask_execution`;
-/// - `modified_files`: `pred.modified_files` is a list of non-blank strings, or a string that
-///   contains one as JSON. It may be empty;
-/// - `confidence`: `pred.confidence` is a number in [0, 1], or a string with one. Its calibration cannot be measured on
-///   a single row; the `agree` command measures it.
+/// - `modified_files`: `pred.modified_files` is a list of non-blank strings, or a string that contains such a list as
+///   JSON. The list can be empty;
+/// - `confidence`: `pred.confidence` is a number in [0, 1], or a string that contains one. A single row cannot show
+///   whether the confidence is calibrated; the `agree` command measures that.
 ///
-/// The formula is `synthesis_metric` of the `dsrs` document, whose implementation counts bytes and
-/// accepts any list of files.
+/// The formula is `synthesis_metric` from the `dsrs` document, whose own implementation counts bytes and accepts any
+/// list of files.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Synthesis;

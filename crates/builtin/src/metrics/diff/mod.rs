@@ -31,15 +31,17 @@ mod compare;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DiffStrictness {
-    /// Nothing: the strings must be identical.
+    /// No differences: the strings must be identical.
     Exact,
-    /// White space: a run of it counts as one space, and both ends are trimmed. `a b` is not equal to `ab`.
+    /// White space can differ. A run of white space counts as one space, and both ends are trimmed. `a b` is not equal
+    /// to `ab`.
     #[default]
     NormalizedWhitespace,
-    /// Layout and comments: the syntax trees must be equal. Costs 10 msat per row, and requires a language and the
-    /// `syntax` feature.
+    /// Layout and comments can differ, but the syntax trees must be equal. Costs 10 msat per row, and requires a
+    /// language and the `syntax` feature.
     AstEquivalent,
-    /// Everything but the meaning, which the [`SemanticEquivalence`] judge compares. Costs at most 50 msat per row.
+    /// Everything but the meaning can differ. The [`SemanticEquivalence`] judge compares the meaning. Costs at most 50
+    /// msat per row.
     Semantic,
 }
 
@@ -58,11 +60,11 @@ impl DiffStrictness {
 
 /// Compares the answer with the expected one, and shows a line diff in the feedback if they differ.
 ///
-/// The result is pass or fail. It reads the strings `gold.answer` and `pred.answer`, or the field set by `field` on
-/// both sides. If the gold value is a list, the answer must equal any of its strings, and the diff uses the first.
-/// `ast_equivalent` compares syntax trees in the given `language` (`rust`, `python`, `javascript`, `typescript`,
-/// `json`, `sql`, `bash`), by the rules of [`Language::compare`](crate::syntax::Language::compare). An answer that does
-/// not parse fails; an expected answer that does not parse is an error.
+/// The result is pass or fail. The metric compares the strings `gold.answer` and `pred.answer`; set `field` to compare
+/// another field on both sides. If the gold value is a list, the answer must equal one of its strings, and the diff
+/// uses the first. `ast_equivalent` compares syntax trees in the given `language` (`rust`, `python`, `javascript`,
+/// `typescript`, `json`, `sql`, `bash`), as described at [`Language::compare`](crate::syntax::Language::compare). An
+/// answer that does not parse fails; an expected answer that does not parse is an error.
 ///
 /// ```
 /// use dsrs_metrics::metrics::{Diff, DiffStrictness};
@@ -77,10 +79,10 @@ impl DiffStrictness {
 /// # }
 /// ```
 ///
-/// `semantic` calls the [`SemanticEquivalence`] judge, which asks a language model whether both have the same meaning.
-/// It has the judge's settings (`with_lm`, `offline`, `models`, `aggregation`, ..). Strings that differ only in white
-/// space count as equal without a call. The judge's reasoning and the diff form the score's details. The metric is
-/// asynchronous only at this strictness:
+/// `semantic` calls the [`SemanticEquivalence`] judge, which asks a language model whether both strings have the same
+/// meaning. It accepts the judge's settings (`with_lm`, `offline`, `models`, `aggregation`, ..). Strings that differ
+/// only in white space count as equal without a call. The score's details contain the judge's reasoning and the diff.
+/// The metric is asynchronous only at this strictness:
 ///
 /// ```
 /// use dsrs_metrics::lm::ScriptedLm;
@@ -98,11 +100,11 @@ impl DiffStrictness {
 /// # }
 /// ```
 ///
-/// A `#[metric]` composite derives its cost, and whether it is asynchronous, at compile time, so `diff` supports only
-/// the other strictnesses in a composite. Use the `semantic_equivalence` component instead.
+/// A `#[metric]` composite determines at compile time what it costs and whether it is asynchronous, so `diff` supports
+/// only the other strictnesses in a composite. Use the `semantic_equivalence` component instead.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diff {
-    /// How much may differ.
+    /// How much the strings may differ.
     pub strictness: DiffStrictness,
     /// The language of both sides, for [`DiffStrictness::AstEquivalent`].
     pub language: LanguageSetting,
@@ -128,7 +130,7 @@ const MUST_BE_AWAITED: &str = "with `semantic`, the metric is asynchronous becau
 const IN_COMPOSITE: &str = "with `semantic`, the metric is asynchronous and costs up to 50 msat, which a declared composite must know at compile time; use `semantic_equivalence` or `Composite::builder` instead";
 
 impl Diff {
-    /// Creates a builder of the metric.
+    /// Creates a builder for the metric.
     pub fn builder() -> Self {
         Self::default()
     }
@@ -139,10 +141,10 @@ impl Diff {
     }
 
     setters! {
-        /// Sets how much may differ. The default is white space.
+        /// Sets how much the strings may differ. The default is [`DiffStrictness::NormalizedWhitespace`].
         pub fn strictness(strictness: DiffStrictness) => strictness = strictness;
 
-        /// Sets the language of both sides, or its name, for [`DiffStrictness::AstEquivalent`].
+        /// Sets the language of both sides, as a value or by name, for [`DiffStrictness::AstEquivalent`].
         pub fn language(language: impl Into<LanguageSetting>) => language = language.into();
 
         /// Sets the field to compare, on both sides. The default is `answer`.
@@ -150,31 +152,31 @@ impl Diff {
     }
 
     setters! {
-        /// Sets the model to call if the panel doesn't name one, for [`DiffStrictness::Semantic`].
+        /// Sets the model to call if the panel doesn't name one. Applies only to [`DiffStrictness::Semantic`].
         pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
-        /// Scores by token overlap instead of a model, for [`DiffStrictness::Semantic`]. Every result is labelled as
-        /// offline.
+        /// Scores by token overlap instead of calling a model. Applies only to [`DiffStrictness::Semantic`]. Every
+        /// result is labelled as offline.
         pub fn offline() in panel.offline;
 
-        /// Sets the models of the panel. Each is called, and the majority decides.
+        /// Sets the panel's models. All of them are called, and the majority decides.
         pub fn models(models: impl IntoIterator<Item = impl IntoModel>) in panel.models;
 
         /// Sets how to aggregate the verdicts of several judges.
         pub fn aggregation(aggregation: Aggregation) in panel.aggregation;
 
-        /// Sets how many judges are called concurrently, at least 1.
+        /// Sets how many judges can be called concurrently; 0 counts as 1.
         pub fn max_concurrent_judges(limit: usize) in panel.max_concurrent_judges;
 
         /// Sets how many judges must return a verdict for the row to have a score.
         pub fn quorum(quorum: usize) in panel.quorum;
     }
 
-    /// Scores one pair of rows, if that needs no model.
+    /// Scores one pair of rows without calling a model.
     ///
     /// # Errors
-    /// Fails for a missing gold field, an expected answer that does not parse, or a difference that only a model can
-    /// judge.
+    /// Fails if a gold field is missing, if the expected answer does not parse, or if only a model can judge the
+    /// difference.
     pub fn score(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
         let pending = || Err(MetricError::failed(Self::SPEC.name, MUST_BE_AWAITED));
         Ok(self
@@ -187,7 +189,8 @@ impl Diff {
     /// Scores one pair of rows.
     ///
     /// # Errors
-    /// Fails as [`score`](Self::score) does, or if the judge fails or abstains.
+    /// Fails for the same reasons as [`score`](Self::score), except when a model can judge the difference. Also fails
+    /// if the judge fails or abstains.
     pub async fn evaluate(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
         Ok(self.answer(MetricCall::new(gold, pred)).await?.into_score())
     }
@@ -438,8 +441,8 @@ const PARAMS: [ParamSpec<'static>; 7] = {
 };
 
 impl Diff {
-    /// The metric's spec at all strictnesses except [`DiffStrictness::Semantic`], with the cost of the most expensive,
-    /// [`DiffStrictness::AstEquivalent`]. [`Metric::spec`] returns a value's own spec and cost.
+    /// The metric's spec at every strictness except [`DiffStrictness::Semantic`]. Its cost is that of the most
+    /// expensive one, [`DiffStrictness::AstEquivalent`]. [`Metric::spec`] returns a value's own spec and cost.
     pub const SPEC: MetricSpec<'static> = MetricSpec::new("diff")
         .with_doc(DOC)
         .with_tier(MetricTier::Truth)

@@ -18,8 +18,8 @@ pub use settings::{SETTINGS, has_param};
 mod builtin;
 mod settings;
 
-/// Metrics by name, in the order they were added. The command line uses a registry, and so can other programs that read
-/// the names and parameters of metrics as data.
+/// A registry of metrics by name, in the order they were added. The command line uses one. Use it in your own programs
+/// to create metrics from names and parameters that are read as data.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Registry;
@@ -65,12 +65,12 @@ pub enum Entry {
 }
 
 impl Registry {
-    /// Returns a registry without metrics.
+    /// Creates an empty registry.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns a registry of the built-in metrics.
+    /// Creates a registry that contains the built-in metrics.
     pub fn builtin() -> Self {
         let mut registry = Self::new();
         let mut builtin = HashMap::new();
@@ -85,7 +85,7 @@ impl Registry {
         registry
     }
 
-    /// Adds a metric with parameters. It replaces a built-in metric with the same name.
+    /// Adds a metric with parameters, replacing a built-in metric with the same name.
     ///
     /// # Errors
     /// Returns [`RegistryError`] if the name is a duplicate or invalid.
@@ -106,8 +106,8 @@ impl Registry {
         self.insert(M::SPEC.name, entry)
     }
 
-    /// Adds a metric without parameters, such as a closure. Its threshold, strictness and cost can be set. It replaces
-    /// a built-in metric with the same name.
+    /// Adds a metric without parameters, such as a closure, replacing a built-in metric with the same name. You can
+    /// still set its threshold, strictness and cost.
     ///
     /// # Errors
     /// Returns [`RegistryError`] if the name is a duplicate or invalid.
@@ -139,25 +139,26 @@ impl Registry {
         self.entries.keys().map(String::as_str)
     }
 
-    /// Returns a metric's spec as declared.
+    /// Returns a metric's declared spec.
     ///
     /// # Errors
-    /// Returns [`CreateError::UnknownMetric`] or [`CreateError::MissingFeature`].
+    /// Returns [`CreateError::UnknownMetric`] if there is no such metric, or [`CreateError::MissingFeature`] if the
+    /// library was built without a feature that the metric needs.
     pub fn spec(&self, name: &str) -> Result<MetricSpec<'_>, CreateError> {
         Ok(self.find(name)?.spec())
     }
 
-    /// Returns the defaults of a metric's parameters in text form, if they are known, in the order of
-    /// [`MetricSpec::params`].
+    /// Returns the defaults of a metric's parameters as text, in the order of [`MetricSpec::params`]. A missing or
+    /// unknown default is `None`.
     ///
     /// # Errors
-    /// Fails as [`spec`](Self::spec) does.
+    /// Returns the same errors as [`spec`](Self::spec).
     pub fn defaults(&self, name: &str) -> Result<Vec<Option<String>>, CreateError> {
         Ok(self.find(name)?.defaults())
     }
 
-    /// Creates a metric. It accepts the parameters of its spec, and `threshold`, `strict` and `cost`, like `--param` on
-    /// the command line.
+    /// Creates a metric. Like `--param` on the command line, `params` can contain the parameters in the metric's spec,
+    /// and `threshold`, `strict` and `cost`.
     ///
     /// # Errors
     /// Returns [`CreateError`] if the name or a parameter is unknown, a value is invalid, or the library was built
@@ -205,7 +206,7 @@ impl Registry {
             .map(|(_, feature, _)| *feature)
     }
 
-    /// Returns the metric with this name, or an error that suggests one.
+    /// Returns the metric with this name, or an error that suggests the most similar name.
     #[doc(hidden)]
     pub fn find(&self, name: &str) -> Result<&Entry, CreateError> {
         self.entries.get(name).ok_or_else(|| {
@@ -228,7 +229,7 @@ impl Entry {
         }
     }
 
-    /// Returns the parameters' defaults as a user types them, if they are known.
+    /// Returns the parameters' defaults as a user would write them, if they are known.
     #[doc(hidden)]
     pub fn defaults(&self) -> Vec<Option<String>> {
         match self {
@@ -263,11 +264,11 @@ impl std::fmt::Debug for Registry {
 }
 
 dsrs_metrics_values::message_errors! {
-    /// Why a metric cannot be added to a [`Registry`].
+    /// The error returned when a metric cannot be added to a [`Registry`].
     pub struct RegistryError;
 }
 
-/// Why a [`Registry`](Registry) cannot create a metric.
+/// The error returned when a [`Registry`](Registry) cannot create a metric.
 #[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CreateError {

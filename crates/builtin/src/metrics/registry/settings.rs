@@ -176,7 +176,7 @@ impl Metric for Adjusted {
     }
 }
 
-/// Returns `true` if a metric has its own parameter with this name.
+/// Returns `true` if the metric itself declares a parameter with this name.
 pub fn has_param(spec: &MetricSpec<'_>, name: &str) -> bool {
     spec.params.iter().any(|param| param.name == name)
 }

@@ -9,27 +9,26 @@ use crate::ParamGroup;
 use crate::contract::{Requirement, at_least};
 use crate::sandbox::{Limits, Termination};
 
-/// How the command of a metric runs: its files and limits, its check stage, its isolation.
+/// How a metric's command runs: its files, limits, check stage and isolation.
 #[derive(Debug, Clone, ParamGroup)]
 pub struct CommandSettings {
-    /// The files of the work directory: a JSON object from path to field (`"program"`,
-    /// `"gold.test"`), list of fields, or `{"text": ".."}`.
+    /// The files in the work directory, as a JSON object that maps each path to a field (`"program"`, `"gold.test"`), a
+    /// list of fields, or `{"text": ".."}`.
     #[param(default)]
     pub files: SandboxFiles,
-    /// The command line of a second stage, the check, which decides the result. It runs in a new sandbox once all
-    /// processes of `command` are dead. `/program` has their results, read-only: `stdout`, `stderr`, `exit_code`, and
-    /// the work directory's regular files in `files`.
+    /// The command line of a second stage, the check, which decides the result. It runs in a new sandbox after all
+    /// processes of `command` have ended. The read-only directory `/program` contains their results: `stdout`,
+    /// `stderr`, `exit_code`, and the work directory's regular files in `files`.
     #[param(default = "")]
     pub check: String,
-    /// The files of the check stage, in the same form as `files`, without fields of the prediction. The program never
-    /// sees them.
+    /// The files of the check stage, in the same format as `files`. They cannot contain fields of the prediction. The
+    /// program never sees them.
     #[param(default)]
     pub check_files: SandboxFiles,
-    /// Further limits, as JSON: `cpu_secs`, `memory_mb`, `processes`, `file_mb`, `disk_mb`,
-    /// `output_kb`.
+    /// Additional limits, as JSON: `cpu_secs`, `memory_mb`, `processes`, `file_mb`, `disk_mb`, `output_kb`.
     #[param(default)]
     pub limits: Limits,
-    /// A host directory whose content is copied into the work directory.
+    /// A host directory whose contents are copied into the work directory.
     #[param(default = "")]
     pub folder: String,
     /// More host paths that the command may read.

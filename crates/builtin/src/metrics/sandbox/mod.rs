@@ -25,12 +25,11 @@ mod command;
 mod stages;
 mod test_results;
 
-/// The content of a file in the work directory. A file without a field of the prediction is
-/// read-only.
+/// The content of a file in the work directory. A file is read-only unless its content includes a field of the
+/// prediction.
 ///
-/// In JSON, and thus on the command line, a field is its name (`"program"` or `"pred.program"` for the prediction,
-/// `"gold.test"` for the gold row), constant content is `{"text": "..."}`, and a list is the concatenation of its
-/// items.
+/// In JSON, and so on the command line, write a field as its name (`"program"` or `"pred.program"` for the prediction,
+/// `"gold.test"` for the gold row), constant content as `{"text": "..."}`, and a concatenation as a list of its parts.
 ///
 /// ```
 /// use dsrs_metrics::metrics::FileSource;
@@ -137,7 +136,7 @@ impl From<FileSource> for JsonSource {
     }
 }
 
-/// The files of the work directory, each with its relative path and its content.
+/// The files in the work directory, each with a relative path and its content.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SandboxFiles(IndexMap<String, FileSource>);
 

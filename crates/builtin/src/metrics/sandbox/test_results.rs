@@ -66,7 +66,7 @@ pub async fn test_pass(
 
 /// The result of parsing the test output of a row.
 enum Tests {
-    /// The output has a summary.
+    /// The output contains a summary.
     Counted(Counts),
     /// The command did not finish the tests: it was killed, or failed without a summary.
     Crashed,

@@ -166,7 +166,7 @@ fn bounded(message: impl fmt::Display) -> String {
     text
 }
 
-/// The compiled JSON Schemas of tools, by name.
+/// The compiled JSON Schemas of tools, by tool name.
 #[derive(Clone, Default)]
 pub struct ToolSchemas(Arc<IndexMap<String, Tool>>);
 
@@ -183,14 +183,14 @@ struct Tool {
 pub struct InvalidSchema {
     /// The tool.
     pub tool: String,
-    /// The error, with its JSON pointer in the schema.
+    /// The error, with a JSON pointer to its place in the schema.
     pub reason: String,
 }
 
 dsrs_metrics_values::debug_as_display!(InvalidSchema);
 
 impl ToolSchemas {
-    /// Compiles schemas, given as pairs of tool name and schema.
+    /// Compiles schemas from pairs of tool name and schema.
     ///
     /// # Errors
     /// Returns [`InvalidSchema`] for the first schema that violates its draft, has an unresolvable `$ref`, or would

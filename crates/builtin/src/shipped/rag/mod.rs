@@ -211,10 +211,10 @@ pub struct AnswerStatementSupport {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Noise {
-    /// Wrong statements that a relevant context supports.
+    /// Relevant contexts. Counts wrong statements that at least one of them supports.
     #[default]
     Relevant,
-    /// Wrong statements that only irrelevant contexts support.
+    /// Irrelevant contexts. Counts wrong statements that only irrelevant contexts support.
     Irrelevant,
 }
 
@@ -283,14 +283,15 @@ fn noise_sensitivity(
     })
 }
 
-/// The headline of [`FactualCorrectness`].
+/// Which score [`FactualCorrectness`] reports.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FactualScore {
     /// The share of the answer's claims that the reference supports.
     Precision,
-    /// The supported claims of the answer, relative to these and the claims of the reference that the answer lacks.
+    /// The number of supported claims in the answer, divided by that number plus the number of reference claims that
+    /// the answer lacks.
     Recall,
     /// F-beta of precision and recall.
     #[default]
@@ -379,11 +380,11 @@ fn factual_correctness(
     }
 }
 
-/// Scores how correct the answer is, by its claims and by its similarity to the correct answer, weighted 0.75 to 0.25.
+/// Scores how correct the answer is, by its claims and its similarity to the correct answer, weighted 0.75 to 0.25.
 ///
-/// `0.75 factual_correctness + 0.25 semantic_similarity`, in [-0.25, 1], like `AnswerCorrectness` of ragas. For other
-/// weights or parameters, define your own composite, for example `#[metric(weighted(factual_correctness = 0.9,
-/// semantic_similarity = 0.1))]`.
+/// The score is `0.75 factual_correctness + 0.25 semantic_similarity`, in [-0.25, 1], like ragas's `AnswerCorrectness`.
+/// For other weights or parameters, define your own composite, for example `#[metric(weighted(factual_correctness =
+/// 0.9, semantic_similarity = 0.1))]`.
 ///
 /// ```
 /// use dsrs_metrics::contract::Settings;

@@ -12,7 +12,7 @@ use crate::spec::ScoreRange;
 #[derive(Debug)]
 pub(in crate::composite) enum Node {
     Leaf(usize),
-    /// Parts with their weights, and the range of the sum.
+    /// Parts with their weights, and the range of their sum.
     Weighted(Vec<(Child, f64)>, Option<ScoreRange>),
     All(Vec<Child>),
     Any(Vec<Child>),
@@ -88,15 +88,15 @@ impl Value {
 pub(super) enum Missing {
     /// A component has no result yet.
     Unfinished,
-    /// Proxies of a gate rejected the row. The rule for missing scores does not apply to such a row.
+    /// A gate's proxies rejected the row. The setting for missing scores does not apply to such a row.
     Rejected { by: String },
     /// The component with this number rejected the row.
     Gated(usize),
-    /// The component with this number could have any score: it is only estimated.
+    /// The component with this number is only estimated, so it could have any score.
     Estimated(usize),
     /// The component with this number has no score.
     Failed(usize),
-    /// The component with this number has a score, but no answer the decision tree can follow.
+    /// The component with this number has a score, but no answer that the decision tree can follow.
     NoAnswer(usize, String),
 }
 

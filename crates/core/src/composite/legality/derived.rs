@@ -25,7 +25,7 @@ pub(super) enum Bound {
     Fits,
     NotFinite,
     Outside,
-    /// Every value of the range reaches it.
+    /// Every value in the range reaches the bound.
     CannotFail,
 }
 
@@ -174,7 +174,8 @@ impl Derived {
         Self::number(range, tier(is_truth)).or_fewer(branches)
     }
 
-    /// Widens the range of a combination whose components may be omitted. If only one remains, its range applies.
+    /// Widens the range of a combination whose components can be omitted. If only one component remains, the range is
+    /// that component's range.
     pub const fn or_fewer(mut self, parts: &[Self]) -> Self {
         let mut index = 0;
         while index < parts.len() {
@@ -190,12 +191,12 @@ impl Derived {
         self
     }
 
-    /// Derives the properties of the value mirrored in its range.
+    /// Derives the properties of a component mirrored within its range.
     pub const fn invert(self) -> Self {
         Self::number(self.range, self.tier)
     }
 
-    /// Derives the properties with this smallest passing value.
+    /// Derives the properties of a component whose smallest passing value is `bound`.
     pub const fn at_least(self, bound: f64) -> Self {
         Self {
             kind: ScoreKind::Number,
@@ -370,8 +371,8 @@ pub const fn total_cost(components: &[MetricSpec<'_>]) -> u64 {
     total
 }
 
-/// Returns the largest cost of a path, in millisatoshis. `paths` has the components of each path, and `costs` the costs
-/// of all components.
+/// Returns the cost of the most expensive path, in millisatoshis. `paths` lists the components of each path, and
+/// `costs` contains the costs of all components.
 pub const fn dearest(costs: &[u64], paths: &[&[usize]]) -> u64 {
     let (mut dearest, mut path) = (0, 0);
     while path < paths.len() {

@@ -48,7 +48,7 @@ pub const fn count(specs: &[MetricSpec<'static>], side: Side) -> usize {
 }
 
 /// Returns the fields that a component reads on one side, using the names set by its parameters `texts`. A parameter
-/// that selects the whole row has no field.
+/// that selects the whole row adds no field.
 pub const fn configured<const N: usize>(
     spec: &MetricSpec<'static>,
     side: Side,
@@ -102,8 +102,8 @@ const fn has(names: &[(Side, usize)], side: Side, field: usize) -> bool {
     false
 }
 
-/// Returns the fields of one side without duplicates. A field has the type it has in the first component that reads it.
-/// It is required if any component requires it, and may be missing unless a component rejects a row without it.
+/// Returns the fields of one side without duplicates. Each field's type comes from the first component that reads it. A
+/// field is required if any component requires it. It may be missing unless a component rejects rows without it.
 pub const fn union<const N: usize>(specs: &[MetricSpec<'static>], side: Side) -> FieldList<N> {
     let mut union = FieldList::new();
     let mut spec = 0;

@@ -14,13 +14,13 @@ const fn half(derived: &Derived) -> f64 {
     }
 }
 
-/// Every component must score single rows.
+/// Checks that a component scores single rows.
 pub const fn scores_rows(part: &str, derived: &Derived) -> Option<Sentence> {
     unless!(!derived.is_corpus();
         [name part] " scores all rows together, not single rows; remove it from the composite and run it separately")
 }
 
-/// Every component must score single rows, and be higher-is-better.
+/// Checks that a component scores single rows and is higher-is-better.
 pub const fn points_up(part: &str, derived: &Derived) -> Option<Sentence> {
     if let Some(sentence) = scores_rows(part, derived) {
         return Some(sentence);
@@ -29,14 +29,14 @@ pub const fn points_up(part: &str, derived: &Derived) -> Option<Sentence> {
         [name part] " is lower-is-better, but a composite is higher-is-better; write `invert(" [text part] ")`")
 }
 
-/// Every operand of `all` and `any` must have a verdict.
+/// Checks that an operand of `all` or `any` has a verdict.
 pub const fn has_verdict(part: &str, derived: &Derived) -> Option<Sentence> {
     // A lower-is-better operand already breaks the previous rule.
     unless!(derived.has_verdict() || derived.is_corpus() || !derived.higher_is_better;
         [name part] " has a score but no verdict; write a pass threshold, such as `" [text part] " >= " [decimal half(derived)] "`")
 }
 
-/// A threshold must be one that some scores reach and others do not.
+/// Checks that some scores reach a threshold and others do not.
 pub const fn bound_fits(what: &str, of: &str, derived: &Derived, bound: f64) -> Option<Sentence> {
     // A lower-is-better operand already breaks another rule.
     if !derived.higher_is_better {
@@ -53,8 +53,8 @@ pub const fn bound_fits(what: &str, of: &str, derived: &Derived, bound: f64) -> 
     }
 }
 
-/// Every component must have a range, from which the composite's range, the values of `invert` and the reachable
-/// thresholds follow.
+/// Checks that a component has a range, because the composite's range, the values of `invert` and the reachable
+/// thresholds are derived from it.
 pub const fn has_range(within: &str, part: &str, derived: &Derived) -> Option<Sentence> {
     // A corpus metric already breaks another rule.
     unless!(derived.range.is_some() || derived.is_corpus();
@@ -62,7 +62,7 @@ pub const fn has_range(within: &str, part: &str, derived: &Derived) -> Option<Se
         ", which declares none; write `range = 0.0..=1.0` in its attribute")
 }
 
-/// The fields that a component reads must be known to the compiler.
+/// Checks that the compiler knows which fields a component reads.
 pub const fn field_is_known(part: &str, spec: &MetricSpec<'_>, param: &str) -> Option<Sentence> {
     let mut index = 0;
     while index < spec.params.len() {
@@ -75,7 +75,7 @@ pub const fn field_is_known(part: &str, spec: &MetricSpec<'_>, param: &str) -> O
     None
 }
 
-/// A judge's argument must be one of its parameters, because the compiler cannot see the settings of an instance.
+/// Checks that a judge's argument is one of its parameters, because the compiler cannot see an instance's settings.
 pub const fn is_param(spec: &MetricSpec<'_>, argument: &str) -> Option<Sentence> {
     let (mut index, mut is_judge) = (0, false);
     while index < spec.params.len() {
@@ -97,19 +97,19 @@ pub const fn is_param(spec: &MetricSpec<'_>, argument: &str) -> Option<Sentence>
     })
 }
 
-/// The proxies of a gate must be proxy metrics.
+/// Checks that a gate's proxy is a proxy metric.
 pub const fn is_proxy(part: &str, derived: &Derived) -> Option<Sentence> {
     unless!(!derived.is_truth();
         [name part] " is a truth metric, but is among the gate's proxies; write it in `truth(..)`")
 }
 
-/// The truths of a gate must be truth metrics.
+/// Checks that a gate's truth is a truth metric.
 pub const fn is_truth(part: &str, derived: &Derived) -> Option<Sentence> {
     unless!(derived.is_truth();
         [name part] " is a proxy metric, but is among the gate's truths; write it in `proxy(..)`, or outside the gate")
 }
 
-/// A node of a decision tree with the branches `yes` and `no` must be true or false.
+/// Checks that a decision-tree node with the branches `yes` and `no` returns true or false.
 pub const fn is_yes_or_no(node: &str, derived: &Derived) -> Option<Sentence> {
     // A corpus metric already breaks another rule.
     unless!(derived.is_bool() || derived.is_corpus();
@@ -118,7 +118,7 @@ pub const fn is_yes_or_no(node: &str, derived: &Derived) -> Option<Sentence> {
         "))] struct Good;` and `good` as the node")
 }
 
-/// A branch of a decision tree must be an answer of its node.
+/// Checks that a branch of a decision tree is one of its node's answers.
 pub const fn is_answer(node: &str, branch: &str, reads: &Reads) -> Option<Sentence> {
     if contains(reads.answers(), branch) {
         return None;
@@ -127,7 +127,7 @@ pub const fn is_answer(node: &str, branch: &str, reads: &Reads) -> Option<Senten
     Some(list(found, reads.answers(), &[]))
 }
 
-/// The branches of a node must cover all its answers.
+/// Checks that a node's branches cover all of its answers.
 pub const fn branches_are_complete(
     node: &str,
     branches: &[&str],
@@ -182,13 +182,13 @@ const fn list(mut sentence: Sentence, all: &[&str], except: &[&str]) -> Sentence
     sentence
 }
 
-/// A score at the end of a decision tree must be a finite number.
+/// Checks that a score at the end of a decision tree is a finite number.
 pub const fn score_is_finite(branch: &str, score: f64) -> Option<Sentence> {
     unless!(score.is_finite();
         "the score " [decimal score] " of the branch " [name branch] " is not a finite number; write a number such as `0.5`")
 }
 
-/// A decision tree must have more than one score.
+/// Checks that a decision tree has more than one score.
 pub const fn scores_differ(derived: &Derived) -> Option<Sentence> {
     match derived.range {
         Some(range) if range.min.is_finite() => unless!(range.min != range.max;
@@ -197,13 +197,13 @@ pub const fn scores_differ(derived: &Derived) -> Option<Sentence> {
     }
 }
 
-/// A weight must be a finite number of at least 0.
+/// Checks that a weight is finite and non-negative.
 pub const fn weight_counts(part: &str, weight: f64) -> Option<Sentence> {
     unless!(is_weight(weight);
         "the weight " [decimal weight] " of " [name part] " is not a finite number of at least 0")
 }
 
-/// The weights must sum to 1.
+/// Checks that the weights sum to 1.
 pub const fn weights_sum_to_one(parts: &[(Derived, f64)]) -> Option<Sentence> {
     let Some(sum) = wrong_sum(parts) else {
         return None;
@@ -214,7 +214,7 @@ pub const fn weights_sum_to_one(parts: &[(Derived, f64)]) -> Option<Sentence> {
     )
 }
 
-/// Two operands of one combinator must not have the same name.
+/// Checks that two operands of one combinator have different names.
 pub const fn differ(
     part: &str,
     spec: &MetricSpec<'_>,
@@ -226,26 +226,26 @@ pub const fn differ(
         " in results; use each metric once, or give one of the two another `name = \"..\"`")
 }
 
-/// A declared tier must not be below that of any component.
+/// Checks that a declared tier is not below that of any component.
 pub const fn tier_is_high_enough(declared: MetricTier, derived: &Derived) -> Option<Sentence> {
     unless!(matches!(declared, MetricTier::Truth) || !derived.is_truth();
         "the composite is declared as `proxy`, but has a truth metric among its components; write `tier = truth`, or remove `tier`")
 }
 
-/// The components, or those of the most expensive path, must not cost more than the budget.
+/// Checks that the components, or those on the most expensive path, cost no more than the budget.
 pub const fn is_within_budget(budget: u64, cost: u64) -> Option<Sentence> {
     unless!(cost <= budget;
         "the components cost up to " [whole cost as u128] " msat per row, but the budget is " [whole budget as u128]
         " msat; write `budget = \"" [whole cost as u128] " msat\"`, or remove a component")
 }
 
-/// A composite that is a verdict takes no threshold.
+/// Checks that a composite declares no threshold if it is a verdict.
 pub const fn takes_threshold(key: &str, derived: &Derived) -> Option<Sentence> {
     unless!(!derived.is_bool();
         [name key] " is not supported for a composite that is true or false; remove it")
 }
 
-/// `strict` needs a threshold.
+/// Checks that a composite with `strict` has a threshold.
 pub const fn has_threshold(derived: &Derived) -> Option<Sentence> {
     unless!(derived.has_verdict(); "`strict` requires a threshold; add `threshold = 0.5`")
 }

@@ -22,9 +22,9 @@ macro_rules! provide {
     )*};
 }
 
-/// A label: a string without surrounding white space, a number, or a boolean.
+/// A label: a string without surrounding whitespace, a number, or a boolean.
 ///
-/// A whole number is the same label in any notation: 1, 1.0 and "1".
+/// A whole number is the same label however it is written: 1, 1.0 and "1" are equal.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Label;
@@ -166,14 +166,14 @@ pub struct StrOrList<'a>(Strings<'a>);
 #[derive(Debug, Clone, PartialEq)]
 enum Strings<'a> {
     One(Cow<'a, str>),
-    /// A list of one, as in most rows, without an allocation.
+    /// A list with one string, as in most rows, stored without an allocation.
     Single([Cow<'a, str>; 1]),
-    /// No string, or several.
+    /// A list with zero or several strings.
     Many(Vec<Cow<'a, str>>),
 }
 
 impl<'a> StrOrList<'a> {
-    /// Creates a single string.
+    /// Creates a value from a single string.
     pub fn one(string: impl Into<Cow<'a, str>>) -> Self {
         Self(Strings::One(string.into()))
     }
@@ -187,7 +187,7 @@ impl<'a> StrOrList<'a> {
         })
     }
 
-    /// Returns the string if it is not in a list.
+    /// Returns the string, or `None` for a list.
     pub fn as_one(&self) -> Option<&str> {
         match &self.0 {
             Strings::One(string) => Some(string),
@@ -275,7 +275,7 @@ impl ValueType for StrOrList<'_> {
         .with_kinds(&[ValueKind::Str, ValueKind::ListOf(&str::HELP)]);
 }
 
-/// A string or a list of strings, such as an answer's context or its acceptable answers.
+/// A string or a list of strings, such as the context of an answer or the acceptable answers.
 ///
 /// ```
 /// use dsrs_metrics::judge::shipped::TextOrList;
@@ -304,8 +304,8 @@ impl<'r> Provide<'r, Owned<TextOrList>> for Vec<String> {
     }
 }
 
-/// Reference answers of a judge: one string, or a list of acceptable strings. An empty list is an error, because there
-/// is nothing to compare the answer with.
+/// A judge's reference answers: one string, or a list of acceptable strings. An empty list is an error because it
+/// leaves nothing to compare the answer with.
 ///
 /// ```
 /// use dsrs_metrics::judge::shipped::References;

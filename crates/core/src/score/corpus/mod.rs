@@ -18,10 +18,10 @@ use crate::stats::{
 };
 use crate::text::{BleuOptions, ChrfOptions, EditCounts, EntityCounts, MAX_ORDER};
 
-/// Computes a corpus's score from the summed counts of its rows.
+/// Computes a corpus score from the summed counts of the rows.
 ///
-/// Closures over a slice of counts implement this trait. All rows of a metric must return the same number of counts, in
-/// the same order, with the same formula.
+/// Closures that take a slice of counts implement this trait. All rows of a metric must return the same number of
+/// counts, in the same order, with the same formula.
 ///
 /// ```
 /// use dsrs_metrics::contract::{CorpusCounts, CorpusFormula};
@@ -60,7 +60,7 @@ impl<F: Fn(&[u64]) -> Option<f64> + Send + Sync> CorpusFormula for F {
     }
 }
 
-/// The counts that one row, or part of the corpus, contributes to the corpus's score.
+/// The counts that one row, or part of the corpus, contributes to the corpus score.
 ///
 /// Counts are integers, so their sums do not depend on the order in which rows or workers finish.
 ///
@@ -79,7 +79,7 @@ pub struct CorpusCounts {
 }
 
 impl CorpusCounts {
-    /// Creates the counts of one row, with the formula for the sums.
+    /// Creates one row's counts, with the formula to apply to the sums.
     ///
     /// ```
     /// # use dsrs_metrics::contract::CorpusCounts;
@@ -167,14 +167,14 @@ impl CorpusState for CorpusCounts {
     }
 }
 
-/// The labels of all rows, and the formula of their score.
+/// The labels of all rows, with the formula that scores them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelScore {
     pairs: LabelPairs,
     formula: LabelFormula,
 }
 
-/// The formula of a score of labels.
+/// The formula for a score computed from labels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LabelFormula {
@@ -194,7 +194,7 @@ impl LabelScore {
         Self { pairs, formula }
     }
 
-    /// Returns the number of rows for each pair of labels.
+    /// Returns how many rows have each pair of labels.
     pub fn pairs(&self) -> &LabelPairs {
         &self.pairs
     }
@@ -232,7 +232,7 @@ impl CorpusState for LabelScore {
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Record {
-    /// Gold and predicted label.
+    /// The gold label and the predicted label.
     Labels {
         formula: LabelFormula,
         labels: (String, String),
@@ -253,25 +253,25 @@ enum Record {
 enum ValueFormula {
     /// The gold and the predicted value.
     Spearman,
-    /// 1 for a row in the class and 0 for any other, and its score.
+    /// 1 if the row is in the class or 0 otherwise, and the row's score.
     Auroc,
     /// The squared difference.
     Brier,
-    /// With this many bins: 1 if it came true and 0 if not, and the probability.
+    /// 1 if the prediction came true or 0 otherwise, and the predicted probability. Contains the number of bins.
     Calibration(u32),
 }
 
-/// The formula of a score of summed counts.
+/// The formula for a score computed from summed counts.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CountFormula {
     Bleu(BleuOptions),
     Chrf(ChrfOptions),
-    /// Edits and the length of the reference.
+    /// The number of edits, and the reference's length.
     EditRate,
-    /// Found, expected and predicted entities.
+    /// The number of found, expected and predicted entities.
     EntityF1,
-    /// Correct, expected, predicted and superfluous fields.
+    /// The number of correct, expected, predicted and superfluous fields.
     FieldAccuracy,
 }
 
@@ -409,7 +409,7 @@ impl ValueFormula {
     }
 }
 
-/// Returns the contribution in a result file, if it is one of this library's.
+/// Restores a contribution from a result file. Returns `None` if the record is not one that this library writes.
 pub fn restore(record: &Value) -> Option<Counted> {
     Record::deserialize(record).ok()?.restore()
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 /// The rules of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// Objects list all their properties as required, and an object with a `$ref` has no other keys.
+    /// Every object lists all its properties as required, and an object with a `$ref` has no other keys.
     OpenAi,
     Anthropic,
 }

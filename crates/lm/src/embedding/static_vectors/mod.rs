@@ -27,12 +27,11 @@ use crate::{LmError, LmErrorKind, Usage};
 ///
 /// The folder contains `model.safetensors` and `tokenizer.json`, as model2vec writes them. A string's vector is the
 /// mean of its tokens' vectors, scaled to length 1. Unknown tokens are skipped; a string without known tokens gets
-/// zeros. Unlike model2vec, this model does not cut strings off after 512 tokens; a string of more than 1 MiB is an
-/// error.
+/// zeros. Unlike model2vec, this model does not truncate strings to 512 tokens. A string longer than 1 MiB is an error.
 ///
-/// The tensor `embeddings` (or `embedding.weight`, or `0`) has one row per token, with 16, 32 or 64-bit floating-point
-/// numbers or 8-bit integers. The tensors `weights` (a factor per token) and `mapping` (the row of each token) are
-/// optional.
+/// The tensor `embeddings` (or `embedding.weight`, or `0`) has one row per token, containing 16-, 32- or 64-bit
+/// floating-point numbers or 8-bit integers. The tensors `weights` (a factor per token) and `mapping` (the row of each
+/// token) are optional.
 ///
 /// ```
 /// use dsrs_metrics::lm::StaticEmbedder;

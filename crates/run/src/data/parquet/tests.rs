@@ -19,7 +19,7 @@ use crate::data::{DataReader, Format};
 enum Column {
     Text(Vec<Option<&'static str>>),
     Long(Vec<i64>),
-    /// This many nulls in the list of one row.
+    /// A single row whose list holds this many nulls.
     Nulls(usize),
     /// String values with their repetition levels.
     Keys(Vec<&'static str>, Vec<i16>),

@@ -15,27 +15,28 @@ impl<G, P> EvaluateBuilder<G, P> {
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
     /// Ends the run as soon as every gate is decided. `alpha` is the maximum probability that any verdict differs from
     /// the verdict that all rows would give. With `None`, the run continues until the remaining rows cannot change any
-    /// verdict, whatever their scores.
+    /// verdict.
     ///
-    /// Rows are evaluated in the order of the hash of their ids and the [seed](crate::StatisticsSettings::seed), and
-    /// the tests stay valid although the gates are checked after each row. Rows that are not needed have the outcome
-    /// [`NotNeeded`](crate::contract::Outcome::NotNeeded). The result is the same at any concurrency. All rows are read
-    /// and kept in memory before the first one is evaluated.
+    /// Rows are evaluated in a random order that depends only on their ids and the
+    /// [seed](crate::StatisticsSettings::seed), so the result is the same at any concurrency. The tests stay valid even
+    /// though the gates are checked after each row. Rows that are not needed have the outcome
+    /// [`NotNeeded`](crate::contract::Outcome::NotNeeded). All rows are read into memory before the first one is
+    /// evaluated.
     ///
     /// | gate | decided by |
     /// | --- | --- |
     /// | `polite >= 0.9`, `wer <= 20%`, `failed <= 0.02` | the mean of all rows, with a [test by betting](crate::stats::BettingTest::of_rows) |
     /// | `lower(polite) >= 0.9`, `upper(wer) <= 0.2` | the mean of the population that the rows are a sample of, [likewise](crate::stats::BettingTest::of_population) |
     ///
-    /// As in any run, rows on which a metric abstains are left out of its mean. If the budget does not cover a row, no
-    /// later row counts as evidence, because which rows the budget covers depends on their order.
+    /// As in any run, a metric's mean excludes the rows on which the metric abstains. Once the budget fails to cover a
+    /// row, no later row counts as evidence, because which rows the budget covers depends on their order.
     ///
     /// With several gates, the probability that a gate's verdict is wrong is at most `alpha` divided by the number of
-    /// gates. If all rows are evaluated, gates that are still undecided are decided as in any other run. If the run
-    /// ends early, the interval of its mean is a [confidence sequence](crate::stats::confidence_sequence).
+    /// gates. If all rows are evaluated, any undecided gates are decided as in an ordinary run. If the run ends early,
+    /// the interval of a mean is a [confidence sequence](crate::stats::confidence_sequence).
     ///
-    /// [`build`](EvaluateBuilder::build) returns an error if a gate is on a metric without a range or on a metric over
-    /// all rows, because a single row could change its verdict.
+    /// [`build`](EvaluateBuilder::build) returns an error if a gate uses a metric without a range or a metric that
+    /// scores all rows together, because a single row could change the gate's verdict.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;

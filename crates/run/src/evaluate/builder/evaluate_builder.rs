@@ -40,13 +40,13 @@ pub struct EvaluateBuilder<G, P> {
 /// Settings of rows with dynamic fields.
 impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
     /// Sets which fields the program receives from rows that do not declare their own with
-    /// [`with_inputs`](Example::with_inputs). All other fields are labels, which only the metrics read. You must
-    /// declare the inputs in one of these two ways. Otherwise, running a program is an error, because the program would
-    /// receive the expected answer.
+    /// [`with_inputs`](Example::with_inputs). All other fields are labels for the metrics. You must declare the inputs
+    /// in one of these two ways. Otherwise, running a program is an error, because the program would receive the
+    /// expected answer.
     ///
-    /// An input that is missing from every row of the devset is also an error, which suggests the most similar field
-    /// name. If only some rows lack an input, these rows fail and the program is not called for them. To make an input
-    /// optional, declare it with `with_inputs` on the rows that have it.
+    /// An input that is missing from every row of the devset is also an error, and the message suggests the most
+    /// similar field name. If only some rows lack an input, these rows fail without calling the program. To make an
+    /// input optional, declare it with `with_inputs` on the rows that have it.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -122,11 +122,11 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Adds an expensive metric that judges only a sample of the rows, such as a judge alongside a cheap metric, and
-    /// estimates the expensive metric's mean over all rows from both.
+    /// Adds an expensive metric, such as a judge, that evaluates only a sample of the rows. Its mean over all rows is
+    /// estimated from the sample and, if you set one, from a cheap proxy metric.
     ///
-    /// All other metrics evaluate every row first, and the rows stay in memory until the sample is drawn. The sample is
-    /// stratified by a different metric, the proxy. Rows are drawn in the order of a hash of their ids and the
+    /// All other metrics evaluate every row first, and the rows stay in memory until the sample is drawn. The sample
+    /// can be stratified by another metric, the proxy. The draw depends only on the rows' ids and the
     /// [seed](crate::StatisticsSettings::seed), so the result is the same at any concurrency. Rows outside the sample
     /// have the outcome [`NotSampled`](crate::contract::Outcome::NotSampled).
     ///
@@ -135,9 +135,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// | pass or fail | [post-stratified](crate::stats::sampled_share) |
     /// | numbers | [prediction-powered](crate::stats::prediction_powered) |
     ///
-    /// If the proxy has the same score for nearly all rows, or if the metric has no score for a sampled row, the
-    /// estimate uses only the sample, and a note in the headline says why. If the sample size is at least the number of
-    /// rows, the metric judges all of them.
+    /// If the proxy gives nearly all rows the same score, or if the metric has no score for a sampled row, the estimate
+    /// uses only the sample, and a note in the headline says why. If the sample size is at least the number of rows,
+    /// the metric judges all of them.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -188,13 +188,13 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 
     /// Sets the rows to run the program on: a list, or the path of a file. You can use the same devset for any number
-    /// of runs. Each run checks the [`inputs`](EvaluateBuilder::inputs) of all rows before the first row is run.
+    /// of runs. Each run checks the [`inputs`](EvaluateBuilder::inputs) of all rows before it runs the first one.
     ///
-    /// The extension of a file selects its format: JSONL, JSON, CSV or Parquet, if the format's feature is enabled. A
-    /// row is `{"id": .., "gold": {..}}`, or has the fields of the example at its top level. The run uses the ids in
-    /// the file, so you can compare it with other runs. A row without an id is identified by its number. The whole file
-    /// is read at once. If the file cannot be read, [`build`](Self::build) returns an error with the line. Rows of your
-    /// own type are deserialized.
+    /// A file's extension selects its format: JSONL, JSON, CSV or Parquet, if the format's feature is enabled. Each row
+    /// is either `{"id": .., "gold": {..}}` or an object with the example's fields at its top level. The run uses the
+    /// ids in the file, so you can compare it with other runs. A row without an id is identified by its number. The
+    /// whole file is read at once. If the file cannot be read, [`build`](Self::build) returns an error that names the
+    /// line. Rows of your own type are deserialized.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -217,9 +217,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Sets a stream of rows to run the program on. The stream is read lazily and can be used by only one run. Its
-    /// items are `G` or `Result<G, _>`; the first error ends the run. A row whose [`inputs`](EvaluateBuilder::inputs)
-    /// are not declared also ends the run, but a row that lacks an input only fails.
+    /// Sets a stream of rows to run the program on. The stream is read lazily, and only one run can use it. Its items
+    /// are `G` or `Result<G, _>`; the first error ends the run. A row with undeclared
+    /// [`inputs`](EvaluateBuilder::inputs) also ends the run. If a declared input is missing from a row, only that row
+    /// fails.
     pub fn devset_stream<R: Fallible<G>>(
         mut self,
         rows: impl Stream<Item = R> + Send + 'static,
@@ -230,16 +231,16 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 
     setters! {
-        /// Sets the function that returns a row's id. By default, a row's id is the one in the file, or its zero-based
-        /// position if the file has none.
+        /// Sets the function that returns a row's id. By default, a row's id is the one in the file. If the row has
+        /// none, its id is its position, counted from 1 in a file and from 0 in memory.
         pub fn row_id(name: impl Fn(&G) -> String + Send + Sync + 'static)
             => row_id = Some(Arc::new(name));
 
-        /// Sets the maximum number of rows that are evaluated concurrently; the default is 32. The limit is reached if
-        /// there are enough rows. Tasks are spawned on demand, so a high limit has no cost of its own.
+        /// Sets the maximum number of rows to evaluate concurrently; the default is 32. Tasks are spawned on demand, so
+        /// a high limit costs nothing by itself.
         ///
-        /// If you pass predictions and all metrics are synchronous, rows are evaluated on separate threads: as many as
-        /// the runtime has, or one if the runtime is single-threaded.
+        /// If you pass predictions and all metrics are synchronous, rows are evaluated on as many separate threads as
+        /// the runtime has, or on one if the runtime is single-threaded.
         pub fn concurrency(rows: usize) => options.concurrency = rows;
 
         /// Sets whether the run shows progress on standard error: the running score, failures, rate and remaining time.
@@ -248,7 +249,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             => options.progress = display.into();
     }
 
-    /// Adds an observer, which is called at the start of a run, after each row and at the end of the run.
+    /// Adds an observer to call at the start of a run, after each row, and at the end of the run.
     pub fn observer(mut self, observer: impl Observer<G, P> + 'static) -> Self {
         self.options.observers.push(Arc::new(observer));
         self
@@ -256,17 +257,18 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
 
     setters! {
         /// Stops the run once the program or any metric has failed on this many rows. Both 0 and 1 stop at the first
-        /// failed row. No further rows are started, and rows in progress are finished. The result contains all finished
+        /// failed row. No more rows are started, but rows in progress can finish. The result contains all finished
         /// rows, and its ending is [`Ending::MaxErrors`](crate::Ending::MaxErrors).
         pub fn max_errors(rows: u64) => options.max_errors = Some(rows);
 
         /// Sets how many times each row is evaluated. Each repeat runs the program, if there is one, and every metric;
-        /// the repeats of a row run one after another. Use repeats if the replies of your program or judges vary.
+        /// the repeats of a row run one after another. Use repeats if your program or judges can reply differently each
+        /// time.
         ///
-        /// The score of a row is the mean over its repeats, in which a failed repeat counts as the failure score. A
-        /// metric's mean, standard error and interval are computed over rows. [`RepeatSummary`](crate::RepeatSummary)
-        /// has pass@k, pass^k, the consistency and the variances. Your program can read the number of the current
-        /// repeat from [`RepeatNumber`](crate::RepeatNumber). The timeout applies to each repeat separately.
+        /// A row's score is the mean over its repeats, where a failed repeat counts as the failure score. A metric's
+        /// mean, standard error and interval are computed over rows. [`RepeatSummary`](crate::RepeatSummary) reports
+        /// pass@k, pass^k, consistency and variances. Your program can read the number of the current repeat from
+        /// [`RepeatNumber`](crate::RepeatNumber). The timeout applies to each repeat separately.
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;
@@ -292,8 +294,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         pub fn repeats(repeats: u32) => row_options.repeats = Some(repeats);
 
         /// Sets the time limit for one row, including its program and metrics. Metrics that have not finished by then
-        /// fail, and finished metrics keep their scores. A synchronous metric cannot be interrupted: it runs to its
-        /// end, but if it ends too late, it fails and its score is discarded.
+        /// fail, and finished metrics keep their scores. A synchronous metric cannot be interrupted. If it finishes too
+        /// late, it fails and its score is discarded.
         pub fn timeout(each_row: Duration) => row_options.timeout = Some(each_row);
 
         /// Sets whether the result contains all rows; the default is `true`. With `false`, memory use does not depend
@@ -303,14 +305,14 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 
     setters! {
-        /// Sets the program's name in the [manifest](crate::results::Manifest), such as `baseline`. The name may have
+        /// Sets the program's name in the [manifest](crate::results::Manifest), such as `baseline`. The name can have
         /// at most 1,000 bytes and no control characters.
         pub fn label(name: impl Into<String>) => options.description.label = Some(name.into());
 
     }
 
     /// Adds a tag to the [manifest](crate::results::Manifest), such as the version of the program or of a prompt. The
-    /// name and the value may each have at most 1,000 bytes and no control characters. [`build`](Self::build) returns
+    /// name and the value can each have at most 1,000 bytes and no control characters. [`build`](Self::build) returns
     /// an error if you set a tag twice.
     pub fn tag(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.options

@@ -36,16 +36,16 @@ pub struct StopSettings<G, P>(pub(super) EvaluateBuilder<G, P>);
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
     setters! {
-        /// Stops the run once `signal` completes. No further rows are started, and rows in progress can finish within
-        /// the [grace period](Self::grace_period). The result's ending is [`Ending::Stopped`](crate::Ending::Stopped).
+        /// Stops the run once `signal` completes. No more rows are started, and rows in progress can finish within the
+        /// [grace period](Self::grace_period). The result's ending is [`Ending::Stopped`](crate::Ending::Stopped).
         pub fn when(signal: impl Future<Output = ()> + Send + 'static)
             => 0.options.stop_when = Some(signal.boxed().shared());
 
-        /// Sets how long rows in progress may take to finish after a stop is requested by [`when`](Self::when) or by a
-        /// signal; the default is 30 s. Rows that take longer are abandoned: their programs and asynchronous metrics
-        /// are cancelled, and the result does not contain them. A row that computes without awaiting anything cannot be
-        /// cancelled, so the run waits one more second and then ends without the row. Such a row can delay the end
-        /// further only if the runtime has a single thread and a program or a different metric is waiting.
+        /// Sets how long rows in progress can keep running after [`when`](Self::when) or a signal requests a stop; the
+        /// default is 30 s. Rows that take longer are abandoned: their programs and asynchronous metrics are cancelled,
+        /// and the result does not contain them. A row that computes without awaiting anything cannot be cancelled, so
+        /// the run waits one more second and then ends without the row. Such a row can hold up the run for longer only
+        /// if the runtime has a single thread and a program or another metric is waiting.
         ///
         /// ```
         /// use std::time::Duration;
@@ -78,11 +78,11 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
     }
 
     /// Stops the run at the first Ctrl-C, SIGTERM or SIGHUP, like [`when`](Self::when). A line on standard error says
-    /// that rows in progress are being finished, and how long the [grace period](Self::grace_period) is. When the grace
-    /// period ends, or at the second signal, the rows in progress are abandoned, even if they compute without awaiting
-    /// anything. Finished rows are kept. The third signal ends the process with exit code 130. Its temporary files are
-    /// removed by the next run that writes the same result file. If the process ignores SIGHUP, as under `nohup`, the
-    /// signal stays ignored.
+    /// how long rows in progress have to finish; see [grace period](Self::grace_period). When that time is over, or at
+    /// the second signal, the rows in progress are abandoned, even if they compute without awaiting anything. Finished
+    /// rows are kept. The third signal ends the process with exit code 130. The next run that writes the same result
+    /// file removes the temporary files left behind. If the process ignores SIGHUP, as under `nohup`, it continues to
+    /// ignore it.
     #[cfg(feature = "ctrl-c")]
     pub fn on_ctrl_c(mut self) -> Self {
         self.0.options.stop_on_ctrl_c = true;
@@ -100,19 +100,19 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> FailureSettings<G, P> {
         /// must be between -1e300 and 1e300; the default is 0.
         pub fn score(score: f64) => 0.options.failure_score = score;
 
-        /// Sets whether backtraces of panics are recorded in [`RowResult::traceback`](crate::RowResult::traceback) and
+        /// Sets whether to record the backtraces of panics in [`RowResult::traceback`](crate::RowResult::traceback) and
         /// in result files. Recording installs a panic hook once, which also calls the previous hook. This setting does
         /// not affect returned errors, which always include their causes if their `{:#}` format shows them.
         pub fn provide_traceback(provide: bool) => 0.row_options.traceback = provide;
 
-        /// Sets whether a row that a metric cannot read, for example because a required field is missing, ends the run
-        /// with an error, like a row that is not valid JSON. By default, such a row fails. This setting applies only to
-        /// rows of files ([`score_files`](crate::Evaluate::score_files)).
+        /// Sets whether the run ends with an error if a metric cannot read a row, for example because a required field
+        /// is missing. By default, only that row fails. This setting applies only to rows read from files with
+        /// [`score_files`](crate::Evaluate::score_files). A row of invalid JSON always ends the run.
         pub fn reject_unreadable_rows(reject: bool) => 0.row_options.rejects_unreadable = reject;
 
-        /// Starts a second attempt at a program or asynchronous metric that has not finished after `delay`; there is
-        /// never a third. The first attempt to succeed is used and the other is cancelled. If one attempt fails, the
-        /// other is awaited. Off by default. A cancelled call may incur a cost that no score reports.
+        /// Starts a second attempt, but never a third, if a program or asynchronous metric has not finished after
+        /// `delay`. The first attempt to succeed is used, and the other is cancelled. If one attempt fails, the run
+        /// waits for the other. Off by default. A cancelled call can incur a cost that no score reports.
         pub fn resubmit_stragglers(delay: Duration) => 0.row_options.resubmit_after = Some(delay);
     }
 }

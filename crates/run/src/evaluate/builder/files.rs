@@ -28,8 +28,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
 
 /// Settings for the files that a run writes; see [`EvaluateBuilder::files`].
 ///
-/// The rows of result files are in input order. The files appear only at the end of the run. If the run is stopped
-/// early, they contain the finished rows. The run checks that the files are writable before it evaluates any row.
+/// Result files list rows in input order and appear only at the end of the run. If the run is stopped early, they
+/// contain the finished rows. The run checks that the files are writable before it evaluates any row.
 #[must_use]
 pub struct FileSettings<G, P>(pub(super) EvaluateBuilder<G, P>);
 
@@ -37,10 +37,10 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     FileSettings<G, P>
 {
     /// Writes the rows to a CSV file. The columns are `id`; `gold.FIELD` and `pred.FIELD` if a program was run;
-    /// `latency_s`, `input_tokens`, `output_tokens` and `cost_msats` if it returned them
+    /// `latency_s`, `input_tokens`, `output_tokens` and `cost_msats` if the program returned them
     /// ([`ProgramOutput`](dsrs_metrics_core::ProgramOutput)); and `attributes.FIELD`. Each metric has the columns
     /// `NAME` (its value), `NAME.outcome`, `NAME.passed`, `NAME.confidence`, `NAME.details`, `NAME.feedback` and
-    /// `NAME.cost_msats`, and also `NAME.error`, `NAME.parts` and `NAME.metadata` if any row has them. Lists and
+    /// `NAME.cost_msats`. It also has `NAME.error`, `NAME.parts` and `NAME.metadata` if any row has them. Lists and
     /// objects are written as JSON.
     #[cfg(feature = "csv")]
     pub fn csv(self, path: impl Into<PathBuf>) -> Self {
@@ -49,15 +49,15 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
 
     /// Writes the rows to a Parquet file, with the same columns as [`csv`](Self::csv). pandas, polars and DuckDB can
     /// read the file directly. Numbers, booleans and strings keep their types, and lists and objects are written as
-    /// JSON. If the values of a column have different types, the whole column is JSON.
+    /// JSON. If a column has values of different types, the whole column is JSON.
     #[cfg(feature = "parquet")]
     pub fn parquet(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::Parquet, path.into())
     }
 
     setters! {
-        /// Sets whether strings in CSV files that a spreadsheet would evaluate as a formula get a leading apostrophe;
-        /// the default is `true`, because rows come from models and data sets. This affects strings in cells and in the
+        /// Sets whether strings that a spreadsheet would evaluate as a formula get a leading apostrophe in CSV files.
+        /// The default is `true`, because rows come from models and data sets. This affects strings in cells and in the
         /// header that begin with `=`, `+`, `-`, `@`, a tab or a line break, optionally preceded by apostrophes, so the
         /// escape is lossless. Readers of result files remove the apostrophe
         /// ([`Results::read`](crate::results::Results::read), [`DataReader`](crate::data::DataReader)). With `false`,
@@ -66,9 +66,9 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
         #[cfg(feature = "csv")]
         pub fn escape_formulas(escape: bool) => 0.options.escape_formulas = escape;
 
-        /// Sets whether gold rows and predictions are written into result files even if you passed the predictions to
-        /// [`score`](crate::Evaluate::score). By default, they are written only if the run made the predictions with a
-        /// program.
+        /// Sets whether result files include gold rows and predictions even if you passed the predictions to
+        /// [`score`](crate::Evaluate::score). By default, result files include them only if the run made the
+        /// predictions with a program.
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;
@@ -94,13 +94,13 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
         self.save_as(Format::Json, path.into())
     }
 
-    /// Writes the rows as JSON Lines, one object per line:
-    /// `{"id": .., "gold": .., "pred": .., "scores": {"NAME": {"outcome": "scored", "value": 1.0, "passed": true, "confidence": 1.0, "details": null, "feedback": null, "cost_msats": 0}}}`.
-    /// The scores are followed by `gold_hash` and `pred_hash`, which `compare` and `agree` use to detect rows that
-    /// differ, and by `"positional": true` if the row has no id. `gold` and `pred` are present if a program was run or
-    /// [`save_rows`](Self::save_rows) is set. `latency_s`, `input_tokens`, `output_tokens` and `cost_msats` follow if
-    /// the program returned them. `attributes`, `traceback`, and the keys `error`, `parts` and `metadata` of a score
-    /// are omitted if they are empty. `details` explains the score, unless `feedback` does.
+    /// Writes the rows as JSON Lines, one object per line: `{"id": .., "gold": .., "pred": .., "scores": {"NAME":
+    /// {"outcome": "scored", "value": 1.0, "passed": true, "confidence": 1.0, "details": null, "feedback": null,
+    /// "cost_msats": 0}}}`. The scores are followed by `gold_hash` and `pred_hash`, which `compare` and `agree` use to
+    /// detect rows that differ, and by `"positional": true` if the row has no id. `gold` and `pred` are present if a
+    /// program was run or [`save_rows`](Self::save_rows) is set. `latency_s`, `input_tokens`, `output_tokens` and
+    /// `cost_msats` follow if the program returned them. `attributes`, `traceback`, and a score's `error`, `parts` and
+    /// `metadata` are omitted if they are empty. `details` explains the score, unless `feedback` does.
     pub fn jsonl(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::JsonLines, path.into())
     }
@@ -119,8 +119,8 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
 impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     EvaluateBuilder<G, P>
 {
-    /// Prints a table of rows on standard output at the end of the run. If you pass a number, it prints that many of
-    /// the first rows; `true` or `None` prints all rows, and `false` prints no table.
+    /// Prints a table of rows to standard output at the end of the run. If you pass a number, it prints that many rows
+    /// from the start; `true` or `None` prints all rows, and `false` prints no table.
     pub fn display_table(mut self, rows: impl Into<TableRows>) -> Self {
         let TableRows(rows) = rows.into();
         self.options.table_rows = rows.unwrap_or(0);

@@ -14,8 +14,7 @@ use crate::evaluate::row::StoreOptions;
 use crate::lm::Ledger;
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
-    /// Sets how results that cost something are handled, such as whether they are kept in a store; see
-    /// [`ModelSettings`].
+    /// Sets how paid results are handled, such as whether they are kept in a store; see [`ModelSettings`].
     ///
     /// ```
     /// use dsrs_metrics::{Evaluate, lm::Ledger, metrics};
@@ -30,7 +29,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 }
 
-/// Settings for language models and programs that cost something; see [`EvaluateBuilder::models`].
+/// Settings for language models and paid results; see [`EvaluateBuilder::models`].
 #[must_use]
 pub struct ModelSettings<G, P>(pub(super) EvaluateBuilder<G, P>);
 
@@ -41,18 +40,18 @@ where
     P: Serialize + DeserializeOwned + Send + Sync + 'static,
 {
     /// Sets the folder of a [`Store`](crate::lm::Store) that keeps every result that costs something: program outputs,
-    /// replies of judges' models, and evaluations by metrics that declare a cost. If you run again, even after the
+    /// replies from judges' models, and evaluations by metrics that declare a cost. If you run again, even after the
     /// process was interrupted or killed, you pay only for what changed, such as a row, a metric, a prompt or a model.
-    /// Results that cost nothing are recomputed. The result is the same as with an empty store.
+    /// Free results are recomputed. The result is the same as with an empty store.
     ///
-    /// Each result is stored before its row continues. Calls that were in progress when the process died are repeated,
-    /// as are calls that failed at no cost. Several processes may share a store. The budget of a
+    /// Each result is stored before its row continues. The next run repeats calls that were in progress when the
+    /// process died, and calls that failed at no cost. Several processes can share a store. The budget of a
     /// [`Scorer`](crate::Scorer) includes what a killed run paid.
     ///
-    /// A program's output depends on its inputs and its [version](Self::program_version). Without a version, it is
-    /// unknown which files, variables and settings the program depends on, so its outputs are kept only until the run
-    /// ends. If such a run is interrupted or killed, you can resume it as long as the executable and its arguments are
-    /// the same.
+    /// A program's output depends on its inputs and its [version](Self::program_version). Without a version, the store
+    /// cannot know which files, variables and settings the program depends on, so it keeps the outputs only until the
+    /// run ends. If such a run is interrupted or killed, you can resume it as long as the executable and its arguments
+    /// are the same.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU32, Ordering};
@@ -99,15 +98,15 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ModelSettings<G, P> {
         self
     }
 
-    /// Sets whether stored results are ignored. If `true`, the run pays for them again and replaces them.
+    /// Sets whether to ignore stored results. If `true`, the run pays for them again and replaces them.
     pub fn refresh(mut self, refresh: bool) -> Self {
         self.0.options.refresh = refresh;
         self
     }
 
     setters! {
-        /// Sets the ledger that the metrics' language models were built with. At the end of the run, the totals of the
-        /// ledger are recorded in the [manifest](crate::results::Manifest). Models that were built without this ledger
+        /// Sets the ledger that the metrics' language models were built with. At the end of the run, the ledger's
+        /// totals are recorded in the [manifest](crate::results::Manifest). Models that were built without this ledger
         /// are not included.
         pub fn ledger(ledger: Ledger) => 0.options.ledger = Some(ledger);
     }

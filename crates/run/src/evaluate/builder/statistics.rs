@@ -60,8 +60,8 @@ impl StatisticsSettings<Example, Prediction> {
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StatisticsSettings<G, P> {
     /// Sets a function that returns the group of a row, such as the document that a question is about. The intervals
-    /// then account for the similarity of rows within a group. If the function returns `None`, the row is a group of
-    /// its own.
+    /// then account for the similarity of rows within a group. If the function returns `None`, the row forms its own
+    /// group.
     ///
     /// The standard errors are cluster-robust; see [`Clusters`](crate::stats::Clusters). Each group takes about 50
     /// bytes of memory per metric, plus its name.
@@ -106,8 +106,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StatisticsSettings<G, P
         /// ```
         pub fn bootstrap(samples: u32) => 0.options.bootstrap = Some(samples);
 
-        /// Sets the seed for random numbers, such as those of the bootstrap; the default is 0. The same rows and seed
-        /// give the same result at any concurrency.
+        /// Sets the seed for random numbers, such as those that the bootstrap draws; the default is 0. The same rows
+        /// and seed give the same result at any concurrency.
         pub fn seed(seed: u64) => 0.options.seed = seed;
     }
 }

@@ -72,7 +72,7 @@ pub enum Figure {
     },
     /// The share of failed rows.
     Failed,
-    /// The mean improvement of a metric over its earlier scores of the same rows.
+    /// A metric's mean improvement over its earlier scores for the same rows.
     Gain {
         /// The metric.
         metric: String,

@@ -15,22 +15,23 @@ pub struct OutputFile {
 }
 
 enum Place {
-    /// A file in the same folder as the path, with symbolic links resolved. It is renamed to the path.
+    /// A temporary file in the same folder as the path, with symbolic links resolved. Publishing renames it to the
+    /// path.
     Renamed {
         path: PathBuf,
         file: TemporaryFile,
         _lock: WriteLock,
     },
-    /// A pipe or device, which must not be replaced by a file.
+    /// A pipe or device, which is written to directly and never replaced.
     Direct { file: File },
 }
 
 impl OutputFile {
-    /// Creates the hidden file, so an unwritable target is noticed before there is anything to write. Also removes the
-    /// hidden files of killed processes.
+    /// Creates the hidden file, so an unwritable target is noticed before there is anything to write. Also removes
+    /// hidden files left behind by killed processes.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be written, or if it is being written by a different process or thread.
+    /// Returns an error if the file cannot be written, or if another process or thread is writing it.
     #[doc(hidden)]
     pub fn create(path: &Path) -> io::Result<Self> {
         #[cfg(all(unix, feature = "ctrl-c"))]

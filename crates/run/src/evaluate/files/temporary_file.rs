@@ -16,7 +16,7 @@ pub(crate) struct TemporaryFile {
 /// Who may read a new file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Everyone whom the process's umask allows.
+    /// Everyone allowed by the process's umask.
     Default,
     Owner,
 }

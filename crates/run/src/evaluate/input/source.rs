@@ -45,7 +45,7 @@ enum Rows<'a, G, P> {
     /// stream is never pending.
     Stream(Mutex<Numbering<Option<InputStream<'a, G, P>>>>, bool),
     Chunks(ChunkedRows<'a, G, P>),
-    /// Rows in the order of the hash of their ids. The flag is `true` if any row has no id of its own.
+    /// Rows sorted by a hash of their ids. The flag is `true` if any row has no id of its own.
     Shuffled(Mutex<VecDeque<Numbered<G, P>>>, bool),
 }
 

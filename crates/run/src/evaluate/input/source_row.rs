@@ -10,7 +10,7 @@ use crate::contract::{Example, Fields, Origin, Pair};
 pub(crate) enum Input<G, P> {
     /// A row with its prediction. Boxed, because a row passes through several queues.
     Predicted(Box<Pair<G, P>>),
-    /// A row without a prediction, on which the program is run.
+    /// A row without a prediction, to run the program on.
     ToPredict(ListedRow<G>),
     /// An example with several predictions.
     Rollouts(ListedRow<G>, Vec<P>),

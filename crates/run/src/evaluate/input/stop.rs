@@ -7,7 +7,7 @@ use tokio::sync::watch;
 enum Level {
     #[default]
     Running,
-    /// Rows in progress are finished, but no more are taken.
+    /// Rows in progress can finish, but no more are started.
     Stopped,
     /// Like `Stopped`, but requested from outside the run.
     Requested,

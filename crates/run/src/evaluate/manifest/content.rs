@@ -21,8 +21,8 @@ use crate::messages::{escape, hash};
 #[doc(hidden)]
 pub const FORMAT: u32 = 1;
 
-/// The manifest of a run, which records what was measured, with which metrics, on which data. It is written beside each
-/// result file as `FILE.manifest.json`, and is also part of the result in memory.
+/// The manifest of a run: a record of what was measured, with which metrics and on which data. It is written next to
+/// each result file as `FILE.manifest.json`, and is also part of the result in memory.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -44,18 +44,18 @@ pub const FORMAT: u32 = 1;
 pub struct Manifest {
     /// The format version, currently 1.
     pub format: u32,
-    /// A record of what the run measured, which is the same for the same inputs.
+    /// A record of what the run measured. The same inputs give the same record.
     pub run: RunManifest,
-    /// The process that made the run. These values differ every time. `None` if the manifest comes from the metadata of
-    /// a Parquet file.
+    /// The process that carried out the run. These values differ every time. `None` if the manifest was read from a
+    /// Parquet file's metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<ProcessManifest>,
-    /// The result file that the manifest describes; `None` in memory.
+    /// The result file that the manifest describes; `None` for a result in memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<DescribedFile>,
 }
 
-/// The part of a manifest that records what was measured. It is the same for the same inputs.
+/// The part of a manifest that records what was measured. The same inputs give the same record.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunManifest {
@@ -65,13 +65,13 @@ pub struct RunManifest {
     /// The [tags](crate::EvaluateBuilder::tag) of the program.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
-    /// The identity of each metric, by name, in the order in which the metrics were added.
+    /// The identity of each metric, by name, in the order you added the metrics.
     pub metrics: IndexMap<String, MetricIdentity>,
     /// The models that answered for each metric's judges, as in
     /// [`MetricSummary::judged_by`](crate::MetricSummary::judged_by). A metric has no entry if no models were reported.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub judged_by: IndexMap<String, Vec<JudgedBy>>,
-    /// For each metric, the number of replies from models that [`judged_by`](Self::judged_by) does not name, if any.
+    /// For each metric, the number of replies from models that [`judged_by`](Self::judged_by) does not list, if any.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub judged_by_others: IndexMap<String, u64>,
     /// The files that the rows came from; empty if the rows were in memory.
@@ -83,9 +83,9 @@ pub struct RunManifest {
     /// position.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub positional_ids: bool,
-    /// The number of rows in which the program or a metric failed.
+    /// The number of rows on which the program or a metric failed.
     pub failed_rows: u64,
-    /// The reason why the run ended: `complete`, `max_errors`, `stopped`, `decided` or `output_failed`.
+    /// Why the run ended: `complete`, `max_errors`, `stopped`, `decided` or `output_failed`.
     pub ending: String,
     /// The number of times each row was evaluated, if [`repeats`](crate::EvaluateBuilder::repeats) was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,15 +105,15 @@ pub struct RunManifest {
     /// The number of bootstrap samples, if intervals are bootstrapped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<u32>,
-    /// The seed for the bootstrap, for the order of rows in a run that may end early, and for drawing samples.
+    /// The seed for the bootstrap, for the order of rows in a run that can end early, and for drawing samples.
     pub seed: u64,
-    /// The decided gates, if the run may end before all rows are evaluated.
+    /// The gates and their verdicts, if the run could end before all rows were evaluated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub early: Option<EarlyResult>,
     /// The estimated means of the metrics that judged only a sample of the rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub truth: Vec<TruthResult>,
-    /// The version and features of the library that made the measurement.
+    /// The version and features of the library that the run used.
     pub library: Library,
 }
 
@@ -127,7 +127,7 @@ pub struct Library {
     pub features: Vec<String>,
 }
 
-/// The process that made a run.
+/// The process that carried out a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ProcessManifest {
@@ -135,7 +135,7 @@ pub struct ProcessManifest {
     pub started: String,
     /// The duration of the run, in seconds.
     pub duration_s: f64,
-    /// The commit of the git repository that contains the working folder, if any. Recorded only if the run writes a
+    /// The commit of the git repository that contains the working directory, if any. Recorded only if the run writes a
     /// result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitCommit>,
@@ -181,7 +181,7 @@ pub struct GitCommit {
     /// `true` if committed files have been modified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_changed: Option<bool>,
-    /// The reason why the repository or its changes cannot be read.
+    /// Why the repository or its changes cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -321,7 +321,7 @@ pub(crate) fn canonical_hash(value: &Value) -> String {
 /// The suffix that turns the name of a result file into the name of its manifest.
 pub(crate) const MANIFEST_SUFFIX: &str = ".manifest.json";
 
-/// Returns the path of the manifest of a result file: `FILE.manifest.json`.
+/// Returns the path of a result file's manifest: `FILE.manifest.json`.
 ///
 /// ```
 /// use std::path::Path;

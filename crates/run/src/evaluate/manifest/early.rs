@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::messages::thousands;
 
-/// The gates of a run that ends once all gates are decided, and the number of rows that were needed.
+/// The gates of a run that ends once all of them are decided, and how many rows that took.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EarlyResult {

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::messages::escape;
 
-/// The number of replies that a judge received from one reported model. For an example, see the guide's `judges` page.
+/// The number of replies that a judge received from one model, as reported by the provider. For an example, see the
+/// guide's `judges` page.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct JudgedBy {
@@ -35,8 +36,8 @@ pub struct JudgeReplies<'a> {
 }
 
 impl<'a> JudgeReplies<'a> {
-    /// Returns the replies to each judge of a metric, in the order of the judges. Unknown models and fingerprints are
-    /// not counted as separate ones.
+    /// Returns the replies to a metric, grouped by judge and in the order of the judges. Unknown models and
+    /// fingerprints are left out of the counts.
     pub fn of_each(metric: &'a [JudgedBy]) -> impl Iterator<Item = Self> {
         metric
             .chunk_by(|one, other| one.judge == other.judge)

@@ -5,18 +5,18 @@ use serde::{Deserialize, Serialize};
 use crate::messages::thousands;
 use crate::stats::Interval;
 
-/// The mean over all rows of a metric, estimated from the sample of rows that the metric judged.
+/// A metric's mean over all rows, estimated from the sample of rows that the metric judged.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TruthResult {
     /// The name of the metric.
     pub metric: String,
-    /// The proxy: the metric that the sample is stratified by, which has a score for every row.
+    /// The proxy that the sample is stratified by. This metric has a score for every row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// The method used to estimate the mean.
     pub method: TruthMethod,
-    /// The number of rows that the sample is drawn from: those with a prediction.
+    /// The number of rows that the sample was drawn from. These are the rows with a prediction.
     pub rows: u64,
     /// The number of rows in the sample.
     pub sampled: u64,
@@ -26,11 +26,11 @@ pub struct TruthResult {
     pub mean: f64,
     /// The 95% interval of the mean.
     pub ci95: [f64; 2],
-    /// The number of rows that the metric would have to judge for an equally narrow interval without a proxy.
+    /// How many rows the metric would have to judge without a proxy to get an equally narrow interval.
     pub worth: f64,
     /// The strata of the sample.
     pub strata: Vec<TruthStratum>,
-    /// The reason why the proxy is not used; `None` if the proxy is used.
+    /// Why the proxy is not used; `None` if it is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -45,7 +45,7 @@ pub struct TruthStratum {
     pub sampled: u64,
 }
 
-/// A method to estimate the mean over all rows from a sample.
+/// A method for estimating the mean over all rows from a sample.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

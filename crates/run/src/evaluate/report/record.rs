@@ -27,8 +27,7 @@ use crate::json::unique_keys::{UniqueKeys, unique_entries};
 pub struct ResultRow {
     /// The row's id, unique within its file.
     pub id: String,
-    /// The location of the row: in the scored data for results in memory, or in the result file for results read from
-    /// it.
+    /// The location of the row: in the scored data for results in memory, or in the result file it was read from.
     #[serde(skip)]
     pub origin: Option<Origin>,
     /// The gold row; `None` if the file has no gold rows. Fields read from a CSV file are strings.
@@ -107,7 +106,7 @@ fn hash<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ResultScore {
-    /// The outcome: a score, or the reason why there is none.
+    /// The outcome: a score, or why there is none.
     pub outcome: ResultOutcome,
     /// The score, always finite. `None` unless the outcome is [`Scored`](ResultOutcome::Scored).
     pub value: Option<f64>,
@@ -168,12 +167,12 @@ pub struct ResultScore {
     /// `true` if the value is the mean of repeats that each pass or fail. A baseline has it instead of the repeats.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_share: bool,
-    /// `true` if the offline judge instead of a model rated the row for this metric or a component.
+    /// `true` if the offline judge, not a model, rated the row for this metric or one of its components.
     #[serde(skip)]
     pub is_judged_offline: bool,
 }
 
-/// The outcome of a row: a score, or the reason why there is none. The variants have the same names as those of
+/// The outcome of a row: a score, or why there is none. The variants have the same names as those of
 /// [`Outcome`](dsrs_metrics_core::Outcome).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -181,7 +180,7 @@ pub struct ResultScore {
 pub enum ResultOutcome {
     /// The metric returned a score.
     Scored,
-    /// The row has no score of its own, but contributes to the metric's score of all rows.
+    /// The row has no score of its own, but contributes to the metric's corpus score.
     Counted,
     /// A cheaper metric rejected the row.
     Gated,
@@ -191,7 +190,7 @@ pub enum ResultOutcome {
     Abstained,
     /// The gates of the run were decided before this row was evaluated.
     NotNeeded,
-    /// The row is not in the sample of rows that the metric judges.
+    /// The row is not in the sample that the metric judges.
     NotSampled,
     /// The metric failed.
     MetricFailed,
@@ -275,8 +274,8 @@ impl ResultRow {
         self
     }
 
-    /// Returns the value of an attribute, of `gold.FIELD` or of `pred.FIELD`. A path may lead into objects and lists.
-    /// Values read from a CSV file are strings.
+    /// Returns the value of an attribute, `gold.FIELD` or `pred.FIELD`. A path can lead into objects and lists. Values
+    /// read from a CSV file are strings.
     pub fn field(&self, field: &str) -> Option<&Value> {
         let side = match field.split_once('.') {
             Some(("gold", field)) => self.gold.as_ref().map(|gold| (gold, field)),
@@ -289,7 +288,7 @@ impl ResultRow {
         })
     }
 
-    /// Returns the hash of the prediction; `None` if the file was written by an earlier version.
+    /// Returns the hash of the prediction; `None` if there is no prediction, or if an earlier version wrote the file.
     #[doc(hidden)]
     pub fn pred_hash(&self) -> Option<u64> {
         self.pred_hash
@@ -387,7 +386,7 @@ impl RunRecord {
 }
 
 impl ResultScore {
-    /// Returns the error, the details or the feedback: the first of these that is present.
+    /// Returns the first of these that is present: the error, the details or the feedback.
     #[doc(hidden)]
     pub fn explanation(&self) -> Option<&str> {
         self.error
@@ -397,7 +396,7 @@ impl ResultScore {
     }
 
     /// Returns the models that answered for the judges of the metric or its components, like [`Scored::replied_by`].
-    /// Returns an empty list if the file was written by an earlier version.
+    /// Returns an empty list if an earlier version wrote the file.
     ///
     /// ```
     /// use dsrs_metrics::results::Results;
@@ -419,7 +418,7 @@ impl ResultScore {
         own.into_iter().chain(of_components).collect()
     }
 
-    /// Creates the record of an outcome, except for its contribution to a score of all rows.
+    /// Creates the record of an outcome, without the outcome's contribution to a corpus score.
     #[doc(hidden)]
     pub fn of(outcome: &Outcome) -> Self {
         let scored = outcome.scored();

@@ -23,10 +23,10 @@ const MAX_SCORE_WIDTH: usize = 18;
 const MIN_WIDTH: usize = 9;
 const DEFAULT_WIDTH: u16 = 100;
 
-/// A table of the rows of a result. Each line shows a row's id, the fields of its gold row and prediction, and each
-/// metric's outcome. The table is as wide as the terminal, or 100 columns if there is no terminal. Long values are
-/// truncated. Fields that do not fit are left out, and the table shows how many. Fields that the first metric reads
-/// come first, then the first field (usually the question), then the rest.
+/// A table of a result's rows. Each line shows a row's id, the fields of its gold row and prediction, and each metric's
+/// outcome. The table is as wide as the terminal, or 100 columns if there is no terminal. Long values are truncated.
+/// Fields that do not fit are left out, and the table shows how many. Fields that the first metric reads come first,
+/// then the first field (usually the question), then the rest.
 pub struct ResultTable {
     columns: Vec<String>,
     rows: Vec<Vec<String>>,

@@ -11,20 +11,20 @@ use tokio::sync::Notify;
 
 use crate::evaluate::lock::lock;
 
-/// The state of a scorer's budget, which all clones of the scorer share. All amounts are in millisatoshis.
+/// The state of a scorer's budget, shared by all clones of the scorer. All amounts are in millisatoshis.
 ///
 /// `spent + reserved <= limit` always holds, unless a metric costs more than it declared. In that case, `overrun` is
 /// the excess, and a call starts only if the remaining budget covers it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct BudgetReport {
-    /// The limit; `None` if there is none, in which case nothing is reserved.
+    /// The limit. If it is `None`, the budget is unlimited and nothing is reserved.
     pub limit: Option<u64>,
     /// The total reported cost of calls, whether they scored or failed.
     pub spent: u64,
     /// The amount reserved for calls in progress.
     pub reserved: u64,
-    /// The amount that was reserved and released without being spent.
+    /// The amount that was reserved but released without being spent.
     pub returned: u64,
     /// The amount by which calls exceeded their reservations.
     pub overrun: u64,
@@ -210,23 +210,23 @@ impl Drop for Reservation<'_> {
     }
 }
 
-/// The calls and their cost for a single row, or for all rows of a run. All amounts are in millisatoshis, and sums
+/// The calls for a single row, or for all rows of a run, and their cost. All amounts are in millisatoshis, and sums
 /// saturate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Spending {
-    /// The number of calls of truth metrics.
+    /// The number of calls to truth metrics.
     pub truth_calls: u64,
     /// The number of calls skipped because the proxies rejected the rollout.
     pub truth_calls_gated: u64,
     /// The declared maximum cost of the skipped calls.
     pub saved_msats: u64,
-    /// The total reported cost of the calls of both tiers, whether they scored or failed. A call that panicked reports
-    /// no cost.
+    /// The total reported cost of calls in both tiers, whether they scored or failed. A call that panicked reports no
+    /// cost.
     pub spent_msats: u64,
     /// The amount reserved for calls; 0 if there is no budget.
     pub reserved_msats: u64,
-    /// The amount that was reserved and released without being spent.
+    /// The amount that was reserved but released without being spent.
     pub returned_msats: u64,
     /// The amount by which calls exceeded their reservations; 0 if there is no budget.
     pub overrun_msats: u64,

@@ -91,7 +91,7 @@ pub(crate) struct RunStore<G, P> {
     totals: [AtomicU64; 3],
 }
 
-/// Counts of the results that a run took from its store and of those that it paid for.
+/// How many results a run took from its store, and how many it paid for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreUse {
@@ -402,10 +402,10 @@ impl Key {
 pub(crate) enum ProgramIdentity {
     /// The version that you set.
     Version(String),
-    /// The hash of the executable, for a program without a version. What such a program reads is unknown, so its
-    /// outputs belong to one run, which continues after it is interrupted or killed.
+    /// The executable's hash, for a program without a version. There is no way to know what such a program reads, so
+    /// its outputs belong to a single run, which continues after it is interrupted or killed.
     Executable(String),
-    /// Outputs are not kept, because predictions are given or the executable cannot be read.
+    /// Outputs are not kept, because you passed predictions or the executable cannot be read.
     None,
 }
 

@@ -14,14 +14,14 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Creates a sample of this many rows, which must be at least 10.
+    /// Creates a sample of this many rows. The minimum is 10.
     pub fn rows(rows: u64) -> Self {
         Self { rows, by: None }
     }
 
-    /// Sets the proxy: a different metric of the run by which the sample is stratified. The strata are the proxy's
-    /// verdicts, or fifths of its scores, and each stratum is sampled in proportion to its size. The more closely the
-    /// proxy follows the truth, the narrower the interval.
+    /// Sets the proxy: another metric in the run that the sample is stratified by. The strata are the proxy's verdicts,
+    /// or fifths of its scores, and each stratum is sampled in proportion to its size. The more closely the proxy
+    /// follows the truth, the narrower the interval.
     #[must_use]
     pub fn stratified_by(self, proxy: impl Into<String>) -> Self {
         let by = Some(proxy.into());

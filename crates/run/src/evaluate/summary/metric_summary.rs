@@ -13,7 +13,7 @@ use crate::messages::escape;
 use crate::stats::decimals::decimals;
 use crate::stats::{Histogram, Interval, Uncertainty};
 
-/// The summary of a metric, or of a named score of a metric, over all rows.
+/// The summary of a metric, or of one of its named scores, over all rows.
 ///
 /// Every row is counted in exactly one of `scored`, `failed`, `gated`, `skipped`, `abstained`, `not_needed`
 /// and `not_sampled`.
@@ -23,20 +23,20 @@ use crate::stats::{Histogram, Interval, Uncertainty};
 /// | `mean_scored` | values of scored rows | `scored` |
 /// | `mean` | the same, and `failure_score` for each failed row | `scored + failed` |
 ///
-/// Rows that are gated, skipped, abstained, not needed or not sampled are in neither mean, but are counted in the
-/// headline. If a scored row has no value for a named score, it counts as abstained for that score. Sums are exact, so
-/// the result does not depend on the order in which rows finish.
+/// Both means exclude rows that are gated, skipped, abstained, not needed or not sampled, but the headline counts them.
+/// If a scored row has no value for a named score, it counts as abstained for that score. Sums are exact, so the result
+/// does not depend on the order in which rows finish.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MetricSummary {
-    /// The metric's name; `NAME.PART` for one of several named scores.
+    /// The metric's name, or `NAME.PART` for a named score.
     #[serde(skip)]
     pub name: String,
-    /// The score, in the range of the metric: the share of `true` for a bool (in [0, 1]), the mean for a number, or the
-    /// score of all rows for a corpus metric. `None` if no row has a score, if the score of all rows is [not
+    /// The score, in the metric's range: the share of `true` for a bool (in [0, 1]), the mean for a number, or the
+    /// corpus score for a corpus metric. `None` if no row has a score, if the corpus score is [not
     /// defined](Self::not_defined), or if a field that the metric reads is missing from every prediction.
     pub score: Option<f64>,
-    /// The standard error and the 95% interval of [`score`](Self::score). A bool has a Wilson interval. A number has a
+    /// The standard error and the 95% interval of [`score`](Self::score). Bools use a Wilson interval. Numbers use a
     /// Student's t interval, or a Wilson interval if [most scores are
     /// equal](crate::stats::Moments::uncertainty_within). The interval is cluster-robust if rows have
     /// [groups](crate::StatisticsSettings::group_by), and BCa with a [bootstrap](crate::StatisticsSettings::bootstrap).
@@ -46,11 +46,11 @@ pub struct MetricSummary {
     /// The number of groups with at least one row in the mean; `None` if rows have no groups.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<u64>,
-    /// The variance between the repeats of rows, if rows are evaluated [several times](crate::EvaluateBuilder::repeats);
-    /// `None` for a named score.
+    /// Statistics over the repeats, if rows are evaluated [several times](crate::EvaluateBuilder::repeats); `None` for
+    /// a named score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeats: Option<Box<RepeatSummary>>,
-    /// The mean, in which each failed row counts as the failure score.
+    /// The mean, where each failed row counts as the failure score.
     pub mean: Option<f64>,
     /// The mean over the scored rows.
     pub mean_scored: Option<f64>,
@@ -71,11 +71,10 @@ pub struct MetricSummary {
     /// [`when_decided`](crate::StopSettings::when_decided).
     #[serde(skip_serializing_if = "is_zero")]
     pub not_needed: u64,
-    /// The number of rows that are not in the sample that the metric judged; see
-    /// [`truth`](crate::EvaluateBuilder::truth).
+    /// The number of rows outside the sample that the metric judged; see [`truth`](crate::EvaluateBuilder::truth).
     #[serde(skip_serializing_if = "is_zero")]
     pub not_sampled: u64,
-    /// The estimate from the sample, which determines the [`score`](Self::score), [`mean`](Self::mean) and interval.
+    /// The estimate from the sample. It determines the [`score`](Self::score), [`mean`](Self::mean) and interval.
     /// `None` if the metric evaluated all rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<Box<TruthResult>>,
@@ -84,14 +83,14 @@ pub struct MetricSummary {
     pub passed: Option<u64>,
     /// The total cost of scored and failed rows, in millisatoshis; 0 for a named score.
     pub cost_msats: u64,
-    /// The number of rows that the judge scored offline, by token overlap instead of with a model.
+    /// The number of rows that the judge scored offline, using token overlap instead of a model.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_offline: u64,
     /// The number of scored rows whose prediction lacks a field that the metric reads, or has `null` in that field; see
     /// [`Scored::missing_fields`](dsrs_metrics_core::Scored::missing_fields).
     #[serde(skip_serializing_if = "is_zero")]
     pub missing: u64,
-    /// The number of rows that lack each field, by field name. A row may lack several fields.
+    /// How many rows lack each field, by field name. A row can lack several fields.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub missing_fields: BTreeMap<String, u64>,
     /// The fields that the metric reads but no scored prediction has. If there are any, the metric has no headline,
@@ -112,12 +111,11 @@ pub struct MetricSummary {
     /// The number of replies from models that [`judged_by`](Self::judged_by) does not name.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_by_others: u64,
-    /// The corpus-level score over all scored rows, such as corpus BLEU or micro F1. `None` unless the metric returns
-    /// [counts](dsrs_metrics_core::CorpusCounts) and this score differs from the mean. Rows without a score are not
-    /// included.
+    /// The corpus score over all scored rows, such as corpus BLEU or micro F1. `None` unless the metric returns
+    /// [counts](dsrs_metrics_core::CorpusCounts) and this score differs from the mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corpus: Option<f64>,
-    /// The reason why a corpus metric has no score for these rows, if it has none.
+    /// Why a corpus metric has no score for these rows, if it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_defined: Option<String>,
     /// The distribution of the scores, if the scores are numbers in a finite range; `None` for a named score.

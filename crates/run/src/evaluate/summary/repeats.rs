@@ -10,14 +10,14 @@ use crate::stats::{Moments, Proportion};
 
 /// Statistics on how much a metric's scores vary between the repeats of a row and between rows.
 ///
-/// The statistics cover the rows in which every repeat has a score or failed. A failed repeat counts as the failure
-/// score and does not count as a pass.
+/// The statistics cover rows where every repeat has a score or failed. A failed repeat counts as the failure score and
+/// does not count as a pass.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RepeatSummary {
     /// The number of repeats per row.
     pub repeats: u32,
-    /// The number of rows in which every repeat has a score or failed.
+    /// The number of rows where every repeat has a score or failed.
     pub rows: u64,
     /// The number of repeats that have a score or failed, over all rows.
     pub evaluations: u64,
@@ -26,8 +26,8 @@ pub struct RepeatSummary {
     /// The variance between the repeats of a row, averaged over rows. `None` if there are no rows.
     pub variance_within: Option<f64>,
     /// The variance between rows, excluding the part that comes from repeats: the variance of the rows' means minus
-    /// `variance_within / repeats`, but at least 0 (one-way analysis of variance). `None` if there are fewer than two
-    /// rows.
+    /// `variance_within / repeats`, or 0 if that is negative (one-way analysis of variance). `None` if there are fewer
+    /// than two rows.
     pub variance_between: Option<f64>,
     /// The probability that two repeats of a row have the same score, in [0, 1]. `None` if there are no rows.
     pub consistency: Option<f64>,
@@ -35,8 +35,7 @@ pub struct RepeatSummary {
     /// see [`Proportion::pass_at`]. Empty if the metric has no verdict.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub pass_at: BTreeMap<u32, f64>,
-    /// pass^k for each k: the estimated probability that all of k repeats pass, in [0, 1]; see
-    /// [`Proportion::pass_hat`].
+    /// pass^k for each k: the estimated probability that all k repeats pass, in [0, 1]; see [`Proportion::pass_hat`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub pass_hat: BTreeMap<u32, f64>,
 }

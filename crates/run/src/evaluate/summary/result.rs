@@ -22,14 +22,14 @@ const SHOWN_PARTS: usize = 20;
 ///
 /// `Display` shows the headline of every metric and of its first 20 named scores, with intervals and denominators, and
 /// the first error if every row failed. `{:#}` adds a histogram for metrics with numbers in a finite range. `Debug`
-/// shows the score and the number of rows. Neither format prints rows.
+/// shows the score and the number of rows. None of these formats prints rows.
 #[derive(Clone, PartialEq)]
 #[must_use]
 #[non_exhaustive]
 pub struct EvaluationResult<G = Example, P = Prediction> {
     /// The score of the first metric, in the metric's range: the mean over rows (for a bool, the share of `true`, in
-    /// [0, 1]), or a single score of all rows. `None` if no row has a score, or if a field that the metric reads is
-    /// missing from every prediction (see [`MetricSummary::unknown_fields`]).
+    /// [0, 1]), or the corpus score. `None` if no row has a score, or if a field that the metric reads is missing from
+    /// every prediction (see [`MetricSummary::unknown_fields`]).
     pub score: Option<f64>,
     /// The rows in input order; empty with `keep_results(false)`.
     pub results: Vec<RowResult<G, P>>,
@@ -39,22 +39,22 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub program: ProgramTotals,
     /// The number of finished rows.
     pub rows: u64,
-    /// The number of rows in which the program or any metric failed.
+    /// The number of rows on which the program or any metric failed.
     pub failed_rows: u64,
     /// The location and error of the first failed row, in input order.
     pub first_error: Option<String>,
-    /// The reason why the evaluation ended, such as that all rows were evaluated.
+    /// Why the evaluation ended.
     pub ending: Ending,
     /// The duration of the run.
     pub elapsed: Duration,
     /// The message of the first observer that panicked, if any. An observer that panics is not called again.
     pub observer_error: Option<String>,
     /// The number of rows without a value for the [`group`](crate::StatisticsSettings::group) field. Each of these rows
-    /// counts as a group of its own. 0 if rows have no groups.
+    /// forms its own group. 0 if rows have no groups.
     pub without_group: u64,
     /// The gates of [`when_decided`](crate::StopSettings::when_decided) and their verdicts, if you set any.
     pub early: Option<EarlyResult>,
-    /// Counts of the results taken from the store, if the run has a store.
+    /// How many results were taken from the store and how many were paid for, if the run has a store.
     pub store: Option<StoreUse>,
     /// The mappings of [`score_files`](crate::Evaluate::score_files) whose paths were not found in any row; empty
     /// unless all rows were read.
@@ -62,7 +62,7 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     /// Notes on the files of [`score_files`](crate::Evaluate::score_files), such as the delimiter that was detected, or
     /// the number of rows that a join with gold rows left out.
     pub notes: Vec<String>,
-    /// The manifest of the run: the identities of the metrics, the data files, the program.
+    /// The run's manifest, which records the metrics' identities, the data files and the program.
     pub manifest: Box<Manifest>,
     pub(crate) failure_score: f64,
     pub(crate) names: Vec<String>,
@@ -70,7 +70,7 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub(crate) reads: Vec<String>,
 }
 
-/// The reason why an evaluation ended. The result contains all finished rows in every case.
+/// Why an evaluation ended. In every case, the result contains all finished rows.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Ending {
@@ -122,9 +122,9 @@ impl<G, P> EvaluationResult<G, P> {
         self.score.map(|score| 100.0 * score)
     }
 
-    /// Returns the rows as triples of example, prediction and score of the first metric, as in DSPy. A failed row has
-    /// the failure score, and no prediction if the program failed. A gated, skipped or abstained row has no score. The
-    /// iterator is empty with `keep_results(false)`.
+    /// Returns each row as a triple of its example, its prediction and the first metric's score, as in DSPy. A failed
+    /// row has the failure score, and no prediction if the program failed. A gated, skipped or abstained row has no
+    /// score. The iterator is empty with `keep_results(false)`.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -171,8 +171,8 @@ impl<G, P> EvaluationResult<G, P> {
     ///
     /// # Errors
     /// Returns an error of the kind [`NothingScored`](EvaluateErrorKind::NothingScored) if a field that the metric
-    /// reads is missing from every prediction, or if no row has a score. In the latter case, the error includes that of
-    /// the first failed row.
+    /// reads is missing from every prediction, or if no row has a score. In the latter case, the error includes the
+    /// first failed row's error.
     pub fn try_score(&self) -> Result<f64, EvaluateError> {
         let nothing_scored =
             |message| EvaluateError::new(EvaluateErrorKind::NothingScored, message);

@@ -56,37 +56,37 @@ impl ComparisonBuilder {
 
     setters! {
         /// Sets the metrics to compare. `NAME.PART` is a named score or component of a metric, and `NAME.corpus` is the
-        /// metric's score of all rows, such as corpus BLEU. By default, all metrics and their scores of all rows are
-        /// compared, and both runs must have the same metrics.
+        /// metric's corpus score, such as corpus BLEU. By default, all metrics and their corpus scores are compared,
+        /// and both runs must have the same metrics.
         pub fn metrics(names: impl IntoIterator<Item = impl Into<String>>)
             => metrics = names.into_iter().map(Into::into).collect();
 
-        /// Sets the metrics for which lower scores are better, such as an error rate. Each of them must be one of the
-        /// compared metrics. You need this setting only for runs without a manifest.
+        /// Sets the metrics for which lower scores are better, such as an error rate. Each must be among the compared
+        /// metrics. You need this setting only for runs without a manifest.
         pub fn lower_is_better(names: impl IntoIterator<Item = impl Into<String>>)
             => lower_is_better = names.into_iter().map(Into::into).collect();
 
-        /// Sets the metrics to compare even if their identities differ, for example because they have a different judge
-        /// or threshold. By default, such metrics are not compared; see
+        /// Sets the metrics to compare even if their identities differ, for example because they use different judges
+        /// or thresholds. By default, such metrics are not compared; see
         /// [`IdentityComparison`](crate::results::IdentityComparison).
         pub fn allow_different(names: impl IntoIterator<Item = impl Into<String>>)
             => allow_different = names.into_iter().map(Into::into).collect();
 
-        /// Sets whether a metric with the same version but different code counts as a different metric, which is not
-        /// compared. By default, the metric is compared, and a [note](crate::results::IdentityComparison::notes) says
-        /// that the code changed.
+        /// Sets whether metrics with the same version but different code count as different metrics, so they are not
+        /// compared. By default, they are compared, and a [note](crate::results::IdentityComparison::notes) says that
+        /// the code changed.
         pub fn strict_identity(strict_identity: bool) => strict_identity = strict_identity;
 
-        /// Sets the field by which rows are grouped: an attribute or `gold.FIELD`. The interval and the test then
-        /// account for the similarity of rows within a group, and each group is also compared on its own. A row whose
-        /// field is missing or `null` is a group of its own.
+        /// Sets the field to group rows by: an attribute or `gold.FIELD`. The interval and the test then account for
+        /// the similarity of rows within a group, and each group is also compared on its own. A row whose field is
+        /// missing or `null` forms its own group.
         pub fn group(field: impl Into<String>) => group = Some(field.into());
 
-        /// Sets whether rows that only one run has are left out. By default, such rows cause an error.
+        /// Sets whether to leave out rows that only one run has. By default, such rows cause an error.
         pub fn only_paired(only_paired: bool) => only_paired = only_paired;
 
         /// Sets whether every run must have a manifest. If `true`, a run without a manifest is an error, because
-        /// nothing says what it measured. If a result file or its manifest was edited, that is always an error.
+        /// nothing says what it measured. An edited result file or manifest is always an error.
         ///
         /// ```
         /// use dsrs_metrics::results::Comparison;
@@ -105,20 +105,20 @@ impl ComparisonBuilder {
         pub fn require_identity(require_identity: bool) => require_identity = require_identity;
 
         /// Sets the number of random assignments in the permutation test. The default is 100,000, and at most 10,000
-        /// are used for a score of all rows. If there are few rows, all possible assignments are evaluated instead. If
-        /// there are more than 50,000 differences of similar size, the normal limit is used; see
+        /// are used for a corpus score. If there are few rows, all possible assignments are evaluated instead. If there
+        /// are more than 50,000 differences of similar size, the normal limit is used; see
         /// [`permutation_limit`](crate::stats::permutation_limit).
         pub fn draws(draws: u32) => draws = Some(draws);
 
-        /// Sets whether pass or fail is tested with the mid-p value of McNemar's test instead of the exact p-value. The
-        /// mid-p value finds more differences but may slightly exceed the significance level; see
+        /// Sets whether to test pass/fail metrics with the mid-p value of McNemar's test instead of the exact p-value.
+        /// The mid-p value finds more differences but may slightly exceed the significance level; see
         /// [`mcnemar_mid_p`](crate::stats::mcnemar_mid_p).
         pub fn mid_p(mid_p: bool) => mid_p = mid_p;
 
         /// Sets whether the test and the interval stay valid no matter how often you compare the runs, for example
-        /// while more of their rows are evaluated. By default, they are valid for a single comparison. Rows are taken
-        /// in the same order as in runs that end early, by a hash of their ids and the [`seed`](Self::seed). A
-        /// sequential test needs more rows to detect a difference; see [`BettingTest`](crate::stats::BettingTest).
+        /// while their rows are still being evaluated. By default, they are valid for a single comparison. As in runs
+        /// that end early, the order of the rows depends only on their ids and the [`seed`](Self::seed). A sequential
+        /// test needs more rows to detect a difference; see [`BettingTest`](crate::stats::BettingTest).
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;
@@ -146,11 +146,11 @@ impl ComparisonBuilder {
         /// ```
         pub fn sequential(sequential: bool) => sequential = sequential;
 
-        /// Sets the seed of the permutation test, and of the order of rows in a sequential test. The default is 0.
+        /// Sets the seed for the permutation test and for the row order in a sequential test. The default is 0.
         pub fn seed(seed: u64) => seed = seed;
 
         /// Sets the maximum number of ids to list per metric, separately for better and for worse rows. By default, all
-        /// ids are listed, which takes about 60 bytes each.
+        /// ids are listed, at about 60 bytes each.
         pub fn listed_rows(limit: usize) => listed_rows = Some(limit);
     }
 
@@ -158,7 +158,7 @@ impl ComparisonBuilder {
     ///
     /// A row is compared for a metric if it was scored or failed in each run. A failed row counts as the failure score,
     /// as in the run's headline, so failures never raise a mean. Rows that are gated, skipped or abstained in either
-    /// run are counted but not compared. Scores of all rows have no failure score, so they exclude rows that failed in
+    /// run are counted but not compared. Corpus scores have no failure score, so they exclude rows that failed in
     /// either run.
     ///
     /// # Errors
@@ -201,7 +201,7 @@ impl ComparisonBuilder {
         self.read_named(NamedFile::from(file.as_ref()))
     }
 
-    /// Like [`read`](Self::read), but messages use a separate file name.
+    /// Like [`read`](Self::read), but messages show the file's `name` instead of its path.
     ///
     /// # Errors
     /// Returns the same errors as [`read`](Self::read).

@@ -14,9 +14,9 @@ use crate::stats::{
     score_difference,
 };
 
-/// The difference between two runs over the compared rows: between their means, or between their scores of all rows.
+/// The difference between two runs over the compared rows: between their means, or between their corpus scores.
 ///
-/// For pass or fail, means are shares in [0, 1]. A figure that cannot be computed is `None`. With a score of all rows,
+/// For pass/fail metrics, means are shares in [0, 1]. A figure that cannot be computed is `None`. For a corpus score,
 /// single rows have no score, so `wins` and `losses` are 0, and `ties` counts the rows with equal contributions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -26,36 +26,36 @@ pub struct PairedDifference {
     /// The number of groups, if the interval and the test are computed by group.
     #[serde(rename = "clusters", skip_serializing_if = "Option::is_none")]
     pub clusters: Option<u64>,
-    /// The first run's mean, or its score of all rows.
+    /// The first run's mean or corpus score.
     pub a: Option<f64>,
-    /// The second run's mean, or its score of all rows.
+    /// The second run's mean or corpus score.
     pub b: Option<f64>,
-    /// The difference `b - a`. `None` if there are no rows, if a score is above 1e150 in magnitude, or if a score of
-    /// all rows is unknown.
+    /// The difference `b - a`. `None` if there are no rows, if a score is above 1e150 in magnitude, or if a corpus
+    /// score is unknown.
     pub difference: Option<f64>,
-    /// The standard error of the difference, which is cluster-robust if rows are grouped. For a score of all rows, it
-    /// is computed with the paired bootstrap (Koehn 2004).
+    /// The standard error of the difference. It is cluster-robust if rows are grouped. For a corpus score, it is
+    /// computed with the paired bootstrap (Koehn 2004).
     pub stderr: Option<f64>,
-    /// The 95% interval of the difference. Pass or fail has Tango's interval. Numbers have a Student's t interval, or a
-    /// Wilson interval if [most rows are equal](Moments::uncertainty_within). A score of all rows has an interval from
+    /// The 95% interval of the difference. Pass/fail metrics use Tango's interval. Numbers use a Student's t interval,
+    /// or a Wilson interval if [most rows are equal](Moments::uncertainty_within). Corpus scores use an interval from
     /// the paired bootstrap.
     pub ci95: Option<Interval>,
     /// The two-sided p-value of `test`; `None` if `difference` is `None`.
     pub p_value: Option<f64>,
-    /// The test that the p-value is from.
+    /// The test that produced the p-value.
     pub test: DifferenceTest,
-    /// The number of rows in which the second run is better.
+    /// The number of rows that are better in the second run.
     pub wins: u64,
-    /// The number of rows in which the second run is worse.
+    /// The number of rows that are worse in the second run.
     pub losses: u64,
     /// The number of rows with the same score in both runs, [up to rounding](score_difference).
     pub ties: u64,
 }
 
 impl PairedDifference {
-    /// Returns `true` if a comparison of this size has a power below 80%: at the 5% level, it would detect a difference
-    /// this large less than 80% of the time. If the difference is significant anyway, it is probably smaller than it
-    /// seems.
+    /// Returns `true` if a comparison of this size has less than 80% power: at the 5% level, it would detect a
+    /// difference this large less than 80% of the time. If the observed difference is significant anyway, the true
+    /// difference is probably smaller.
     pub fn has_low_power(&self) -> bool {
         let (Some(difference), Some(stderr)) = (self.difference, self.stderr) else {
             return false;
@@ -68,20 +68,20 @@ impl PairedDifference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DifferenceTest {
-    /// McNemar's exact test on the rows that only one run passes.
+    /// McNemar's exact test on the rows that pass in only one run.
     McnemarExact,
     /// The mid-p value of McNemar's test; see [`mcnemar_mid_p`](crate::stats::mcnemar_mid_p).
     McnemarMidP,
-    /// The permutation test over all sign assignments. For a score of all rows, the test covers all ways to swap the
-    /// runs' results.
+    /// The permutation test over all sign assignments. For a corpus score, the test covers all ways to swap the runs'
+    /// results.
     PermutationExact,
     /// The permutation test over this many random assignments.
     Permutation(u64),
-    /// The normal limit of the permutation test, used if there are very many rows; see
+    /// The normal limit of the permutation test, used for very many rows; see
     /// [`permutation_limit`](crate::stats::permutation_limit).
     PermutationLimit,
-    /// The test by betting, with two bets on every row, one for each run; see [`BettingTest`]. The p-value is twice the
-    /// inverse of the larger capital, and stays valid no matter how often you compare the runs.
+    /// A test by betting that places two bets on every row, one for each run; see [`BettingTest`]. The p-value is twice
+    /// the inverse of the larger capital, and stays valid no matter how often you compare the runs.
     Betting,
     /// The test that corresponds to the interval of [`sampled_difference`](crate::stats::sampled_difference), used if
     /// the metric judged only a sample of the rows.

@@ -19,16 +19,16 @@ use crate::results::run::Run;
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct IdentityComparison {
-    /// The reason why the identity of a run is unknown; `None` if the run has a manifest. If an identity is unknown,
-    /// metrics are compared by name alone.
+    /// Why a run's identity is unknown; `None` if the run has a manifest. If either identity is unknown, metrics are
+    /// compared by name alone.
     pub unknown: Sides<Option<String>>,
     /// The metrics whose identities differ. They are not compared unless you [allow
     /// it](crate::results::ComparisonBuilder::allow_different).
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub different: IndexMap<String, MetricDifference>,
-    /// Other differences between the runs, one sentence each. They can be in the data files, the label, the repeats,
-    /// the version of the library, the fingerprints of the models that answered for a judge, or the code of a metric,
-    /// unless the comparison is [strict](crate::results::ComparisonBuilder::strict_identity).
+    /// Other differences between the runs, one sentence each. They can concern the data files, the label, the repeats,
+    /// the library version, or the fingerprints of the models that answered for a judge. Unless the comparison is
+    /// [strict](crate::results::ComparisonBuilder::strict_identity), they can also concern the code of a metric.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

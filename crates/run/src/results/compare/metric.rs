@@ -22,24 +22,24 @@ const LEVEL: f64 = 0.05;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MetricComparison {
-    /// The name of the metric: `NAME.PART` for a named score or component, and `NAME.corpus` for a score of all rows.
+    /// The name of the metric: `NAME.PART` for a named score or component, and `NAME.corpus` for a corpus score.
     #[serde(skip)]
     pub name: String,
-    /// The difference over all rows that are compared.
+    /// The difference over all compared rows.
     #[serde(flatten)]
     pub overall: PairedDifference,
     /// The p-value, adjusted for the number of tested metrics (Holm).
     pub p_adjusted: Option<f64>,
     /// The conclusion from the adjusted p-value.
     pub verdict: Verdict,
-    /// The reason why there is no test, if there is none.
+    /// Why there is no test, if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_tested: Option<String>,
-    /// The kind of the scores: pass or fail (or shares of repeats that pass), numbers, or a single score of all rows.
+    /// The kind of the scores: pass or fail (or shares of repeats that pass), numbers, or a corpus score.
     pub kind: ScoreKind,
-    /// The direction in which scores improve.
+    /// The direction that counts as better: higher or lower scores.
     pub direction: Direction,
-    /// The number of compared rows that failed, which count as the failure score. 0 for a score of all rows.
+    /// The number of compared rows that failed, which count as the failure score. 0 for a corpus score.
     pub failed: Sides<u64>,
     /// The score that a failed row counts as.
     pub failure_score: f64,
@@ -49,18 +49,18 @@ pub struct MetricComparison {
     /// The sample that the difference is estimated from, if a run judged only a sample of its rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<SampledRows>,
-    /// The number of common rows that are not compared because at least one run neither scored them nor failed on them.
-    /// Rows outside a run's sample are not counted.
+    /// The number of rows in both runs that are not compared because, in at least one run, they have no score and did
+    /// not fail. Rows outside a run's sample are not counted.
     pub not_compared: u64,
     /// The mean difference if rows that only one run scored counted as failures of the other.
     #[serde(skip)]
     pub(crate) difference_with_lost: Option<f64>,
     /// The number of rows that are not compared, by their outcome in each run.
     pub without_score: Sides<BTreeMap<&'static str, u64>>,
-    /// The ids of the rows in which the second run is better, largest difference first. At most
+    /// The ids of the rows that are better in the second run, largest difference first. At most
     /// [`listed_rows`](super::ComparisonBuilder::listed_rows) ids are listed, but `wins` counts all of these rows.
     pub better_rows: Vec<String>,
-    /// The ids of the rows in which the second run is worse, largest difference first, up to the same limit. `losses`
+    /// The ids of the rows that are worse in the second run, largest difference first, up to the same limit. `losses`
     /// counts all of these rows.
     pub worse_rows: Vec<String>,
     /// The comparison of each group, in the order of the groups in the first run.
@@ -81,7 +81,7 @@ pub struct GroupComparison {
     pub verdict: Verdict,
 }
 
-/// The conclusion of a comparison about the second run.
+/// What a comparison concludes about the second run.
 ///
 /// Serializes as its name: `better`, `worse`, `unchanged`, `no_difference`, `not_enough_rows` or `not_tested`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub enum Verdict {
     Unchanged,
     /// There is no significant difference. This is not evidence that the runs are equal.
     NoDifference,
-    /// There are so few rows or groups that no p-value can be below 0.05.
+    /// There are too few rows or groups for any p-value to be below 0.05.
     NotEnoughRows {
         /// The minimum number of rows or groups for a p-value below 0.05.
         needed: u64,

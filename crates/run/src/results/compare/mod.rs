@@ -70,8 +70,8 @@ pub struct Comparison {
     /// The field that rows are grouped by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// The number of rows whose group field is missing or `null`. Each of these rows is a group of its own, and is not
-    /// compared on its own.
+    /// The number of rows whose group field is missing or `null`. Each of these rows forms its own group, but these
+    /// groups are not compared separately.
     #[serde(skip_serializing_if = "is_zero")]
     pub without_group: u64,
     /// The seed of the permutation tests and of the bootstrap.
@@ -88,7 +88,7 @@ fn is_zero(rows: &u64) -> bool {
 }
 
 impl Comparison {
-    /// Compares all metrics of two runs, which must have the same rows.
+    /// Compares all metrics of two runs. The runs must have the same rows.
     ///
     /// # Errors
     /// Returns a [`ResultsError`] if the runs have different rows or metrics.
@@ -96,7 +96,7 @@ impl Comparison {
         Self::builder().of(a, b)
     }
 
-    /// Returns a builder, which lets you select metrics, groups or rows.
+    /// Returns a builder that lets you select metrics, groups or rows.
     pub fn builder() -> ComparisonBuilder {
         ComparisonBuilder::default()
     }
@@ -114,7 +114,7 @@ impl Comparison {
             .count()
     }
 
-    /// Returns the metrics in which the second run is worse than the first.
+    /// Returns the metrics that are worse in the second run than in the first.
     pub fn worse(&self) -> impl Iterator<Item = &MetricComparison> {
         self.metrics
             .iter()
@@ -161,10 +161,9 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
         Comparison::of(&a.with_name("A"), &b.with_name("B"))
     }
 
-    /// Compares this run with an earlier run, which is read from a result file. Rows are matched by id, so read the
-    /// devset from a file with [`devset`](crate::EvaluateBuilder::devset) or set
-    /// [`row_id`](crate::EvaluateBuilder::row_id). If the result file has no manifest, its failed rows count as this
-    /// run's failure score.
+    /// Compares this run with an earlier run, read from a result file. Rows are matched by id, so read the devset from
+    /// a file with [`devset`](crate::EvaluateBuilder::devset) or set [`row_id`](crate::EvaluateBuilder::row_id). If the
+    /// result file has no manifest, its failed rows count as this run's failure score.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;

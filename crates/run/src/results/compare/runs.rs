@@ -26,13 +26,13 @@ impl<T> From<[T; 2]> for Sides<T> {
 pub struct RunTotals {
     /// The path of the file, or the name of the results.
     pub name: String,
-    /// The program's label, from the manifest of the run.
+    /// The program's label, from the run's manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// The names of the data files, from the manifest of the run.
+    /// The names of the data files, from the run's manifest.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<String>,
-    /// The number of all rows of the run.
+    /// The total number of rows in the run.
     pub rows: u64,
     /// The mean latency of the program, in seconds, over the rows whose latency is known.
     pub latency_s: Option<f64>,
@@ -46,7 +46,7 @@ pub struct RunTotals {
     pub usage_rows: u64,
     /// The program's cost in millisatoshis; `None` if the cost of a row with tokens is unknown.
     pub cost_msats: Option<u64>,
-    /// The cost of all metrics of the run, in millisatoshis.
+    /// The cost of all metrics in the run, in millisatoshis.
     pub metric_cost_msats: u64,
 }
 

@@ -280,8 +280,7 @@ pub(crate) fn about(rows: u64) -> String {
 }
 
 impl MetricComparison {
-    /// Returns the result as a sentence, which states which run is better and by how much, or that there is no
-    /// significant difference.
+    /// Returns a sentence that says which run is better and by how much, or that there is no significant difference.
     ///
     /// ```
     /// use dsrs_metrics::results::{Comparison, Results};

@@ -58,7 +58,7 @@ impl HtmlReport<'_> {
     ///
     /// # Errors
     /// Returns a [`ResultsError`] if no row has the group field, or if the two runs cannot be compared because they
-    /// have no rows in common or different gold rows.
+    /// share no rows or have different gold rows.
     pub fn to_html(&self) -> Result<String, ResultsError> {
         let group = self.group.as_deref();
         let runs = self.runs.iter().map(|run| run.totals(group));

@@ -14,12 +14,12 @@ use crate::results::{Results, ResultsError};
 /// feedback and metadata.
 ///
 /// The table shows at most 20,000 rows. If there are more, it shows the rows whose outcome or verdict changed, the
-/// failed rows, the rows with the worst scores, and a sample of the rest; the page says how many there are of each. All
-/// other parts of the report cover all rows.
+/// failed rows, the rows with the worst scores, and a sample of the rest. The page says how many rows of each kind
+/// there are. All other parts of the report cover all rows.
 ///
 /// The page makes no requests. Strings from rows are shown as text, even if they contain HTML, and are truncated to
-/// 20,000 characters. In a mean, a failed row counts as the [failure score](Results::with_failure_score); gated,
-/// skipped and abstained rows are counted but not included in any mean. Requires the `html` feature.
+/// 20,000 characters. A failed row counts as the [failure score](Results::with_failure_score) in every mean. Gated,
+/// skipped and abstained rows are counted but excluded from every mean. Requires the `html` feature.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -87,7 +87,7 @@ impl<'a> HtmlReport<'a> {
         Self::of(vec![Run::Results(results)])
     }
 
-    /// Creates a report on two runs, whose rows are paired by id. Rows whose verdict changed come first.
+    /// Creates a report on two runs and pairs their rows by id. Rows whose verdict changed come first.
     pub fn comparison(a: &'a Results, b: &'a Results) -> Self {
         Self::of(vec![Run::Results(a), Run::Results(b)])
     }
@@ -102,21 +102,21 @@ impl<'a> HtmlReport<'a> {
         /// Sets the title. The default is the name of the run, or the names of both runs.
         pub fn title(title: impl Into<String>) => title = Some(title.into());
 
-        /// Sets a field by which scores are also shown in groups: an attribute of the rows, or a dotted path such as
-        /// `gold.topic`. The intervals over all rows are then cluster-robust, because rows of the same group do not
-        /// count as independent.
+        /// Sets the field to group scores by: an attribute of the rows, or a dotted path such as `gold.topic`. The
+        /// report then also shows scores by group. The intervals over all rows are cluster-robust, because rows in the
+        /// same group are not independent.
         pub fn group(field: impl Into<String>) => group = Some(field.into());
 
         /// Sets whether every run must have a manifest. If `true`, a run without a manifest is an error, because
         /// nothing says what it measured.
         pub fn require_identity(require_identity: bool) => require_identity = require_identity;
-        /// Sets whether a metric with the same version but different code counts as a different metric. The difference
-        /// between the scores of different metrics is not shown.
+        /// Sets whether metrics with the same version but different code count as different metrics. The report does
+        /// not show the difference between the scores of different metrics.
         pub fn strict_identity(strict_identity: bool) => strict_identity = strict_identity;
     }
 
-    /// Sets the metrics to compare even if their identities differ, for example because they have a different judge or
-    /// threshold. By default, the report shows how such metrics differ instead of the difference between their scores.
+    /// Adds metrics to compare even if their identities differ, for example because they use different judges or
+    /// thresholds. By default, the report shows how such metrics differ instead of the difference between their scores.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -145,8 +145,8 @@ impl<'a> HtmlReport<'a> {
         self
     }
 
-    /// Sets the metrics for which lower scores are better. Each of them must be in at least one run. You need this
-    /// setting only for runs without a manifest.
+    /// Adds metrics for which lower scores are better. Each must be in at least one run. You need this setting only for
+    /// runs without a manifest.
     pub fn lower_is_better<S: Into<String>>(
         mut self,
         metrics: impl IntoIterator<Item = S>,

@@ -18,7 +18,7 @@ use crate::results::run::{Run, entry, name_of};
 use crate::results::run_scores::{Columns, RunScores};
 use crate::results::selected::Score;
 
-/// The totals over all rows of a run, and the source of the rows in the table.
+/// A run's totals over all rows, and the source of the rows in the table.
 #[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct ReportRun<'a> {
@@ -103,7 +103,7 @@ impl<'a> ReportRun<'a> {
         })
     }
 
-    /// Returns the names of the metrics in the order of the file.
+    /// Returns the names of the metrics in file order.
     pub fn metrics(&self) -> impl ExactSizeIterator<Item = &str> {
         self.scores.metrics()
     }

@@ -15,9 +15,9 @@ use crate::text::words::split;
 /// How the folding profiles treat punctuation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Marks {
-    /// Remove punctuation and the kinds of symbols that occur in ASCII punctuation.
+    /// Removes punctuation, and symbols of the kinds that occur in ASCII punctuation.
     Drop,
-    /// Keep symbols, and punctuation that is part of a number.
+    /// Keeps symbols, and punctuation that is part of a number.
     Keep,
 }
 

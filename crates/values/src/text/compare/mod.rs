@@ -29,7 +29,7 @@ pub use profile::Profile;
 
 use super::NoReferences;
 
-/// Returns `true` if the prediction equals any reference after [`normalize_text`]; dspy's `EM`.
+/// Returns `true` if the prediction equals any reference after [`normalize_text`]. This is dspy's `EM`.
 ///
 /// # Errors
 /// Returns [`NoReferences`] if `answers` is empty.
@@ -43,7 +43,7 @@ pub fn em<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<bool, NoRefe
     Profile::Dspy.em(prediction, answers)
 }
 
-/// Returns the best token-level F1 over the references, in [0, 1]; dspy's `F1`.
+/// Returns the best token-level F1 over the references, in [0, 1]. This is dspy's `F1`.
 ///
 /// Tokens are the words of the normalized strings, counted as a multiset. F1 is `2pr / (p + r)`, or 0 if the strings
 /// have no token in common, even if both are empty.
@@ -59,7 +59,7 @@ pub fn f1<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, NoRefer
     Profile::Dspy.f1(prediction, answers)
 }
 
-/// Returns the best HotPotQA F1 over the references, in [0, 1]; dspy's `HotPotF1`.
+/// Returns the best HotPotQA F1 over the references, in [0, 1]. This is dspy's `HotPotF1`.
 ///
 /// The score is computed as in [`f1`], except that it is 0 if either normalized side is `yes`, `no` or `noanswer` and
 /// the sides differ.
@@ -104,22 +104,22 @@ pub fn recall<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, NoR
     Profile::Dspy.recall(prediction, answers)
 }
 
-/// Returns `true` if the prediction equals the reference after [`normalize_text`]; dspy's `em_score`.
+/// Returns `true` if the prediction equals the reference after [`normalize_text`]. This is dspy's `em_score`.
 pub fn em_score(prediction: &str, reference: &str) -> bool {
     Profile::Dspy.em_score(prediction, reference)
 }
 
-/// Returns the token-level F1 against one reference, in [0, 1]; dspy's `f1_score`.
+/// Returns the token-level F1 against one reference, in [0, 1], like dspy's `f1_score`.
 pub fn f1_score(prediction: &str, reference: &str) -> f64 {
     Profile::Dspy.f1_score(prediction, reference)
 }
 
-/// Returns HotPotQA's F1 against one reference, in [0, 1]; dspy's `hotpot_f1_score`.
+/// Returns HotPotQA's F1 against one reference, in [0, 1], like dspy's `hotpot_f1_score`.
 pub fn hotpot_f1_score(prediction: &str, reference: &str) -> f64 {
     Profile::Dspy.hotpot_f1_score(prediction, reference)
 }
 
-/// Returns the token-level precision against one reference, in [0, 1]; dspy's `precision_score`.
+/// Returns the token-level precision against one reference, in [0, 1], like dspy's `precision_score`.
 pub fn precision_score(prediction: &str, reference: &str) -> f64 {
     Profile::Dspy.precision_score(prediction, reference)
 }

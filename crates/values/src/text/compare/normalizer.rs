@@ -8,17 +8,17 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::text::unicode::{is_space, is_word};
 
-/// Lower-cased words that normalization removes.
+/// Lower-case words that normalization removes.
 pub const ARTICLES: [&str; 3] = ["a", "an", "the"];
 
 /// Normalizes a string for comparison, exactly as dspy's `normalize_text` does.
 ///
 /// The steps are, in this order: Unicode NFD, lower case, removal of the 32 ASCII punctuation characters, removal of
-/// the English articles `a`, `an` and `the`, and collapsing of white space to single spaces. For any string of
-/// characters of Unicode 14, the result equals that of dspy 3.4.1 on CPython 3.11.
+/// the English articles `a`, `an` and `the`, and collapsing of white space to single spaces. For any string of Unicode
+/// 14 characters, the result is the same as in dspy 3.4.1 on CPython 3.11.
 ///
-/// Normalizing a string twice can give a different result than normalizing it once: if punctuation was removed between
-/// two combining marks, the second NFD may reorder the marks. Normalizing a third time never changes anything.
+/// Normalizing a string twice can give a different result from normalizing it once. If punctuation was removed between
+/// two combining marks, the second NFD can reorder the marks. Normalizing a third time never changes anything.
 ///
 /// ```
 /// # use dsrs_metrics::text::normalize_text;

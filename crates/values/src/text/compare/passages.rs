@@ -9,7 +9,7 @@ use crate::text::words::WordLists;
 /// Splits a string into lower-cased tokens, exactly as dspy's `DPR_normalize` does.
 ///
 /// After NFD, a token is a run of letters, numbers and combining marks, or a single other character that is neither a
-/// separator nor a control character. The character classes are those of Python's `regex` package.
+/// separator nor a control character. Characters are classified as in Python's `regex` package.
 ///
 /// ```
 /// # use dsrs_metrics::text::dpr_normalize;
@@ -36,7 +36,7 @@ fn dpr_tokens(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Answers to search for in passages, which are normalized and split into tokens only once.
+/// Answers to search for in passages. The answers are normalized and split into tokens only once.
 ///
 /// ```
 /// # use dsrs_metrics::text::{PassageAnswers, Profile};
@@ -50,7 +50,7 @@ pub struct PassageAnswers {
 }
 
 impl PassageAnswers {
-    /// Normalizes the answers. An empty list is not an error: as in dspy, nothing is ever found.
+    /// Normalizes the answers. As in dspy, an empty list is not an error, but nothing is ever found.
     pub fn new<S: AsRef<str>>(profile: Profile, answers: &[S]) -> Self {
         let mut lists = WordLists::default();
         for answer in answers {

@@ -79,8 +79,8 @@ impl Profile {
 
     /// Splits a normalized string into tokens.
     ///
-    /// In the `Dspy` profile, tokens are separated by spaces. In the other profiles, each letter of a script without
-    /// spaces is also a token, together with the combining marks that follow it.
+    /// The `Dspy` profile splits at spaces. In the other profiles, each letter of a script without spaces is also a
+    /// token, together with the combining marks that follow it.
     #[doc(hidden)]
     pub fn split(self, normalized: &str) -> impl Iterator<Item = &str> {
         let words = normalized.split(' ').filter(|word| !word.is_empty());
@@ -116,7 +116,7 @@ fn add_dspy(text: &str, words: &mut WordLists) {
 }
 
 impl Profile {
-    /// Returns `true` if the prediction equals the reference after normalization; dspy's `em_score`.
+    /// Returns `true` if the prediction equals the reference after normalization, like dspy's `em_score`.
     pub fn em_score(self, prediction: &str, reference: &str) -> bool {
         match self {
             _ if prediction == reference => true,
@@ -129,17 +129,17 @@ impl Profile {
         }
     }
 
-    /// Returns the token-level F1 against one reference, in [0, 1]; dspy's `f1_score`.
+    /// Returns the token-level F1 against one reference, in [0, 1], like dspy's `f1_score`.
     pub fn f1_score(self, prediction: &str, reference: &str) -> f64 {
         self.pair(prediction, reference, overlap::f1)
     }
 
-    /// Returns HotPotQA's F1 against one reference, in [0, 1]; dspy's `hotpot_f1_score`.
+    /// Returns HotPotQA's F1 against one reference, in [0, 1], like dspy's `hotpot_f1_score`.
     pub fn hotpot_f1_score(self, prediction: &str, reference: &str) -> f64 {
         self.pair(prediction, reference, overlap::hotpot_f1)
     }
 
-    /// Returns the token-level precision against one reference, in [0, 1]; dspy's `precision_score`.
+    /// Returns the token-level precision against one reference, in [0, 1], like dspy's `precision_score`.
     pub fn precision_score(self, prediction: &str, reference: &str) -> f64 {
         self.pair(prediction, reference, overlap::precision)
     }
@@ -175,7 +175,7 @@ impl Profile {
         }))
     }
 
-    /// Returns `true` if the prediction equals any reference after normalization; dspy's `EM`. See
+    /// Returns `true` if the prediction equals any reference after normalization, like dspy's `EM`. See
     /// [`em`](super::em).
     ///
     /// # Errors
@@ -189,7 +189,7 @@ impl Profile {
             .any(|answer| self.em_score(prediction, answer.as_ref())))
     }
 
-    /// Returns the best token-level F1 over the references; dspy's `F1`. See [`f1`](super::f1).
+    /// Returns the best token-level F1 over the references, like dspy's `F1`. See [`f1`](super::f1).
     ///
     /// # Errors
     /// Returns [`NoReferences`] if `answers` is empty.
@@ -197,8 +197,7 @@ impl Profile {
         self.best(prediction, answers, overlap::f1)
     }
 
-    /// Returns the best HotPotQA F1 over the references; dspy's `HotPotF1`. See
-    /// [`hotpot_f1`](super::hotpot_f1).
+    /// Returns the best HotPotQA F1 over the references, like dspy's `HotPotF1`. See [`hotpot_f1`](super::hotpot_f1).
     ///
     /// # Errors
     /// Returns [`NoReferences`] if `answers` is empty.

@@ -27,7 +27,7 @@ impl EditDistance {
     /// characters (code points).
     ///
     /// Two empty strings have a similarity of 1. The result is `rapidfuzz`'s `normalized_similarity`, but rounded only
-    /// once, so 17 of 20 is exactly the float 0.85 and reaches a threshold of 0.85.
+    /// once, so 17/20 is exactly the float 0.85 and reaches a threshold of 0.85.
     ///
     /// ```
     /// use dsrs_metrics::text::EditDistance;

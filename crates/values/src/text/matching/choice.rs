@@ -9,9 +9,9 @@ use crate::text::words::Searchable;
 /// Returns the labels of the choices that an output selects, given the texts of the choices. The list is empty if the
 /// output selects none.
 ///
-/// The labels are those of [`choice_labels`], except that with up to 26 choices, a position becomes its letter. A
-/// choice's text takes precedence over its label:
-/// 1. A capital letter alone is a label, even if it is the text of a different choice.
+/// Labels are as in [`choice_labels`], except that with up to 26 choices, a position becomes its letter. A choice's
+/// text takes precedence over its label:
+/// 1. A capital letter alone is a label, even if it is the text of another choice.
 /// 2. An output that is the text of a choice selects that choice. Numbers are compared by value (`1.0` equals `1`, `1/2`
 ///    equals `\frac12`), including their units. A number without a unit selects the choice with this number if there is
 ///    only one.
@@ -122,11 +122,12 @@ fn label(at: usize) -> String {
 /// Returns the labels of the choices that an output selects, in capitals: `B`, or `A` and `C`. The list is empty if the
 /// output selects none.
 ///
-/// The labels are read after the last `ANSWER:`, in any case, or from the whole output if there is none. There may be
-/// several (`A,C`, `A and C`, `AC`). Labels may be in brackets, quotes or Markdown (`(B)`, `**B**`, `\boxed{B}`), and
-/// before the text of a choice that is set apart (`B) Paris`, `B. Paris`, `**B** Paris`). `count` is the number of
-/// choices. The labels are then `A` to `Z`, followed by 1, 2 and so on from the 27th choice, or the positions 1 to
-/// `count` if choices are numbered. If `count` is 0, every letter and number is a label.
+/// The labels are read from the text after the last `ANSWER:` (ignoring case) or, if there is none, from the start of
+/// the output. Only one line is read. It can contain several labels (`A,C`, `A and C`, `AC`). Labels can be in
+/// brackets, quotes or Markdown (`(B)`, `**B**`, `\boxed{B}`), and the text of the choice can follow if it is set apart
+/// (`B) Paris`, `B. Paris`, `**B** Paris`). `count` is the number of choices. The labels are then `A` to `Z`, followed
+/// by 1, 2 and so on from the 27th choice, or the positions 1 to `count` if choices are numbered. If `count` is 0,
+/// every letter and number is a label.
 ///
 /// ```
 /// # use dsrs_metrics::text::choice_labels;

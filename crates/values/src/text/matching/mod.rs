@@ -11,7 +11,7 @@ use super::numbers::NumericOptions;
 use super::unicode::{is_punctuation, is_space};
 use super::words::Searchable;
 
-/// Where in an output a reference answer must be.
+/// Where an output must contain the reference answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Location {
@@ -22,7 +22,7 @@ pub enum Location {
     End,
     /// The output contains the reference answer anywhere.
     Any,
-    /// The output consists of the reference answer.
+    /// The output is exactly the reference answer.
     Exact,
 }
 
@@ -44,7 +44,7 @@ pub enum Location {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatchOptions {
-    /// Where in the output the reference must be.
+    /// Where the output must contain the reference.
     pub location: Location,
     /// `true` if the comparison is case-sensitive.
     pub case_sensitive: bool,
@@ -67,11 +67,11 @@ impl Default for MatchOptions {
 }
 
 impl MatchOptions {
-    /// Returns `true` if the output contains the reference at the location.
+    /// Returns `true` if the output contains the reference at the required location.
     ///
-    /// With `numeric`, a reference that [is a number](NumericOptions::only_number) is compared with one or all numbers
-    /// in the output: the first (`begin`), the last (`end`), each (`any`), or the number that makes up the whole output
-    /// (`exact`).
+    /// If `numeric` is set, a reference that [is a number](NumericOptions::only_number) is compared with one or all
+    /// numbers in the output: the first (`begin`), the last (`end`), each (`any`), or the number that makes up the
+    /// whole output (`exact`).
     pub fn matches(&self, output: &str, reference: &str) -> bool {
         let options = NumericOptions::default();
         // A brace at the end of a string may belong to a fraction.
@@ -99,7 +99,7 @@ impl MatchOptions {
     }
 }
 
-/// Removes white space and the punctuation of sentences, quotations, brackets and Markdown from both ends of a string.
+/// Removes white space, brackets, quotation marks, and sentence and Markdown punctuation from both ends of a string.
 ///
 /// Characters that carry meaning remain: signs and symbols (`-5`, `$5`, `C++`, `C#`, `5%`), and a point before a number
 /// or name (`.5`, `.NET`). If a string consists only of punctuation, only its white space is removed.

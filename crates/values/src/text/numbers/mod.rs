@@ -50,7 +50,7 @@ impl NumericOptions {
         Some(Number::build(&symbols, last, self.percent_as_fraction))
     }
 
-    /// Returns all numbers of a string, in order. A mixed number such as `6 1/2` is one number.
+    /// Returns all numbers in a string, in order. A mixed number such as `6 1/2` is one number.
     ///
     /// ```
     /// # use dsrs_metrics::text::NumericOptions;
@@ -119,9 +119,9 @@ impl NumericOptions {
 
 /// Returns the last number in a string, exactly as written.
 ///
-/// - Digits may be from any script. A number is never part of a longer run of digits, the end of a word (`H2O`), an
+/// - Digits can be from any script. A number is never part of a longer run of digits, the end of a word (`H2O`), an
 ///   exponent (`m^2`), or a chain of points (`1.2.3`).
-/// - Thousands may be grouped as in `1,234,567` or `12,34,567`, or with apostrophes, underscores, thin spaces or
+/// - Thousands can be grouped as in `1,234,567` or `12,34,567`, or with apostrophes, underscores, thin spaces or
 ///   no-break spaces, including those of LaTeX (`10{,}000`, `10\,000`). Ordinary spaces separate numbers. `1.234.567`
 ///   and `1.234,56` are read as European notation, but `1.234` has three decimal places and `1,5` is a list. See
 ///   [`DecimalMark`] for other notations.
@@ -148,7 +148,7 @@ pub fn last_number(text: &str) -> Option<Number> {
 /// Returns `true` if the last number of the prediction equals the last number of the reference, within the
 /// tolerances.
 ///
-/// With tolerances of 0, decimals of any length are compared exactly: 18 equals 18.0 and 1/2 equals 0.5, but
+/// If both tolerances are 0, decimals of any length are compared exactly: 18 equals 18.0 and 1/2 equals 0.5, but
 /// 10000000000000001 does not equal 10000000000000000. A tolerance is exact too, because it stands for the shortest
 /// decimal that rounds to the float: 1.1 is within 0.1 of 1.0. Returns `false` if either side has no number.
 ///
@@ -170,7 +170,7 @@ pub fn numeric_match(prediction: &str, reference: &str, options: &NumericOptions
 
 /// An exact rational number read from a string: a decimal of any length divided by an integer.
 ///
-/// Numbers are equal if their values are, regardless of how they were written: 0.50 equals 1/2.
+/// Numbers are equal if their values are, however they are written: 0.50 equals 1/2.
 #[derive(Clone, Debug)]
 pub struct Number {
     negative: bool,

@@ -36,13 +36,14 @@ pub struct ChrfOptions {
     pub char_order: usize,
     /// The length of the longest word n-gram, at most 16; 0 ignores words.
     pub word_order: usize,
-    /// The weight of recall relative to that of precision.
+    /// The weight of recall relative to precision.
     pub beta: f64,
     /// `true` if case is ignored.
     pub lowercase: bool,
     /// `true` if white space counts as a character.
     pub whitespace: bool,
-    /// The Unicode normal form in which strings are compared. sacrebleu compares them as is.
+    /// The Unicode normal form that strings are converted to before they are compared. sacrebleu compares strings as
+    /// is.
     pub form: NormalForm,
 }
 
@@ -60,8 +61,8 @@ impl Default for ChrfOptions {
 }
 
 impl ChrfOptions {
-    /// Returns the counts for one row and the reference with the best score. For each order, characters first, these
-    /// are the number of n-grams in the prediction, in the reference, and in both.
+    /// Returns the counts for one row, against the reference with the best score. For each order, characters first,
+    /// these are the number of n-grams in the prediction, in the reference, and in both.
     ///
     /// # Errors
     /// Returns [`NoReferences`] if there are no references.
@@ -118,8 +119,9 @@ impl ChrfOptions {
         characters
     }
 
-    /// Returns the F score of precision and recall, in [0, 1], each averaged over the orders for which both sides are
-    /// long enough. Returns 0 if there is no such order. sacrebleu's score is 100 times this score.
+    /// Returns the F score of precision and recall, in [0, 1]. Precision and recall are each averaged over the orders
+    /// for which both sides are long enough. Returns 0 if there is no such order. sacrebleu's score is 100 times this
+    /// score.
     pub fn score(&self, counts: &[u64]) -> f64 {
         let Some((precision, recall)) = Self::precision_and_recall(counts) else {
             return 0.0;

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-/// The longest n-grams that are counted.
+/// The maximum length of the n-grams that are counted.
 #[doc(hidden)]
 pub const MAX_ORDER: usize = 16;
 

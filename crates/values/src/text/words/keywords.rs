@@ -8,10 +8,10 @@ use crate::text::unicode::{fold_case, is_mark, is_space, is_word, written_withou
 
 /// A string to search for keywords. It is normalized once for all keywords.
 ///
-/// Composed and decomposed forms of a letter are equal (NFC). Without `case_sensitive`, both the string and the keyword
-/// are fully case folded, so "STRASSE" contains "straße". With `whole_words`, a keyword that begins or ends with a
-/// letter, digit, mark or underscore matches only at a word boundary: "TODOS" does not contain "TODO", but "C++17"
-/// contains "C++". Scripts without spaces have no word boundaries.
+/// Composed and decomposed forms of a letter are equal (NFC). Unless `case_sensitive` is set, both the string and the
+/// keyword are fully case folded, so "STRASSE" contains "straße". If `whole_words` is set, a keyword that begins or
+/// ends with a letter, digit, mark or underscore matches only at a word boundary: "TODOS" does not contain "TODO", but
+/// "C++17" contains "C++". Scripts without spaces have no word boundaries.
 ///
 /// ```
 /// use dsrs_metrics::text::Searchable;
@@ -36,7 +36,7 @@ impl<'a> Searchable<'a> {
         }
     }
 
-    /// Returns `true` if the string begins with the keyword. Every string begins with an empty keyword.
+    /// Returns `true` if the string begins with the keyword.
     ///
     /// ```
     /// # use dsrs_metrics::text::Searchable;
@@ -51,7 +51,7 @@ impl<'a> Searchable<'a> {
         !self.whole_words || !is_one_word(keyword.chars().next_back(), rest.chars().next())
     }
 
-    /// Returns `true` if the string ends with the keyword. Every string ends with an empty keyword.
+    /// Returns `true` if the string ends with the keyword.
     ///
     /// ```
     /// # use dsrs_metrics::text::Searchable;
@@ -76,7 +76,7 @@ impl<'a> Searchable<'a> {
         self.text == normalized(other, self.case_sensitive)
     }
 
-    /// Returns `true` if the string contains the keyword. Every string contains an empty keyword.
+    /// Returns `true` if the string contains the keyword.
     pub fn contains(&self, keyword: &str) -> bool {
         let keyword = normalized(keyword, self.case_sensitive);
         if !self.whole_words {

@@ -72,9 +72,9 @@ pub(in crate::text) struct WordLists {
 /// How words are replaced.
 #[derive(Clone, Copy)]
 pub(in crate::text) enum Replacement {
-    /// By the normalized word of the `Dspy` profile.
+    /// Replaces a word with its normalized form in the `Dspy` profile.
     Normalized,
-    /// By the stem.
+    /// Replaces a word with its stem.
     Stem,
 }
 

@@ -17,7 +17,7 @@ use crate::trajectory::message::ToolCall;
 /// The key of the rule for all other tools.
 const OTHERS: &str = "*";
 
-/// The rule for when a call's arguments match those of an expected call of the same tool.
+/// How a call's arguments must match those of an expected call to the same tool.
 ///
 /// Values are compared as JSON: the order of keys does not matter, 1 equals 1.0, and `true` equals neither 1 nor
 /// "true".
@@ -43,7 +43,7 @@ pub enum ArgsRule {
     Superset,
     /// The values at these paths, such as `city` or `filter.days`, must be equal. A missing value equals `null`.
     Paths(Vec<String>),
-    /// A function that you provide decides. If the call's arguments are not an object, they do not match, and the
+    /// Calls a function that you provide. If the call's arguments are not an object, they do not match, and the
     /// function is not called.
     Function(ArgsFunction),
 }
@@ -78,7 +78,7 @@ impl PartialEq for ArgsFunction {
 }
 
 impl ArgsRule {
-    /// Returns a rule that passes the arguments of the call and the expected arguments to a function.
+    /// Creates a rule that passes the call's arguments and the expected arguments to a function.
     ///
     /// ```
     /// use dsrs_metrics::trajectory::ArgsRule;
@@ -176,8 +176,8 @@ pub(super) fn at<'a>(args: &'a Value, path: &str) -> &'a Value {
 
 /// The argument rule for each tool.
 ///
-/// In a parameter, write the name of a rule, a list of paths, or an object that maps tool names to either of these. `*`
-/// stands for all other tools, whose rule is `exact` by default.
+/// To set a parameter of this type, write the name of a rule, a list of paths, or an object that maps tool names to
+/// either of these. `*` stands for all other tools; their rule is `exact` by default.
 ///
 /// ```
 /// use dsrs_metrics::trajectory::{ArgsRule, ArgsRules};
@@ -220,8 +220,8 @@ impl ArgsRules {
         self.tools.get(tool).unwrap_or(&self.others)
     }
 
-    /// Returns `true` if a call matches an expected one: both call the same tool, and the arguments match by the tool's
-    /// rule.
+    /// Returns `true` if a call matches an expected one: both call the same tool, and the arguments match under that
+    /// tool's rule.
     pub fn matches(&self, called: &ToolCall, expected: &ToolCall) -> bool {
         called.name == expected.name && self.of(&called.name).matches(&called.args, &expected.args)
     }

@@ -24,16 +24,16 @@ const MAX_PAIRS: u64 = 16_000_000;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CallOrder {
-    /// The calls may be in any order.
+    /// The calls can be in any order.
     #[default]
     Any,
-    /// The calls must be in the same order; other calls may be between them.
+    /// The calls must be in the same order, but other calls can come between them.
     InOrder,
     /// The calls must be in the same order, without any other calls.
     Exact,
 }
 
-/// What is compared in addition to the tools that were called.
+/// What to compare in addition to the tools that were called.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ToolCorrectnessOptions {
     /// The order in which the expected calls must be made.
@@ -63,7 +63,7 @@ impl ToolCorrectnessOptions {
     /// if no calls were made, and 0 otherwise.
     ///
     /// # Errors
-    /// Returns [`TooManyCalls`] if there are too many different calls to assign them.
+    /// Returns [`TooManyCalls`] if there are too many distinct calls to assign.
     pub fn score(self, called: &Trajectory, expected: &Trajectory) -> Result<f64, TooManyCalls> {
         let (calls, wanted) = (called.tool_calls(), expected.tool_calls());
         if wanted.is_empty() {

@@ -138,7 +138,7 @@ fn push_text(key: &mut String, text: &str) {
 /// The largest number of pairs of calls for a longest common subsequence; it takes seconds.
 const MAX_PAIRS: u64 = 4_000_000_000;
 
-/// Counts of the calls in two trajectories.
+/// Counts of the calls in two trajectories and of those they have in common.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -161,8 +161,8 @@ pub struct CallCounts {
 }
 
 impl CallCounts {
-    /// Counts the calls in common regardless of order. Each call counts as often as it occurs in both trajectories (the
-    /// overlap of multisets). Calls are compared by tool and, with `with_args`, also by arguments.
+    /// Counts the calls that both trajectories have in common, in any order (the multiset intersection). Calls are
+    /// compared by tool and, if `with_args` is `true`, also by arguments.
     pub fn in_any_order(called: &ToolCalls<'_>, expected: &ToolCalls<'_>, with_args: bool) -> Self {
         let mut keys = Keys::default();
         let mut counts = Vec::<[usize; 2]>::new();
@@ -211,12 +211,12 @@ impl CallCounts {
         })
     }
 
-    /// Returns the fraction of the calls that were expected, in [0, 1]; 1 if neither side has a call.
+    /// Returns the fraction of the calls that were expected, in [0, 1]. Returns 1 if neither side has a call.
     pub fn precision(self) -> f64 {
         self.share(self.called)
     }
 
-    /// Returns the fraction of the expected calls that were made, in [0, 1]; 1 if neither side has a call.
+    /// Returns the fraction of the expected calls that were made, in [0, 1]. Returns 1 if neither side has a call.
     pub fn recall(self) -> f64 {
         self.share(self.expected)
     }

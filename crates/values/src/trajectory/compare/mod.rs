@@ -14,7 +14,7 @@ pub use modes::{MatchMode, TrajectoryDifference};
 pub(super) use keys::Keys;
 
 crate::message_errors! {
-    /// The error returned when two trajectories have too many different calls to be compared.
+    /// The error returned when two trajectories have too many distinct calls to compare.
     pub struct TooManyCalls;
 }
 

@@ -14,10 +14,10 @@ use crate::trajectory::calls::ToolCalls;
 use crate::trajectory::message::{Role, ToolCall};
 use crate::trajectory::steps::Trajectory;
 
-/// How a trajectory must match an expected one: the modes of agentevals' `trajectory_match_mode`, and `ordered`.
+/// How a trajectory must match an expected one: the modes of agentevals' `trajectory_match_mode`, plus `ordered`.
 ///
 /// Every strict match is also an ordered match, every ordered match is also an unordered one, and every unordered match
-/// is both a subset and a superset. The texts of messages and the results of calls are never compared.
+/// is both a subset and a superset. Message texts and call results are never compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -29,7 +29,7 @@ pub enum MatchMode {
     Ordered,
     /// The same calls in any order.
     Unordered,
-    /// Every call is expected: no calls other than the expected ones.
+    /// No calls other than the expected ones; expected calls can be missing.
     Subset,
     /// Every expected call was made; other calls are allowed.
     Superset,
@@ -46,7 +46,7 @@ pub enum TrajectoryDifference<'t> {
         /// The number of expected messages.
         expected: usize,
     },
-    /// A message has a different role than expected.
+    /// A message does not have the expected role.
     Role {
         /// The number of the message.
         message: usize,
@@ -75,7 +75,7 @@ impl MatchMode {
     /// Returns the reason why a trajectory does not match the expected one, or `None` if it does.
     ///
     /// # Errors
-    /// Returns [`TooManyCalls`] if a tool has too many different calls; see [`UnmatchedCalls::new`].
+    /// Returns [`TooManyCalls`] if there are too many distinct calls to one tool; see [`UnmatchedCalls::new`].
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -175,7 +175,7 @@ fn first_difference<'t>(
 /// The largest number of pairs of different calls of one tool that are compared one by one.
 const MAX_PAIRS: usize = 1_000_000;
 
-/// The calls that are left without a partner when as many calls as possible are matched one to one.
+/// The calls that are left over after matching as many calls as possible one to one.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct UnmatchedCalls<'t> {
     /// The expected calls that were not made, in order.
@@ -188,12 +188,12 @@ pub struct UnmatchedCalls<'t> {
 type Group = [Vec<usize>; 2];
 
 impl<'t> UnmatchedCalls<'t> {
-    /// Matches calls with expected calls. Matching takes linear time if the rules compare calls by equality (`exact`,
-    /// `ignore`, paths). Other rules compare every pair of different calls of a tool.
+    /// Matches calls with expected calls. This takes linear time if the rules compare calls by equality (`exact`,
+    /// `ignore`, paths). Other rules compare every pair of distinct calls to the same tool.
     ///
     /// # Errors
-    /// Returns [`TooManyCalls`] if a tool has too many different calls for rules of the second kind: more than
-    /// 1,000,000 pairs.
+    /// Returns [`TooManyCalls`] if the other rules would have to compare more than 1,000,000 pairs of calls to one
+    /// tool.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;

@@ -71,11 +71,11 @@ pub(super) enum Part {
     Args,
     Result,
     Id,
-    /// An object with the other parts, or a string: the name.
+    /// An object with the other parts, or a string with the name.
     Inner,
     /// Why the arguments that the model wrote could not be read.
     ArgsError,
-    /// Known, and none of the parts. Some of these keys say that the call failed.
+    /// A known key that is none of the parts. Some of these keys say that the call failed.
     Ignored,
 }
 
@@ -113,7 +113,7 @@ pub(super) enum Block {
     Text,
     Call,
     Result,
-    /// Images, files, reasoning, sources.
+    /// Images, files, reasoning and sources.
     Other,
 }
 

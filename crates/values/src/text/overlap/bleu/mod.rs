@@ -18,12 +18,11 @@ use crate::text::{NoReferences, NormalForm};
 pub enum BleuSmoothing {
     /// No smoothing: the score is 0 if any length has no match.
     None,
-    /// The number of matches is 0.1 instead of 0.
+    /// Counts 0.1 matches instead of 0.
     Floor,
-    /// One is added to the number of matches and the number of n-grams, for each length except the first.
+    /// Adds one to the number of matches and to the number of n-grams, for each length except the first.
     AddOne,
-    /// The number of matches is 1/2 for the first length without a match, 1/4 for the second and so on, as in NIST's
-    /// `mteval-v13a`.
+    /// Counts 1/2 match for the first length without a match, 1/4 for the second and so on, as in NIST's `mteval-v13a`.
     #[default]
     Exp,
 }
@@ -51,7 +50,8 @@ pub struct BleuOptions {
     pub max_order: usize,
     /// `true` if case is ignored.
     pub lowercase: bool,
-    /// The Unicode normal form in which strings are compared. sacrebleu compares them as is.
+    /// The Unicode normal form that strings are converted to before they are compared. sacrebleu compares strings as
+    /// is.
     pub form: NormalForm,
 }
 
@@ -73,8 +73,8 @@ impl BleuOptions {
     }
 
     /// Returns the counts for one row: the length of the prediction, the length of the nearest reference (the shorter
-    /// one if two are equally near), the number of matches of each order, and the number of the prediction's n-grams of
-    /// each order. An n-gram matches at most as often as it occurs in any single reference.
+    /// one if two are equally near), the number of matches of each order, and the number of n-grams of each order in
+    /// the prediction. An n-gram matches at most as often as it occurs in any single reference.
     ///
     /// # Errors
     /// Returns [`NoReferences`] if there are no references.

@@ -17,7 +17,8 @@ pub enum BleuTokens {
     #[serde(rename = "13a", alias = "v13a")]
     V13a,
     /// Like `13a`, but each Chinese character and each CJK or full-width punctuation mark is a word. The character
-    /// ranges are those that sacrebleu's table has in effect, without ideographs beyond the Basic Multilingual Plane.
+    /// ranges are the ones that sacrebleu's table covers in practice, which exclude ideographs beyond the Basic
+    /// Multilingual Plane.
     #[serde(rename = "zh")]
     Zh,
     /// Every character except white space is a word.

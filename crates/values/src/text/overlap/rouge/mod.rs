@@ -17,8 +17,8 @@ use crate::text::{NoReferences, NormalForm, common_subsequence};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RougeTokens {
-    /// Runs of ASCII letters and digits in lower case, which is `rouge-score`'s default. Other characters separate
-    /// words: "naïve" becomes "na" and "ve", and Chinese text has no words.
+    /// Runs of ASCII letters and digits in lower case, as in `rouge-score` by default. Other characters separate words:
+    /// "naïve" becomes "na" and "ve", and Chinese text has no words.
     #[default]
     Ascii,
     /// Runs of letters, digits and marks of any script in lower case. Each letter of a script without spaces is a word.
@@ -147,7 +147,7 @@ pub struct RougeScore {
     pub precision: f64,
     /// The fraction of the reference found in the prediction.
     pub recall: f64,
-    /// `2pr / (p + r)`; 0 if both are 0, even for two empty strings.
+    /// `2pr / (p + r)`, or 0 if both are 0, even for two empty strings.
     pub f1: f64,
 }
 
