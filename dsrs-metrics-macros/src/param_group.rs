@@ -91,7 +91,7 @@ fn param(field: &Field, errors: &mut Errors) -> TokenStream {
     for cfg in attrs.iter().filter(|attr| is_cfg(attr)) {
         errors.at(
             cfg,
-            "`cfg` is not supported on a parameter of a struct; write it on the struct",
+            "`cfg` is not supported on a field of a parameter struct; write it on the struct",
         );
     }
     let ours = attrs
@@ -105,7 +105,7 @@ fn param(field: &Field, errors: &mut Errors) -> TokenStream {
 fn check(input: &DeriveInput, model: &Model, errors: &mut Errors) {
     if !input.generics.params.is_empty() {
         let found = as_written(&input.generics);
-        errors.at(&input.generics, format!("a struct of parameters cannot have lifetimes or type parameters; remove `{found}`, and write owned types such as `String`"));
+        errors.at(&input.generics, format!("a parameter struct cannot have lifetimes or type parameters; remove `{found}`, and write owned types such as `String`"));
     }
     check_params(&model.params, errors);
     let fields = match &input.data {
@@ -117,7 +117,7 @@ fn check(input: &DeriveInput, model: &Model, errors: &mut Errors) {
         if config.default.is_none() && option_of(&param.ty).is_none() && !has_other_key(field) {
             let name = &param.ident;
             let name = name.as_ref().map(ToString::to_string).unwrap_or_default();
-            errors.at_span(param.span, format!("the parameter `{name}` has no default; write `#[param(default = ..)]`, or write a required parameter in the functions of the metrics"));
+            errors.at_span(param.span, format!("the parameter `{name}` has no default; write `#[param(default = ..)]`, or move a required parameter to the metric functions"));
         }
     }
 }
@@ -155,6 +155,6 @@ fn check_field(param: &Param, config: &Config, errors: &mut Errors) {
             owned
         };
         let found = as_written(ty);
-        errors.at(ty, format!("expected an owned type for a parameter of a struct, found `{found}`; write `{owned}`"));
+        errors.at(ty, format!("expected an owned type for a field of a parameter struct, found `{found}`; write `{owned}`"));
     }
 }

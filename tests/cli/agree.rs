@@ -195,7 +195,7 @@ fn missing_labels() {
         @"r.jsonl: no row has a label `zzz`, only `ok`");
     folder.write("l.jsonl", "{\"id\": \"x\", \"ok\": true}\n");
     assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
-        @"l.jsonl:1: `id`: expected ids of r.jsonl such as `a`, found `x`, and no other label has one; no column contains ids from the results, so pass --map id=COLUMN to both commands");
+        @"l.jsonl:1: `id`: expected ids from r.jsonl such as `a`, found `x`, and no label has a matching id; no column contains ids from the results, so pass --map id=COLUMN to both commands");
     folder.write("l.jsonl", "{\"id\": \"k\", \"ok\": true}\n");
     assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
         @"r.jsonl: no row has both a score for `judge` and a label `ok`; rows with a score: 10, rows with a label: 1");
@@ -216,7 +216,7 @@ fn labels_of_one_class_leave_figures_undefined_with_their_reason() {
     );
     assert_snapshot!(folder.run("agree r.jsonl --label ok --labels l.jsonl"), @"
     judge against ok
-    12 rows: 2 compared, 8 without label, 2 without score (1 metric_failed, 1 abstained)
+    12 rows: 2 compared, 8 without a label, 2 without a score (1 metric_failed, 1 abstained)
     accuracy            50.00% (1/2)          95% interval 9.45% to 90.55%
     Cohen's kappa       0.0000 (2 rows)       not enough rows for an interval: needs 10
     sensitivity         50.00% (1/2)          95% interval 9.45% to 90.55%
@@ -320,7 +320,7 @@ fn invalid_results() {
         folder.agree_error(&format!("{name} --label ok"))
     };
     assert_snapshot!(error("r.jsonl", r#"{"id": "a", "gold": {}, "ok": true}"#),
-        @"r.jsonl:1: no `scores` in the row, only `ok`; expected a file written by `score --out`");
+        @"r.jsonl:1: expected a row with `scores`, as written by `score --out`, found none, only `ok`");
     assert_eq!(
         error("r.jsonl", ""),
         "r.jsonl: expected at least one row, found none; add rows"

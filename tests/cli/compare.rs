@@ -225,7 +225,7 @@ fn invalid_runs_are_one_line_and_exit_code_2() {
     assert_snapshot!(folder.compare_error("old.jsonl new.jsonl -m f11"),
         @"old.jsonl: no row has a score for `f11`; did you mean `f1`?");
     assert_snapshot!(new(r#"{"id": "r0", "gold": {"answer": "1"}, "pred": {"answer": "1"}}"#),
-        @"b.jsonl:1: no `scores` in the row; expected a file written by `score --out`");
+        @"b.jsonl:1: expected a row with `scores`, as written by `score --out`, found none");
     assert_snapshot!(new(&full.replace("scored", "judged")),
         @r#"b.jsonl:1: `scores.ok.outcome`: expected scored, counted, gated, skipped, abstained, not_needed, not_sampled, metric_failed or program_failed, found the string "judged""#);
     assert_snapshot!(folder.compare_error("- -"),

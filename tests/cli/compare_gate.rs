@@ -77,9 +77,9 @@ fn names_that_cannot_apply_are_refused() {
     let folder = scored("same_text,f1", &rows(8, 0), &rows(8, 1), "");
     let error = |args: &str| folder.error("compare", &format!("old.jsonl new.jsonl {args}"));
     assert_snapshot!(error("--lower-is-better same_txt"),
-        @"--lower-is-better: lower is better for `same_txt`, which is not compared; did you mean `same_text`?");
+        @"--lower-is-better: `same_txt` cannot be lower-is-better, because it is not compared; did you mean `same_text`?");
     assert_snapshot!(error("--lower-is-better TYPO"),
-        @"--lower-is-better: lower is better for `TYPO`, which is not compared, only `same_text`, `f1`");
+        @"--lower-is-better: `TYPO` cannot be lower-is-better, because it is not compared, only `same_text`, `f1`");
     let duplicate = "duplicate metric `f1`; list it once";
     assert_eq!(error("-m f1,f1"), duplicate);
     assert_eq!(
@@ -93,9 +93,9 @@ fn names_that_cannot_apply_are_refused() {
         )
     };
     assert_snapshot!(error("TYPO"),
-        @"--lower-is-better: lower is better for `TYPO`, which no run has; the runs have `same_text`, `f1`");
+        @"--lower-is-better: `TYPO` cannot be lower-is-better, because no run has it; the runs have `same_text`, `f1`");
     assert_snapshot!(error("f1s"),
-        @"--lower-is-better: lower is better for `f1s`, which no run has; did you mean `f1`?");
+        @"--lower-is-better: `f1s` cannot be lower-is-better, because no run has it; did you mean `f1`?");
 }
 
 #[test]

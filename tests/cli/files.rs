@@ -228,7 +228,7 @@ fn what_is_no_file_of_rows_is_named() {
     for (content, error) in [
         (
             "version https://git-lfs.github.com/spec/v1\n",
-            "a pointer of Git LFS; run `git lfs pull` to get the file",
+            "a Git LFS pointer; run `git lfs pull` to get the file",
         ),
         (
             "<!DOCTYPE html>\n",
@@ -336,7 +336,7 @@ fn a_join_that_is_not_one_is_an_error() {
     folder.write("run.jsonl", "");
     folder.write("preds.json", r#"{"1": "x", "2": "y"}"#);
     assert_snapshot!(folder.score_error("preds.json --gold gold.jsonl -m em --out run.jsonl"),
-        @"preds.json:1: `id`: expected ids from gold.jsonl, such as `q1`, `q2` in `id` from line 1 on, found `1`, `2`, and no other prediction has one; pass --join gold.COLUMN=pred.COLUMN with the columns that have the same ids");
+        @"preds.json:1: `id`: expected ids from gold.jsonl, such as `q1`, `q2` in `id` from line 1 on, found `1`, `2`, and no prediction has a matching id; pass --join gold.COLUMN=pred.COLUMN with the columns that have the same ids");
     assert_eq!(folder.read("run.jsonl"), "", "no output is written");
     folder.write(
         "gold.jsonl",
@@ -444,7 +444,7 @@ fn scores_of_another_program_are_compared_and_checked() {
     assert_snapshot!(folder.run("report a.csv --encoding utf-16 --out a.html").error(),
         @"--delimiter, --encoding and --format need --score NAME=PATH; remove them");
     assert_snapshot!(folder.run("report a.csv --from ragas --score score=score --out a.html").error(),
-        @"--score reads rows as they are, and --from reads the scores of another program; remove one of them");
+        @"--score reads rows as they are, and --from reads another program's scores; remove one of them");
     assert_snapshot!(folder.run("report a.csv --score score=score:0..0.8 --out a.html").error(),
         @"a.csv:2: `score`: expected a score in [0, 0.8], the range of --score score, found 0.9; fix the row, or give the range of the scores");
     assert_snapshot!(folder.run("report a.csv --score score=scor --out a.html").error(),

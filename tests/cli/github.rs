@@ -38,7 +38,7 @@ fn limits_of_failed_rows_are_annotations() {
     let line = "::error title=dsrs-metrics score::obeys: the only row failed\n";
     assert_eq!((ran.code, &*ran.err), (Some(1), line));
     let ran = folder.run(&format!("{args} --max-errors 1"));
-    let stopped = "::error title=dsrs-metrics score::stopped after 1 rows: 1 failed, the limit of --max-errors\n";
+    let stopped = "::error title=dsrs-metrics score::stopped after 1 rows: 1 failed, the --max-errors limit\n";
     assert_eq!((ran.code, ran.err), (Some(1), format!("{line}{stopped}")));
 }
 

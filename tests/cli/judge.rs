@@ -111,7 +111,7 @@ fn offline_and_a_model_exclude_each_other() {
     // A model that the judge names is not called either.
     let models = "--param semantic_f1.models=openai:gpt-6-luna,default";
     assert_snapshot!(folder().score_error(&format!("rows.jsonl -m semantic_f1 --offline {models}")),
-        @"metric `semantic_f1`: the judge names the model `openai:gpt-6-luna`, which is not called with `--offline`; remove `--offline` (in code `Models::offline()`), or the name of the model");
+        @"metric `semantic_f1`: the judge names the model `openai:gpt-6-luna`, which is not called with `--offline`; remove `--offline` (in code `Models::offline()`), or the model's name");
 }
 
 #[test]

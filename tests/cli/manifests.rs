@@ -70,15 +70,14 @@ fn two_files_with_one_manifest_are_one_run_or_an_error() {
     errors(
         &folder,
         "b.jsonl",
-        "the manifest `b.jsonl.manifest.json` belongs to a different run than `b.jsonl`; restore the manifest of the run, or remove this one to use the results without their identity",
+        "the manifest `b.jsonl.manifest.json` belongs to a different run than `b.jsonl`; restore the run's manifest, or remove this one to use the results without their identity",
     );
 }
 
 #[test]
 fn a_metric_that_may_differ_must_be_one_of_the_runs() {
     let folder = scored();
-    let message =
-        "error: --allow-different: `f2` may differ, but no run has this metric, only `f1`\n";
+    let message = "error: --allow-different: `f2` is allowed to differ, but no run has this metric, only `f1`\n";
     for args in [
         &["compare", "a.jsonl", "a.jsonl", "--allow-different", "f2"][..],
         &[

@@ -92,7 +92,7 @@ fn positions_of_other_rows_are_refused_without_an_option_that_pairs_them() {
     // A file of an earlier version does not show its gold rows.
     let rows = folder.read("a.jsonl").replace("\"gold_hash\"", "\"x\"");
     folder.write("old.jsonl", rows);
-    assert_snapshot!(folder.compare_error("a.jsonl old.jsonl"), @"expected a `gold_hash` in a.jsonl:1 and old.jsonl:1, which have no ids and are paired by position, found none; score both runs again, with --map id=COLUMN if a column names the rows");
+    assert_snapshot!(folder.compare_error("a.jsonl old.jsonl"), @"expected a `gold_hash` in a.jsonl:1 and old.jsonl:1, which have no ids and are paired by position, found none; score both runs again, with --map id=COLUMN if a column identifies the rows");
     // With ids, the order is of no importance.
     for name in ["a", "other"] {
         folder.write(

@@ -259,32 +259,32 @@ fn a_configuration_that_fails_every_row_is_an_error_before_the_first() {
         (
             "json_field_accuracy",
             &["abs_tolerance=-1"],
-            "`abs_tolerance` must be at least 0, found -1",
+            "expected `abs_tolerance` of at least 0, found -1",
         ),
         (
             "numeric_match",
             &["rel_tolerance=-0.5"],
-            "`rel_tolerance` must be at least 0, found -0.5",
+            "expected `rel_tolerance` of at least 0, found -0.5",
         ),
         (
             "entity_f1",
             &["similarity=80"],
-            "`similarity` must be between 0 and 1, found 80",
+            "expected `similarity` between 0 and 1, found 80",
         ),
         (
             "intent_accuracy_with_fallback",
             &["credit=2"],
-            "`credit` must be between 0 and 1, found 2",
+            "expected `credit` between 0 and 1, found 2",
         ),
         (
             "answer_exact_match",
             &["frac=-1"],
-            "`frac` must be between 0 and 1, found -1",
+            "expected `frac` between 0 and 1, found -1",
         ),
         (
             "bleu",
             &["max_order=17"],
-            "`max_order` must be between 1 and 16, found 17",
+            "expected `max_order` between 1 and 16, found 17",
         ),
         (
             "chrf",
@@ -315,7 +315,7 @@ fn a_configuration_that_fails_every_row_is_an_error_before_the_first() {
     );
 }
 
-const BETA: &str = "`beta` must be a finite number of at least 0, found -1; write 1 to weigh precision and recall equally, or 2 to weigh recall twice as much";
+const BETA: &str = "expected a finite, non-negative `beta`, found -1; write 1 to weigh precision and recall equally, or 2 to weigh recall twice as much";
 
 #[test]
 fn the_message_for_an_invalid_parameter_shows_its_form() {

@@ -26,11 +26,11 @@ fn invalid_input_is_one_sentence() {
 
     assert!(error("none.jsonl --out r.html").starts_with("none.jsonl: "));
     assert_snapshot!(error("rows.jsonl --out r.html"),
-        @"rows.jsonl:1: no `scores` in the row; expected a file written by `score --out`");
+        @"rows.jsonl:1: expected a row with `scores`, as written by `score --out`, found none");
     assert_snapshot!(error("a.jsonl a.jsonl a.jsonl --out r.html"),
         @"expected one or two result files, found 3; name two to compare them");
     assert_snapshot!(error("a.jsonl b.jsonl --out r.html"),
-        @"b.jsonl:1: `id`: expected ids of a.jsonl such as `a`, found `b`, and no other row has one; compare runs over the same rows");
+        @"b.jsonl:1: `id`: expected ids from a.jsonl such as `a`, found `b`, and no row has a matching id; compare runs over the same rows");
     assert_snapshot!(error("a.jsonl --group tpic --out r.html"),
         @"--group: no row has the field `tpic`; did you mean `topic`?");
     assert_snapshot!(error("a.jsonl --out nowhere/r.html"),

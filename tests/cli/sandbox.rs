@@ -174,7 +174,7 @@ fn a_wrong_configuration_is_an_error_before_the_first_row() {
     assert_snapshot!(error(&["sandbox.command="]),
         @"metric `sandbox`: `command` is empty; set it to the command line to run");
     assert_snapshot!(error(&["sandbox.command=true", "sandbox.timeout_secs=0"]),
-        @"metric `sandbox`: `timeout_secs` must be at least 1, found 0");
+        @"metric `sandbox`: expected `timeout_secs` of at least 1, found 0");
     assert_snapshot!(error(&["sandbox.command=true", "sandbox.folder=/none"]),
         @"metric `sandbox`: `folder`: the directory `/none` does not exist");
     assert_snapshot!(error(&["sandbox.command=true", r#"sandbox.readable=["none"]"#]),
@@ -188,11 +188,11 @@ fn a_wrong_configuration_is_an_error_before_the_first_row() {
     assert_snapshot!(error(&["sandbox.command=true", r#"sandbox.check_files={"a": "gold.a"}"#]),
         @"metric `sandbox`: `check_files` is set without `check`; set `check` to the command that reads them");
     assert_snapshot!(error(&["sandbox.command=true", "sandbox.check=true", r#"sandbox.check_files={"a": ["gold.a", "b"]}"#]),
-        @"metric `sandbox`: `check_files`: expected constant content and fields of the gold row, found `pred.b` in `a`; add that file to `files`, and read it at `/program/files`");
+        @"metric `sandbox`: `check_files`: expected constants and fields of the gold row, found `pred.b` in `a`; add that file to `files`, and read it from `/program/files`");
     assert_snapshot!(error(&["sandbox.command=true", r#"sandbox.limits={"time_secs": 1}"#]),
         @r#"metric `sandbox`: parameter `limits`: expected a JSON object of limits, as in '{"memory_mb": 512}', found `{"time_secs": 1}` (unknown field `time_secs`, expected one of `cpu_secs`, `memory_mb`, `processes`, `file_mb`, `disk_mb`, `output_kb`)"#);
     assert_snapshot!(error(&["sandbox.command=true", r#"sandbox.limits={"memory_mb": 0}"#]),
-        @"metric `sandbox`: `limits.memory_mb` must be at least 1, found 0");
+        @"metric `sandbox`: expected `limits.memory_mb` of at least 1, found 0");
     let huge =
         "sandbox.limits={\"memory_mb\": 18446744073709551615, \"file_mb\": 18446744073709551615}";
     let stderr = run(&["sandbox.command=true", huge]).err;
@@ -303,7 +303,7 @@ fn a_full_temporary_folder_is_a_failure_of_the_row_and_never_a_score() {
         (&"scored".into(), &1.0.into())
     );
     let archive = "metric `sandbox`: archiving the program's files: tar: -: ";
-    let advice = "; exit code 2; check the free space of the temporary folder (TMPDIR)";
+    let advice = "; exit code 2; check the free space in the temporary folder (TMPDIR)";
     for (score, start, end) in [
         (
             &scores[1],

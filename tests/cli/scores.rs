@@ -254,7 +254,7 @@ fn max_errors_stops_the_run_and_keeps_finished_rows() {
     obeys  0.5000 [-0.4187, 1.4187; few rows] (mean of 2/4, 2 failed counted as 0; 1.0000 over the 2 scored)
     after 4 rows: incomplete: too many rows failed
     -- standard error --
-    stopped after 4 rows: 2 failed, the limit of --max-errors
+    stopped after 4 rows: 2 failed, the --max-errors limit
     -- exit code 1 --
     ");
     assert_eq!(lines(&folder.read("scores.jsonl")).len(), 4);

@@ -52,7 +52,7 @@ fn a_sample_is_judged() {
     Some(0)
     f1  0.9000 [0.8814, 0.9186] (mean of 1000/1000, 0 failed)
     em  85.50% [83.18, 87.55] (855/1000, 0 failed)
-    note: `em` judged all 1,000 rows, because its sample may have 5,000
+    note: `em` judged all 1,000 rows, because its sample size is 5,000
     ");
     assert_snapshot!(run("score rows.jsonl -m f1 --truth em --sample 100 --by f2"), @"
     Some(2)
@@ -185,7 +185,7 @@ fn sampled_runs_are_compared_by_the_rows_that_both_judged_and_the_proxies_of_all
     metric  n       A        B   B - A     95% interval  p  B better  A better  equal
     em      2  50.00%  100.00%  +50.00  [-48.64, 90.55]  -         1         0      1
 
-    em: no test, because both runs judged only 2 of the same rows, and it takes 10; sample them with the same seed, or sample more rows (2 rows)
+    em: no test, because both runs judged only 2 of the same rows, and a test needs 10; sample them with the same seed, or sample more rows (2 rows)
       B is better in 1 row: `r102`
     ");
     assert_snapshot!(compare("old.a.jsonl new.a.jsonl -m em --group topic"), @"

@@ -131,7 +131,7 @@ fn summaries_of_the_version_with_percentages_are_refused() {
     assert_snapshot!(error("old.json"),
         @"old.json: expected an array of rows, found an object; write it with `score --out`, because the output of `score --json` has no rows; if each line is a row, name the file .jsonl");
     assert_snapshot!(error("old.jsonl"),
-        @"old.jsonl:1: no `scores` in the row, only `rows`, `metrics`, `ending`, `elapsed_s`; expected a file written by `score --out`");
+        @"old.jsonl:1: expected a row with `scores`, as written by `score --out`, found none, only `rows`, `metrics`, `ending`, `elapsed_s`");
     let csv = error("old.csv");
     assert!(
         csv.starts_with("old.csv:2: no `scores` in the row, only `metric`"),

@@ -240,11 +240,11 @@ fn an_invalid_pattern_is_an_error_before_the_first_row() {
         (r"(a)\1", "backreferences are not supported"),
         (
             r"\w{1,1000}",
-            "it is too large; use smaller counts of repetitions",
+            "it is too large; use smaller repetition counts",
         ),
         (
             "((a{1000}){1000}){1000}",
-            "it is too large; use smaller counts of repetitions",
+            "it is too large; use smaller repetition counts",
         ),
     ] {
         let expected = format!("metric `regex`: invalid regular expression `{pattern}`: {reason}");

@@ -188,7 +188,7 @@ fn the_number_of_metrics_in_a_result_file_is_limited() {
             .len(),
         1000
     );
-    let end = ":1001: expected at most 1000 metrics in a result file, found more; write results of fewer metrics";
+    let end = ":1001: expected at most 1000 metrics in a result file, found more; write results for fewer metrics";
     let error = results("r.jsonl", &lines(1001, row)).unwrap_err();
     assert!(error.ends_with(end), "{error}");
     let names: Vec<String> = (0..1001)

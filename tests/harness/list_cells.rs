@@ -274,7 +274,7 @@ fn a_field_of_lists_only_says_how_to_write_one() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "metric `mrr`: field `gold.relevant`: expected a list of ids or map from id to grade, found the \
+        "metric `mrr`: field `gold.relevant`: expected a list of ids, or a map from ids to grades, found the \
          string \"a|b\"; write a list as JSON"
     );
 }

@@ -14,8 +14,7 @@ const INVALID: [f64; 4] = [-1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
 
 fn message(beta: f64) -> String {
     format!(
-        "`beta` must be a finite number of at least 0, found {beta}; write 1 to weigh precision and recall equally, or 2 to weigh \
-         recall twice as much"
+        "expected a finite, non-negative `beta`, found {beta}; write 1 to weigh precision and recall equally, or 2 to weigh recall twice as much"
     )
 }
 

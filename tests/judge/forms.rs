@@ -119,7 +119,7 @@ async fn a_score_has_the_range_of_its_expression() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "metric `rescaled`: scripted:lm: the score computed from the answer must be in 0.0..=1.0, found 1.25"
+        "metric `rescaled`: scripted:lm: expected a score in 0.0..=1.0 from the answer, found 1.25"
     );
 }
 

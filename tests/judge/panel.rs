@@ -107,7 +107,7 @@ async fn a_judge_out_of_range_is_not_hidden_by_another() {
         .to_string();
     assert_eq!(
         error,
-        "metric `gain`: expected verdicts from at least 2 of 2 judges, found 0; first error: a:b: the score computed from the answer must be in 0.0..=1.0, found 3"
+        "metric `gain`: expected verdicts from at least 2 of 2 judges, found 0; first error: a:b: expected a score in 0.0..=1.0 from the answer, found 3"
     );
 }
 
@@ -315,15 +315,15 @@ async fn an_invalid_panel_is_rejected_before_any_call() {
     for (judge, message) in [
         (
             judge().quorum(3).build(),
-            "`quorum` must be between 1 and 2 for 2 judges, found 3",
+            "expected `quorum` between 1 and 2 for 2 judges, found 3",
         ),
         (
             judge().quorum(0).build(),
-            "`quorum` must be between 1 and 2 for 2 judges, found 0",
+            "expected `quorum` between 1 and 2 for 2 judges, found 0",
         ),
         (
             judge().aggregation(Aggregation::Average).build(),
-            "`aggregation` must be `majority` for yes-or-no verdicts, found `average`",
+            "expected the aggregation `majority` for yes-or-no verdicts, found `average`",
         ),
     ] {
         let error = judge.evaluate(&gold, &pred).await.unwrap_err().to_string();
@@ -336,7 +336,7 @@ async fn an_invalid_panel_is_rejected_before_any_call() {
         .build();
     assert_eq!(
         alone.evaluate(&gold, &pred).await.unwrap_err().to_string(),
-        "metric `polite`: `quorum` must be 1 for one judge, found 3; set it to 1, or add judges"
+        "metric `polite`: expected `quorum` of 1 for one judge, found 3; set it to 1, or add judges"
     );
 }
 

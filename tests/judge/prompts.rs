@@ -206,7 +206,7 @@ async fn an_invalid_prompt_is_reported_before_any_call() {
         .unwrap_err()
         .to_string();
     assert!(
-        error.contains("demonstration 1: `score` must be between 1 and 5, found 9"),
+        error.contains("demonstration 1: expected `score` between 1 and 5, found 9"),
         "{error}"
     );
     assert_eq!(model.requests().len(), 0);

@@ -174,7 +174,7 @@ async fn the_repair_message_lists_all_flaws() {
     assert_eq!(&*repair.messages[2].content, r#"{ "score": 9 }"#);
     let said = &repair.messages[3].content;
     assert!(
-        said.contains("`reasoning` is missing; `score` must be between 1 and 5, found 9"),
+        said.contains("`reasoning` is missing; expected `score` between 1 and 5, found 9"),
         "{said}"
     );
     assert_eq!(repair.schema, lm.requests()[0].schema);

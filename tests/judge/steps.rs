@@ -254,7 +254,7 @@ async fn a_number_of_a_step_is_within_its_range() {
         .unwrap_err()
         .to_string();
     assert!(
-        error.contains("`grade` must be between 0 and 1, found 3"),
+        error.contains("expected `grade` between 0 and 1, found 3"),
         "{error}"
     );
 }

@@ -136,7 +136,7 @@ async fn a_required_trace_that_is_missing_fails_the_row_without_a_call() {
     let error = judge.evaluate(&gold, &pred).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "metric `useful_steps`: expected the program's trace, found none; return a `ProgramOutput` with a trace from the program, or make it an `Option`"
+        "metric `useful_steps`: expected the program's trace, found none; return a `ProgramOutput` with a trace from the program, or declare the metric's trace as an `Option`"
     );
     assert_eq!(model.requests().len(), 0);
     let evaluate = Evaluate::builder().metric(judge).build().unwrap();

@@ -148,7 +148,7 @@ async fn the_probe_reports_an_unknown_model_and_a_rejected_key() {
     assert_eq!(probe("good").await.unwrap().unwrap().text, "{\"ok\":true}");
     assert_eq!(
         probe("m").await.unwrap_err().to_string(),
-        "openai:m: model not found; check the name of the model; provider message: The model `m` does not exist"
+        "openai:m: model not found; check the model's name; provider message: The model `m` does not exist"
     );
     assert_eq!(
         probe("locked").await.unwrap_err().to_string(),

@@ -111,7 +111,7 @@ async fn a_budget_is_compared_and_a_model_without_a_price_is_named() {
     };
     let ran = run(&[]).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let line = "no price for openai:own, so 4 of 4 calls are not in any amount; add it to the price table (DSRS_PRICES=FILE)\n";
+    let line = "no price for openai:own, so the amounts exclude 4 of 4 calls; add it to the price table (DSRS_PRICES=FILE)\n";
     assert!(
         ran.out.ends_with(line) && ran.out.contains("at most 0 msat"),
         "{}",

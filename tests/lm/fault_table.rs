@@ -68,7 +68,7 @@ impl Fault {
             Self::Unavailable => "status 503",
             Self::Html => "cannot parse the provider's response",
             Self::Cut | Self::HalfJson => "truncated response",
-            Self::OutOfRange => "`score` must be between 0 and 1, found 7.5",
+            Self::OutOfRange => "expected `score` between 0 and 1, found 7.5",
             Self::Missing => "`score` is missing",
             Self::HalfVerdict => "the reply was truncated before the verdict",
             Self::Slow => unreachable!("no fault"),

@@ -155,7 +155,7 @@ async fn a_judge_that_fails_shows_in_headline_json_and_exit_code() {
         ran.out,
         "semantic_f1  1.0000 [0.2476, 1.0000; few rows] (mean of 4/4, 0 failed, 4 judged by part of the panel)\n"
     );
-    let line = "semantic_f1: 4 of 4 rows were judged by part of the panel; first error: openai:gpt-6-sol: provider returned status 400: out of order; set `quorum` (--param semantic_f1.quorum=NUMBER) to allow this\n";
+    let line = "semantic_f1: 4 of 4 rows were judged by only part of the panel; first error: openai:gpt-6-sol: provider returned status 400: out of order; set `quorum` (--param semantic_f1.quorum=NUMBER) to allow this\n";
     assert!(ran.err.contains(line), "{}", ran.err);
 
     let ran = run(&server, 4, &["--json", "--quiet"]).await;

@@ -122,7 +122,7 @@ async fn a_row_that_is_too_long_fails_alone_with_an_instruction() {
     );
     let expected = "warning: 1 row failed; first error: rows.jsonl:2: metric `polite`: openai:gpt-6-luna: prompt too long for the context window; shorten the row";
     assert!(ran.err.contains(expected), "{}", ran.err);
-    let last = "language models: 4 calls (0 cached, 1 failed), 300 prompt + 30 completion tokens, 36 msat; of these 1 probe, 12 msat\n";
+    let last = "language models: 4 calls (0 cached, 1 failed), 300 prompt + 30 completion tokens, 36 msat; including 1 probe, 12 msat\n";
     assert!(ran.err.ends_with(last), "{}", ran.err);
 }
 
@@ -242,7 +242,7 @@ async fn the_models_of_a_panel_share_the_rate_limit_and_the_ledger() {
         "{}",
         ran.err
     );
-    assert!(ran.err.ends_with("; of these 2 probes, 0 msat; rows are charged 800 msat, as the judges declare for calls of unknown cost\n"), "{}", ran.err);
+    assert!(ran.err.ends_with("; including 2 probes, 0 msat; rows are charged 800 msat, as the judges declare for calls of unknown cost\n"), "{}", ran.err);
     // 60 calls at once, the others at intervals of a tenth of a second; separate limiters would not
     // delay any call.
     let times = times.lock().unwrap();

@@ -241,7 +241,7 @@ async fn more_repeats_pay_only_for_themselves() {
     .unwrap();
     assert_eq!(
         String::from_utf8(missing.stderr).unwrap(),
-        "error: --more-repeats: expected the result of an earlier run in out.jsonl, found none with a manifest; write --repeats\n"
+        "error: --more-repeats: expected an earlier run's result in out.jsonl, found none with a manifest; pass --repeats instead\n"
     );
     // A reply is repaired.
     for (options, replies) in [

@@ -75,10 +75,10 @@ async fn info_prints_number_cost_size_and_times() {
     let size = path.metadata().unwrap().len() as f64 / 1000.0;
     let expected = format!(
         "{}: {size:.1} kB\n\
-         replies of models      3\n\
-         outputs of programs    0\n\
-         evaluations of metrics 0\n\
-         paid for them          21 msat\n\
+         model replies          3\n\
+         program outputs        0\n\
+         metric evaluations     0\n\
+         total cost             21 msat\n\
          stored                 2001-09-09T01:46:40Z to 9999-12-31T23:59:59Z\n",
         path.display()
     );

@@ -67,7 +67,7 @@ fn what_is_no_store_is_refused_and_not_changed() {
     let of_another = refused(&|path| execute(path, "CREATE TABLE mail (subject TEXT)"));
     assert_eq!(
         of_another,
-        format!("it is the database of another program; {OTHER}")
+        format!("it is another program's database; {OTHER}")
     );
     let newer = refused(&|path| {
         execute(

@@ -71,7 +71,7 @@ async fn the_same_command_pays_for_what_changed_and_says_so() {
     let url = server.url("/v1");
     let first = score(dir.path(), (&url, "k"), &STORE).await;
     assert_eq!((first.0, calls(&server)), (Some(0), (21, 1)), "{}", first.2);
-    let line = "20 rows: 0 as before, 20 evaluated; 20 results that cost something: 0 from the store, 20 paid for\n";
+    let line = "20 rows: 0 unchanged, 20 evaluated; 20 billable results: 0 from the store, 20 newly paid for\n";
     assert!(first.2.contains(line), "{}", first.2);
     let again = score(dir.path(), (&url, "k"), &STORE).await;
     assert_eq!(
@@ -80,14 +80,14 @@ async fn the_same_command_pays_for_what_changed_and_says_so() {
         "{}",
         again.2
     );
-    let line = "20 rows: 20 as before, 0 evaluated; 20 results that cost something: 20 from the store, 0 paid for\n";
+    let line = "20 rows: 20 unchanged, 0 evaluated; 20 billable results: 20 from the store, 0 newly paid for\n";
     assert!(again.2.contains(line), "{}", again.2);
     // One more row.
     let more = json!({ "id": 20, "gold": {}, "pred": { "response": "answer 20" } });
     let rows = std::fs::read_to_string(dir.path().join("rows.jsonl")).unwrap();
     std::fs::write(dir.path().join("rows.jsonl"), format!("{rows}\n{more}")).unwrap();
     let changed = score(dir.path(), (&url, "k"), &STORE).await;
-    let line = "21 rows: 20 as before, 1 evaluated; 21 results that cost something: 20 from the store, 1 paid for\n";
+    let line = "21 rows: 20 unchanged, 1 evaluated; 21 billable results: 20 from the store, 1 newly paid for\n";
     assert!(changed.2.contains(line), "{}", changed.2);
     assert_eq!(calls(&server), (24, 3));
     // A setting of the summary changes no reply.

@@ -163,7 +163,7 @@ fn what_was_not_delivered_is_named_with_the_command_that_sends_it() {
 
     let ran = run(&folder, &[&SCORE[..], &["--otlp", &url]].concat());
     let next = format!(
-        "; write the scores to a .jsonl file with --out, from which `export FILE --otlp {url}` sends them again\n"
+        "; write the scores to a .jsonl file with --out, then send them again with `export FILE --otlp {url}`\n"
     );
     assert_eq!((ran.code, ran.err), (Some(0), format!("{lost}{next}")));
 

@@ -252,7 +252,7 @@ fn grades_are_finite() {
     let error = Relevant::graded([("a", f64::NAN)]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "expected a finite grade of `a`, found NaN"
+        "expected a finite grade for `a`, found NaN"
     );
 }
 

@@ -291,9 +291,9 @@ const MISSING: &[(Missing, &str, &str)] = &[
     (
         Missing::Fail,
         "fail",
-        "It is a failed row and counts with --failure-score; the default",
+        "Counts the row as failed, with --failure-score; the default",
     ),
-    (Missing::Skip, "skip", "It is left out"),
+    (Missing::Skip, "skip", "Leaves the row out"),
 ];
 
 /// The encodings of row files.
@@ -317,7 +317,7 @@ const FORMATS: &[(Format, &str, &str)] = &[
     (
         Format::Json,
         "json",
-        "An array of objects, several objects, or an object of rows by id",
+        "An array of objects, several objects, or an object that maps ids to rows",
     ),
     (
         Format::Csv,
@@ -328,7 +328,7 @@ const FORMATS: &[(Format, &str, &str)] = &[
     (
         Format::Parquet,
         "parquet",
-        "Typed columns, with the names of the columns of csv",
+        "Typed columns, named like CSV columns",
     ),
     (Format::Text, "text", "One value per line"),
 ];
@@ -373,15 +373,11 @@ pub(super) struct LmArguments {
 
 /// How labelled rows were chosen.
 const LABEL_SAMPLES: [(LabelSample, &str, &str); 2] = [
-    (
-        LabelSample::Random,
-        "random",
-        "They are a random sample of all rows",
-    ),
+    (LabelSample::Random, "random", "A random sample of all rows"),
     (
         LabelSample::ByVerdict,
         "by-verdict",
-        "By the verdict of the metric, such as all rows that failed",
+        "Chosen by the metric's verdict, such as all failed rows",
     ),
 ];
 

@@ -155,7 +155,7 @@ impl<'a> InputFile<'a> {
         }
         if argument.from.is_some() {
             return Err(err!(
-                "--score reads rows as they are, and --from reads the scores of another program; remove one of them"
+                "--score reads rows as they are, and --from reads another program's scores; remove one of them"
             ));
         }
         let folder = private_folder().map_err(|error| {

@@ -324,7 +324,7 @@ fn accepted(spec: &MetricSpec<'_>) -> Vec<Setting> {
             name: threshold,
             ty: "number",
             default: spec.threshold.map(|threshold| format!("{threshold:?}")),
-            doc: format!("The {direction} score that is a pass."),
+            doc: format!("The {direction} passing score."),
         },
         Setting {
             name: strict,

@@ -145,7 +145,7 @@ fn next(delivery: &Delivery, file: Option<&Path>) -> String {
             )
         }
         (_, None) => format!(
-            "; write the scores to a .jsonl file with --out, from which `export FILE --otlp {url}` sends them again"
+            "; write the scores to a .jsonl file with --out, then send them again with `export FILE --otlp {url}`"
         ),
     };
     format!("{events}{spans}")

@@ -101,10 +101,10 @@ fn info(store: &Store, is_checked: bool) -> Result<String> {
     } = store.info()?;
     let mut lines = vec![
         format!("{}: {}", store.path().display(), size(bytes)),
-        format!("replies of models      {replies}"),
-        format!("outputs of programs    {outputs}"),
-        format!("evaluations of metrics {evaluations}"),
-        format!("paid for them          {cost_msats} msat"),
+        format!("model replies          {replies}"),
+        format!("program outputs        {outputs}"),
+        format!("metric evaluations     {evaluations}"),
+        format!("total cost             {cost_msats} msat"),
     ];
     // A wrong clock may have stored a later time.
     let time = |seconds: u64| UNIX_EPOCH + Duration::from_secs(seconds.min(END_OF_TIME));

@@ -35,7 +35,7 @@ pub fn within<T: Send + 'static>(
 ) -> io::Result<Option<T>> {
     if LATE.load(Ordering::Relaxed) >= MAX_LATE {
         return Err(io::Error::other(
-            "earlier work on untrusted input did not stop; start the program again",
+            "earlier work on untrusted input did not stop; restart the program",
         ));
     }
     let (send, receive) = mpsc::channel();

@@ -155,7 +155,7 @@ fn score_later(answer: Answer<'_>) -> Evaluation<'_> {
 /// Always.
 #[cold]
 pub fn missing_trace<T>(spec: &MetricSpec<'_>) -> Result<T> {
-    const MISSING: &str = "expected the program's trace, found none; return a `ProgramOutput` with a trace from the program, or make it an `Option`";
+    const MISSING: &str = "expected the program's trace, found none; return a `ProgramOutput` with a trace from the program, or declare the metric's trace as an `Option`";
     Err(MetricError::failed(spec.name, MISSING))
 }
 

@@ -71,7 +71,7 @@ impl<T, E: fmt::Display + 'static> Fallible<T> for Result<T, E> {
 /// # Ok::<(), ProgramRunError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "the program returns `{Self}`, expected `{P}`",
+    message = "expected a program that returns `{P}`, found one that returns `{Self}`",
     label = "neither `{P}`, `ProgramOutput<{P}>`, nor a `Result` of these",
     note = "return a `{P}`, a `ProgramOutput<{P}>`, or a `Result` of one whose error implements `Display` and borrows nothing;\nfor dynamic rows, write `prediction! {{ \"answer\" => answer }}`"
 )]

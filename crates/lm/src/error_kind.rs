@@ -50,7 +50,7 @@ pub enum LmErrorKind {
     #[error("connection lost before the reply was complete: {0}")]
     Disconnected(String),
     /// The provider has no model with this name.
-    #[error("model not found; check the name of the model; provider message: {0}")]
+    #[error("model not found; check the model's name; provider message: {0}")]
     ModelNotFound(String),
     /// The prompt and the reply do not fit into the model's context window.
     #[error(
@@ -84,7 +84,7 @@ pub enum LmErrorKind {
         message: String,
     },
     /// The account has no credit left.
-    #[error("quota of the account exhausted; add credit or use another key; provider message: {0}")]
+    #[error("account quota exhausted; add credit or use another key; provider message: {0}")]
     QuotaExhausted(String),
     /// Any other HTTP status that signals an error.
     #[error("provider returned status {status}{}: {message}", requested_delay(*retry_after))]

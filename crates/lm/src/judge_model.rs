@@ -51,7 +51,7 @@ impl PartialEq for JudgeModel {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a language model",
     label = "expected a language model",
-    note = "pass a name such as `\"openai:gpt-6-luna\"`, or a value that implements `LanguageModel`, also in an `Arc`"
+    note = "pass a name such as `\"openai:gpt-6-luna\"`, or a value that implements `LanguageModel`, optionally in an `Arc`"
 )]
 pub trait IntoModel {
     /// Converts the value into a model.

@@ -44,7 +44,7 @@ use super::{LmError, LmReply, LmRequest, Logprobs, ReplySchema, Sampling};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a language model",
     label = "not a `LanguageModel`",
-    note = "implement `LanguageModel` for it, or use a `ScriptedLm`; with the `lm` feature, `Lm::from_env()` returns the model of a provider"
+    note = "implement `LanguageModel` for it, or use a `ScriptedLm`; with the `lm` feature, `Lm::from_env()` returns a provider's model"
 )]
 pub trait LanguageModel: Send + Sync {
     /// Returns the model's name as `provider:model`. The name is part of the key of every stored reply, and appears in

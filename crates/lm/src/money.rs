@@ -69,7 +69,9 @@ fn amount(text: &str, rate: &str) -> Result<u64, String> {
     let too_large = || {
         let at = is_usd.then(|| format!(" (1 usd = {rate} msat)"));
         let at = at.unwrap_or_default();
-        format!("expected at most 64 bits of msat, found `{text}`{at}; write `100 msat`")
+        format!(
+            "expected an amount of msat that fits in 64 bits, found `{text}`{at}; write `100 msat`"
+        )
     };
     let (msats, has_rest) = product(&number, msats).ok_or_else(too_large)?;
     if has_rest && !is_usd {
@@ -171,12 +173,12 @@ mod tests {
             ),
             (
                 "99999999999999 usd",
-                "expected at most 64 bits of msat, found `99999999999999 usd` (1 usd = 1000000 msat)",
+                "expected an amount of msat that fits in 64 bits, found `99999999999999 usd` (1 usd = 1000000 msat)",
                 "100 msat",
             ),
             (
                 "18446744073709551616 msat",
-                "expected at most 64 bits of msat, found `18446744073709551616 msat`",
+                "expected an amount of msat that fits in 64 bits, found `18446744073709551616 msat`",
                 "100 msat",
             ),
         ] {
@@ -198,6 +200,9 @@ mod tests {
         }
         let long = format!("0.{}1 usd", "0".repeat(60));
         let error = msats(&long).unwrap_err();
-        assert!(error.starts_with("expected at most 64 bits"), "{error}");
+        assert!(
+            error.starts_with("expected an amount of msat that fits in 64 bits"),
+            "{error}"
+        );
     }
 }

@@ -455,7 +455,7 @@ impl SandboxProvider for Bubblewrap {
                     Ok(Err(archive::TooLarge))
                 }
                 Archived::Failed(reason) => {
-                    let advice = "check the free space of the temporary folder (TMPDIR)";
+                    let advice = "check the free space in the temporary folder (TMPDIR)";
                     let reason = format!("{reason}; {advice}");
                     Err(SandboxError::io("archiving the program's files", reason))
                 }

@@ -315,18 +315,19 @@ impl ValueType for Cutoffs {
 }
 
 impl ValueType for Relevant<'_> {
-    const HELP: TypeHelp = TypeHelp::new("a list of ids or map from id to grade")
+    const HELP: TypeHelp = TypeHelp::new("a list of ids, or a map from ids to grades")
         .with_kinds(&[ValueKind::ListOf(&TypeHelp::NONE), ValueKind::Object]);
 }
 
 impl ValueType for Retrieved<'_> {
-    const HELP: TypeHelp = TypeHelp::new("a ranked list of ids or map from id to score")
+    const HELP: TypeHelp = TypeHelp::new("a ranked list of ids, or a map from ids to scores")
         .with_kinds(&[ValueKind::ListOf(&TypeHelp::NONE), ValueKind::Object]);
 }
 
 impl ValueType for ArgsRules {
-    const HELP: TypeHelp = TypeHelp::new("a rule for arguments, or an object from tool to rule")
-        .with_example("superset");
+    const HELP: TypeHelp =
+        TypeHelp::new("a rule for arguments, or an object that maps tools to rules")
+            .with_example("superset");
 }
 
 impl ValueType for Trajectory {

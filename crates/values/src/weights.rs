@@ -58,7 +58,7 @@ impl<const N: usize> Weights<N> {
 pub fn check(weights: &[f64]) -> Result<(), InvalidWeights> {
     let is_weight = |weight: &&f64| (0.0..f64::INFINITY).contains(*weight);
     if let Some(&weight) = weights.iter().find(|weight| !is_weight(weight)) {
-        return Err(format!("expected a finite weight of at least 0, found {weight:?}").into());
+        return Err(format!("expected a finite, non-negative weight, found {weight:?}").into());
     }
     let sum: f64 = weights.iter().sum();
     if (sum - 1.0).abs() > TOLERANCE {
@@ -92,7 +92,7 @@ mod tests {
             let error = Weights::new(weights).unwrap_err().to_string();
             assert_eq!(
                 error,
-                format!("expected a finite weight of at least 0, found {found}")
+                format!("expected a finite, non-negative weight, found {found}")
             );
         }
         assert_eq!(

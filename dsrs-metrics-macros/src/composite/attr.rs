@@ -34,7 +34,7 @@ const DERIVED: [(&str, &str); 7] = [
     ),
     (
         "struct",
-        "the struct of a composite is the one with the attribute; remove `struct`, or rename the struct",
+        "a composite's struct is the one below the attribute; remove `struct`, or rename the struct",
     ),
     (
         "gold",

@@ -241,7 +241,7 @@ fn weighted(combination: &Combination, errors: &mut Errors) {
         {
             all_make_sense = false;
             let (text, written) = (part.expression.text(), as_written(weight));
-            errors.at(weight, format!("the weight of `{text}` must not be negative, found {written}; write a number of at least 0, or `invert({text})` to invert the score"));
+            errors.at(weight, format!("expected a non-negative weight for `{text}`, found {written}; write 0 or a positive number, or `invert({text})` to invert the score"));
         }
     }
     let weights = parts

@@ -34,7 +34,7 @@ impl Decision {
             input.parse::<Option<Token![,]>>()?;
             if !input.is_empty() {
                 let message = format!(
-                    "`tree` has one root; write this in a branch of `{}`, or as a tree of its own",
+                    "`tree` allows only one root; write this in a branch of `{}`, or as a tree of its own",
                     root.node().map(|node| &*node.text).unwrap_or_default()
                 );
                 return Err(input.error(message));
@@ -155,7 +155,7 @@ fn part(expression: Expression) -> Part {
 fn answer(input: ParseStream<'_>) -> syn::Result<Ident> {
     if input.peek(Token![_]) {
         return Err(input.error(
-            "expected an answer, found `_`; write every answer, such as `yes => 1.0` or `Partly | Wrong => 0.0`, so that a new one is not scored unseen",
+            "expected an answer, found `_`; write every answer, such as `yes => 1.0` or `Partly | Wrong => 0.0`, because a wildcard would also score answers added later",
         ));
     }
     let expected = "expected an answer: `yes`, `no`, or a variant of the enum that the judge answers with; write `yes => 1.0`";

@@ -32,7 +32,7 @@ pub(super) fn check(function: &Function, attrs: &EvalAttrs, params: &Params, err
     if !function.has_body() {
         errors.at(
             ident,
-            "an eval must be a function with a body; move it out of the trait",
+            "expected a function with a body; move it out of the trait",
         );
     }
     if attrs.metrics.is_none() && !attrs.has("metrics") {
@@ -84,7 +84,7 @@ fn check_early(gate: &Gate, early: &Early, errors: &mut Errors) {
         }
         Kind::Score { .. } | Kind::NoWorse { .. } | Kind::Better { .. } => {
             format!(
-                "only all rows decide `{}` for certain; write `{EARLY}`, or remove `early`",
+                "`{}` cannot be decided for certain before all rows are evaluated; write `{EARLY}`, or remove `early`",
                 gate.text
             )
         }
@@ -158,7 +158,7 @@ fn rows(function: &Function, attrs: &EvalAttrs, params: &Params, errors: &mut Er
         _ => {}
     }
     if let (Some(gold), Params::Whole { .. }) = (attrs.gold(), params) {
-        errors.at(gold, "`inputs(..)` selects fields of rows with names, and `gold` declares rows of a type; remove one of them");
+        errors.at(gold, "`inputs(..)` selects fields of dynamic rows, and `gold` declares typed rows; remove one of them");
     }
 }
 
@@ -200,7 +200,7 @@ fn values(attrs: &EvalAttrs, errors: &mut Errors) {
     {
         errors.at(
             limit,
-            "`limit` must be at least 1, found 0; write the number of rows to sample",
+            "expected `limit` of at least 1, found 0; write the number of rows to sample",
         );
     }
     if let Some(budget) = &attrs.settings.budget
@@ -253,7 +253,7 @@ fn whole(key: &str, number: &LitInt, least: u64, most: u64, errors: &mut Errors)
         _ => errors.at(
             number,
             format!(
-                "`{key}` must be a whole number of at least {least}, found {}; write `{key} = {}`",
+                "expected `{key}` to be a whole number of at least {least}, found {}; write `{key} = {}`",
                 as_written(number),
                 least.max(3)
             ),
@@ -272,7 +272,7 @@ fn check_gate(gate: &Gate, attrs: &EvalAttrs, is_nested: bool, errors: &mut Erro
             if let Some(value) = literal(by)
                 && value <= 0.0
             {
-                errors.at(by, format!("the margin must be greater than 0, found {}; write `by = 0.02`, or `better()` for a gate without a margin", as_written(by)));
+                errors.at(by, format!("expected a margin above 0, found {}; write `by = 0.02`, or `better()` for a gate without a margin", as_written(by)));
             }
         }
         Kind::PassedAt { k, operator, .. } => {
@@ -282,7 +282,7 @@ fn check_gate(gate: &Gate, attrs: &EvalAttrs, is_nested: bool, errors: &mut Erro
                 .and_then(|it| it.base10_parse::<u32>().ok());
             let attempts = k.base10_parse::<u32>().unwrap_or(0);
             match repeats {
-                _ if attempts == 0 => errors.at(k, "the number of attempts must be at least 1, found 0; write `passed_at(3) >= 0.9`"),
+                _ if attempts == 0 => errors.at(k, "expected at least 1 attempt, found 0; write `passed_at(3) >= 0.9`"),
                 None if attrs.repeats.is_none() && !attrs.has("repeats") => errors.at(k, format!("`passed_at({k})` needs {attempts} repeats of each row; write `repeats = {attempts}` in `#[eval]`")),
                 Some(repeats) if attempts > repeats => errors.at(k, format!("`passed_at({k})` needs {attempts} repeats of each row, found `repeats = {repeats}`; write `repeats = {attempts}`")),
                 _ => {}
@@ -318,7 +318,7 @@ fn check_gate(gate: &Gate, attrs: &EvalAttrs, is_nested: bool, errors: &mut Erro
             } else if literal(bound).is_some_and(|value| value < 0.0) {
                 errors.at(
                     bound,
-                    "a time is at least 0 seconds; write `latency <= 2.0`",
+                    "expected a non-negative number of seconds; write `latency <= 2.0`",
                 );
             }
         }

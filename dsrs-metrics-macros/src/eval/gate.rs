@@ -419,7 +419,7 @@ fn percent(input: ParseStream<'_>) -> Option<syn::Result<Expr>> {
     let written = as_written(&found);
     let number: f64 = written.strip_suffix('%')?.trim().parse().ok()?;
     let message = format!(
-        "a bound is in the metric's range, not in percent; write `{}`",
+        "expected a bound in the metric's range, found a percentage; write `{}`",
         number / 100.0
     );
     Some(Err(Error::new_spanned(found, message)))

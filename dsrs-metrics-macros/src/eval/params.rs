@@ -65,9 +65,7 @@ pub(super) fn take(function: &mut Function, attrs: &EvalAttrs, errors: &mut Erro
         if attrs.gold().is_some() && !is_ident(&name) {
             errors.at_span(
                 span,
-                format!(
-                    "`{name}` is not the name of a field; write the name of a field of the row"
-                ),
+                format!("`{name}` is not a field name; write the name of one of the row's fields"),
             );
         }
         let ty = option_of(&param.ty).unwrap_or(&param.ty);
@@ -84,7 +82,7 @@ pub(super) fn take(function: &mut Function, attrs: &EvalAttrs, errors: &mut Erro
     match &attrs.inputs {
         Some(list) if inputs.len() != 1 => {
             let found = inputs.len();
-            errors.at(&list.key, format!("`inputs(..)` is for one parameter that receives these fields, found {found} parameters; remove `inputs(..)`, because each parameter is already the input of that name"));
+            errors.at(&list.key, format!("expected one parameter for the fields in `inputs(..)`, found {found}; remove `inputs(..)`, because each parameter already reads the input with its name"));
             Params::Inputs(inputs)
         }
         Some(_) => match inputs.pop() {
@@ -99,7 +97,7 @@ pub(super) fn take(function: &mut Function, attrs: &EvalAttrs, errors: &mut Erro
                     ty => ty,
                 };
                 if last_segment_is(row, "Example") && !attrs.has("inputs") {
-                    errors.at_span(input.ty.span(), "an `Example` would have the expected answer too; write `inputs(question)` in `#[eval]` with the fields that the program may read");
+                    errors.at_span(input.ty.span(), "an `Example` would also contain the expected answer; write `inputs(question)` in `#[eval]` with the fields that the program may read");
                 }
             }
             Params::Inputs(inputs)
@@ -119,7 +117,7 @@ fn rename(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<LitStr> {
             };
             errors.at(
                 attr,
-                format!("a parameter of a program is the input of that name; {write}"),
+                format!("a program's parameter reads the input with the same name; {write}"),
             );
             return false;
         }
@@ -130,16 +128,13 @@ fn rename(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<LitStr> {
             Meta::Path(_) => {}
             Meta::List(list) => match list.parse_args::<LitStr>() {
                 Ok(found) if found.value().is_empty() => {
-                    errors.at(
-                        &found,
-                        "empty name of an input; write `#[input(\"question\")]`",
-                    );
+                    errors.at(&found, "empty input name; write `#[input(\"question\")]`");
                 }
                 Ok(found) if name.is_none() => name = Some(found),
                 Ok(found) => errors.at(&found, "duplicate `#[input]`; keep one"),
                 Err(_) => errors.at(
                     &list.tokens,
-                    "expected the name of a field as a string; write `#[input(\"question\")]`",
+                    "expected the field name as a string; write `#[input(\"question\")]`",
                 ),
             },
             Meta::NameValue(pair) => errors.at(

@@ -77,7 +77,7 @@ impl FieldAttr {
                 }
                 Some((first, _)) => errors.at(
                     attr,
-                    format!("`#[{first}]` and `#[{name}]` on one field; write two fields"),
+                    format!("expected either `#[{first}]` or `#[{name}]` on a field, found both; write two fields"),
                 ),
             }
             false

@@ -110,7 +110,7 @@ impl Attribute for OutputAttr {
             )),
             "default" => Some("`default` is not supported on an output; make it an `Option` if the model may omit it".to_owned()),
             "from" => Some("`from` is not supported on an output; write it in `#[judge(from(..))]` for the fields that the last call reads, or remove it".to_owned()),
-            "cost" => Some("`cost` is not supported on an output, because the last call has the rest of the judge's cost; remove it".to_owned()),
+            "cost" => Some("`cost` is not supported on an output, because the last call takes the rest of the judge's cost; remove it".to_owned()),
             "max_items" => Some("`max_items` is not supported on an output; write it on the `#[step(from(..))]` that answers the list, or remove it".to_owned()),
             _ => None,
         }

@@ -60,7 +60,7 @@ impl Attribute for MetricAttrs {
     fn unknown(&mut self, word: &Ident, _: Option<&str>, rest: ParseStream<'_>) -> Option<String> {
         let word = word.unraw().to_string();
         (is_combinator(&word) && rest.peek(token::Paren)).then(|| format!(
-            "`{word}(..)` defines a composite, which is a unit struct; write `#[metric({word}(..))] struct Name;`"
+            "expected a unit struct, because `{word}(..)` defines a composite; write `#[metric({word}(..))] struct Name;`"
         ))
     }
 

@@ -48,7 +48,10 @@ impl fmt::Display for AmountError {
                 found,
                 msats_per_usd,
             } => {
-                write!(f, "expected at most 64 bits of msat, found `{found}`")?;
+                write!(
+                    f,
+                    "expected an amount of msat that fits in 64 bits, found `{found}`"
+                )?;
                 match msats_per_usd {
                     Some(rate) => write!(f, " (1 usd = {rate} msat)"),
                     None => Ok(()),
@@ -218,12 +221,12 @@ mod tests {
             ),
             (
                 "99999999999999 usd",
-                "expected at most 64 bits of msat, found `99999999999999 usd` (1 usd = 1000000 msat)",
+                "expected an amount of msat that fits in 64 bits, found `99999999999999 usd` (1 usd = 1000000 msat)",
                 "100 msat",
             ),
             (
                 "18446744073709551616 msat",
-                "expected at most 64 bits of msat, found `18446744073709551616 msat`",
+                "expected an amount of msat that fits in 64 bits, found `18446744073709551616 msat`",
                 "100 msat",
             ),
         ] {

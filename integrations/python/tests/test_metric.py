@@ -221,7 +221,7 @@ def test_values_of_every_type_of_json_reach_a_metric():
         (
             lambda: metric("answer_exact_match", frac=2),
             ours.ParameterError,
-            "metric `answer_exact_match`: `frac` must be between 0 and 1, found 2",
+            "metric `answer_exact_match`: expected `frac` between 0 and 1, found 2",
         ),
         (
             lambda: metric("answer_exact_match", frac={1}),

@@ -84,13 +84,13 @@ fn what_cannot_be_written_is_an_error_that_says_what_to_do() {
             "odd.jsonl",
             "inspect",
             "",
-            "odd.jsonl:1: invalid id for a log of inspect_ai, which uses ids as file names: expected a relative path; change the id".into(),
+            "odd.jsonl:1: invalid id for an inspect_ai log, which uses ids as file names: expected a relative path; change the id".into(),
         ),
         (
             "data.jsonl",
             "inspect",
             "",
-            "data.jsonl:1: no `scores` in the row; expected a file written by `score --out`".into(),
+            "data.jsonl:1: expected a row with `scores`, as written by `score --out`, found none".into(),
         ),
         (
             "-",

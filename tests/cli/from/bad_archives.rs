@@ -131,7 +131,7 @@ fn encrypted_and_unsupported_members_are_named() {
     let mut members = good();
     members[2].method = 14;
     assert_snapshot!(error(&archive(&members)),
-        @"member `header.json`: compressed with method 14; expected stored (0), deflate (8) or Zstandard (93)");
+        @"member `header.json`: expected the compression method stored (0), deflate (8) or Zstandard (93), found 14");
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn absurd_sizes_in_the_directory_are_errors() {
     let outside = error(&bytes);
     assert_eq!(
         outside,
-        "the directory of the archive is damaged: Invalid end of central directory; copy the file again"
+        "the archive's directory is damaged: Invalid end of central directory; copy the file again"
     );
 }
 
@@ -337,7 +337,7 @@ fn attachments_are_resolved_within_a_limit() {
     let error = error(&with(many.into(), json!({"a": "x".repeat(1 << 20)})));
     assert_eq!(
         error,
-        "sample q1, epoch 1: its attachments have more than 67108864 bytes where it refers to them"
+        "sample q1, epoch 1: its resolved attachments have more than 67108864 bytes"
     );
 }
 
@@ -346,7 +346,9 @@ fn an_archive_of_something_else_and_a_later_version_are_named() {
     let other = [Member::new("word/document.xml", "<a/>")];
     let error_of = error(&archive(&other));
     assert!(
-        error_of.starts_with("expected a log of inspect_ai (.eval or .json), found a ZIP archive without `header.json`"),
+        error_of.starts_with(
+            "expected an inspect_ai log (.eval or .json), found a ZIP archive without `header.json`"
+        ),
         "{error_of}"
     );
     let mut members = good();
@@ -367,7 +369,7 @@ fn an_archive_of_something_else_and_a_later_version_are_named() {
         "{chunked}"
     );
     let empty = error(&archive(&good()[2..]));
-    assert_eq!(empty, "no sample in the log, whose status is `success`");
+    assert_eq!(empty, "the log has no samples; its status is `success`");
 }
 
 #[test]
@@ -380,8 +382,7 @@ fn a_log_that_is_being_written_is_read_with_a_warning() {
     let folder = Folder::with("a.eval", archive(&members));
     let ran = folder.run("compare --from inspect a.eval a.eval");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let warning =
-        "warning: a.eval: the status of the log is `started`, so samples may be missing\n";
+    let warning = "warning: a.eval: the log's status is `started`, so samples may be missing\n";
     assert_eq!(ran.err, warning.repeat(2));
 }
 
@@ -435,7 +436,7 @@ fn samples_that_the_header_counts_and_the_log_lacks_are_named() {
         )
     };
     let unread =
-        "the member `samples/2_epoch_x.json` is not read, because its name is not that of a sample"
+        "the member `samples/2_epoch_x.json` is skipped, because its name is not a sample's name"
             .to_owned();
     let missing =
         "the header counts 4 samples, but the log has 3 without `2 (epoch 2)`; copy the file again"

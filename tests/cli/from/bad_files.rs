@@ -38,7 +38,7 @@ fn a_file_of_another_format_is_described() {
         (b"{\"x\": 1}", "an object with `x`"),
         (
             &eval,
-            "a ZIP archive, as logs of inspect_ai are (`--from inspect`)",
+            "a ZIP archive, like an inspect_ai log (`--from inspect`)",
         ),
         (&samples, "samples of lm-eval (`--from lm-eval`)"),
     ];
@@ -188,7 +188,7 @@ fn a_mistake_in_the_first_line_is_not_another_format() {
         (
             "lm-eval",
             r#"{"doc_id":null,"acc":1.0}"#,
-            "line 1: no `doc_id`; expected a sample of lm-eval, whose `doc_id` is a number or a string",
+            "line 1: expected an lm-eval sample with a number or string `doc_id`, found no `doc_id`",
         ),
         (
             "lm-eval",
@@ -218,7 +218,7 @@ fn a_mistake_in_the_first_line_is_not_another_format() {
         (
             "inspect",
             "PK\u{5}\u{6}\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
-            "expected a log of inspect_ai (.eval or .json), found a ZIP archive without `header.json`",
+            "expected an inspect_ai log (.eval or .json), found a ZIP archive without `header.json`",
         ),
     ] {
         assert_eq!(error(format, content), expected, "{format}: {content}");

@@ -191,8 +191,8 @@ fn queries_of_one_file_are_counted() {
     );
     let ran = folder.run("score --from trec qrels run -m map");
     assert!(ran.out.starts_with("map  0.5000 ["), "{}", ran.out);
-    let warnings = "warning: run: queries without a ranking count as empty rankings, as with `trec_eval -c`: 1 (`b`)\n\
-                    warning: run: queries without judgements are left out, as by trec_eval: 1 (`c`)\n";
+    let warnings = "warning: run: queries without a ranking count as empty rankings, as in `trec_eval -c`: 1 (`b`)\n\
+                    warning: run: queries without judgements are left out, as in trec_eval: 1 (`c`)\n";
     assert_eq!(ran.err, warnings);
     let error = folder.score_error("--from trec qrels -m ndcg");
     assert_eq!(
@@ -221,7 +221,7 @@ fn transcripts_have_the_word_error_rate_of_jiwer() {
     let error = folder.score_error("--from trn ref hyp -m wer");
     assert_eq!(
         error,
-        "hyp: no transcript for `u2`; each must be in both files"
+        "hyp: no transcript for `u2`; each id must be in both files"
     );
 }
 

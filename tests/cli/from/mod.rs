@@ -18,7 +18,7 @@ fn lm_eval(run: &str, task: &str) -> String {
     format!("{PARITY}/lm_eval/{run}/samples_{task}_2026-11-28T{hour}-00-00.000001.jsonl")
 }
 
-/// A log of inspect_ai.
+/// A log from inspect_ai.
 fn log(name: &str) -> String {
     format!("{PARITY}/inspect_logs/{name}")
 }

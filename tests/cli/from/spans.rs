@@ -1,4 +1,4 @@
-//! Spans of OpenTelemetry: a row for each root, with a trajectory.
+//! Spans from OpenTelemetry: a row for each root, with a trajectory.
 
 use dsrs_metrics::runs::formats::{Epochs, ForeignFormat, import_file};
 use insta::assert_snapshot;

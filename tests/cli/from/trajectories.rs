@@ -1,4 +1,4 @@
-//! Trajectories of ATIF.
+//! Trajectories in ATIF.
 
 use serde_json::{Value, json};
 

@@ -40,7 +40,7 @@ fn the_best_the_worst_and_a_middling_step() {
     );
     assert_eq!(value(&metric, &worst), 0.0);
     let middling = step(&[("step_utility", json!(0)), ("verification_delta", json!(0))]);
-    let feedback = "the step's utility is 0; the same number of tests pass as before".to_owned();
+    let feedback = "the step's utility is 0; the number of passing tests is unchanged".to_owned();
     assert_eq!(
         components(&metric, &middling),
         (vec![0.5, 1.0, 0.5, 1.0], feedback)

@@ -283,12 +283,12 @@ async fn an_invalid_configuration_is_an_error_before_the_first_row() {
     let metric: ToolStepUtility = configured(&[("min_utility", "2")]);
     assert_eq!(
         preflight_error(metric).await,
-        "metric `tool_step_utility`: `min_utility` must not exceed `max_utility`, found 2 and 1"
+        "metric `tool_step_utility`: expected `min_utility` of at most `max_utility`, found 2 and 1"
     );
     let metric: Synthesis = configured(&[("weights", "[1, 1, 0, -1]")]);
     assert_eq!(
         preflight_error(metric).await,
-        "metric `synthesis`: expected a finite weight of at least 0, found -1.0"
+        "metric `synthesis`: expected a finite, non-negative weight, found -1.0"
     );
 }
 

@@ -155,7 +155,7 @@ fn a_query_beyond_the_parsers_limits_has_no_score() {
     );
     assert_eq!(
         evaluate(&metric, &deep).unwrap_err(),
-        "metric `sparql_executes`: the query is nested 30002 levels deep; the maximum is 100"
+        "metric `sparql_executes`: expected a query nested at most 100 levels deep, found 30002"
     );
 }
 

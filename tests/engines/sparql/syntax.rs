@@ -129,11 +129,11 @@ fn queries_of_any_depth_and_length_are_handled() {
     let deep = "(".repeat(100_000);
     assert_eq!(
         evaluate(&SparqlSyntaxValid, &deep).unwrap_err(),
-        "metric `sparql_syntax_valid`: the query has 100000 bytes; the maximum is 65536"
+        "metric `sparql_syntax_valid`: expected a query of at most 65536 bytes, found 100000"
     );
     assert_eq!(
         evaluate(&SparqlSyntaxValid, &deep[..60_000]).unwrap_err(),
-        "metric `sparql_syntax_valid`: the query is nested 60000 levels deep; the maximum is 100"
+        "metric `sparql_syntax_valid`: expected a query nested at most 100 levels deep, found 60000"
     );
     let nested = |depth| {
         format!(

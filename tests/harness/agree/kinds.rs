@@ -27,7 +27,7 @@ fn rows_without_score_or_label_are_counted() {
     assert_eq!((found.passed.successes, found.passed.n), (Some(3), 4));
     let table = found.to_string();
     let counts =
-        "7 rows: 3 compared, 1 without label, 3 without score (2 metric_failed, 1 absent)\n";
+        "7 rows: 3 compared, 1 without a label, 3 without a score (2 metric_failed, 1 absent)\n";
     assert!(table.starts_with(counts), "{table}");
 }
 

@@ -150,7 +150,7 @@ fn the_table_names_each_reason_once() {
     let scores = [0.3, 0.9, 0.4].into_iter().zip([false, true, true]);
     let table = Agreement::of(scores).unwrap().to_string();
     let expected = "\
-3 rows: 3 compared, 0 without label, 0 without score
+3 rows: 3 compared, 0 without a label, 0 without a score
 Spearman            0.8660 (3 rows)       not enough rows for an interval: needs 10
 accuracy; Cohen's kappa; sensitivity; specificity; passed; passed, corrected (3 rows): undefined: \
 the scores have no verdict; set a threshold";

@@ -131,7 +131,7 @@ async fn a_score_that_is_not_defined_is_neither_0_nor_nan() {
     assert_eq!(
         result.to_string(),
         "brier_score  not enough rows (0/1 scored, 1 failed)\n\
-         first error: row `a`: metric `brier_score`: `pred.probability` must be between 0 and 1, found 1.5"
+         first error: row `a`: metric `brier_score`: expected `pred.probability` between 0 and 1, found 1.5"
     );
 }
 
@@ -165,7 +165,7 @@ async fn rows_that_fail_are_not_in_the_score_and_in_the_headline() {
     assert_eq!(
         errors,
         [
-            "metric `brier_score`: `pred.probability` must be between 0 and 1, found 1.5",
+            "metric `brier_score`: expected `pred.probability` between 0 and 1, found 1.5",
             "metric `brier_score`: field `gold.answer`: expected true, false, 1 or 0, found the number 2",
             "metric `brier_score`: no field `pred.probability`; found no fields",
         ]
@@ -328,7 +328,7 @@ fn a_corpus_metric_is_no_component_no_gate_and_has_no_threshold() {
         .block_on(evaluate.score([row(0, "a", "a")]))
         .unwrap_err()
         .to_string();
-    let message = "metric `accuracy`: expected no threshold for a metric that scores all rows together; remove the threshold, or compare the score of the run";
+    let message = "metric `accuracy`: expected no threshold for a metric that scores all rows together; remove the threshold, or compare the run's score";
     assert_eq!(error, message);
     let bins = Evaluate::builder().metric(ExpectedCalibrationError::builder().bins(0).build());
     let error = runtime
@@ -337,6 +337,6 @@ fn a_corpus_metric_is_no_component_no_gate_and_has_no_threshold() {
         .to_string();
     assert_eq!(
         error,
-        "metric `expected_calibration_error`: `bins` must be between 1 and 1000, found 0"
+        "metric `expected_calibration_error`: expected `bins` between 1 and 1000, found 0"
     );
 }

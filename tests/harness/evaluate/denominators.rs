@@ -272,7 +272,7 @@ async fn a_bool_that_is_neither_true_nor_false_is_a_failure() {
         "half  50.00% [15.00, 85.00] (2/4, 1 failed counted as 0; 66.67% of the 3 scored)"
     );
     let error = result.results[0].outcomes[0].error().unwrap();
-    let said = "metric `half`: a boolean metric returned 0.5; expected 0 or 1";
+    let said = "metric `half`: expected 0 or 1 from a `bool` metric, found 0.5";
     assert_eq!(error, said);
 }
 

@@ -206,7 +206,7 @@ fn what_no_row_decides_is_an_error_before_the_first_row() {
         "expected at least one gate, found none; write `polite >= 0.9`"
     );
     let certain = evaluate(3, 2).stop(|stop| stop.when_decided(["lower(right) >= 0.5"], None));
-    let expected = "gate `lower(right) >= 0.5`: only all rows decide it for certain; set an alpha such as 0.01";
+    let expected = "gate `lower(right) >= 0.5`: it cannot be decided for certain before all rows are evaluated; set an alpha such as 0.01";
     assert_eq!(certain.build().unwrap_err().to_string(), expected);
     let grouped = evaluate(3, 2)
         .statistics(|it| it.group("gold.n"))

@@ -48,9 +48,7 @@ fn builder() -> EvaluateBuilder<Example, Prediction> {
     Evaluate::builder().metric(same)
 }
 
-const UNDECLARED: &str = "the inputs are not declared, so the program would receive the labels too; write \
-    `.with_inputs([..])` on each row, or `.inputs([..])` once for the run, with the fields among `question`, `answer` \
-    that the program may read";
+const UNDECLARED: &str = "the inputs are not declared, so the program would receive the labels too; write `.with_inputs([..])` on each row, or `.inputs([..])` once for the run, with the fields that the program may read (the row has `question`, `answer`)";
 
 #[tokio::test]
 async fn a_program_never_runs_without_declared_inputs() {
@@ -278,8 +276,7 @@ fn errors_of_inputs_are_values() {
     let undeclared: InputError = row("a").inputs().unwrap_err();
     assert_eq!(
         undeclared.to_string(),
-        "the inputs are not declared, so the program would receive the labels too; write `.with_inputs([..])` on each \
-         row, or `.inputs([..])` once for the run, with the fields among `question`, `answer` that the program may read"
+        "the inputs are not declared, so the program would receive the labels too; write `.with_inputs([..])` on each row, or `.inputs([..])` once for the run, with the fields that the program may read (the row has `question`, `answer`)"
     );
     let missing = row("a").with_inputs(["x"]).inputs().unwrap_err();
     assert_eq!(

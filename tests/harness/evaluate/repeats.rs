@@ -215,5 +215,8 @@ async fn repeats_are_in_result_files() {
 #[test]
 fn no_repeats_are_rejected() {
     let error = scoring().repeats(0).build().unwrap_err();
-    assert_eq!(error.to_string(), "`repeats` must be at least 1, found 0");
+    assert_eq!(
+        error.to_string(),
+        "expected `repeats` of at least 1, found 0"
+    );
 }

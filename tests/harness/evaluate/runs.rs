@@ -186,7 +186,7 @@ async fn a_metric_that_requires_a_trace_names_what_to_return() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "metric `longest_step`: expected the program's trace, found none; return a `ProgramOutput` with a trace from the program, or make it an `Option`"
+        "metric `longest_step`: expected the program's trace, found none; return a `ProgramOutput` with a trace from the program, or declare the metric's trace as an `Option`"
     );
 }
 
@@ -280,7 +280,7 @@ fn a_metric_of_the_run_names_the_field_to_set_or_to_map() {
     let backwards = prediction! { "latency_s" => -1.0 };
     assert_eq!(
         error(Latency.score(&gold, &backwards)),
-        "metric `latency`: expected a number of seconds of at least 0 in `pred.latency_s`, found -1"
+        "metric `latency`: expected a non-negative number of seconds in `pred.latency_s`, found -1"
     );
     let (_, run) = ProgramOutput::new(())
         .with_usage(ProgramUsage::new(1, 1))

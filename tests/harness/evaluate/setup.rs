@@ -26,16 +26,16 @@ fn an_invalid_setup_is_rejected() {
     );
     assert_eq!(
         rejection(scoring().concurrency(0)),
-        "`concurrency` must be at least 1, found 0"
+        "expected `concurrency` of at least 1, found 0"
     );
     assert_eq!(
         rejection(scoring().timeout(Duration::ZERO)),
-        "`timeout` must be greater than 0 s, found 0 s; use a longer timeout, or none"
+        "expected `timeout` above 0 s, found 0 s; use a longer timeout, or none"
     );
     for score in [f64::NAN, f64::INFINITY, 1e308, -1.1e300] {
         assert_eq!(
             rejection(scoring().failures(|failures| failures.score(score))),
-            format!("`failure_score` must be a number from -1e300 to 1e300, found {score:?}")
+            format!("expected `failure_score` between -1e300 and 1e300, found {score:?}")
         );
     }
     assert_eq!(

@@ -277,7 +277,7 @@ async fn a_large_sample_takes_all_rows() {
     assert_eq!(sampled.metrics[1].sampled, None);
     assert_eq!(
         sampled.notes,
-        ["`polite` judged all 60 rows, because its sample may have 100"]
+        ["`polite` judged all 60 rows, because its sample size is 100"]
     );
 }
 
@@ -296,5 +296,5 @@ fn an_impossible_sample_is_an_error_before_the_first_row() {
     let accuracy = dsrs_metrics::metrics::Accuracy::default();
     insta::assert_snapshot!(error(evaluate().truth(accuracy, sample(100))), @"truth `accuracy`: it scores all rows together, so it needs all of them");
     let unbounded = metric_fn("error", |_, _| 3.0);
-    insta::assert_snapshot!(error(evaluate().truth(unbounded, sample(100))), @"truth `error`: it has no range; a sample needs the bounds of the scores");
+    insta::assert_snapshot!(error(evaluate().truth(unbounded, sample(100))), @"truth `error`: it has no range; a sample needs bounded scores");
 }

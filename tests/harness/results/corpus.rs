@@ -316,7 +316,7 @@ async fn a_metric_of_the_user_is_tested_in_code_and_named_in_a_file() {
     assert_eq!((metric.verdict, metric.overall.n), (Verdict::NotTested, 8));
     assert_eq!(
         metric.sentence(),
-        "error_rate: no test, because a lacks what its rows contribute to the score (`corpus`); write it again with `score --out`, which knows the built-in metrics, or compare the evaluations in code (8 rows)"
+        "error_rate: no test, because a lacks its rows' contributions to the score (`corpus`); write it again with `score --out`, which knows the built-in metrics, or compare the evaluations in code (8 rows)"
     );
 }
 

@@ -115,9 +115,7 @@ fn of_more_than_20_000_rows_a_stated_part_is_in_the_table() {
 
     let (html, rows) = of(20_001);
     assert_eq!(rows.len(), 20_000);
-    let rule = "The table has 20,000 of 20,001 rows: all 200 rows that failed; of the 19,801 others the 9,900 with the worst \
-                scores, as many for each metric; 9,900 others, sampled (seed 0). Search, filters and their counts are of the \
-                rows in the table; everything above is of all rows.";
+    let rule = "The table has 20,000 of 20,001 rows: all 200 rows that failed; of the 19,801 others the 9,900 with the worst scores, the same number for each metric; 9,900 others, sampled (seed 0). Search, filters and their counts cover only the rows in the table; everything above covers all rows.";
     assert!(html.contains(rule), "{html:.20000}");
     assert!(html.contains(">No row in the table matches. Change"));
     let has_failed = |row: &Value| {

@@ -41,7 +41,7 @@ fn different_rows_are_compared_only_on_request() {
     assert!(text.contains(counted), "{text}");
 
     let other = run("c", &[("x1", "true")]);
-    let expected = "c:1: `id`: expected ids of a such as `q1`, found `x1`, and no other row has one; compare runs over the same rows";
+    let expected = "c:1: `id`: expected ids from a such as `q1`, found `x1`, and no row has a matching id; compare runs over the same rows";
     assert_eq!(error(&a, &other), expected);
     let error = Comparison::builder()
         .only_paired(true)
@@ -157,11 +157,11 @@ fn a_direction_of_a_metric_that_is_not_compared_is_an_error_with_the_nearest_nam
     let of = |metric: &str| Comparison::builder().lower_is_better([metric]).of(&a, &a);
     assert_eq!(
         of("recal").unwrap_err().to_string(),
-        "lower is better for `recal`, which is not compared; did you mean `recall`?"
+        "`recal` cannot be lower-is-better, because it is not compared; did you mean `recall`?"
     );
     assert_eq!(
         of("TYPO").unwrap_err().to_string(),
-        "lower is better for `TYPO`, which is not compared, only `recall`, `f1`"
+        "`TYPO` cannot be lower-is-better, because it is not compared, only `recall`, `f1`"
     );
     assert_eq!(
         of("recall").unwrap().metrics[0].direction,
@@ -173,6 +173,6 @@ fn a_direction_of_a_metric_that_is_not_compared_is_an_error_with_the_nearest_nam
         .of(&a, &a);
     assert_eq!(
         f1.unwrap_err().to_string(),
-        "lower is better for `recall`, which is not compared, only `f1`"
+        "`recall` cannot be lower-is-better, because it is not compared, only `f1`"
     );
 }

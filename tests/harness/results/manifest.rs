@@ -140,7 +140,7 @@ async fn an_edited_exchanged_or_missing_file_is_named() {
     fs::copy(manifest_path(&other), &manifest).unwrap();
     assert_eq!(
         error_of(&file),
-        "the manifest `run.jsonl.manifest.json` belongs to a different run than `run.jsonl`; restore the manifest of the run, or remove this one to use the results without their identity"
+        "the manifest `run.jsonl.manifest.json` belongs to a different run than `run.jsonl`; restore the run's manifest, or remove this one to use the results without their identity"
     );
     fs::write(&manifest, text.replace("\"format\": 1", "\"format\": 2")).unwrap();
     assert_eq!(
@@ -442,7 +442,7 @@ async fn a_metric_that_differs_is_compared_only_if_that_is_allowed() {
         .allow_different(["f2"])
         .of(&a, &b)
         .unwrap_err();
-    let expected = "`f2` may differ, but no run has this metric, only `f1`, `em`";
+    let expected = "`f2` is allowed to differ, but no run has this metric, only `f1`, `em`";
     assert_eq!(unknown.to_string(), expected);
     let allowed = Comparison::builder()
         .allow_different(["f1"])

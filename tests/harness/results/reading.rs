@@ -219,11 +219,11 @@ fn every_kind_of_invalid_file_is_one_sentence() {
     );
     assert_eq!(
         error("r.jsonl", r#"{"id": "a", "gold": {}, "ok": true}"#),
-        ":1: no `scores` in the row, only `ok`; expected a file written by `score --out`"
+        ":1: expected a row with `scores`, as written by `score --out`, found none, only `ok`"
     );
     assert_eq!(
         error("r.csv", "id,ok\na,true\n"),
-        ":2: no `scores` in the row, only `ok`; expected a file written by `score --out`"
+        ":2: expected a row with `scores`, as written by `score --out`, found none, only `ok`"
     );
     assert_eq!(
         error(
@@ -271,7 +271,7 @@ fn a_field_of_another_type_is_an_error_with_its_path() {
     );
     assert_eq!(
         row("true", r#"true,"cost_msats":-1"#),
-        ":1: `scores.j.cost_msats`: expected a whole number, at least 0, found the number -1"
+        ":1: `scores.j.cost_msats`: expected a non-negative whole number, found the number -1"
     );
     assert_eq!(
         error("r.csv", "id,j,j.outcome,j.passed\na,1,scored,maybe\n"),

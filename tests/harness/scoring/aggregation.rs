@@ -65,7 +65,7 @@ fn no_values_and_nan_are_errors_and_not_numbers() {
             let error = method.aggregate(&[0.5, bad]).unwrap_err();
             assert_eq!(
                 error.to_string(),
-                format!("value 1 must be a finite number, found {bad}")
+                format!("expected a finite number as value 1, found {bad}")
             );
         }
     }

@@ -74,7 +74,7 @@ async fn a_mean_over_1_of_4_never_looks_like_one_over_4() {
     assert_eq!((result.summary.scored, result.summary.skipped), (1, 3));
     assert_eq!(
         result.to_string(),
-        "1.0000 [not enough rows] (mean of 1/4, 0 failed, 3 skipped for the budget); 1 truth calls made; \
+        "1.0000 [not enough rows] (mean of 1/4, 0 failed, 3 skipped because of the budget); 1 truth calls made; \
          spent 100 msat of 100, 100 reserved and 0 returned"
     );
 }
@@ -138,7 +138,7 @@ async fn no_rows_no_concurrency_and_rows_that_panic_are_errors() {
     let error = scorer.score_all([row(1)], 0).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`concurrency` must be at least 1, found 0"
+        "expected `concurrency` of at least 1, found 0"
     );
     let breaking = (0..9).map(|number| {
         if number == 5 {

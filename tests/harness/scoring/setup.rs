@@ -104,18 +104,18 @@ fn numbers_out_of_range_are_rejected() {
     for threshold in [-0.1, 1.1, f64::INFINITY] {
         assert_eq!(
             rejection(cheap().threshold(threshold)),
-            format!("`threshold` must be between 0 and 1, found {threshold:?}")
+            format!("expected `threshold` between 0 and 1, found {threshold:?}")
         );
     }
     let error = rejection(cheap().threshold(f64::NAN));
-    assert_eq!(error, "`threshold` must be between 0 and 1, found NaN");
+    assert_eq!(error, "expected `threshold` between 0 and 1, found NaN");
     assert_eq!(
         rejection(cheap().num_rollouts(0)),
-        "`num_rollouts` must be at least 1, found 0"
+        "expected `num_rollouts` of at least 1, found 0"
     );
     assert_eq!(
         rejection(cheap().budget_msats(0)),
-        "`budget_msats` must be at least 1, found 0; omit it for no limit"
+        "expected `budget_msats` of at least 1, found 0; omit it for no limit"
     );
     let half = rejection(cheap().aggregation(AggregationMethod::TrimmedMean(0.5)));
     assert_eq!(

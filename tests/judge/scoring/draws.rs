@@ -77,7 +77,7 @@ async fn a_failed_draw_is_not_left_out() {
     let good = json!({ "grade": 3 });
     let lm = ScriptedLm::new().replies([&good, &good, &good, &bad, &bad].map(Value::clone));
     let error = error_of(DrawnJudge::default().with_lm(lm)).await;
-    assert!(error.contains("scripted:lm returned no verdict after one repair: `grade` must be between 0 and 9, found 12"), "{error}");
+    assert!(error.contains("scripted:lm returned no verdict after one repair: expected `grade` between 0 and 9, found 12"), "{error}");
 }
 
 /// Say whether the text is polite.

@@ -238,7 +238,7 @@ async fn a_reply_without_probabilities_of_its_values_fails() {
         ),
         (
             graded(&[("7", 0.3), ("x", 0.6)]),
-            "the values of `grade` together have a probability of 0.30 where it is answered, but at least 0.5 is required",
+            "expected the values of `grade` to have a total probability of at least 0.5, found 0.30",
         ),
         (
             graded(&[("7", f64::NAN), ("8", 0.5)]),

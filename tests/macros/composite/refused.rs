@@ -39,9 +39,8 @@ fn weights_must_sum_to_one_and_the_message_says_the_sum() {
 fn a_weight_that_is_no_number_is_refused() {
     for (weight, shown) in [(f64::NAN, "NaN"), (f64::INFINITY, "inf"), (-0.5, "-0.5")] {
         let whole = weighted([(component(Overlap), weight), (component(Length), 1.0)]);
-        let expected = format!(
-            "composite `c`: the weight {shown} of `overlap` is not a finite number of at least 0"
-        );
+        let expected =
+            format!("composite `c`: the weight {shown} of `overlap` is negative or not finite");
         assert_eq!(refusal(whole), expected);
     }
 }
@@ -205,7 +204,7 @@ fn verdicts_need_verdicts() {
     let builder = Composite::builder("c", all([component(FormatOk)])).threshold(0.5);
     assert_eq!(
         refusal_of(builder),
-        "composite `c`: `the composite` is true or false, so it takes no threshold; remove the threshold and `strict`"
+        "composite `c`: expected no threshold for a composite that is true or false; remove the threshold and `strict`"
     );
     let builder = Composite::builder("c", component(Overlap)).strict();
     assert_eq!(

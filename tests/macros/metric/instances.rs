@@ -305,7 +305,7 @@ async fn every_metric_with_a_threshold_is_an_acceptance_test() {
     assert!(!accepts(&verdict, 0.5).await.unwrap());
     let error = accepts(&ByHand(None), 1.0).await.unwrap_err().to_string();
     assert!(
-        error.ends_with("expected a verdict, found a score only; set a threshold"),
+        error.ends_with("expected a verdict, found only a score; set a threshold"),
         "{error}"
     );
 }

@@ -96,7 +96,7 @@ fn a_prediction_without_a_required_field_has_the_score_of_the_key_without_a_call
         (scored.score.value, scored.missing_fields()),
         (0.0, vec!["answer"])
     );
-    let words = "the field `answer` of the prediction is null";
+    let words = "the prediction's field `answer` is null";
     assert_eq!(scored.score.details.as_deref(), Some(words));
 
     let scored = answer(
@@ -173,7 +173,7 @@ fn a_value_takes_the_place_of_a_missing_field_and_the_row_is_marked() {
     assert_eq!(
         scored.feedback().as_deref(),
         // The function gets `None` for `note`.
-        Some("the field `language` of the prediction is null\nen, false, false")
+        Some("the prediction's field `language` is null\nen, false, false")
     );
     let full = prediction! { "tags" => ["a", "b"], "language" => "de", "note" => "n" };
     let scored = answer(&Tags, &example! {}, &full);
@@ -231,7 +231,7 @@ fn a_record_has_no_value_where_an_option_is_none() {
     );
     assert_eq!(
         scored.feedback().as_deref(),
-        Some("the field `tags` of the prediction is null\nde, true, false")
+        Some("the prediction's field `tags` is null\nde, true, false")
     );
     let shared = Arc::new(reply);
     let scored = Tags

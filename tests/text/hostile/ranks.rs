@@ -29,7 +29,7 @@ fn grades_that_are_not_finite_fail() {
     ] {
         assert_eq!(
             Relevant::graded([("a", grade)]).unwrap_err().to_string(),
-            format!("expected a finite grade of `a`, found {said}")
+            format!("expected a finite grade for `a`, found {said}")
         );
     }
     let gold = example! { "relevant" => json!({"a": "NaN"}) };

@@ -295,7 +295,7 @@ struct Modes {
     mode: Mode,
 }
 
-// note: write `#[param(flatten)] settings: &{G}` in the function of the metric
+// note: write `#[param(flatten)] settings: &{G}` in the metric's function
 #[metric]
 fn limited(#[pred] answer: &str, #[param(flatten)] settings: &Limits) -> bool {
     answer.len() <= settings.most
@@ -405,8 +405,7 @@ fn fields<T: serde::de::DeserializeOwned>(
     text.is_empty() && words.is_empty() && any.is_none() && raw.is_null() && mode.is_none() && share > 0.0
 }
 
-// note: derive `serde::Deserialize` for `{Self}`, or ask for a metric over that type: `Metric<Gold, Pred>` with
-// the types of its rows
+// note: derive `serde::Deserialize` for `{Self}`, or ask for a metric over its row types: `Metric<Gold, Pred>`
 #[derive(Record)]
 struct Own {
     answer: String,
@@ -454,20 +453,18 @@ fn maybe(#[pred] given: &str) -> Option<FeedbackMetric> {
     Some(FeedbackMetric::new(0.5, given))
 }
 
-// note: implement `EmbeddingModel` for it, or use a `ScriptedEmbedder`; with the `lm` feature,
-// `ProviderEmbedder::from_env()` returns the model of a provider
+// note: implement `EmbeddingModel` for it, or use a `ScriptedEmbedder`; with the `lm` feature, `ProviderEmbedder::from_env()` returns a provider's model
 fn embedders() {
     let _ = dsrs_metrics::lm::ScriptedEmbedder::new();
 }
 
-// note: pass a name such as `"openai:gpt-6-luna"`, or a value that implements `LanguageModel`, also in an `Arc`
+// note: pass a name such as `"openai:gpt-6-luna"`, or a value that implements `LanguageModel`, optionally in an `Arc`
 fn models(judge: outputs::CheckedJudge) {
     let judge = judge.with_lm("openai:gpt-6-luna");
     let _ = judge.with_lm(std::sync::Arc::new(dsrs_metrics::lm::ScriptedLm::new()));
 }
 
-// note: implement `LanguageModel` for it, or use a `ScriptedLm`; with the `lm` feature, `Lm::from_env()`
-// returns the model of a provider
+// note: implement `LanguageModel` for it, or use a `ScriptedLm`; with the `lm` feature, `Lm::from_env()` returns a provider's model
 fn language_models() -> impl dsrs_metrics::lm::LanguageModel {
     dsrs_metrics::lm::ScriptedLm::new()
 }

@@ -184,7 +184,7 @@ pub fn edit_similarity(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "lengths of strings stay far below 2^53, and a rate is not negative"
+    reason = "string lengths stay far below 2^53, and rates are non-negative"
 )]
 fn edits(rate: f64, length: usize) -> usize {
     (rate * length.max(1) as f64).round() as usize

@@ -89,7 +89,7 @@ impl<'a> Words<'a> {
     /// Returns the F1 of the common words.
     #[expect(
         clippy::cast_precision_loss,
-        reason = "counts of words stay far below 2^53"
+        reason = "word counts stay far below 2^53"
     )]
     pub(super) fn f1(&self) -> f64 {
         let both = (self.expected + self.predicted).max(1);

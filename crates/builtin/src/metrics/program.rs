@@ -26,7 +26,7 @@ pub fn latency(run: Option<&ProgramRun>, #[pred] latency_s: Option<f64>) -> Resu
     match latency_s {
         Some(seconds) if seconds >= 0.0 => Ok(seconds),
         Some(seconds) => Err(format!(
-            "expected a number of seconds of at least 0 in `pred.latency_s`, found {seconds}"
+            "expected a non-negative number of seconds in `pred.latency_s`, found {seconds}"
         )),
         None => Err("expected the program's latency, found none; set or map the field `pred.latency_s` (seconds), or run the program with `dsrs_metrics::Evaluate`".to_owned()),
     }

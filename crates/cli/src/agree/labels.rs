@@ -112,7 +112,7 @@ pub(super) fn read(
     if let (true, Some((at, found))) = (labels.places.iter().all(Option::is_none), first) {
         let of_results = if rows.is_empty() { "" } else { rows.id(0) };
         return Err(err!(
-            "{at}: `{}`: expected ids of {} such as `{}`, found `{}`, and no other label has one; {}",
+            "{at}: `{}`: expected ids from {} such as `{}`, found `{}`, and no label has a matching id; {}",
             escape::name(id.map_or("id", Mapping::path)),
             results.display(),
             escape::name(of_results),

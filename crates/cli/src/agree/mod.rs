@@ -182,7 +182,7 @@ fn has_other_code(
         .is_some_and(|(scored, it)| scored.has_other_code(&it));
     match is_other && args.strict_identity {
         true => Err(err!(
-            "{}: the code of `{}` changed since these results; score the rows again, raise the version of the metric if its meaning changed, or leave out --strict-identity",
+            "{}: the code of `{}` changed since these results were written; score the rows again, raise the metric's version if its meaning changed, or leave out --strict-identity",
             args.results.display(),
             escape::name(name)
         )),
@@ -338,7 +338,7 @@ impl Report<'_> {
             let identity = identity.map_or_else(String::new, |it| format!("{it}\n"));
             let code = match has_other_code {
                 true => format!(
-                    "note: the code of `{name}` changed since these results; raise its version if its meaning changed\n"
+                    "note: the code of `{name}` changed since these results were written; raise its version if its meaning changed\n"
                 ),
                 false => String::new(),
             };

@@ -188,7 +188,7 @@ fn unfinished(result: &EvaluationResult, args: &RejudgeArguments) -> Result<Opti
     let (why, exit) = match &result.ending {
         Ending::OutputFailed(error) => return Err(error.clone().into()),
         Ending::Stopped => ("", ExitCode::from(score::INTERRUPTED)),
-        Ending::MaxErrors => (", at the limit of --max-errors", ExitCode::FAILURE),
+        Ending::MaxErrors => (", because --max-errors was reached", ExitCode::FAILURE),
         _ => return Ok(None),
     };
     let kept = args

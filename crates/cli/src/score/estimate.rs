@@ -192,7 +192,7 @@ impl Estimated {
         if !self.unpriced.is_empty() {
             let models = Vec::from_iter(self.unpriced.iter().map(String::as_str)).join(", ");
             lines.push(format!(
-                "no price for {models}, so {} of {calls} calls are not in any amount; add it to the price table (DSRS_PRICES=FILE)",
+                "no price for {models}, so the amounts exclude {} of {calls} calls; add it to the price table (DSRS_PRICES=FILE)",
                 self.total.unpriced_calls
             ));
         }

@@ -154,7 +154,7 @@ fn lost_judges(result: &EvaluationResult, args: &ScoreArguments) -> impl Iterato
         let (name, lost, rows) = (&metric.name, metric.judged_without_quorum, metric.rows());
         let first = metric.first_lost_judge.as_deref().unwrap_or_default();
         format!(
-            "{name}: {lost} of {rows} rows were judged by part of the panel; first error: {first}; set `quorum` (--param {name}.quorum=NUMBER) to allow this"
+            "{name}: {lost} of {rows} rows were judged by only part of the panel; first error: {first}; set `quorum` (--param {name}.quorum=NUMBER) to allow this"
         )
     })
 }

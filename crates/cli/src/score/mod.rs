@@ -91,7 +91,7 @@ fn with_files(args: &ScoreArguments) -> Result<ScoreArguments> {
             Some(Ok(manifest)) => manifest.run.repeats.unwrap_or(1),
             _ => {
                 return Err(err!(
-                    "--more-repeats: expected the result of an earlier run in {}, found none with a manifest; write --repeats",
+                    "--more-repeats: expected an earlier run's result in {}, found none with a manifest; pass --repeats instead",
                     out.display()
                 ));
             }

@@ -225,8 +225,8 @@ impl RunModels {
         }
         let of_probes = match probes.calls {
             0 => String::new(),
-            1 => format!("; of these 1 probe, {} msat", probes.cost_msats),
-            calls => format!("; of these {calls} probes, {} msat", probes.cost_msats),
+            1 => format!("; including 1 probe, {} msat", probes.cost_msats),
+            calls => format!("; including {calls} probes, {} msat", probes.cost_msats),
         };
         let of_rows = result.and_then(|result| declared_cost(result, total, probes));
         Some(format!(

@@ -136,7 +136,7 @@ pub(super) fn samples(
 ) -> Result<Samples> {
     if args.repeats.is_some() {
         return Err(err!(
-            "--repeats: the files have several samples of a row, as --map repeat=.. says; pass only one of the two options"
+            "--repeats: the files already have several samples per row (--map repeat=..); pass only one of the two options"
         ));
     }
     Ok(rows.for_metrics(metrics).into_samples()?)

@@ -69,7 +69,7 @@ pub(crate) fn report(
                 .map(|out| format!(" and written to {}", out.display()));
             let kept = kept.unwrap_or_default();
             let next = match result.store {
-                Some(_) => "; the same command continues the run",
+                Some(_) => "; run the same command again to continue",
                 None => "",
             };
             print_error(format_args!(
@@ -80,7 +80,7 @@ pub(crate) fn report(
         }
         Ending::MaxErrors => {
             violated(&format!(
-                "stopped after {} rows: {} failed, the limit of --max-errors",
+                "stopped after {} rows: {} failed, the --max-errors limit",
                 result.rows, result.failed_rows,
             ));
             ExitCode::FAILURE
@@ -172,7 +172,7 @@ fn of_store(rows: u64, store: StoreUse) -> Option<String> {
     let (results, evaluated) = (found + paid, rows.saturating_sub(before));
     (results > 0).then(|| {
         format!(
-            "{rows} rows: {before} as before, {evaluated} evaluated; {results} results that cost something: {found} from the store, {paid} paid for"
+            "{rows} rows: {before} unchanged, {evaluated} evaluated; {results} billable results: {found} from the store, {paid} newly paid for"
         )
     })
 }
@@ -280,7 +280,7 @@ fn reported_models(metric: &MetricSummary) -> Vec<String> {
         .collect();
     if metric.judged_by_others > 0 {
         lines.push(format!(
-            "warning: {}: {} replies came from other models or fingerprints, which no output lists",
+            "warning: {}: {} replies came from other models or fingerprints, which the output does not list",
             metric.name, metric.judged_by_others
         ));
     }

@@ -100,17 +100,16 @@ impl Analysis {
         let (patterns, operands) = (self.patterns, self.operands);
         if patterns > MAX_PATTERNS {
             return Some(format!(
-                "the query has {patterns} patterns; the maximum is {MAX_PATTERNS}"
+                "expected at most {MAX_PATTERNS} patterns in the query, found {patterns}"
             ));
         }
         if operands > MAX_OPERANDS {
             return Some(format!(
-                "the query's expressions have {operands} operands; the maximum is {MAX_OPERANDS}"
+                "expected at most {MAX_OPERANDS} operands in the query's expressions, found {operands}"
             ));
         }
-        (self.max_bytes > MAX_EXPRESSION_BYTES).then(|| {
-            "an expression of the query could compute a string of more than 64 MB".to_owned()
-        })
+        (self.max_bytes > MAX_EXPRESSION_BYTES)
+            .then(|| "a query expression could compute a string of more than 64 MB".to_owned())
     }
 
     fn pattern(&mut self, pattern: &mut GraphPattern) {

@@ -130,12 +130,12 @@ pub(super) fn check_size(query: &str) -> Result<(), SparqlError> {
     if query.len() > MAX_BYTES {
         let bytes = query.len();
         return Err(SparqlError::new(format_args!(
-            "the query has {bytes} bytes; the maximum is {MAX_BYTES}"
+            "expected a query of at most {MAX_BYTES} bytes, found {bytes}"
         )));
     }
     match depth(query) {
         depth if depth > MAX_DEPTH => Err(SparqlError::new(format_args!(
-            "the query is nested {depth} levels deep; the maximum is {MAX_DEPTH}"
+            "expected a query nested at most {MAX_DEPTH} levels deep, found {depth}"
         ))),
         _ => Ok(()),
     }

@@ -272,8 +272,7 @@ impl NamesFiles for SparqlStore {
 }
 
 impl ValueType for SparqlStore {
-    const HELP: TypeHelp =
-        TypeHelp::new("an RDF file, list of such files, or address of an endpoint");
+    const HELP: TypeHelp = TypeHelp::new("an RDF file, a list of RDF files, or an endpoint URL");
 }
 
 #[cfg(test)]

@@ -127,7 +127,7 @@ fn compile(pattern: &str, case_sensitive: bool) -> Result<Compiled, String> {
             escape::name(pattern)
         )
     };
-    let too_large = "it is too large; use smaller counts of repetitions";
+    let too_large = "it is too large; use smaller repetition counts";
     let size = pattern_size(pattern);
     if size.is_some_and(|size| size.expanded > MAX_PATTERN_SIZE) {
         return Err(invalid(too_large));

@@ -15,8 +15,8 @@ pub trait First<Other> {
 /// A component's row type that is compatible with that of the components before it.
 #[diagnostic::on_unimplemented(
     message = "the components read rows of different types: `{Self}` here, `{Before}` before",
-    label = "reads rows of another type than the components before it",
-    note = "no row is of both types: remove a component, or let it read fields (`#[gold] name: T`, `#[pred] name: T`)\nof any row instead of whole rows of one type"
+    label = "reads a different row type than the components before it",
+    note = "a row cannot have both types: remove a component, or let it read fields (`#[gold] name: T`, `#[pred] name: T`)\nof any row instead of whole rows of one type"
 )]
 pub trait SameRows<Before> {}
 

@@ -14,9 +14,9 @@ use crate::spec::MetricSpec;
 
 /// A metric declared at compile time. `#[metric]` implements this trait.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a metric that the compiler knows",
+    message = "expected a metric known at compile time, found `{Self}`",
     label = "not a metric, or one written by hand",
-    note = "components are named after functions with `#[metric]`, or after structs with it; the judge\nof `struct Polite` is `polite_judge`; a metric written by hand goes into `Composite::builder(..)`"
+    note = "name a component after its `#[metric]` function or struct; the judge of `struct Polite`\nis `polite_judge`; add a metric written by hand with `Composite::builder(..)`"
 )]
 pub trait Declared: Sized {
     /// [`Decided`](crate::score::return_types::Decided) or [`Undecided`](crate::score::return_types::Undecided).

@@ -22,9 +22,9 @@ use crate::score::{JUDGES, Scored};
 /// assert_eq!(Tone::Rude.name(), "Rude");
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an enum whose variants have no data",
+    message = "expected a fieldless enum, found `{Self}`",
     label = "its answers cannot be branches",
-    note = "branches are the variants of the enum that a judge answers with: write `#[judge_output]` above the enum, and no data\nin its variants"
+    note = "each branch is a variant of the enum that the judge answers with: write `#[judge_output]` above the enum, and remove\nthe fields of its variants"
 )]
 pub trait Choice: DeserializeOwned + Copy + Eq {
     /// The names of the variants in the source code.
@@ -64,7 +64,7 @@ pub trait Choice: DeserializeOwned + Copy + Eq {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not answer with an enum",
     label = "not a judge with an enum as its only output",
-    note = "branches are the variants of the enum that a judge answers with, in its only output; write `yes => ..` and `no => ..`\nfor a metric that returns a `bool`, and no branches for a metric whose score is the score of the tree"
+    note = "each branch is a variant of the enum in the judge's only output; write `yes => ..` and `no => ..`\nfor a metric that returns a `bool`, and no branches for a metric whose score is the tree's score"
 )]
 pub trait Answers {
     /// The type of the judge's own output.
@@ -149,7 +149,7 @@ fn majority<A: Choice>(judges: &[Vec<A>]) -> Result<A, String> {
     match judges.len() {
         0 => Err(NO_ANSWER.to_owned()),
         judges => Err(format!(
-            "no answer has more than half of the votes of {judges} judges: {}; use an odd number of judges, or more judges",
+            "no answer has a majority among {judges} judges: {}; use an odd number of judges, or more judges",
             votes.join(", ")
         )),
     }

@@ -57,7 +57,7 @@ pub const PANEL: [ParamSpec<'static>; 4] = [
         "quorum",
         "number | majority",
         "majority",
-        "How many judges must return a verdict for a score; `majority` is more than half. A number also allows the others to fail: without it, the exit code is 1 if one does.",
+        "How many judges must return a verdict for a score; `majority` is more than half. With a number, the other judges may fail; otherwise, the exit code is 1 if any judge fails.",
     ),
 ];
 

@@ -321,12 +321,12 @@ pub(super) fn validated(
     let (lm, value) = (lm.id(), verdict.value);
     if !value.is_finite() {
         return Err(JudgeError::new(format!(
-            "{lm}: the score computed from the answer must be a finite number, found {value}"
+            "{lm}: expected a finite score from the answer, found {value}"
         )));
     }
     match range.filter(|range| !range.contains(value)) {
         Some(range) => Err(JudgeError::new(format!(
-            "{lm}: the score computed from the answer must be in {range}, found {value}"
+            "{lm}: expected a score in {range} from the answer, found {value}"
         ))),
         None => Ok(verdict),
     }

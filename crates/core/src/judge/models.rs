@@ -296,7 +296,7 @@ impl Models {
             Some(JudgeModel::Value(lm)) if lm.id() == id => return Ok(Arc::clone(lm)),
             Some(JudgeModel::Offline) => {
                 return Err(JudgeError::new(format!(
-                    "the judge names the model `{id}`, which is not called with `--offline`; remove `--offline` (in code `Models::offline()`), or the name of the model"
+                    "the judge names the model `{id}`, which is not called with `--offline`; remove `--offline` (in code `Models::offline()`), or the model's name"
                 )));
             }
             _ => {}

@@ -253,17 +253,17 @@ impl Panel {
         if !(1..=judges).contains(&quorum) {
             return Err(JudgeError::new(match judges {
                 1 => format!(
-                    "`quorum` must be 1 for one judge, found {quorum}; set it to 1, or add judges"
+                    "expected `quorum` of 1 for one judge, found {quorum}; set it to 1, or add judges"
                 ),
                 judges => format!(
-                    "`quorum` must be between 1 and {judges} for {judges} judges, found {quorum}"
+                    "expected `quorum` between 1 and {judges} for {judges} judges, found {quorum}"
                 ),
             }));
         }
         let aggregation = self.aggregation_of(signature, is_bool);
         if is_bool && aggregation != Aggregation::Majority {
             return Err(JudgeError::new(format!(
-                "`aggregation` must be `majority` for yes-or-no verdicts, found `{}`",
+                "expected the aggregation `majority` for yes-or-no verdicts, found `{}`",
                 aggregation.name()
             )));
         }
@@ -419,7 +419,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn offline() in panel.offline;
 
-        /// Sets the models of the panel. Their scores are aggregated.
+        /// Sets the panel's models. Their scores are aggregated.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;

@@ -362,7 +362,7 @@ fn message(judge: &dyn AnyJudge, demo: &Example) -> Result<Demo, String> {
     let (_, fields) = read.map_err(|flaw| flaw.text)?;
     if fields.ignored_keys > 0 {
         return Err(format!(
-            "expected the fields of the outputs, found others in {assistant}; remove them"
+            "expected only output fields in {assistant}, found others; remove them"
         ));
     }
     Ok(Demo {

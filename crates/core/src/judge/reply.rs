@@ -260,7 +260,7 @@ impl<'a> Reply<'a> {
         {
             let ScoreRange { min, max } = range;
             return Some(format!(
-                "`{name}` must be between {min} and {max}, found {value}"
+                "expected `{name}` between {min} and {max}, found {value}"
             ));
         }
         let is_label = |text: &str| spec.labels.contains(&text);
@@ -285,9 +285,9 @@ impl<'a> Reply<'a> {
 /// assert_eq!(Vec::<String>::schema(), json!({ "type": "array", "items": { "type": "string" } }));
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be an output of a judge",
+    message = "`{Self}` cannot be a judge's output",
     label = "not an output type",
-    note = "an output is `bool`, a number, `String`, `Vec<_>`, an `Option` of these, or a type of yours: write `#[judge_output]`\nabove it, or derive `serde::Deserialize` and `schemars::JsonSchema`"
+    note = "an output is `bool`, a number, `String`, `Vec<_>`, an `Option` of these, or your own type: write `#[judge_output]`\nabove it, or derive `serde::Deserialize` and `schemars::JsonSchema`"
 )]
 pub trait Answer: Sized {
     /// Returns the type's JSON schema.
@@ -352,9 +352,9 @@ impl<T: DeserializeOwned + JsonSchema> Answer for T {
 /// An output type, as the expansion of a judge names it. There are two impls, so rustc selects neither for a type that
 /// is not an [`Answer`]: it reports that, and nothing else that the type lacks.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be an output of a judge",
+    message = "`{Self}` cannot be a judge's output",
     label = "not an output type",
-    note = "an output is `bool`, a number, `String`, `Vec<_>`, an `Option` of these, or a type of yours: write `#[judge_output]`\nabove it, or derive `serde::Deserialize` and `schemars::JsonSchema`"
+    note = "an output is `bool`, a number, `String`, `Vec<_>`, an `Option` of these, or your own type: write `#[judge_output]`\nabove it, or derive `serde::Deserialize` and `schemars::JsonSchema`"
 )]
 #[doc(hidden)]
 pub trait OutputType<Kind>: Sized {

@@ -130,7 +130,7 @@ pub(super) fn weights(output: &OutputSpec, reply: &LmReply) -> Result<Weights, S
     let covered: f64 = probabilities.iter().sum();
     if covered < LEAST_COVERED {
         return Err(format!(
-            "the values of `{}` together have a probability of {covered:.2} where it is answered, but at least {LEAST_COVERED} is required",
+            "expected the values of `{}` to have a total probability of at least {LEAST_COVERED}, found {covered:.2}",
             output.name
         ));
     }
@@ -147,7 +147,7 @@ type AtValue<'r> = (&'r [TokenLogprobs], usize);
 /// Finds the value of a field in the tokens of a reply, which end where its text ends.
 fn at_value<'r>(name: &str, reply: &'r LmReply) -> Result<AtValue<'r>, String> {
     let from_end = bytes_from_value(name, &reply.text);
-    let from_end = from_end.ok_or_else(|| format!("`{name}` is not in the text of the reply"))?;
+    let from_end = from_end.ok_or_else(|| format!("`{name}` is not in the reply's text"))?;
     let joined: String = reply.logprobs.iter().map(|token| &*token.token).collect();
     let (tail, text) = (joined.trim_end(), reply.text.trim_end());
     if !tail.ends_with(text) && !text.ends_with(tail) {

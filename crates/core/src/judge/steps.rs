@@ -68,7 +68,7 @@ impl Signature {
             return Ok(());
         }
         Err(JudgeError::new(format!(
-            "the cost of a verdict must be at least the total cost of its steps, {sum} msat, found {cost_msats} msat; raise it"
+            "expected a verdict to cost at least {sum} msat, the total cost of its steps, found {cost_msats} msat; raise it"
         )))
     }
 

@@ -205,7 +205,7 @@ impl fmt::Debug for Content {
 /// # }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be an input of a judge",
+    message = "`{Self}` cannot be a judge's input",
     label = "cannot be put into a prompt",
     note = "an input is `String`, `bool`, a number, `Vec<_>`, an `Option` of these, or any type that derives\n`serde::Serialize` and `serde::Deserialize`"
 )]

@@ -68,7 +68,7 @@ pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> 
     ///
     /// let half = metric_fn("half", |_, _| 0.5);
     /// let error = half.accepts(&gold, &prediction! {}, &trace).await.unwrap_err().to_string();
-    /// assert_eq!(error, "metric `half`: expected a verdict, found a score only; set a threshold");
+    /// assert_eq!(error, "metric `half`: expected a verdict, found only a score; set a threshold");
     /// # Ok(())
     /// # }
     /// ```
@@ -106,7 +106,7 @@ impl<M: Declared> HasVerdict<M::Verdict> for M {}
 #[diagnostic::do_not_recommend]
 impl<G: Sync, P: Sync, M: Metric<G, P> + HasVerdict> AcceptanceTest<G, P> for M {}
 
-const NO_VERDICT: &str = "expected a verdict, found a score only; set a threshold";
+const NO_VERDICT: &str = "expected a verdict, found only a score; set a threshold";
 
 /// Scores with feedback, for reflective optimizers. Every [`Metric`] implements this trait.
 ///

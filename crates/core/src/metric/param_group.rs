@@ -64,7 +64,7 @@ use crate::value_type::TypeHelp;
 /// # }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a struct of parameters",
+    message = "`{Self}` is not a parameter struct",
     label = "expected a struct with `#[derive(ParamGroup)]`",
     note = "write `#[derive(Debug, Clone, ParamGroup)]` before the struct, or remove `flatten` if this is one parameter"
 )]
@@ -117,8 +117,8 @@ pub trait ParamGroup: Send + Sync + Sized + 'static {
 
 /// The type of a field in a struct of parameters.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be read from the value of a parameter",
-    label = "not a type of a parameter",
+    message = "`{Self}` cannot be read from a parameter value",
+    label = "not a parameter type",
     note = "derive `serde::Deserialize` for `{Self}`, so that a command line can set the parameter"
 )]
 pub trait ParamType: Sized {
@@ -150,7 +150,7 @@ impl<T: DeserializeOwned> ParamType for T {
 /// A builder of a metric that flattens the struct of parameters `G`.
 #[diagnostic::on_unimplemented(
     message = "the metric of `{Self}` does not have the parameters of `{G}`",
-    note = "write `#[param(flatten)] settings: &{G}` in the function of the metric"
+    note = "write `#[param(flatten)] settings: &{G}` in the metric's function"
 )]
 pub trait HasParams<G> {
     /// Returns the parameters, which start with their defaults.

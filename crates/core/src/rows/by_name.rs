@@ -24,7 +24,7 @@ pub(crate) const WHOLE: &str = "*";
 /// A row that returns a field by name as a string: a string unchanged, `null` as missing, anything else as JSON. `*`
 /// returns the whole row as JSON, unless a field has that name.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a row whose fields can be read by name, as a parameter of the metric requires",
+    message = "expected a row with named fields, as the metric's parameters require, found `{Self}`",
     label = "not a row with named fields",
     note = "give the row `#[derive(Record)]`, or use `Example` and `Prediction`"
 )]

@@ -220,10 +220,10 @@ macro_rules! example {
         )
     };
     ($($name:tt : $value:expr),* $(,)?) => {
-        ::core::compile_error!("expected `=>` after the name of a field, found `:`; write `example! { \"answer\" => \"Paris\" }`")
+        ::core::compile_error!("expected `=>` after the field name, found `:`; write `example! { \"answer\" => \"Paris\" }`")
     };
     ($($name:tt = $value:expr),* $(,)?) => {
-        ::core::compile_error!("expected `=>` after the name of a field, found `=`; write `example! { \"answer\" => \"Paris\" }`")
+        ::core::compile_error!("expected `=>` after the field name, found `=`; write `example! { \"answer\" => \"Paris\" }`")
     };
 }
 
@@ -242,10 +242,10 @@ macro_rules! prediction {
         )
     };
     ($($name:tt : $value:expr),* $(,)?) => {
-        ::core::compile_error!("expected `=>` after the name of a field, found `:`; write `prediction! { \"answer\" => \"Paris\" }`")
+        ::core::compile_error!("expected `=>` after the field name, found `:`; write `prediction! { \"answer\" => \"Paris\" }`")
     };
     ($($name:tt = $value:expr),* $(,)?) => {
-        ::core::compile_error!("expected `=>` after the name of a field, found `=`; write `prediction! { \"answer\" => \"Paris\" }`")
+        ::core::compile_error!("expected `=>` after the field name, found `=`; write `prediction! { \"answer\" => \"Paris\" }`")
     };
 }
 

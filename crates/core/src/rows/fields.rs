@@ -305,9 +305,9 @@ impl<'r, T: FieldType<'r>> ReadValue<'r> for Owned<T> {
 /// # Ok::<(), dsrs_metrics::MetricError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "a metric over rows of type `{Self}` scores no `Example` or `Prediction`, because `{Self}` cannot be read from one",
-    label = "scores rows of type `{Self}` only",
-    note = "derive `serde::Deserialize` for `{Self}`, or ask for a metric over that type: `Metric<Gold, Pred>` with the types of its rows"
+    message = "a metric over rows of type `{Self}` cannot score an `Example` or `Prediction`, because `{Self}` cannot be read from one",
+    label = "scores only rows of type `{Self}`",
+    note = "derive `serde::Deserialize` for `{Self}`, or ask for a metric over its row types: `Metric<Gold, Pred>`"
 )]
 pub trait RowType<'r>: Sized {
     #[doc(hidden)]

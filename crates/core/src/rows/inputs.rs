@@ -55,8 +55,9 @@ impl Example {
             Some(names) => Ok(names),
             None if self.data.is_empty() => Ok(&[]),
             None => Err(InputError::from(format!(
-                "the inputs are not declared, so the program would receive the labels too; write `.with_inputs([..])` \
-                 on each row, or `.inputs([..])` once for the run, with the fields among {} that the program may read",
+                "the inputs are not declared, so the program would receive the labels too; write \
+                 `.with_inputs([..])` on each row, or `.inputs([..])` once for the run, with the fields \
+                 that the program may read (the row has {})",
                 escape::names(self.keys())
             ))),
         }

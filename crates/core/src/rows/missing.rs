@@ -41,7 +41,7 @@ impl fmt::Display for MissingField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.is_null {
             false => write!(f, "the prediction has no field `{}`", self.name),
-            true => write!(f, "the field `{}` of the prediction is null", self.name),
+            true => write!(f, "the prediction's field `{}` is null", self.name),
         }
     }
 }

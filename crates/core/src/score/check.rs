@@ -177,7 +177,7 @@ pub fn within<T: Copy + PartialOrd + std::fmt::Display>(
     let is_within = least <= value && value <= most;
     is_within
         .then_some(())
-        .ok_or_else(|| format!("`{param}` must be between {least} and {most}, found {value}"))
+        .ok_or_else(|| format!("expected `{param}` between {least} and {most}, found {value}"))
 }
 
 /// Checks that a number in a metric's configuration is not below a minimum.
@@ -192,7 +192,7 @@ pub fn at_least<T: Copy + PartialOrd + std::fmt::Display>(
     let is_enough = value >= least;
     is_enough
         .then_some(())
-        .ok_or_else(|| format!("`{param}` must be at least {least}, found {value}"))
+        .ok_or_else(|| format!("expected `{param}` of at least {least}, found {value}"))
 }
 
 /// Checks the `beta` parameter of F-beta.
@@ -202,8 +202,8 @@ pub fn at_least<T: Copy + PartialOrd + std::fmt::Display>(
 pub fn valid_beta(beta: f64) -> Result<(), String> {
     (beta.is_finite() && beta >= 0.0).then_some(()).ok_or_else(|| {
         format!(
-            "`beta` must be a finite number of at least 0, found {beta}; write 1 to weigh precision and recall equally, or 2 to weigh \
-             recall twice as much"
+            "expected a finite, non-negative `beta`, found {beta}; write 1 to weigh precision and \
+             recall equally, or 2 to weigh recall twice as much"
         )
     })
 }

@@ -55,9 +55,9 @@ use crate::stats::NotDefined;
 /// # }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not what a row contributes to the score of all rows",
+    message = "expected a row's contribution to a corpus score, found `{Self}`",
     label = "cannot be merged",
-    note = "return `CorpusCounts`, a type of `dsrs_metrics::stats`, or a type that implements `CorpusState`,\nor an `Option` or `Result` of one of these"
+    note = "return `CorpusCounts`, a type from `dsrs_metrics::stats`, or a type that implements `CorpusState`,\nor an `Option` or `Result` of one of these"
 )]
 pub trait CorpusState: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
     /// Adds the contribution of other rows to this one.

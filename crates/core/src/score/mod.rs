@@ -124,7 +124,7 @@ impl MetricScore {
         ///
         /// let metric = metric_fn("voted", |_, _| MetricScore::new(1.0).with_confidence(4.0 / 3.0));
         /// let error = metric.score(&example! {}, &prediction! {}).unwrap_err();
-        /// assert_eq!(error.to_string(), "metric `voted`: the confidence 1.3333333333333333 is outside 0.0..=1.0");
+        /// assert_eq!(error.to_string(), "metric `voted`: expected a confidence in 0.0..=1.0, found 1.3333333333333333");
         /// ```
         pub const fn with_confidence(confidence: f64) => confidence = confidence;
 

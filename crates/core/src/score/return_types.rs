@@ -204,9 +204,9 @@ impl<T: MetricReturn> MetricReturn for WithCorpus<T> {
 
 /// A type that a `#[metric(corpus)]` function may return: a [`CorpusState`], or an `Option` or `Result` of one.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not what a row contributes to the score of all rows",
+    message = "expected a row's contribution to a corpus score, found `{Self}`",
     label = "cannot be merged",
-    note = "return `CorpusCounts`, a type of `dsrs_metrics::stats`, or a type that implements `CorpusState`,\nor an `Option` or `Result` of one of these"
+    note = "return `CorpusCounts`, a type from `dsrs_metrics::stats`, or a type that implements `CorpusState`,\nor an `Option` or `Result` of one of these"
 )]
 #[doc(hidden)]
 pub trait CorpusReturn {

@@ -207,11 +207,11 @@ fn invalid(value: f64, confidence: f64, name: &str, spec: &MetricSpec<'_>) -> Me
         _ if !value.is_finite() => MetricErrorKind::NotFinite { value },
         Some(range) if !range.contains(value) => MetricErrorKind::OutOfRange { value, range },
         _ if !is_bool(value, spec) => {
-            let message = format!("a boolean metric returned {value:?}; expected 0 or 1");
+            let message = format!("expected 0 or 1 from a `bool` metric, found {value:?}");
             MetricErrorKind::Failed { message }
         }
         _ => {
-            let message = format!("the confidence {confidence:?} is outside 0.0..=1.0");
+            let message = format!("expected a confidence in 0.0..=1.0, found {confidence:?}");
             MetricErrorKind::Failed { message }
         }
     };
@@ -226,7 +226,7 @@ mod tests {
     fn a_value_is_finite_in_range_and_of_its_kind_and_a_confidence_is_a_fraction() {
         let number = MetricSpec::new("m").with_range(0.0, 2.0);
         let verdict = MetricSpec::new("m").with_kind(ScoreKind::Bool);
-        let fraction = "the confidence 1.5 is outside 0.0..=1.0";
+        let fraction = "expected a confidence in 0.0..=1.0, found 1.5";
         for (spec, value, confidence, expected) in [
             (number, 1.5, 0.0, Ok(())),
             (number, 0.5, 1.0, Ok(())),
@@ -238,19 +238,19 @@ mod tests {
                 number,
                 1.5,
                 -0.5,
-                Err("the confidence -0.5 is outside 0.0..=1.0"),
+                Err("expected a confidence in 0.0..=1.0, found -0.5"),
             ),
             (
                 number,
                 1.5,
                 f64::NAN,
-                Err("the confidence NaN is outside 0.0..=1.0"),
+                Err("expected a confidence in 0.0..=1.0, found NaN"),
             ),
             (
                 verdict,
                 0.5,
                 1.0,
-                Err("a boolean metric returned 0.5; expected 0 or 1"),
+                Err("expected 0 or 1 from a `bool` metric, found 0.5"),
             ),
             (
                 number,

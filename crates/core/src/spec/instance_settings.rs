@@ -90,7 +90,7 @@ fn validate(threshold: f64, spec: &MetricSpec<'_>) -> std::result::Result<(), Se
         (ScoreKind::Bool, ..) => format!(
             "expected no threshold for a metric that returns `bool`, found {threshold:?}; remove the threshold"
         ),
-        (ScoreKind::Corpus, ..) => "expected no threshold for a metric that scores all rows together; remove the threshold, or compare the score of the run".to_owned(),
+        (ScoreKind::Corpus, ..) => "expected no threshold for a metric that scores all rows together; remove the threshold, or compare the run's score".to_owned(),
         _ if !threshold.is_finite() => format!(
             "expected a finite threshold, found {threshold:?}; write a number such as 0.5"
         ),

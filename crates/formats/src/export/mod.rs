@@ -43,16 +43,16 @@ impl ExportFormat {
         (
             Self::Inspect,
             "inspect",
-            "A log of inspect_ai, an .eval file (feature `inspect`)",
+            "An inspect_ai log, as an .eval file (feature `inspect`)",
         ),
         (Self::EveryEvalEver, "eee", "Every Eval Ever, a folder"),
         (
             Self::OpenInference,
             "openinference",
-            "Spans of OpenInference, OTLP in JSON Lines",
+            "OpenInference spans, as OTLP in JSON Lines",
         ),
-        (Self::Langfuse, "langfuse", "Scores of Langfuse, JSON Lines"),
-        (Self::Mlflow, "mlflow", "Assessments of MLflow, JSON Lines"),
+        (Self::Langfuse, "langfuse", "Langfuse scores, as JSON Lines"),
+        (Self::Mlflow, "mlflow", "MLflow assessments, as JSON Lines"),
     ];
 }
 

@@ -11,7 +11,7 @@ use super::text::{as_string, each_document};
 use crate::error::{FormatError, Input};
 use crate::trajectory::{Role, Trajectory};
 
-const EXPECTED: &str = "trajectories of ATIF, which have `schema_version` and `steps`";
+const EXPECTED: &str = "ATIF trajectories with `schema_version` and `steps`";
 
 /// The properties of an agent, and where the document has them.
 const AGENT: [(&str, &str); 3] = [

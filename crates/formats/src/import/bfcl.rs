@@ -10,7 +10,7 @@ use super::format::{Converted, Epochs};
 use super::table::{Table, TableRow, list, objects, pick, text, tokens};
 use crate::error::{FormatError, Input};
 
-const EXPECTED: &str = "results of BFCL, which have `id` and `result`";
+const EXPECTED: &str = "BFCL results with `id` and `result`";
 
 pub(super) fn import(inputs: &[Input<'_>], epochs: Epochs) -> Result<Converted, FormatError> {
     let (mut results, mut wrong, mut answers) = (Vec::new(), HashMap::new(), HashMap::new());

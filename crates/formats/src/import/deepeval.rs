@@ -8,8 +8,7 @@ use super::format::{Converted, Epochs};
 use super::table::{Table, TableRow, at, list, objects, pick, text};
 use crate::error::{FormatError, Input};
 
-const EXPECTED: &str =
-    "a test run of deepeval, which has `testCases`, or goldens, which have `input`";
+const EXPECTED: &str = "a deepeval test run with `testCases`, or goldens with `input`";
 
 /// The fields of a test case. Goldens have the names of Python.
 const GOLD: [(&str, &str); 4] = [

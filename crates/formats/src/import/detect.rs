@@ -38,7 +38,7 @@ const KEYS: [(&str, &str); 20] = [
     ("openai-batch", "custom_id response"),
 ];
 
-/// Describes a format: `a log of inspect_ai (`--from inspect`)`.
+/// Describes a format: `a log from inspect_ai (`--from inspect`)`.
 fn described(format: &str) -> String {
     let nouns = ForeignFormat::ALL
         .iter()
@@ -86,7 +86,7 @@ fn describe(start: &[u8]) -> String {
         return "an empty file".to_owned();
     }
     if start.starts_with(b"PK") {
-        return "a ZIP archive, as logs of inspect_ai are (`--from inspect`)".to_owned();
+        return "a ZIP archive, like an inspect_ai log (`--from inspect`)".to_owned();
     }
     if [&b"\x1f\x8b"[..], b"\x28\xb5\x2f\xfd"]
         .iter()
@@ -113,7 +113,7 @@ fn describe(start: &[u8]) -> String {
         return described(format);
     }
     if has("results") && has("configs") {
-        let found = "the results of lm-eval, which have no samples; write its samples_TASK_DATE.jsonl, which `--log_samples` saves";
+        let found = "lm-eval results without samples; name its samples_TASK_DATE.jsonl, which `--log_samples` saves";
         return found.to_owned();
     }
     let words: Vec<&str> = first_line.split_whitespace().collect();
@@ -184,7 +184,7 @@ mod tests {
             ),
             (
                 r#"{"version":2,"eval":{"#,
-                "a log of inspect_ai (`--from inspect`)",
+                "a log from inspect_ai (`--from inspect`)",
             ),
             (
                 r#"{"a":"x\":{","resourceSpans":[]}"#,

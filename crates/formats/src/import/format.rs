@@ -37,26 +37,26 @@ impl ForeignFormat {
     /// All formats, each with its command-line name and a description for messages.
     #[doc(hidden)]
     pub const ALL: [(Self, &str, &str); 13] = [
-        (Self::Inspect, "inspect", "A log of inspect_ai"),
-        (Self::LmEval, "lm-eval", "Samples of lm-eval"),
-        (Self::Otlp, "otlp", "Spans of OpenTelemetry"),
-        (Self::Atif, "atif", "Trajectories of ATIF"),
-        (Self::Promptfoo, "promptfoo", "Results of promptfoo"),
+        (Self::Inspect, "inspect", "A log from inspect_ai"),
+        (Self::LmEval, "lm-eval", "Samples from lm-eval"),
+        (Self::Otlp, "otlp", "Spans from OpenTelemetry"),
+        (Self::Atif, "atif", "Trajectories in ATIF"),
+        (Self::Promptfoo, "promptfoo", "Results from promptfoo"),
         (
             Self::Deepeval,
             "deepeval",
-            "A test run or goldens of deepeval",
+            "A test run or goldens from deepeval",
         ),
-        (Self::Ragas, "ragas", "Results of ragas"),
-        (Self::Bfcl, "bfcl", "Results of BFCL"),
-        (Self::Helm, "helm", "A run of HELM"),
+        (Self::Ragas, "ragas", "Results from ragas"),
+        (Self::Bfcl, "bfcl", "Results from BFCL"),
+        (Self::Helm, "helm", "A run from HELM"),
         (Self::Swebench, "swebench", "Predictions for SWE-bench"),
         (
             Self::OpenaiBatch,
             "openai-batch",
             "The output of OpenAI's batch API",
         ),
-        (Self::Trec, "trec", "Judgements and a run of TREC"),
+        (Self::Trec, "trec", "Judgements and a run from TREC"),
         (Self::Trn, "trn", "Transcripts of speech recognition"),
     ];
 

@@ -10,7 +10,7 @@ use super::table::{Table, TableRow, at, list, objects, pick, text};
 use super::text::as_string;
 use crate::error::{FormatError, Input};
 
-const EXPECTED: &str = "the statistics of HELM, which have `instance_id` and `stats`";
+const EXPECTED: &str = "HELM statistics with `instance_id` and `stats`";
 
 /// The beginnings of the names of statistics about time, tokens and probabilities, which are no scores.
 const NO_SCORES: &str = "num_ finish_reason_ inference_ training_ estimated_ prompt_ max_prob logprob batch_size predicted_index";
@@ -19,7 +19,7 @@ pub(super) fn import(input: Input<'_>, epochs: Epochs) -> Result<Converted, Form
     let (mut table, mut states) = (Table::default(), HashMap::new());
     let path = input.file.with_file_name("scenario_state.json");
     let state = match path.exists() {
-        true => objects(Input { file: &path }, "a state of HELM")?.swap_remove(0),
+        true => objects(Input { file: &path }, "a HELM state")?.swap_remove(0),
         false => {
             let note = "no `scenario_state.json` in its folder, so rows have no prompts or answers";
             table.notes.push(note.to_owned());

@@ -8,7 +8,7 @@ use super::format::{Converted, Epochs};
 use super::table::{Table, TableRow, at, list, objects, pick, text, tokens};
 use crate::error::{FormatError, Input};
 
-const EXPECTED: &str = "the output of OpenAI's batch API, which has `custom_id` and `response`";
+const EXPECTED: &str = "the output of OpenAI's batch API, with `custom_id` and `response`";
 
 pub(super) fn import(input: Input<'_>, epochs: Epochs) -> Result<Converted, FormatError> {
     let mut table = Table::default();

@@ -1,4 +1,4 @@
-//! Results of promptfoo, as `promptfoo eval --output results.json` writes them: <https://www.promptfoo.dev/docs/configuration/outputs/>.
+//! Results from promptfoo, as `promptfoo eval --output results.json` writes them: <https://www.promptfoo.dev/docs/configuration/outputs/>.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::format::{Converted, Epochs};
 use super::table::{Table, TableRow, list, objects, pick, text, tokens};
 use crate::error::{FormatError, Input};
 
-const EXPECTED: &str = "results of promptfoo, which have `results`";
+const EXPECTED: &str = "promptfoo output with `results`";
 
 pub(super) fn import(input: Input<'_>, epochs: Epochs) -> Result<Converted, FormatError> {
     let document = objects(input, EXPECTED)?.swap_remove(0);

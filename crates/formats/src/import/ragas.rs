@@ -1,4 +1,4 @@
-//! Results of ragas: `result.to_pandas().to_csv(..)`, or its records in JSON. Columns that are not fields of a sample
+//! Results from ragas: `result.to_pandas().to_csv(..)`, or its records in JSON. Columns that are not fields of a sample
 //! are scores: <https://docs.ragas.io/en/stable/concepts/components/eval_sample/>.
 
 use serde_json::Value;
@@ -8,7 +8,7 @@ use super::format::{Converted, Epochs};
 use super::table::{Table, TableRow, at, objects, pick};
 use crate::error::{FormatError, Input};
 
-const EXPECTED: &str = "results of ragas, which have `response` or `retrieved_contexts`";
+const EXPECTED: &str = "ragas results with `response` or `retrieved_contexts`";
 
 /// The fields of a sample, also by their names before version 0.2.
 const GOLD: [(&str, &str); 5] = [

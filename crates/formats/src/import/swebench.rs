@@ -8,7 +8,8 @@ use super::format::{Converted, Epochs};
 use super::table::{Table, TableRow, at, list, objects, pick, text};
 use crate::error::{FormatError, Input};
 
-const EXPECTED: &str = "predictions for SWE-bench, which have `instance_id` and `model_patch`, or a report with `resolved_ids`";
+const EXPECTED: &str =
+    "SWE-bench predictions with `instance_id` and `model_patch`, or a report with `resolved_ids`";
 
 /// The lists of a report. An instance without a result counts against the rate, as in the report.
 const LISTS: [(&str, &str); 6] = [

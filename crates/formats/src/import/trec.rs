@@ -57,11 +57,11 @@ pub(super) fn import(inputs: &[Input<'_>], epochs: Epochs) -> Result<Converted, 
     for (queries, note) in [
         (
             unranked,
-            "queries without a ranking count as empty rankings, as with `trec_eval -c`",
+            "queries without a ranking count as empty rankings, as in `trec_eval -c`",
         ),
         (
             unjudged,
-            "queries without judgements are left out, as by trec_eval",
+            "queries without judgements are left out, as in trec_eval",
         ),
     ] {
         if !queries.is_empty() {
@@ -95,7 +95,7 @@ pub(super) fn import_transcripts(
     let missing = |input: &Input<'_>, id: &str| {
         let id = escape::name(id);
         input.whole(format_args!(
-            "no transcript for `{id}`; each must be in both files"
+            "no transcript for `{id}`; each id must be in both files"
         ))
     };
     let mut said = transcripts(*hypothesis)?;

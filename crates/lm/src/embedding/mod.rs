@@ -71,7 +71,7 @@ use super::LmError;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an embedding model",
     label = "not an `EmbeddingModel`",
-    note = "implement `EmbeddingModel` for it, or use a `ScriptedEmbedder`; with the `lm` feature, `ProviderEmbedder::from_env()` returns the model of a provider"
+    note = "implement `EmbeddingModel` for it, or use a `ScriptedEmbedder`; with the `lm` feature, `ProviderEmbedder::from_env()` returns a provider's model"
 )]
 pub trait EmbeddingModel: Send + Sync {
     /// Returns the model's name: `provider:model`, or `static:` and the hash of the files in a folder. The name is part

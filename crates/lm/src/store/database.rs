@@ -103,7 +103,7 @@ fn connected(path: &Path) -> Result<Connection, Open> {
                 "it has version {newer}, but this version of dsrs-metrics reads version {VERSION}; update dsrs-metrics, or {OTHER}"
             ))),
             _ => Err(Open::Refused(format!(
-                "it is the database of another program; {OTHER}"
+                "it is another program's database; {OTHER}"
             ))),
         }
     };

@@ -23,7 +23,7 @@ use super::layers::SingleFlight;
 use super::private::{create_private_dir, lock};
 use super::{LmError, LmErrorKind};
 
-/// A store of paid results: language model replies, program outputs, and evaluations of metrics that have a cost.
+/// A store of paid results: language model replies, program outputs, and metric evaluations     that have a cost.
 ///
 /// A record is written before its result is returned, so it survives if the process dies. A power failure loses at most
 /// the last tenth of a second. A record's key is everything that its result depends on. For a reply, that is the model,

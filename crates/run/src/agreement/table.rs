@@ -65,7 +65,7 @@ impl Agreement {
         let unscored: u64 = self.without_score.values().sum();
         write!(
             f,
-            "{} rows: {} compared, {} without label, {unscored} without score",
+            "{} rows: {} compared, {} without a label, {unscored} without a score",
             self.rows, self.compared, self.without_label
         )?;
         let mut separator = " (";
@@ -196,7 +196,7 @@ impl Agreement {
         if self.error_rates.is_some() {
             "Lang and Reiczigel for the correction by error rates of other rows (Rogan and Gladen)"
         } else if sample == Some(LabelSample::EveryRow) {
-            "corrected: the labels' own share, as every row has one"
+            "corrected: the labels' own share, because every row has a label"
         } else {
             "MOVER for the correction (post-stratification)"
         }

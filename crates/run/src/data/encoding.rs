@@ -134,7 +134,7 @@ impl Decoder {
         }
         let mut text = String::with_capacity(pairs.len());
         for found in char::decode_utf16(pairs.iter().map(unit)) {
-            let reason = "expected UTF-16, found half a character; write the --encoding of the file, or copy it again";
+            let reason = "expected UTF-16, found half a character; pass the file's --encoding, or copy the file again";
             let invalid = |_| self.invalid(&text, 0, reason.to_owned());
             text.push(found.map_err(invalid)?);
         }

@@ -351,7 +351,7 @@ impl GoldFile {
         Err(DataError::invalid(
             &at,
             format_args!(
-                "`{}`: expected ids from {}, such as {} in `{}` from line {first} on, found {}, and no other prediction has one; pass --join gold.COLUMN=pred.COLUMN with the columns that have the same ids",
+                "`{}`: expected ids from {}, such as {} in `{}` from line {first} on, found {}, and no prediction has a matching id; pass --join gold.COLUMN=pred.COLUMN with the columns that have the same ids",
                 escape::name(pred_path),
                 self.file.display(),
                 escape::names(golds.iter().map(|gold| &*gold.id)),

@@ -34,7 +34,7 @@ const HTML: &str = "it may be the error page of a download; download the file ag
 const OTHERS: [(&[u8], &str, &str); 7] = [
     (
         b"version https://git-lfs",
-        "a pointer of Git LFS",
+        "a Git LFS pointer",
         "run `git lfs pull` to get the file",
     ),
     (b"<!doctype html", "an HTML page", HTML),

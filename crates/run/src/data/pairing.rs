@@ -235,7 +235,7 @@ impl Pairing {
             _ => Err(DataError::invalid(
                 at,
                 format_args!(
-                    "expected a row with fields, found a single value, but the metrics do not read exactly one field of `{side}`; pass --map {side}.FIELD=value"
+                    "expected a row with fields, found a single value; unless the metrics read exactly one field of `{side}`, pass --map {side}.FIELD=value"
                 ),
             )),
         }

@@ -27,7 +27,8 @@ const VERSION: u32 = 2;
 /// The maximum size of a baseline that is read, in bytes.
 const MAX_LENGTH: u64 = 256 << 20;
 
-const RESTORE: &str = "restore it, such as with `git checkout`, or remove it and accept a new one";
+const RESTORE: &str =
+    "restore it (for example, with `git checkout`), or remove it and accept a new one";
 
 /// The first line.
 #[derive(Serialize, Deserialize)]
@@ -111,7 +112,7 @@ impl Baseline {
             VERSION => {}
             older if older < VERSION => {
                 return Err(format!(
-                    "line 1: an earlier version of dsrs-metrics wrote it, with different hashes of gold rows (format version {older}, expected {VERSION}); run that version again, or remove the file and accept a new one"
+                    "line 1: expected the format version {VERSION}, found {older} from an earlier version of dsrs-metrics, which hashed gold rows differently; run that version again, or remove the file and accept a new one"
                 ));
             }
             newer => {
@@ -250,7 +251,7 @@ fn hash<'a>(lines: impl Iterator<Item = &'a str>) -> String {
 fn read(path: &Path) -> io::Result<String> {
     let length = fs::metadata(path)?.len();
     if length > MAX_LENGTH {
-        let reason = format!("it has {length} bytes, more than {MAX_LENGTH}");
+        let reason = format!("expected at most {MAX_LENGTH} bytes, found {length}");
         return Err(io::Error::other(reason));
     }
     read_regular(path)

@@ -74,7 +74,7 @@ pub(super) fn explained(error: &EvaluateError, settings: &Settings) -> String {
         },
         EvaluateErrorKind::NotReady if !settings.is_live && settings.replay.is_none() => {
             format!(
-                "{error}; if the eval calls a model, declare it: `live = \"provider:model\"`, or set the model of the judge"
+                "{error}; if the eval calls a model, declare it: `live = \"provider:model\"`, or set the judge's model"
             )
         }
         _ => error.to_string(),

@@ -174,7 +174,7 @@ impl Decider<'_> {
         let note = match without {
             0 => String::new(),
             rows => format!(
-                "; {rows} rows lack `{}` and are in no group",
+                "; {rows} rows lack `{}` and belong to no group",
                 escape::name(field)
             ),
         };
@@ -266,7 +266,7 @@ impl Decider<'_> {
         match figures.latency_s {
             None => Finding(
                 GateVerdict::Failed,
-                "no program was run, so no time is known".to_owned(),
+                "no program was run, so the latency is unknown".to_owned(),
             ),
             Some(mean) => {
                 let is_below = mean <= seconds;
@@ -333,7 +333,7 @@ impl Decider<'_> {
         if !different.is_empty() {
             let advice = match self.has_other_code(metric) {
                 true => {
-                    "; write `baseline_rows, rescore` to score the old predictions by this code if it calls no model, or accept a new baseline"
+                    "; write `baseline_rows, rescore` to score the old predictions with this code if it calls no model, or accept a new baseline"
                 }
                 false => "",
             };

@@ -129,7 +129,7 @@ pub(super) fn relative(
         let Finding(verdict, lost) = lost.unwrap_or(Finding(GateVerdict::Undecided, String::new()));
         let n = comparison.overall.n;
         let reason = "not enough rows to compare with the baseline";
-        return Finding(verdict, format!("{lost}{reason}: {n} in both have a score"));
+        return Finding(verdict, format!("{lost}{reason}: {n} have a score in both"));
     };
     let verdict = match by {
         Some(by) => change.no_worse(by),
@@ -208,7 +208,7 @@ fn sentence(
                 unit.size(-gains.low)
             )
         });
-        format!("no row changed against the baseline ({rows}){possible}")
+        format!("no row changed from the baseline ({rows}){possible}")
     } else {
         let interval = it
             .ci95

@@ -74,7 +74,7 @@ impl Source {
                 });
         match is_outside {
             true => Err(format!(
-                "`{key} = {path:?}` is outside the package `{}`; move the file into the package, such as into `evals`",
+                "`{key} = {path:?}` is outside the package `{}`; move the file into the package, for example into `evals`",
                 package.display()
             )),
             false => Ok(file),

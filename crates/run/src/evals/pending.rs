@@ -114,7 +114,7 @@ impl Pending {
             return Ok(old);
         }
         Err(format!(
-            "the baseline `{}` changed after the run of `{}`; run the eval again",
+            "the baseline `{}` changed after `{}` was run; run the eval again",
             self.baseline.display(),
             self.eval
         ))

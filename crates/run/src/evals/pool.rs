@@ -70,7 +70,7 @@ impl Pool {
                 }
                 Some(_) => {
                     return Err(format!(
-                        "the budget of the run, {VARIABLE} = {} msat, is spent; raise it, or run fewer evals",
+                        "the run's budget, {VARIABLE} = {} msat, is spent; raise it, or run fewer evals",
                         self.limit
                     ));
                 }
@@ -100,7 +100,7 @@ impl Reservation {
 }
 
 fn unusable(error: &LmError) -> String {
-    format!("cannot use the budget of the run ({VARIABLE}): {error}")
+    format!("cannot use the run's budget ({VARIABLE}): {error}")
 }
 
 /// Returns `true` if a process with this number is running. Unknown processes count as alive, so nothing is paid twice.
@@ -148,7 +148,7 @@ mod tests {
         let error = pool.reserve(Some(1)).map(|it| it.msats()).unwrap_err();
         assert_eq!(
             error,
-            "the budget of the run, DSRS_BUDGET = 100 msat, is spent; raise it, or run fewer evals"
+            "the run's budget, DSRS_BUDGET = 100 msat, is spent; raise it, or run fewer evals"
         );
         std::fs::remove_dir_all(folder).unwrap();
     }

@@ -69,9 +69,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         self.conclude(|evaluate, runtime| {
             let rows = runtime.block_on(rows);
             let rows = rows.map_err(|error| {
-                EvaluateError::input(format!(
-                    "the function of the eval returned an error: {error}"
-                ))
+                EvaluateError::input(format!("the eval's function returned an error: {error}"))
             })?;
             // Collected first, because the user's iterator may be lazy and slow.
             let rows: Vec<Pair<G, P>> = rows.into_iter().collect();

@@ -314,7 +314,7 @@ fn a_new_baseline_is_pending_until_it_is_accepted() {
     assert_eq!(
         pending.replaced().map(|_| ()).unwrap_err(),
         format!(
-            "the baseline `{}` changed after the run of `capitals`; run the eval again",
+            "the baseline `{}` changed after `capitals` was run; run the eval again",
             baseline.display()
         )
     );
@@ -415,7 +415,7 @@ fn bad_input_is_a_failed_test_whose_first_line_says_what_to_do() {
     assert!(
         damaged.starts_with("eval `capitals`: cannot read the baseline `")
             && damaged.ends_with(
-                "restore it, such as with `git checkout`, or remove it and accept a new one"
+                "restore it (for example, with `git checkout`), or remove it and accept a new one"
             ),
         "{damaged}"
     );

@@ -18,7 +18,7 @@ use crate::lm::LmError;
 ///
 /// let error = Evaluate::<Example, Prediction>::builder().metric(F1::default()).concurrency(0).build().unwrap_err();
 /// assert_eq!(error.kind(), EvaluateErrorKind::Setting);
-/// assert_eq!(error.to_string(), "`concurrency` must be at least 1, found 0");
+/// assert_eq!(error.to_string(), "expected `concurrency` of at least 1, found 0");
 /// ```
 #[derive(Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
@@ -104,7 +104,7 @@ impl EvaluateError {
     #[expect(clippy::needless_pass_by_value, reason = "an argument of `map_err`")]
     pub(super) fn no_thread(reason: io::Error) -> Self {
         let message =
-            format!("cannot start a thread: {reason}; raise the limit of processes (`ulimit -u`)");
+            format!("cannot start a thread: {reason}; raise the process limit (`ulimit -u`)");
         Self::new(EvaluateErrorKind::Runtime, message)
     }
 

@@ -108,7 +108,7 @@ impl ResultsError {
     #[doc(hidden)]
     pub fn too_many_metrics(at: &Origin) -> Self {
         Self::read(format!(
-            "{at}: expected at most {MAX_METRICS} metrics in a result file, found more; write results of fewer metrics"
+            "{at}: expected at most {MAX_METRICS} metrics in a result file, found more; write results for fewer metrics"
         ))
     }
 

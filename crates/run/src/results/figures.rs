@@ -298,7 +298,7 @@ impl RunScores {
         let (counts, figures) = figures_of(scores, (self, metric), kind, has_groups);
         let figures = figures.of_part(self, metric);
         let method = match (kind, has_groups) {
-            (ScoreKind::Corpus, _) => "none: a score of all rows",
+            (ScoreKind::Corpus, _) => "none: one score over all rows",
             _ if self.early_interval(metric).is_some() => "confidence sequence",
             _ if let Some(truth) = self.truth(metric) => truth.method.name(),
             (_, true) => "cluster-robust (CR2)",

@@ -60,11 +60,11 @@ fn expected(key: &str) -> &'static str {
         "passed" => "true, false or null",
         "confidence" | "probability" | "latency_s" => "a number or null",
         "cost_msats" | "budget_msats" | "input_tokens" | "output_tokens" => {
-            "a whole number, at least 0"
+            "a non-negative whole number"
         }
         "missing" => "a list of fields",
         "parts" => "an object of numbers",
-        "corpus" => "the contribution of a row to a score of all rows, as `score --out` writes it",
+        "corpus" => "a row's contribution to a corpus score, as written by `score --out`",
         GOLD_HASH | PRED_HASH => "16 hexadecimal digits",
         _ => "an object",
     }
@@ -189,7 +189,7 @@ fn not_results(fields: &Fields, at: &Origin) -> ResultsError {
         keys => format!(", only {}", escape::names(keys.iter().copied())),
     };
     ResultsError::read(format!(
-        "{at}: no `scores` in the row{only}; expected a file written by `score --out`"
+        "{at}: expected a row with `scores`, as written by `score --out`, found none{only}"
     ))
 }
 

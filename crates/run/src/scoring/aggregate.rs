@@ -70,7 +70,9 @@ impl AggregationMethod {
         let not_finite = values.iter().position(|value| !value.is_finite());
         if let Some(position) = not_finite {
             let value = values[position];
-            return Err(format!("value {position} must be a finite number, found {value}").into());
+            return Err(
+                format!("expected a finite number as value {position}, found {value}").into(),
+            );
         }
         // Adding 0 turns -0 into 0, so the sign of a zero does not depend on the method.
         let mut sorted: Vec<f64> = values.iter().map(|value| value + 0.0).collect();
@@ -127,7 +129,7 @@ fn trimmed(sorted: &[f64], percent: f64) -> &[f64] {
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "less than half of a number of rollouts"
+        reason = "less than half the number of rollouts"
     )]
     let cut = (percent * sorted.len() as f64 / 100.0) as usize;
     &sorted[cut..sorted.len() - cut]

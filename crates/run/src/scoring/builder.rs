@@ -64,17 +64,17 @@ impl ScoringConfig {
         if !(0.0..=1.0).contains(&self.threshold) {
             let threshold = self.threshold;
             return Err(ScorerError::setup(format!(
-                "`threshold` must be between 0 and 1, found {threshold:?}"
+                "expected `threshold` between 0 and 1, found {threshold:?}"
             )));
         }
         if self.num_rollouts == 0 {
             return Err(ScorerError::setup(
-                "`num_rollouts` must be at least 1, found 0",
+                "expected `num_rollouts` of at least 1, found 0",
             ));
         }
         if self.budget_msats == Some(0) {
             return Err(ScorerError::setup(
-                "`budget_msats` must be at least 1, found 0; omit it for no limit",
+                "expected `budget_msats` of at least 1, found 0; omit it for no limit",
             ));
         }
         Ok(self.aggregation.check()?)

@@ -202,7 +202,7 @@ impl Normalization {
             })
         } else {
             Err(ScorerError::setup(format!(
-                "the range {range} of `{metric}` cannot be normalized to [0, 1]; declare one of finite width above 0"
+                "the range {range} of `{metric}` cannot be normalized to [0, 1]; declare a finite range whose maximum exceeds its minimum"
             )))
         }
     }

@@ -143,7 +143,7 @@ impl ScoringSummary {
             write!(f, ", {} gated{}", self.gated, as_zero(self.gated))?;
         }
         if self.skipped > 0 {
-            write!(f, ", {} skipped for the budget", self.skipped)?;
+            write!(f, ", {} skipped because of the budget", self.skipped)?;
         }
         if self.judged_in_part > 0 {
             write!(f, ", {} judged by part of the panel", self.judged_in_part)?;

@@ -131,7 +131,7 @@ impl Mechanism {
             Self::PerTask => Ok(Meter::PerTask(Tasks::default())),
             Self::Cgroup(parent) => Cgroup::create(parent, limits)
                 .map(Meter::Cgroup)
-                .map_err(|error| SandboxError::io("creating the cgroup of the sandbox", error)),
+                .map_err(|error| SandboxError::io("creating the sandbox's cgroup", error)),
         }
     }
 }

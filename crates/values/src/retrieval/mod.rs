@@ -142,7 +142,7 @@ impl<'a> Relevant<'a> {
     ) -> Result<Self, InvalidGrade> {
         let checked = |(id, grade): (I, f64)| match (id.into(), grade) {
             (id, grade) if grade.is_finite() => Ok((id, grade)),
-            (id, grade) => Err(format!("expected a finite grade of `{id}`, found {grade}").into()),
+            (id, grade) => Err(format!("expected a finite grade for `{id}`, found {grade}").into()),
         };
         let grades: Result<_, InvalidGrade> = grades.into_iter().map(checked).collect();
         grades.map(Self)

@@ -75,7 +75,7 @@ impl Uncertainty {
             Self::NotEnoughRows { .. } => Some("not enough rows"),
             Self::Constant => Some("all scores are equal"),
             Self::TooLarge => Some("the variance is too large"),
-            Self::NotComputed => Some("a score of all rows has no standard error"),
+            Self::NotComputed => Some("a score over all rows has no standard error"),
         }
     }
 

@@ -93,7 +93,7 @@ impl EntityCounts {
     /// is.
     #[expect(
         clippy::cast_precision_loss,
-        reason = "counts of entities stay far below 2^53"
+        reason = "entity counts stay far below 2^53"
     )]
     pub fn f1(self) -> f64 {
         match self.expected + self.predicted {

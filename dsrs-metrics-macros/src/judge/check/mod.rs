@@ -310,7 +310,7 @@ fn check_pairwise(judge: &Judge, errors: &mut Errors) {
         );
     }
     if judge.score.as_ref().is_some_and(|score| score.is_verdict) {
-        errors.at_span(*span, "a pairwise judge may answer a tie, which is not a `bool`; score with an output of type `Preference`, or a number in 0.0..=1.0");
+        errors.at_span(*span, "a pairwise judge can answer with a tie, which is not a `bool`; score with an output of type `Preference`, or a number in 0.0..=1.0");
     }
 }
 
@@ -381,7 +381,7 @@ fn check_score(judge: &mut Judge, errors: &mut Errors) {
             errors.at(
                 ty,
                 format!(
-                    "the score must not be an `Option`, found `{}`; write `{}`",
+                    "expected a score that is not an `Option`, found `{}`; write `{}`",
                     as_written(ty),
                     as_written(option_of(ty))
                 ),

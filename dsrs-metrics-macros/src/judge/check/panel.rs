@@ -15,7 +15,7 @@ pub(super) fn check_sampling(judge: &Judge, errors: &mut Errors) {
     if let Some(temperature) = &judge.attrs.scoring.temperature {
         match literal(temperature) {
             Some(value) if (0.0..=2.0).contains(&value) => {}
-            Some(value) => errors.at(temperature, format!("`temperature` must be between 0.0 and 2.0, found {value:?}; write `temperature = 0.0` for the most repeatable answers")),
+            Some(value) => errors.at(temperature, format!("expected `temperature` between 0.0 and 2.0, found {value:?}; write `temperature = 0.0` for the most repeatable answers")),
             None if matches!(temperature, Expr::Lit(_)) => {
                 let found = as_written(temperature);
                 let write = form("temperature", temperature, "0.0");
@@ -27,7 +27,7 @@ pub(super) fn check_sampling(judge: &Judge, errors: &mut Errors) {
     if let Some(tokens) = &judge.attrs.scoring.max_tokens {
         check_at_least_one(
             tokens,
-            "`max_tokens` must be at least 1, found 0; write `max_tokens = 1024`, or remove it",
+            "expected `max_tokens` of at least 1, found 0; write `max_tokens = 1024`, or remove it",
             errors,
         );
     }
@@ -65,7 +65,7 @@ pub(super) fn check_panel(judge: &Judge, errors: &mut Errors) {
     if let Some(quorum) = &panel.quorum {
         check_at_least_one(
             quorum,
-            "`quorum` must be at least 1, found 0; write `quorum = 1`",
+            "expected `quorum` of at least 1, found 0; write `quorum = 1`",
             errors,
         );
         let wanted = quorum.base10_parse::<usize>().unwrap_or(0);
@@ -73,7 +73,7 @@ pub(super) fn check_panel(judge: &Judge, errors: &mut Errors) {
             errors.at(
                 quorum,
                 format!(
-                    "the quorum of {wanted} exceeds the number of judges, {count}; write `quorum = {count}` or less",
+                    "expected a quorum of at most {count}, the number of judges, found {wanted}; write `quorum = {count}` or less",
                 ),
             );
         }
@@ -81,7 +81,7 @@ pub(super) fn check_panel(judge: &Judge, errors: &mut Errors) {
     if let Some(limit) = &panel.max_concurrent {
         check_at_least_one(
             limit,
-            "`max_concurrent` must be at least 1, found 0; write `max_concurrent = 1`",
+            "expected `max_concurrent` of at least 1, found 0; write `max_concurrent = 1`",
             errors,
         );
     }
@@ -112,7 +112,7 @@ pub(super) fn check_models(models: &Models, errors: &mut Errors) -> Option<usize
     if let Some(times) = &models.times {
         check_at_least_one(
             times,
-            "the number of repetitions must be at least 1, found 0; write `models = [default; 3]`",
+            "expected at least 1 repetition, found 0; write `models = [default; 3]`",
             errors,
         );
     }

@@ -55,7 +55,7 @@ pub(super) fn check(judge: &Judge, errors: &mut Errors) {
     if word == "draws"
         && let Some(temperature) = temperature.filter(|it| literal(it) == Some(0.0))
     {
-        errors.at(temperature, "draws at temperature 0 are the same answer; write `temperature = 1.0`, which is the default of draws, or remove it");
+        errors.at(temperature, "at temperature 0, all draws give the same answer; write `temperature = 1.0`, the default for draws, or remove it");
     }
     if word == "logprobs" {
         check_weighed(judge, scoring, errors);

@@ -57,12 +57,12 @@ fn check_step(judge: &Judge, index: usize, step: &Output, errors: &mut Errors) {
     }
     check_names(judge, index, names, errors);
     if let Some(limit) = &step.attr.max_items {
-        let message = "`max_items` must be at least 1, found 0; write `max_items = 100`";
+        let message = "expected `max_items` of at least 1, found 0; write `max_items = 100`";
         check_at_least_one(limit, message, errors);
         if !is_list(&step.field.ty) || step.attr.each.is_some() {
             errors.at(
                 limit,
-                "`max_items` is supported for a list without `each` only; remove it",
+                "`max_items` is only supported for a list without `each`; remove it",
             );
         }
     }
@@ -85,7 +85,7 @@ fn check_last(judge: &Judge, errors: &mut Errors) {
         return;
     };
     if judge.steps.is_empty() {
-        errors.at_span(*span, "`from` is supported for a judge with steps, because one call reads all inputs; remove it");
+        errors.at_span(*span, "`from` is only supported for a judge with steps, because otherwise one call reads all inputs; remove it");
     } else if names.is_empty() {
         let readable = readable(judge, judge.steps.len()).join("`, `");
         errors.at_span(*span, format!("missing fields that the last call reads; write `from(..)` with some of `{readable}`, or remove it"));
@@ -143,7 +143,7 @@ fn check_read(judge: &Judge, index: usize, read: &Ident, errors: &mut Errors) {
     if judge.has_param(&text) {
         errors.at(
             read,
-            format!("`{text}` is a parameter, which every call has; remove it"),
+            format!("`{text}` is a parameter, which every call receives; remove it"),
         );
         return;
     }
@@ -220,7 +220,7 @@ fn check_empty(judge: &Judge, list: &Ident, empty: &Expr, errors: &mut Errors) {
         .find_map(|other| other.attr.empty.as_ref());
     if let Some(first) = first.filter(|first| !is_same(first, empty)) {
         let first = as_written(first);
-        errors.at(empty, format!("the score of a row without `{list}` is `empty = {first}` above, found `empty = {found}`; write the same score"));
+        errors.at(empty, format!("expected `empty = {first}`, the score above for a row without `{list}`, found `empty = {found}`; write the same score"));
     }
 }
 

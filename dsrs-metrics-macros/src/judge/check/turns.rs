@@ -31,31 +31,31 @@ pub(super) fn check(judge: &Judge, errors: &mut Errors) {
         one_of(
             "reduce",
             reduce,
-            "a reduction of the scores of turns",
+            "a reduction of the turn scores",
             &["mean", "min", "max"],
             errors,
         );
     }
     if let Some(window) = &turns.window {
-        let message = "`window` must be at least 1, found 0; write `window = 10`";
+        let message = "expected `window` of at least 1, found 0; write `window = 10`";
         check_at_least_one(window, message, errors);
     }
     if let Some(max) = &turns.max {
-        let message = "`max` must be at least 1, found 0; write `max = 100`";
+        let message = "expected `max` of at least 1, found 0; write `max = 100`";
         check_at_least_one(max, message, errors);
     }
     let mut conversations = judge.conversations();
     match (conversations.next(), conversations.next()) {
         (None, _) => errors.at_span(turns.span, "the judge has no conversation; write an input of the type `Trajectory`, such as `#[input(pred)] conversation: Trajectory`"),
         (Some(_), Some(second)) => {
-            errors.at(&second.field.ty, "the turns are those of one conversation, found two inputs of the type `Trajectory`; keep one");
+            errors.at(&second.field.ty, "expected one conversation for the turns, found two inputs of the type `Trajectory`; keep one");
         }
         (Some(_), None) => {}
     }
     if let Some(pair) = &attrs.pairwise {
         errors.at_span(
             pair.span,
-            "`pairwise` is not supported for a judge of turns; remove it, or remove `turns`",
+            "`pairwise` is not supported for a judge that scores turns; remove it, or remove `turns`",
         );
     }
 }

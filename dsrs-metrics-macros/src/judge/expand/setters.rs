@@ -109,7 +109,7 @@ fn with_lm(cx: &Context<'_>) -> Setter {
         name: "with_lm",
         argument: quote_spanned!(*span=> lm: impl #runtime::judge::IntoModel),
         call: quote_spanned!(*span=> .with_lm(lm)),
-        doc: "Sets the model for every judge of the panel that doesn't name one.",
+        doc: "Sets the model for every judge in the panel that doesn't name one.",
     }
 }
 
@@ -141,7 +141,7 @@ fn settings(cx: &Context<'_>) -> [(&'static str, Setter); 6] {
         name: "cost_msats",
         argument: quote_spanned!(span=> cost_msats: __p::u64),
         call: quote_spanned!(span=> .cost_msats(cost_msats)),
-        doc: "Sets the maximum expected cost of one verdict of one model, in millisatoshis.",
+        doc: "Sets the maximum expected cost, in millisatoshis, of one verdict from one model.",
     };
     let [instruction, demos, context] = prompt_settings(cx);
     [
@@ -168,7 +168,7 @@ fn prompt_settings(cx: &Context<'_>) -> [Setter; 3] {
             name: "instruction",
             argument: quote_spanned!(*span=> instruction: #text),
             call: quote_spanned!(*span=> .instruction(instruction)),
-            doc: "Sets the instruction, replacing the doc comment of the signature.",
+            doc: "Sets the instruction, replacing the signature's doc comment.",
         },
         Setter {
             name: "demos",
@@ -201,7 +201,7 @@ fn all(cx: &Context<'_>) -> [Setter; 6] {
             name: "models",
             argument: quote_spanned!(*span=> models: impl ::core::iter::IntoIterator<Item = #model>),
             call: quote_spanned!(*span=> .models(models)),
-            doc: "Sets the models of the panel. Their scores are aggregated.",
+            doc: "Sets the panel's models. Their scores are aggregated.",
         },
         Setter {
             name: "aggregation",

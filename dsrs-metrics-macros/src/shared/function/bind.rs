@@ -59,7 +59,7 @@ impl Binding {
             errors.at_span(default.span, "`default` is not supported with `flatten`, because each parameter of the struct has its own; remove `default`");
         }
         if let Some(into) = into {
-            errors.at_span(into, "`into` is not supported with `flatten`; remove it, and write `#[param(into)]` at a field of the struct");
+            errors.at_span(into, "`into` is not supported with `flatten`; remove it, and write `#[param(into)]` on a field of the struct");
         }
         let default = Some(DefaultValue {
             span: flatten,
@@ -103,7 +103,7 @@ impl Binding {
             }
         };
         if let (Some(default), Some(_)) = (&attr.default, &attr.missing) {
-            errors.at_span(default.span, "`default` and `missing` on one field; write `missing` if a prediction without the field is counted");
+            errors.at_span(default.span, "expected either `default` or `missing` on a field, found both; write `missing` if a prediction without the field is counted");
         }
         let is_counted = attr.missing.is_some();
         if is_counted && option_of(ungrouped(&typed.ty)).is_none() && attr.named_by.is_none() {
@@ -182,7 +182,7 @@ fn steps(ty: &Type, errors: &mut Errors) -> Binding {
 /// Binds `run: Option<&ProgramRun>`.
 fn run(ty: &Type, errors: &mut Errors) -> Binding {
     if !is_optional_ref(ty, "ProgramRun") {
-        errors.at(ty, "`run` is reserved for the run of the program; write `run: Option<&ProgramRun>`, or `#[gold]` or `#[pred]` to read a field of that name");
+        errors.at(ty, "`run` is reserved for the program's run; write `run: Option<&ProgramRun>`, or `#[gold]` or `#[pred]` to read a field of that name");
         return Binding::Nothing;
     }
     Binding::Run
@@ -278,7 +278,7 @@ fn unbound(typed: &PatType, ty: &Type, attrs: &Settings, errors: &mut Errors) ->
         find(tokens, &|word| word == "flatten").is_some()
     };
     if typed.attrs.iter().any(is_group) {
-        errors.at(&typed.pat, format!("the parameter `{name}` has no source; write `#[param(flatten)]` for a struct of parameters"));
+        errors.at(&typed.pat, format!("the parameter `{name}` has no source; write `#[param(flatten)]` for a parameter struct"));
         return Binding::Nothing;
     }
     let message = match (row, whole) {
@@ -297,7 +297,7 @@ fn unbound(typed: &PatType, ty: &Type, attrs: &Settings, errors: &mut Errors) ->
         (Some(row), None) if !is_field_type(ty) && matches!(row, Type::Path(_)) => {
             let row = as_written(row);
             format!(
-                "the parameter `{name}` has no source; name it `gold` or `pred` if a whole row is a `{row}`, write `#[gold]` or `#[pred]` to read a field of a row, `#[param]` for configuration, or `#[param(flatten)]` for a struct of parameters"
+                "the parameter `{name}` has no source; name it `gold` or `pred` if a whole row is a `{row}`, write `#[gold]` or `#[pred]` to read a field of a row, `#[param]` for configuration, or `#[param(flatten)]` for a parameter struct"
             )
         }
         _ => format!(
@@ -374,7 +374,7 @@ fn check_field(
         errors.at_span(
             field.name_span,
             format!(
-                "`{}` is not the name of a struct field; write the name of a field of the row's type",
+                "`{}` is not the name of a struct field; write the name of a field in the row's type",
                 field.name
             ),
         );

@@ -90,7 +90,7 @@ fn check(side: Side, param: &Param, attrs: &Settings, errors: &mut Errors) {
         return;
     };
     if field.renamed {
-        errors.at_span(field.name_span, "the name of a field with `named_by` is the default of that parameter; remove this name");
+        errors.at_span(field.name_span, "a field with `named_by` takes its name from that parameter's default; remove this name");
     }
     if let Some(default) = &field.default {
         errors.at_span(

@@ -306,11 +306,11 @@ fn meant_default(found: &str) -> Option<String> {
 const NAMED_BY: &str =
     "expected the name of a `#[param]` after `named_by`; write `named_by = field`";
 
-const FLATTENED_ROW: &str = "`flatten` is only supported in `#[param]`, for a struct of parameters; write `gold: &Row` or `pred: &Row` to read a whole row";
+const FLATTENED_ROW: &str = "`flatten` is only supported in `#[param]`, for a parameter struct; write `gold: &Row` or `pred: &Row` to read a whole row";
 
 const FLATTEN_WITH_VALUE: &str = "unexpected value for `flatten`; write `flatten` alone, and the default of each parameter in the struct";
 
-const MISSING_GOLD: &str = "`missing` is not supported in `#[gold]`, because a gold row without a field is an error of the data set; write `#[gold(default)]` or an `Option` for a field that a row may omit";
+const MISSING_GOLD: &str = "`missing` is not supported in `#[gold]`, because a gold row without a field is an error in the data set; write `#[gold(default)]` or an `Option` for a field that a row may omit";
 
 /// Returns the field name in `answer`, `"answer"`, `rename = "answer"` or `name = "answer"`.
 fn meant_name(found: &str) -> Option<String> {
@@ -360,5 +360,7 @@ fn arguments_of_trace(found: &str) -> String {
 
 fn two_roles(first: Role, second: Role) -> String {
     let (first, second) = (first.name(), second.name());
-    format!("`#[{first}]` and `#[{second}]` on one parameter; write two parameters")
+    format!(
+        "expected either `#[{first}]` or `#[{second}]` on a parameter, found both; write two parameters"
+    )
 }

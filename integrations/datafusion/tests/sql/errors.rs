@@ -78,7 +78,7 @@ async fn a_wrong_type_names_function_argument_and_types() {
         ),
         (
             "mrr('a', ['a'])",
-            "argument 1 `relevant`: expected a list of ids or map from id to grade, found Utf8; write make_array(..)",
+            "argument 1 `relevant`: expected a list of ids, or a map from ids to grades, found Utf8; write make_array(..)",
         ),
         (
             "f1('x', now())",

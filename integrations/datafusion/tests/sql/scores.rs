@@ -144,7 +144,7 @@ async fn a_null_prediction_scores_as_a_missing_one_and_a_null_gold_value_fails()
                answer_exact_match_details(a, b) AS d FROM (VALUES ('x', NULL), (NULL, 'x'), ('x', 'x')) AS t(a, b))";
     let found = rows(&context(), sql).await.unwrap();
     let expected = [
-        "false | scored | NULL | the field `answer` of the prediction is null",
+        "false | scored | NULL | the prediction's field `answer` is null",
         "NULL | metric_failed | metric `answer_exact_match`: field `gold.answer`: expected a string or list of strings, found null | NULL",
         "true | scored | NULL | exact match with \"x\"",
     ];

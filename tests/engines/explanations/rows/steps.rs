@@ -120,7 +120,7 @@ pub(super) fn agents() -> Vec<Case> {
             prediction! {
                 "step_utility" => 0.5, "was_repeated" => true, "verification_delta" => 0, "params_valid" => true,
             },
-            "step_utility 0.75, weight 0.4: the step's utility is 0.5; not_repeated 0, weight 0.3: the same call was made before; verification 0.5, weight 0.2: the same number of tests pass as before; params_valid 1, weight 0.1",
+            "step_utility 0.75, weight 0.4: the step's utility is 0.5; not_repeated 0, weight 0.3: the same call was made before; verification 0.5, weight 0.2: the number of passing tests is unchanged; params_valid 1, weight 0.1",
         ),
     ]
 }

@@ -101,7 +101,7 @@ fn scorer(weights: [f64; 4], full_delta: u32) -> Result<OutcomeCoupledScorer, St
     };
     let scorer = OutcomeCoupledScorer::new(weights).map_err(|error| error.to_string())?;
     let full_delta =
-        NonZeroU32::new(full_delta).ok_or("`full_delta` must be at least 1, found 0")?;
+        NonZeroU32::new(full_delta).ok_or("expected `full_delta` of at least 1, found 0")?;
     Ok(scorer.with_full_delta(full_delta))
 }
 
@@ -126,7 +126,7 @@ fn breakdown(
 ) -> Breakdown {
     let below_one = |value: f64, reason: String| (value, (value < 1.0).then_some(reason));
     let tests = match step.verification_delta {
-        0 => "the same number of tests pass as before".to_owned(),
+        0 => "the number of passing tests is unchanged".to_owned(),
         delta @ ..0 => format!("{} fewer tests pass", delta.unsigned_abs()),
         delta => format!("only {delta} more tests pass"),
     };

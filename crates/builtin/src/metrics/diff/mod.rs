@@ -413,7 +413,7 @@ const COMPARED: ParamSpec<'static> = ParamSpec {
         "field",
         "String",
         FIELD,
-        "The field that is compared, on both sides.",
+        "The field to compare on both sides.",
     )
 };
 

@@ -101,8 +101,8 @@ impl Command<'_> {
     pub(super) fn validate_check(&self) -> Result<(), String> {
         match self.settings.check_files.field_of_prediction() {
             Some((path, field)) => Err(format!(
-                "`check_files`: expected constant content and fields of the gold row, found `pred.{field}` in `{path}`; \
-                 add that file to `files`, and read it at `/program/files`"
+                "`check_files`: expected constants and fields of the gold row, found `pred.{field}` in \
+                 `{path}`; add that file to `files`, and read it from `/program/files`"
             )),
             None if self.check_command().is_none() && !self.settings.check_files.is_empty() => Err(
                 "`check_files` is set without `check`; set `check` to the command that reads them"

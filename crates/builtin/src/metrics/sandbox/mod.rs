@@ -206,7 +206,7 @@ impl<'de> Deserialize<'de> for SandboxFiles {
 }
 
 impl ValueType for SandboxFiles {
-    const HELP: TypeHelp = TypeHelp::new("a JSON object from file to field")
+    const HELP: TypeHelp = TypeHelp::new("a JSON object that maps files to fields")
         .with_example(r#"'{"check.py": "program"}'"#);
 }
 

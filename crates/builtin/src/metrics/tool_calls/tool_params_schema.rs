@@ -109,7 +109,7 @@ pub fn tool_params_schema(
     match deadline::within(MAX_TIME, validation) {
         Ok(Some(result)) => result,
         Ok(None) => Ok(Check::fail(format!(
-            "the validation takes more than {} s",
+            "validation took longer than {} s",
             MAX_TIME.as_secs()
         ))),
         Err(error) => Err(Unscored::because(error)),
@@ -267,7 +267,7 @@ fn measure(schema: &Value, patterns_left: &mut u64, references: &mut usize) -> R
         None => {
             let start: String = pattern.chars().take(60).collect();
             Err(format!(
-                "its patterns have more than {MAX_PATTERNS} characters with repetitions written out, at the pattern `{start}`; use smaller repetition counts"
+                "its patterns have more than {MAX_PATTERNS} characters with repetitions expanded, at the pattern `{start}`; use smaller repetition counts"
             ))
         }
     };
@@ -316,5 +316,5 @@ impl<'de> Deserialize<'de> for ToolSchemas {
 }
 
 impl ValueType for ToolSchemas {
-    const HELP: TypeHelp = TypeHelp::new("a JSON object from tool to schema");
+    const HELP: TypeHelp = TypeHelp::new("a JSON object that maps tools to schemas");
 }

@@ -215,7 +215,7 @@ fn weighted<L: Leaf>(
     for (part, weight) in &parts {
         if !is_weight(*weight) {
             return Err(format!(
-                "the weight {weight} of `{}` is not a finite number of at least 0",
+                "the weight {weight} of `{}` is negative or not finite",
                 part.name()
             ));
         }
@@ -393,7 +393,7 @@ impl Declaration {
     fn check_verdict(&self, derived: &Derived) -> Result<(), String> {
         if derived.is_bool() && (self.threshold.is_some() || self.strict) {
             return Err(
-                "`the composite` is true or false, so it takes no threshold; remove the threshold and `strict`"
+                "expected no threshold for a composite that is true or false; remove the threshold and `strict`"
                     .to_owned(),
             );
         }

@@ -200,7 +200,7 @@ pub const fn scores_differ(derived: &Derived) -> Option<Sentence> {
 /// Checks that a weight is finite and non-negative.
 pub const fn weight_counts(part: &str, weight: f64) -> Option<Sentence> {
     unless!(is_weight(weight);
-        "the weight " [decimal weight] " of " [name part] " is not a finite number of at least 0")
+        "the weight " [decimal weight] " of " [name part] " is negative or not finite")
 }
 
 /// Checks that the weights sum to 1.

@@ -269,11 +269,11 @@ fn weights_are_finite_and_sum_to_one() {
     }
     assert_message(
         weight_counts("stars", -0.5),
-        "the weight -0.5 of `stars` is not a finite number of at least 0",
+        "the weight -0.5 of `stars` is negative or not finite",
     );
     assert_message(
         weight_counts("stars", f64::INFINITY),
-        "the weight inf of `stars` is not a finite number of at least 0",
+        "the weight inf of `stars` is negative or not finite",
     );
     let weights = |weights: [f64; 2]| weights.map(|weight| (properties(stars()), weight));
     assert_message(weights_sum_to_one(&weights([0.25, 0.75])), "");

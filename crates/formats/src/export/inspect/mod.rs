@@ -60,7 +60,7 @@ fn member_name(row: &ResultRow) -> Result<String, FormatError> {
     {
         return Ok(name);
     }
-    let reason = "invalid id for a log of inspect_ai, which uses ids as file names: expected a relative path; change the id";
+    let reason = "invalid id for an inspect_ai log, which uses ids as file names: expected a relative path; change the id";
     Err(FormatError::new(format_args!("{}: {reason}", row.at())))
 }
 

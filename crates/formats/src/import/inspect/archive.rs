@@ -51,7 +51,7 @@ pub(super) fn open<'a>(
                     continue;
                 };
                 if sample.contains("_epoch_") && sample.ends_with("/sample.json") {
-                    let reason = "chunked samples are not read; write the log without chunks, as inspect_ai does by default";
+                    let reason = "chunked samples are not supported; write the log without chunks, as inspect_ai does by default";
                     return Err(input.invalid(member_name(&name), reason));
                 }
                 let Some((id, epoch)) = sample
@@ -81,7 +81,7 @@ pub(super) fn open<'a>(
             true => input.whole(format_args!(
                 "expected {EXPECTED}, found a ZIP archive without `header.json`"
             )),
-            false => input.whole("no member `header.json`; expected a log of inspect_ai"),
+            false => input.whole("expected an inspect_ai log, found no member `header.json`"),
         });
     };
     let place = member_name(&name);
@@ -107,7 +107,7 @@ pub(super) fn damaged(input: Input<'_>, error: &Error) -> FormatError {
             "the archive is cut off: the end of its directory is missing; copy the file again",
         ),
         kind => input.whole(format_args!(
-            "the directory of the archive is damaged: {kind}; copy the file again"
+            "the archive's directory is damaged: {kind}; copy the file again"
         )),
     }
 }

@@ -100,7 +100,7 @@ impl Members<'_> {
             }
             other => {
                 return Err(format!(
-                    "compressed with method {}; expected stored (0), deflate (8) or Zstandard (93)",
+                    "expected the compression method stored (0), deflate (8) or Zstandard (93), found {}",
                     other.as_u16()
                 ));
             }
@@ -115,7 +115,7 @@ impl Members<'_> {
         self.read += bytes.len() as u64;
         if self.read > limit {
             return Err(format!(
-                "the members so far have more than {limit} bytes in an archive of {} bytes; expected at most {MAX_RATIO} times as many",
+                "the members so far decompress to more than {limit} bytes, from an archive of {} bytes; expected at most {MAX_RATIO} times as many",
                 self.size
             ));
         }

@@ -32,7 +32,7 @@ use super::text::{as_text, parse, with_finite_numbers};
 use crate::error::{FormatError, Input};
 
 /// What messages call a file of this format.
-const EXPECTED: &str = "a log of inspect_ai (.eval or .json)";
+const EXPECTED: &str = "an inspect_ai log (.eval or .json)";
 
 /// The samples of a log, with the parts of its header.
 struct Log<'a> {
@@ -85,7 +85,7 @@ fn convert(
 ) -> Result<Converted, FormatError> {
     if log.samples.is_empty() {
         let status = log.header.status();
-        let reason = format_args!("no sample in the log, whose status is `{status}`");
+        let reason = format_args!("the log has no samples; its status is `{status}`");
         return Err(members.input.whole(reason));
     }
     log.samples.sort_by(|a, _, b, _| by_id(a, b));
@@ -102,7 +102,7 @@ fn json_log<'t>(input: Input<'_>, text: &'t str) -> Result<Log<'t>, FormatError>
     let of_log =
         fields(text).map_err(|reason| match reason.starts_with("the object does not") {
             true => input.whole(format_args!(
-                "{reason}; the log is cut off, or is not a log of inspect_ai"
+                "{reason}; the log is cut off, or is not an inspect_ai log"
             )),
             false => other_format(input, EXPECTED, input.whole(reason)),
         })?;

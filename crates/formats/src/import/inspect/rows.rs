@@ -60,7 +60,7 @@ impl Rows {
         notes.extend(missing);
         notes.extend(unread.map(|name| {
             format!(
-                "the member `{}` is not read, because its name is not that of a sample",
+                "the member `{}` is skipped, because its name is not a sample's name",
                 escape::name(&name)
             )
         }));
@@ -220,7 +220,7 @@ impl Rows {
         let status = self.header.status();
         if status != "success" {
             notes.push(format!(
-                "the status of the log is `{}`, so samples may be missing",
+                "the log's status is `{}`, so samples may be missing",
                 escape::name(status)
             ));
         }
@@ -231,7 +231,7 @@ impl Rows {
             let other: IndexSet<_> = self.header.other_reducers().into_iter().collect();
             for (metric, reducer) in other {
                 notes.push(format!(
-                    "the log reduces the epochs of `{}` by `{}`; here the score of a sample is the mean over its epochs",
+                    "the log reduces the epochs of `{}` by `{}`; here, a sample's score is the mean over its epochs",
                     escape::name(metric),
                     escape::name(reducer)
                 ));
@@ -246,7 +246,7 @@ impl Rows {
         if self.invalidated > 0 {
             let (epochs, them) = (self.invalidated, "see the attribute `invalidated_epochs`");
             notes.push(format!(
-                "{epochs} samples were invalidated, but are scored; {them}"
+                "{epochs} samples were invalidated but are still scored; {them}"
             ));
         }
         notes

@@ -159,7 +159,7 @@ impl Attachments {
                 self.resolved += content.len();
                 if self.resolved > MAX_RESOLVED {
                     return Err(format!(
-                        "its attachments have more than {MAX_RESOLVED} bytes where it refers to them"
+                        "its resolved attachments have more than {MAX_RESOLVED} bytes"
                     ));
                 }
                 text.clone_from(content);

@@ -1,4 +1,4 @@
-//! Samples of lm-eval: `samples_TASK_DATE.jsonl`, with `results_DATE.json` next to it.
+//! Samples from lm-eval: `samples_TASK_DATE.jsonl`, with `results_DATE.json` next to it.
 //!
 //! The files are written by
 //! <https://github.com/EleutherAI/lm-evaluation-harness/blob/main/lm_eval/loggers/evaluation_tracker.py>. Each line
@@ -28,7 +28,7 @@ use crate::results::{ForeignRow, RowAttempt};
 mod run;
 
 /// What messages call a file of this format.
-const EXPECTED: &str = "samples of lm-eval, which have `doc_id`";
+const EXPECTED: &str = "lm-eval samples with `doc_id`";
 
 /// The filter of tasks without filters.
 const NO_FILTER: &str = "none";
@@ -222,7 +222,7 @@ impl Sample {
             Some(Value::String(id)) => Ok(id),
             Some(Value::Number(id)) => Ok(id.to_string()),
             _ => Err(
-                "no `doc_id`; expected a sample of lm-eval, whose `doc_id` is a number or a string"
+                "expected an lm-eval sample with a number or string `doc_id`, found no `doc_id`"
                     .to_owned(),
             ),
         }

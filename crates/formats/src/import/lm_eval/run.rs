@@ -53,7 +53,7 @@ pub(super) fn read(
     else {
         let task = name.trim_end_matches(".jsonl").to_owned();
         run.tags.insert("task".to_owned(), task);
-        let name = "the name of the file is not samples_TASK_DATE.jsonl";
+        let name = "the file name is not samples_TASK_DATE.jsonl";
         return Ok((run, vec![format!("{name}: {UNKNOWN}")]));
     };
     run.tags.insert("task".to_owned(), task.to_owned());

@@ -26,7 +26,7 @@ use super::table::Table;
 use super::text::{ROW_LIMIT, each_document};
 use crate::error::{FormatError, Input};
 
-const EXPECTED: &str = "spans of OpenTelemetry in JSON, which have `resourceSpans`";
+const EXPECTED: &str = "OpenTelemetry spans as JSON, with `resourceSpans`";
 
 pub(super) fn import(file: &Path) -> Result<Converted, FormatError> {
     let input = Input { file };
@@ -57,7 +57,7 @@ pub(super) fn import(file: &Path) -> Result<Converted, FormatError> {
         let size = |span: &Span| serde_json::to_vec(span).map_or(0, |bytes| bytes.len());
         let bytes: usize = spans.iter().map(size).sum();
         if bytes > ROW_LIMIT {
-            let reason = format!("its spans have {bytes} bytes; expected at most {ROW_LIMIT}");
+            let reason = format!("expected spans of at most {ROW_LIMIT} bytes, found {bytes}");
             return Err(of_trace(reason));
         }
         let roots = roots(spans).map_err(of_trace)?;

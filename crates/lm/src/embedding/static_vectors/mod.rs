@@ -91,7 +91,7 @@ impl StaticEmbedder {
         let (tokens, rows) = (tokenizer.get_vocab_size(false), tensors.tokens());
         if tokens > rows {
             return Err(format!(
-                "tokenizer.json has {tokens} tokens, but model.safetensors has the vectors of {rows}; both files must come from the same model"
+                "tokenizer.json has {tokens} tokens, but model.safetensors has vectors for {rows}; both files must come from the same model"
             ));
         }
         let mut hash = Sha256::new_with_prefix(Sha256::digest(&vectors));

@@ -159,9 +159,8 @@ pub(super) fn json(text: &str) -> Result<Value, &'static str> {
     if is_too_large(text, MAX_VALUES) {
         return Err("more JSON values than the limit for one row");
     }
-    let UniqueKeys(value) = serde_json::from_str(text).map_err(
-        |_| "invalid JSON in a column of JSON; correct it, or write the column as strings",
-    )?;
+    let UniqueKeys(value) = serde_json::from_str(text)
+        .map_err(|_| "invalid JSON in a JSON column; correct it, or write the column as strings")?;
     match inexact_number(text) {
         Some(_) => Err("a number in JSON is out of range, or an integer of more than 64 bits"),
         None => Ok(value),

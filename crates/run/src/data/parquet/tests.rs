@@ -214,11 +214,11 @@ fn a_typed_string_stays_a_string_and_a_column_of_json_is_parsed() {
     for (cell, problem) in [
         (
             "[",
-            "invalid JSON in a column of JSON; correct it, or write the column as strings",
+            "invalid JSON in a JSON column; correct it, or write the column as strings",
         ),
         (
             r#"{"a":1,"a":2}"#,
-            "invalid JSON in a column of JSON; correct it, or write the column as strings",
+            "invalid JSON in a JSON column; correct it, or write the column as strings",
         ),
         (
             "[1e-400]",

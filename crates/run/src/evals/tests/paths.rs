@@ -44,7 +44,7 @@ fn a_pipe_in_place_of_a_file_is_refused() {
     assert_eq!(
         run(),
         format!(
-            "eval `capitals`: cannot read the baseline `{shown}`: {found}; restore it, such as with `git checkout`, or remove it and accept a new one"
+            "eval `capitals`: cannot read the baseline `{shown}`: {found}; restore it (for example, with `git checkout`), or remove it and accept a new one"
         )
     );
     fs::remove_file(baseline).unwrap();
@@ -82,7 +82,7 @@ fn a_baseline_outside_the_package_is_refused_although_it_is_missing() {
         assert_eq!(
             run(path),
             format!(
-                "eval `capitals`: `baseline = {path:?}` is outside the package `{}`; move the file into the package, such as into `evals`",
+                "eval `capitals`: `baseline = {path:?}` is outside the package `{}`; move the file into the package, for example into `evals`",
                 package.path("").display().to_string().trim_end_matches('/')
             )
         );

@@ -81,7 +81,7 @@ impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, ByName> for Path
 /// cases, and the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "expected the names of the program's inputs, found `{Self}`",
-    label = "expected names of fields",
+    label = "expected field names",
     note = "write `.inputs(\"question\")` for one input, and `.inputs([\"question\", \"context\"])` for several"
 )]
 pub trait InputNames<Kind> {

@@ -383,21 +383,20 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     fn check_limits(&self) -> Result<(), EvaluateError> {
         let invalid = |message| Err(EvaluateError::setting(message));
         if self.options.concurrency == 0 {
-            return invalid("`concurrency` must be at least 1, found 0".to_owned());
+            return invalid("expected `concurrency` of at least 1, found 0".to_owned());
         }
         if self.row_options.repeats == Some(0) {
-            return invalid("`repeats` must be at least 1, found 0".to_owned());
+            return invalid("expected `repeats` of at least 1, found 0".to_owned());
         }
         if self.row_options.timeout == Some(Duration::ZERO) {
             return invalid(
-                "`timeout` must be greater than 0 s, found 0 s; use a longer timeout, or none"
-                    .to_owned(),
+                "expected `timeout` above 0 s, found 0 s; use a longer timeout, or none".to_owned(),
             );
         }
         let value = self.options.failure_score;
         if value.is_nan() || value.abs() > MAX_FAILURE_SCORE {
             return invalid(format!(
-                "`failure_score` must be a number from -1e300 to 1e300, found {value:?}"
+                "expected `failure_score` between -1e300 and 1e300, found {value:?}"
             ));
         }
         Ok(())

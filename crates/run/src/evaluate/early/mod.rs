@@ -57,7 +57,7 @@ impl EarlyOptions {
                 Err(reason) => Err(reason),
                 Ok(_) if gate.is_of_rows() => Ok(()),
                 Ok(_) if self.alpha.is_none() => Err(
-                    "only all rows decide it for certain; set an alpha such as 0.01".to_owned(),
+                    "it cannot be decided for certain before all rows are evaluated; set an alpha such as 0.01".to_owned(),
                 ),
                 Ok(_) if has_groups => Err(
                     "its test needs independent rows, but rows have groups; remove the group, or evaluate all rows".to_owned(),

@@ -27,7 +27,7 @@ use crate::messages::{escape, suggest};
 /// not have its own error message. It has a single impl, so the compiler can infer the item type of an empty list.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "the rows of this devset are of type `{Self}`, found `{R}`",
+    message = "expected devset rows of type `{Self}`, found `{R}`",
     label = "expected rows of type `{Self}`",
     note = "write `Evaluate::typed()` for rows of your own type, `.iter().cloned()` for references to rows, and `Example::from_serialize(&value)` for other values"
 )]

@@ -131,8 +131,8 @@ fn find_at(
     let (manifest, own) = parse(&path, &text)?;
     let other = || {
         ManifestError::from(format!(
-            "the manifest `{}` belongs to a different run than `{}`; restore the manifest of the run, or remove this one to use \
-             the results without their identity",
+            "the manifest `{}` belongs to a different run than `{}`; restore the run's manifest, or \
+             remove this one to use the results without their identity",
             path.display(),
             file.display()
         ))

@@ -40,7 +40,10 @@ impl Commit {
             let _ = lock(&self.0).recv_timeout(PATIENCE);
         }
         let no_answer = || {
-            let error = Some(format!("git did not end within {} s", PATIENCE.as_secs()));
+            let error = Some(format!(
+                "git did not finish within {} s",
+                PATIENCE.as_secs()
+            ));
             Some(GitCommit {
                 error,
                 ..GitCommit::default()

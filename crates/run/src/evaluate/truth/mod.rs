@@ -57,12 +57,12 @@ fn checked<G, P>(
         return Err("it scores all rows together, so it needs all of them".to_owned());
     }
     if truth.kind == ScoreKind::Number && truth.range.is_none() {
-        return Err("it has no range; a sample needs the bounds of the scores".to_owned());
+        return Err("it has no range; a sample needs bounded scores".to_owned());
     }
     let Some(by) = &sample.by else { return Ok(()) };
     match cheap.iter().find(|entry| entry.name == *by) {
         Some(proxy) if proxy.kind == ScoreKind::Corpus => Err(format!(
-            "`{by}` scores all rows together; stratify by a metric of each row"
+            "`{by}` scores all rows together; stratify by a metric that scores each row"
         )),
         Some(_) => Ok(()),
         None => {
@@ -213,7 +213,7 @@ impl<G: Sync, P: Sync> TruthRun<G, P> {
                 );
                 let sample = thousands(truth.sample.rows);
                 notes.push(format!(
-                    "`{name}` judged all {rows} rows, because its sample may have {sample}"
+                    "`{name}` judged all {rows} rows, because its sample size is {sample}"
                 ));
                 continue;
             }

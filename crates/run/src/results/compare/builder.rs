@@ -345,8 +345,9 @@ impl ComparisonBuilder {
             Some(metric) => {
                 let hint = suggest::known_names(metric, names.iter().map(String::as_str));
                 let metric = escape::name(metric);
-                let message =
-                    format!("lower is better for `{metric}`, which is not compared{hint}");
+                let message = format!(
+                    "`{metric}` cannot be lower-is-better, because it is not compared{hint}"
+                );
                 Err(ResultsError::setting("lower_is_better", message))
             }
         }

@@ -86,7 +86,7 @@ impl MetricComparison {
     pub fn closer_sentence(&self, [of_a, of_b]: [&str; 2]) -> String {
         let (it, unit) = (&self.overall, Unit(self.kind));
         let (Some(a), Some(b), Some(difference)) = (it.a, it.b, it.difference) else {
-            return "no row has a label and scores of both judges".to_owned();
+            return "no row has a label and scores from both judges".to_owned();
         };
         let is_b_first = self.verdict != Verdict::Worse;
         let ([first, second], [one, other]) = match is_b_first {

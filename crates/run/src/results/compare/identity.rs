@@ -220,7 +220,8 @@ pub(in crate::results) fn check_allowed(
         None => Ok(()),
         Some(metric) => {
             let (name, hint) = (escape::name(metric), suggest::known_names(metric, known));
-            let message = format!("`{name}` may differ, but no run has this metric{hint}");
+            let message =
+                format!("`{name}` is allowed to differ, but no run has this metric{hint}");
             Err(ResultsError::setting("allow_different", message))
         }
     }

@@ -196,7 +196,7 @@ impl MetricComparison {
         let (overall, not_defined) = testing.of_corpus(&all, groups.is_some());
         let unknown = unknown.map(|run| {
             format!(
-                "no test, because {} lacks what its rows contribute to the score (`corpus`); write it again with `score --out`, which knows the built-in metrics, or compare the evaluations in code",
+                "no test, because {} lacks its rows' contributions to the score (`corpus`); write it again with `score --out`, which knows the built-in metrics, or compare the evaluations in code",
                 escape::name(run)
             )
         });

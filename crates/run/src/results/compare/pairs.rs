@@ -57,7 +57,7 @@ impl<'a> Pairs<'a> {
                 line => format!("{name_b}:{line}"),
             };
             return Err(ResultsError::rows(format!(
-                "{at}: `id`: expected ids of {name_a} such as `{of_a}`, found `{of_b}`, and no other row has one; compare runs over the same rows"
+                "{at}: `id`: expected ids from {name_a} such as `{of_a}`, found `{of_b}`, and no row has a matching id; compare runs over the same rows"
             )));
         }
         let by_position = a.rows.has_positional() || b.rows.has_positional();
@@ -119,7 +119,7 @@ impl<'a> Pairs<'a> {
             Some(first) if *by_position => {
                 let (a, b) = (a.rows.at(first.a), b.rows.at(first.b));
                 Err(ResultsError::rows(format!(
-                    "expected a `gold_hash` in {a} and {b}, which have no ids and are paired by position, found none; score both runs again, with --map id=COLUMN if a column names the rows"
+                    "expected a `gold_hash` in {a} and {b}, which have no ids and are paired by position, found none; score both runs again, with --map id=COLUMN if a column identifies the rows"
                 )))
             }
             _ => Ok(()),

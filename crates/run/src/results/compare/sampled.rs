@@ -169,7 +169,7 @@ impl MetricComparison {
                 escape::name(metric.metric())
             )),
             () if judged < MIN_ROWS => Some(format!(
-                "no test, because both runs judged only {judged} of the same rows, and it takes {MIN_ROWS}; sample them with the same seed, or sample more rows"
+                "no test, because both runs judged only {judged} of the same rows, and a test needs {MIN_ROWS}; sample them with the same seed, or sample more rows"
             )),
             () => None,
         };

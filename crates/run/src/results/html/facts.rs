@@ -335,7 +335,7 @@ fn latency(run: &ReportRun<'_>) -> Vec<(String, String)> {
         ("Program: mean latency".to_owned(), shown(mean)),
         ("Program: median latency".to_owned(), shown(quantile(50))),
         (
-            "Program: 95th percentile of latency".to_owned(),
+            "Program: 95th-percentile latency".to_owned(),
             shown(quantile(95)),
         ),
     ]

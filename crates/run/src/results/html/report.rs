@@ -174,7 +174,8 @@ impl<'a> HtmlReport<'a> {
                     format!("; the runs have {}", escape::names(known.into_iter()))
                 });
                 let metric = escape::name(metric);
-                let message = format!("lower is better for `{metric}`, which no run has{hint}");
+                let message =
+                    format!("`{metric}` cannot be lower-is-better, because no run has it{hint}");
                 Err(ResultsError::setting("lower_is_better", message))
             }
         }

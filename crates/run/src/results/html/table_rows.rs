@@ -117,7 +117,7 @@ impl TableRows {
             false => format!("of the {} others ", number(self.others)),
         };
         let worst = format!(
-            "{others}the {} with the worst scores{in_b}, as many for each metric",
+            "{others}the {} with the worst scores{in_b}, the same number for each metric",
             number(self.worst),
         );
         let parts = [
@@ -135,8 +135,8 @@ impl TableRows {
         ];
         let parts: Vec<_> = parts.into_iter().flatten().collect();
         Some(format!(
-            "The table has {} of {} rows: {} (seed {SEED}). Search, filters and their counts are of the rows in the table; \
-             everything above is of all rows.",
+            "The table has {} of {} rows: {} (seed {SEED}). Search, filters and their counts cover \
+             only the rows in the table; everything above covers all rows.",
             number(self.rows.len()),
             number(self.all),
             parts.join("; "),

@@ -57,7 +57,7 @@ impl<'a> View<'a> {
         let Self { runs, .. } = self;
         let field = report.group.as_deref();
         let has_more = |metric: &Metric<'_>| parts(metric.name, runs).len() > MAX_PARTS;
-        let parts_note = format!("Of each metric the first {MAX_PARTS} parts are shown.");
+        let parts_note = format!("Only the first {MAX_PARTS} parts of each metric are shown.");
         let notes = [
             Some(method(field)),
             self.metrics.iter().any(has_more).then_some(parts_note),
@@ -205,11 +205,11 @@ fn pairing(runs: &[&ReportRun<'_>]) -> Option<String> {
 fn method(group: Option<&str>) -> String {
     let of = "Wilson's for true or false, Student's t for numbers";
     let interval = match group {
-        Some(field) => format!("cluster-robust by {field}; of a single group, {of}"),
+        Some(field) => format!("cluster-robust by {field}; for a single group, {of}"),
         None => of.to_owned(),
     };
     format!(
-        "95% intervals: {interval}. A failed row counts as the failure score in the mean; gated, skipped and abstained rows are in no mean."
+        "95% intervals: {interval}. Failed rows count as the failure score in the mean; gated, skipped and abstained rows are excluded from every mean."
     )
 }
 

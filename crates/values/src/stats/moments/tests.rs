@@ -58,7 +58,7 @@ fn an_interval_is_known_or_there_is_a_reason() {
         (
             Uncertainty::NotComputed,
             (None, None),
-            Some("a score of all rows has no standard error"),
+            Some("a score over all rows has no standard error"),
         ),
     ] {
         assert_eq!((uncertainty.stderr(), uncertainty.ci95()), expected);

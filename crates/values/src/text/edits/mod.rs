@@ -62,7 +62,7 @@ impl EditDistance {
 
 #[expect(
     clippy::cast_precision_loss,
-    reason = "lengths of strings stay far below 2^53"
+    reason = "string lengths stay far below 2^53"
 )]
 pub(super) fn share_left(distance: usize, whole: usize) -> f64 {
     if whole == 0 {
@@ -124,7 +124,7 @@ impl EditCounts {
     /// edits, as in `jiwer`.
     #[expect(
         clippy::cast_precision_loss,
-        reason = "lengths of strings stay far below 2^53"
+        reason = "string lengths stay far below 2^53"
     )]
     pub fn rate(self) -> f64 {
         self.edits as f64 / self.length.max(1) as f64

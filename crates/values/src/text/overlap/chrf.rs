@@ -138,7 +138,7 @@ impl ChrfOptions {
     /// is no such order.
     #[expect(
         clippy::cast_precision_loss,
-        reason = "counts of n-grams stay far below 2^53"
+        reason = "n-gram counts stay far below 2^53"
     )]
     #[doc(hidden)]
     pub fn precision_and_recall(counts: &[u64]) -> Option<(f64, f64)> {

@@ -108,7 +108,7 @@ fn check_corpus(model: &Model, errors: &mut Errors) {
     if let Some(missing) = &attrs.missing {
         errors.at(
             missing,
-            message("missing", "write `#[pred(missing = ..)]` at the field"),
+            message("missing", "write `#[pred(missing = ..)]` on the field"),
         );
     }
     if let Some(explain) = &attrs.explain {
@@ -163,7 +163,7 @@ pub(crate) const BOOL_THRESHOLD: &str =
 pub(crate) const BOOL_RANGE: &str =
     "`range` is not supported for a `bool` metric; remove it, or return a number";
 pub(crate) const BOOL_STRICT: &str = "a `bool` metric is always strict; remove `strict`";
-pub(crate) const MISSING: &str = "the score of a prediction without a field must be one that the metric may return; write a number in its range, or `true` or `false` for a `bool` metric";
+pub(crate) const MISSING: &str = "the score for a missing field must be one that the metric can return; write a number in its range, or `true` or `false` for a `bool` metric";
 pub(crate) const BOOL_DIRECTION: &str = "`lower_is_better` is not supported for a `bool` metric, where `true` passes; negate the returned value";
 
 /// Returns `true` if the type is `bool`, possibly inside `Option` or `Result`.

@@ -50,7 +50,7 @@ fn check_return_type(ty: &Type, errors: &mut Errors) {
     let written = as_written(ty);
     match ungrouped(ty) {
         Type::ImplTrait(opaque) => {
-            errors.at(opaque.impl_token, "expected a named return type, found `impl Trait`; write `bool`, `f64` or another type of score");
+            errors.at(opaque.impl_token, "expected a named return type, found `impl Trait`; write `bool`, `f64` or another score type");
         }
         Type::Path(path) => match path.path.segments.last() {
             Some(last) if last.ident == "Option" || last.ident == "Result" => {
@@ -164,7 +164,7 @@ fn group_in_option(ty: &Type, inner: &Type) -> String {
     let (found, inner) = (as_written(ty), as_written(inner));
     let reference = if inner.starts_with('&') { "" } else { "&" };
     format!(
-        "expected a struct of parameters for `flatten`, found `{found}`; write `{reference}{inner}`, because each parameter of the struct has a default"
+        "expected a parameter struct for `flatten`, found `{found}`; write `{reference}{inner}`, because each parameter of the struct has a default"
     )
 }
 

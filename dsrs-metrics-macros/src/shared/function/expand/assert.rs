@@ -126,7 +126,7 @@ fn check_constants(cx: &Context<'_>) -> TokenStream {
     let mut checks = TokenStream::new();
     if let (Some(range), false) = (&attrs.range, range_is_literal) {
         let message = format!(
-            "the range `{}` is empty or not finite; write a smaller and a larger finite number",
+            "the range `{}` is empty or not finite; write two finite numbers, the smaller one first",
             as_written(range)
         );
         checks.extend(check(cx, ends(range), "range_is_not_empty", &message));

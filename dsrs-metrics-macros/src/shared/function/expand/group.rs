@@ -82,7 +82,7 @@ fn setters_trait(cx: &Context<'_>, setters: &TokenStream) -> TokenStream {
     } = cx;
     let (vis, name) = (&cx.model.function.vis, format_ident!("{ident}Setters"));
     let doc = format!(
-        "The setters of [`{ident}`], which the builder of every metric has that flattens it."
+        "The setters of [`{ident}`], available on the builder of every metric that flattens it."
     );
     quote_spanned! {*span=>
         #[doc = #doc]

@@ -75,7 +75,7 @@ fn a_table_within_the_limit_has_all_rows_and_no_rule() {
     );
     let table = choose(&[&results], &[metric("m")], 19);
     assert_eq!(table.rows.len(), 19);
-    let rule = "The table has 19 of 20 rows: the 9 with the worst scores, as many for each metric; \
+    let rule = "The table has 19 of 20 rows: the 9 with the worst scores, the same number for each metric; \
                 10 others, sampled (seed 0). Search, filters and their counts are of the rows in the table; everything \
                 above is of all rows.";
     assert_eq!(table.rule(false).unwrap(), rule);
@@ -144,7 +144,7 @@ fn rows_that_changed_come_first_then_failed_rows() {
     assert_eq!((rows.len(), table.worst, table.sampled), (12, 3, 3));
     let rule = table.rule(true).unwrap();
     let start = "The table has 12 of 100 rows: all 4 rows whose outcome or verdict changed; all 2 other rows that failed; of \
-                 the 94 others the 3 with the worst scores in B, as many for each metric; 3 others, sampled (seed 0). ";
+                 the 94 others the 3 with the worst scores in B, the same number for each metric; 3 others, sampled (seed 0). ";
     assert!(rule.starts_with(start), "{rule}");
 
     // A metric that is not compared never counts as changed.

@@ -214,7 +214,7 @@ impl Rouge {
 impl RougeScore {
     #[expect(
         clippy::cast_precision_loss,
-        reason = "counts of words stay far below 2^53"
+        reason = "word counts stay far below 2^53"
     )]
     fn new(shared: u64, [prediction, reference]: [usize; 2]) -> Self {
         if shared == 0 {
