@@ -225,7 +225,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Creates usage with these numbers of tokens, none of them from a prompt cache.
+    /// Creates usage with these numbers of tokens. The number of cached prompt tokens is unknown.
     ///
     /// ```
     /// use dsrs_metrics::lm::Usage;

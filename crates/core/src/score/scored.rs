@@ -130,7 +130,8 @@ impl Scored {
         self.critique.as_deref().is_none_or(has_none)
     }
 
-    /// Sets the details, truncated if they are too long. The previous details become the feedback.
+    /// Sets the details, truncated if they are too long. The previous details become the
+    /// feedback, unless the score already has feedback.
     #[doc(hidden)]
     pub fn explained(mut self, mut details: String) -> Self {
         escape::truncate(&mut details, MAX_EXPLANATION);

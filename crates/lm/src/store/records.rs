@@ -142,7 +142,7 @@ impl Store {
     }
 
     /// Removes records older than `older_than`, then removes the oldest records until the database is no larger than
-    /// `max_bytes`. This shrinks the file.
+    /// `max_bytes`. If records were removed, the file shrinks.
     ///
     /// ```
     /// use std::time::Duration;

@@ -105,7 +105,7 @@ impl LabelPairs {
     /// gold and predicted labels.
     ///
     /// # Errors
-    /// Returns [`NotDefined`] if the data has no rows, or if no row has one of `labels`.
+    /// Returns [`NotDefined`] if the data has no rows, or if one of `labels` occurs in no row.
     pub fn macro_f1(&self, labels: &[String]) -> Result<f64, NotDefined> {
         self.known_rows()?;
         let classes = self.classes();
@@ -127,7 +127,7 @@ impl LabelPairs {
     /// classes, and the result equals the accuracy.
     ///
     /// # Errors
-    /// Returns [`NotDefined`] if the data has no rows, or if no row has one of `labels`.
+    /// Returns [`NotDefined`] if the data has no rows, or if none of `labels` occurs in any row.
     pub fn micro_f1(&self, labels: &[String]) -> Result<f64, NotDefined> {
         self.known_rows()?;
         let classes = self.classes();
