@@ -10,7 +10,7 @@
 /// # #[cfg(any())] fn main() {} // so that rustdoc adds none
 /// use dsrs_metrics::prelude::*;
 ///
-/// /// Whether the answer names its sources.
+/// /// The answer names its sources.
 /// #[metric]
 /// fn sources_used(#[pred] sources: &[String]) -> bool {
 ///     !sources.is_empty()

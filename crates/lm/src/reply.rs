@@ -33,7 +33,7 @@ pub struct LmReply {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
     /// The cost of the call in msat, including failed attempts. For a stored reply, this is the original cost. `None`
-    /// if the model has no price.
+    /// if the model has no price, or if its token usage is unknown and there is no budget.
     pub cost_msats: Option<u64>,
     /// `true` if the call may have cost more than `cost_msats` because an interrupted attempt has an unknown cost.
     #[serde(default)]

@@ -222,7 +222,7 @@ fn text(path: &Path) -> String {
 ///     }
 /// }
 ///
-/// /// Whether the answer has the form of the schema.
+/// /// The answer matches the schema.
 /// #[metric]
 /// fn valid(#[pred] answer: &str, #[param] schema: &Schema) -> bool {
 ///     std::fs::read_to_string(&schema.0).is_ok_and(|schema| schema.contains(answer))

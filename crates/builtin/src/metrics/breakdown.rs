@@ -18,7 +18,7 @@ use crate::contract::{
 /// use dsrs_metrics::metrics::Breakdown;
 /// use dsrs_metrics::prelude::*;
 ///
-/// /// Whether the answer is short and cites a source.
+/// /// The answer is short and cites a source.
 /// #[metric(range = 0.0..=1.0, threshold = 0.75)]
 /// fn style(#[pred] answer: &str) -> Breakdown {
 ///     let words = answer.split_whitespace().count();

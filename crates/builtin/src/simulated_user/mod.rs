@@ -50,7 +50,7 @@ mod simulation;
 ///     prediction! { "reply" => if messages == Some(1) { "For how many nights?" } else { "It is booked." } }
 /// }
 ///
-/// /// Whether the user reached the goal.
+/// /// The user reached the goal.
 /// #[metric]
 /// fn reached(#[pred] stop_reason: &str) -> bool {
 ///     stop_reason == "goal_reached"

@@ -180,8 +180,8 @@ impl Signature {
         u64::from(self.scoring.draws()) * if self.pairwise.is_some() { 2 } else { 1 }
     }
 
-    /// Returns the declared cost of one call, in millisatoshis. `cost` in `#[judge]` is the cost of one verdict of one
-    /// model, in both orders of a pair. Calls without their own cost share what is left of it.
+    /// Returns the declared cost of one call, in millisatoshis. `cost` in `#[judge]` is the cost of one verdict from
+    /// one model, in both orders of a pair. Calls without their own cost share the rest.
     pub(super) fn cost_of_question(&self, spec: &MetricSpec<'_>) -> u64 {
         let own = self.steps.iter().filter_map(|step| step.cost_msats);
         let (declared, count) = own.fold((0_u64, 0), |(sum, count), cost| {

@@ -42,7 +42,7 @@ use crate::value_type::TypeHelp;
 ///     }
 /// }
 ///
-/// /// Whether the words are the same, in the same order.
+/// /// The words are the same, in the same order.
 /// #[metric]
 /// fn same_words(
 ///     #[gold] answer: &str,

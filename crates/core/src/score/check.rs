@@ -18,7 +18,7 @@ use crate::trajectory::Condition;
 /// use dsrs_metrics::metrics::Check;
 /// use dsrs_metrics::prelude::*;
 ///
-/// /// Whether the answer has at most 10 characters.
+/// /// The answer has at most 10 characters.
 /// #[metric]
 /// fn short(#[pred] answer: &str) -> Check {
 ///     let count = answer.chars().count();

@@ -60,7 +60,7 @@ use crate::evaluate::{BudgetReport, Evaluate, Gate};
 /// use dsrs_metrics::prelude::*;
 /// use dsrs_metrics::scoring::{AggregationMethod, RowStatus, ScorerBuilder};
 ///
-/// /// Whether there is an answer of at most 20 characters.
+/// /// The answer has 1 to 20 characters.
 /// #[metric]
 /// fn format(#[pred] answer: &str) -> bool {
 ///     (1..=20).contains(&answer.chars().count())

@@ -213,7 +213,7 @@ fn all(cx: &Context<'_>) -> [Setter; 6] {
             name: "max_concurrent_judges",
             argument: quote_spanned!(*span=> limit: __p::usize),
             call: quote_spanned!(*span=> .max_concurrent_judges(limit)),
-            doc: "Sets how many judges run concurrently, at least 1.",
+            doc: "Sets how many judges run concurrently; 0 counts as 1.",
         },
         Setter {
             name: "quorum",
