@@ -2,15 +2,14 @@
 //!
 //! The logs are written by <https://github.com/UKGovernmentBEIS/inspect_ai/tree/main/src/inspect_ai/log>. `archive.rs`
 //! finds the members of an archive, and `member.rs` extracts the needed fields from a member or from a sample of a JSON
-//! log. `header.rs` reads what was evaluated, `sample.rs` reads a sample, and `score.rs` converts its scores and
-//! messages. `rows.rs` turns samples into rows. The name of a member is never used as a path.
+//! log. `header.rs` reads what was evaluated, `sample.rs` reads a sample with its scores, and `messages.rs` converts its
+//! messages. The name of a member is never used as a path.
 
 mod archive;
 mod header;
 mod member;
-mod rows;
+mod messages;
 mod sample;
-mod score;
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
@@ -23,13 +22,14 @@ use serde_json::value::RawValue;
 
 use self::header::Header;
 use self::member::{MAX_MEMBER, Member, Members, Samples, fields, kept};
-use self::rows::Rows;
-use self::sample::id_of;
+use self::sample::{Sample, id_of};
 use super::detect::other_format;
 use super::format::{Converted, Epochs};
 use super::scores::by_id;
+use super::table::Table;
 use super::text::{as_text, parse, with_finite_numbers};
 use crate::error::{FormatError, Input};
+use crate::messages::escape;
 
 /// What messages call a file of this format.
 const EXPECTED: &str = "a log of inspect_ai (.eval or .json)";
@@ -78,18 +78,88 @@ pub(super) fn import(file: &Path, epochs: Epochs) -> Result<Converted, FormatErr
     convert(log, &mut members, epochs)
 }
 
+/// Turns samples into rows: one row for each sample with all its epochs, or one row for each epoch.
 fn convert(
-    mut log: Log<'_>,
+    log: Log<'_>,
     members: &mut Members<'_>,
     epochs: Epochs,
 ) -> Result<Converted, FormatError> {
-    if log.samples.is_empty() {
-        let status = log.header.status();
+    let (input, header, mut samples) = (members.input, log.header, log.samples);
+    let status = header.status();
+    if samples.is_empty() {
         let reason = format_args!("no sample in the log, whose status is `{status}`");
-        return Err(members.input.whole(reason));
+        return Err(input.whole(reason));
     }
-    log.samples.sort_by(|a, _, b, _| by_id(a, b));
-    Rows::new(log.header, epochs).convert(members, &log.samples, log.unread)
+    samples.sort_by(|a, _, b, _| by_id(a, b));
+    let is_repeats = epochs == Epochs::Repeats;
+    let mut table = Table::default();
+    (table.has_repeats, table.is_complete) = (is_repeats, is_repeats);
+    let (mut failed, mut invalidated, mut repeats) = (0, 0, 1);
+    for (id, of_sample) in &samples {
+        let is_several = of_sample.len() > 1;
+        let is_numbered = is_several || header.epochs() > 1 && !is_repeats;
+        for (place, (epoch, member)) in of_sample.iter().enumerate() {
+            let at = format!("sample {}, epoch {epoch}", escape::name(id));
+            let text = members.fields(*member, &Sample::fields(), &at)?;
+            let sample = Sample::parse(&text).map_err(|reason| input.invalid(&at, reason))?;
+            failed += u64::from(sample.is_failed());
+            invalidated += u64::from(sample.is_invalidated());
+            let mut row = sample.row((*epoch, is_numbered), epochs, header.model());
+            if is_repeats && place > 0 {
+                row.attributes.remove("metadata");
+            }
+            table.add(input, row)?;
+        }
+        repeats = repeats.max(of_sample.len());
+    }
+    if table.metrics().is_empty() {
+        for scorer in header.scorers() {
+            table.declare(&scorer, None);
+        }
+    }
+    if status != "success" {
+        table.notes.push(format!(
+            "the status of the log is `{}`, so samples may be missing",
+            escape::name(status)
+        ));
+    }
+    if table.metrics().is_empty() {
+        table.notes.push("no sample has a score".to_owned());
+    }
+    if is_repeats {
+        table.notes.extend(header.other_reducers());
+    } else if failed > 0 {
+        table.notes.push(format!(
+            "{failed} samples failed and have no answer; metrics that need one end the run, unless --max-errors counts them as failed rows"
+        ));
+    }
+    if invalidated > 0 {
+        table.notes.push(format!(
+            "{invalidated} samples were invalidated, but are scored; see the attribute `invalidated_epochs`"
+        ));
+    }
+    let missing = header.missing(&samples);
+    table.run.label = Some(header.model().to_owned());
+    table.run.tags = header.tags();
+    table.run.is_partial = status != "success" || missing.is_some();
+    if is_repeats && repeats > 1 {
+        let repeats = u32::try_from(repeats).unwrap_or(u32::MAX);
+        table.run.repeats = Some(repeats.max(header.epochs()));
+    }
+    let mut converted =
+        table.finish_with(epochs, |scorer, element| header.identity(scorer, element));
+    if missing.is_none() && is_repeats {
+        let other = header.other_means(&converted.rows);
+        converted.notes.extend(other);
+    }
+    converted.notes.extend(missing);
+    converted.notes.extend(log.unread.map(|name| {
+        format!(
+            "the member `{}` is not read, because its name is not that of a sample",
+            escape::name(&name)
+        )
+    }));
+    Ok(converted)
 }
 
 /// Finds the samples and the header of a JSON log.

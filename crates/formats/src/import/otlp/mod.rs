@@ -21,7 +21,7 @@ use self::document::{Document, Span};
 use self::roots::roots;
 use self::row::Rows;
 use super::format::{Converted, Epochs};
-use super::scores::{by_id, complete};
+use super::scores::by_id;
 use super::table::Table;
 use super::text::{ROW_LIMIT, each_document};
 use crate::error::{FormatError, Input};
@@ -70,8 +70,6 @@ pub(super) fn import(file: &Path) -> Result<Converted, FormatError> {
     }
     table.run.label = rows.service();
     table.notes = rows.notes();
-    let repeated = std::mem::take(&mut table.repeated);
-    let mut converted = table.finish(Epochs::Rows);
-    complete(&mut converted.rows, &repeated);
-    Ok(converted)
+    table.is_complete = true;
+    Ok(table.finish(Epochs::Rows))
 }
