@@ -32,7 +32,7 @@ pub(super) fn import(file: &Path) -> Result<Converted, FormatError> {
     let input = Input { file };
     let mut traces = IndexMap::<String, Vec<Span>>::new();
     let mut add = |place: &str, document: Document| {
-        document.each_span(|span| {
+        document.spans().try_for_each(|span| {
             let span = span.map_err(|reason| input.invalid(place, reason))?;
             traces.entry(span.trace.clone()).or_default().push(span);
             Ok(())
