@@ -6,7 +6,7 @@ use indexmap::IndexSet;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::member::Samples;
+use super::Samples;
 use super::sample::id_of;
 use crate::contract::{MetricIdentity, MetricSpec};
 use crate::import::scores::other_mean;
@@ -92,7 +92,7 @@ impl Header {
     }
 
     /// Says how many samples and epochs are missing from a log whose status is `success`.
-    pub(super) fn missing(&self, samples: &Samples<'_>) -> Option<String> {
+    pub(super) fn missing(&self, samples: &Samples) -> Option<String> {
         let total = self.results["total_samples"].as_u64()?;
         let found = samples.values().map(BTreeMap::len).sum::<usize>() as u64;
         if total == found || self.status() != "success" {
