@@ -2,13 +2,11 @@
 //! `POST /api/public/scores`, and MLflow assessments, as `assessments.proto` describes the body of
 //! `POST /api/3.0/mlflow/traces/TRACE/assessments`.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::run::{Annotator, ExportedRun, LeftOut, fields};
+use super::run::{Annotator, ExportedRun, LeftOut, fields, present};
 use crate::contract::score::OFFLINE_JUDGE;
 use crate::error::FormatError;
 use crate::import::as_string;
@@ -50,21 +48,19 @@ pub(super) fn trace_id<'r>(row: &'r ResultRow, or: &str) -> Result<&'r str, Form
 }
 
 /// Returns the document of each result of a row. A result without a document is counted.
-fn of_scores<'r, D: Serialize>(
+fn of_scores<'r>(
     row: &'r ResultRow,
     left_out: &mut LeftOut,
-    document: impl Fn(&'r str, &'r ResultScore) -> Option<D>,
-) -> Result<Vec<String>, FormatError> {
+    document: impl Fn(&'r str, &'r ResultScore) -> Option<Value>,
+) -> Vec<String> {
     let mut documents = Vec::new();
     for (name, score) in &row.scores {
         match document(name, score) {
             None => left_out.add(score.outcome),
-            Some(document) => {
-                documents.push(serde_json::to_string(&document).map_err(std::io::Error::from)?);
-            }
+            Some(document) => documents.push(document.to_string()),
         }
     }
-    Ok(documents)
+    documents
 }
 
 /// Returns the metadata of a score: its row, its judge, and the values that the metric returned with it.
@@ -90,26 +86,6 @@ pub(super) fn metadata(
     }))
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Score<'a> {
-    /// The same for each export, so that a score that is sent twice replaces itself.
-    id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    trace_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    observation_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session_id: Option<&'a str>,
-    name: &'a str,
-    value: f64,
-    data_type: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    comment: Option<&'a str>,
-    metadata: Map<String, Value>,
-    timestamp: String,
-}
-
 /// The scores of a row for Langfuse.
 pub(super) fn langfuse(
     run: &ExportedRun<'_>,
@@ -121,46 +97,26 @@ pub(super) fn langfuse(
         Some(_) => attribute(row, "trace_id"),
         None => Some(trace_id(row, " or `session_id`")?),
     };
-    // A score belongs to a trace, or to a session.
-    let session_id = session_id.filter(|_| trace_id.is_none());
-    let observation_id = attribute(row, "span_id").filter(|_| trace_id.is_some());
-    of_scores(row, left_out, |name, score| {
-        Some(Score {
-            id: run.uuid(&[&row.id, name]),
-            trace_id,
-            observation_id,
-            session_id,
-            name,
-            value: score.value?,
-            data_type: if run.is_verdict(name) {
-                "BOOLEAN"
-            } else {
-                "NUMERIC"
-            },
-            comment: score.explanation(),
-            metadata: metadata(run, row, (name, score)),
-            timestamp: humantime::format_rfc3339_millis(run.ended).to_string(),
-        })
-    })
-}
-
-#[derive(Serialize)]
-struct CreateAssessment<'a> {
-    assessment: Assessment<'a>,
-}
-
-#[derive(Serialize)]
-struct Assessment<'a> {
-    assessment_name: &'a str,
-    trace_id: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    span_id: Option<&'a str>,
-    source: Value,
-    create_time: String,
-    feedback: Value,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rationale: Option<&'a str>,
-    metadata: BTreeMap<String, String>,
+    Ok(of_scores(row, left_out, |name, score| {
+        let data_type = match run.is_verdict(name) {
+            true => "BOOLEAN",
+            false => "NUMERIC",
+        };
+        Some(present(json!({
+            // The same for each export, so that a score that is sent twice replaces itself.
+            "id": run.uuid(&[&row.id, name]),
+            // A score belongs to a trace, or to a session.
+            "traceId": trace_id,
+            "observationId": attribute(row, "span_id").filter(|_| trace_id.is_some()),
+            "sessionId": session_id.filter(|_| trace_id.is_none()),
+            "name": name,
+            "value": score.value?,
+            "dataType": data_type,
+            "comment": score.explanation(),
+            "metadata": metadata(run, row, (name, score)),
+            "timestamp": humantime::format_rfc3339_millis(run.ended).to_string(),
+        })))
+    }))
 }
 
 /// The assessments of a row for MLflow.
@@ -170,7 +126,7 @@ pub(super) fn mlflow(
     left_out: &mut LeftOut,
 ) -> Result<Vec<String>, FormatError> {
     let trace_id = trace_id(row, "")?;
-    of_scores(row, left_out, |name, score| {
+    Ok(of_scores(row, left_out, |name, score| {
         let feedback = match score.value {
             Some(value) if run.is_verdict(name) => json!({ "value": value >= 1.0 }),
             Some(value) => json!({ "value": value }),
@@ -184,21 +140,20 @@ pub(super) fn mlflow(
             Annotator::Models(models) => ("LLM_JUDGE", models.join(" and ")),
             _ => ("CODE", format!("dsrs-metrics:{name}")),
         };
-        let metadata = metadata(run, row, (name, score));
-        let metadata = metadata
-            .into_iter()
-            .map(|(key, value)| (key, as_string(&value)));
-        Some(CreateAssessment {
-            assessment: Assessment {
-                assessment_name: name,
-                trace_id,
-                span_id: attribute(row, "span_id"),
-                source: json!({ "source_type": source_type, "source_id": source_id }),
-                create_time: humantime::format_rfc3339_millis(run.ended).to_string(),
-                feedback,
-                rationale: score.explanation().filter(|_| score.value.is_some()),
-                metadata: metadata.collect(),
-            },
-        })
-    })
+        let metadata = metadata(run, row, (name, score)).into_iter();
+        let metadata: Map<String, Value> = metadata
+            .map(|(key, value)| (key, as_string(&value).into()))
+            .collect();
+        let assessment = present(json!({
+            "assessment_name": name,
+            "trace_id": trace_id,
+            "span_id": attribute(row, "span_id"),
+            "source": { "source_type": source_type, "source_id": source_id },
+            "create_time": humantime::format_rfc3339_millis(run.ended).to_string(),
+            "feedback": feedback,
+            "rationale": score.explanation().filter(|_| score.value.is_some()),
+            "metadata": metadata,
+        }));
+        Some(json!({ "assessment": assessment }))
+    }))
 }

@@ -161,6 +161,15 @@ impl<'a> ExportedRun<'a> {
         self.manifest()?.run.metrics.get(metric)
     }
 
+    /// Returns the parameters of a metric.
+    #[cfg(feature = "inspect")]
+    pub(super) fn parameters(&self, metric: &str) -> BTreeMap<String, String> {
+        let identity = self.identity(metric);
+        identity
+            .map(|it| it.parameters().clone())
+            .unwrap_or_default()
+    }
+
     pub(super) fn is_lower_better(&self, metric: &str) -> bool {
         let direction = self.identity(metric).map(MetricIdentity::direction);
         direction == Some(Direction::LowerIsBetter)

@@ -1,11 +1,14 @@
 //! Test runs of deepeval (`.deepeval/.latest_test_run.json`, files in `DEEPEVAL_RESULTS_FOLDER`), and goldens, which have no scores:
 //! <https://github.com/confident-ai/deepeval/tree/main/deepeval/test_run>.
 
+use std::collections::{BTreeMap, HashMap, HashSet};
+
 use serde_json::{Map, Value};
 
 use super::detect::other_format;
 use super::format::{Converted, Epochs};
 use super::table::{Table, TableRow, at, list, objects, pick, text};
+use crate::contract::{Direction, MetricIdentity, MetricSpec};
 use crate::error::{FormatError, Input};
 
 const EXPECTED: &str = "a deepeval test run with `testCases`, or goldens with `input`";
@@ -38,31 +41,41 @@ pub(super) fn import(input: Input<'_>, epochs: Epochs) -> Result<Converted, Form
             return Err(other_format(input, EXPECTED, input.whole("no test case")));
         }
     }
+    let mut parameters = HashMap::<String, BTreeMap<String, String>>::new();
+    let mut lower_is_better = HashSet::new();
     for metric in cases.iter().flat_map(|case| list(&case["metricsData"])) {
-        describe(&mut table, metric);
+        let name = text(metric, "/name").unwrap_or_default();
+        let of_metric = parameters.entry(name.clone()).or_default();
+        for parameter in ["threshold", "evaluationModel", "strictMode"] {
+            let value = text(metric, &format!("/{parameter}"));
+            of_metric.extend(value.map(|value| (format!("deepeval.{parameter}"), value)));
+        }
+        if is_lower_better(metric) {
+            lower_is_better.insert(name);
+        }
     }
     for (case, number) in cases.into_iter().zip(1..) {
         table.add(input, row(case, number))?;
     }
-    Ok(table.finish(epochs))
+    Ok(table.finish_with(epochs, |name, _| {
+        let mut spec = MetricSpec::new(name);
+        if lower_is_better.contains(name) {
+            spec.direction = Direction::LowerIsBetter;
+        }
+        let parameters = parameters.get(name).cloned().unwrap_or_default();
+        MetricIdentity::of_other_program(&spec, parameters)
+    }))
 }
 
-/// Adds the parameters and the direction of a metric. The file does not state the direction; it follows from which side of
-/// the threshold passes.
-fn describe(table: &mut Table, metric: &Value) {
-    let name = text(metric, "/name").unwrap_or_default();
-    let parameters = table.parameters.entry(name.clone()).or_default();
-    for parameter in ["threshold", "evaluationModel", "strictMode"] {
-        let value = text(metric, &format!("/{parameter}"));
-        parameters.extend(value.map(|value| (format!("deepeval.{parameter}"), value)));
-    }
+/// Returns `true` if lower scores are better. The file does not say so, but the verdict shows which side of the threshold
+/// passes.
+fn is_lower_better(metric: &Value) -> bool {
     let numbers = metric["score"].as_f64().zip(metric["threshold"].as_f64());
-    if let (Some((score, threshold)), Some(passed)) = (numbers, metric["success"].as_bool())
-        && passed != (score >= threshold)
-        && passed == (score <= threshold)
-    {
-        table.lower_is_better.push(name);
-    }
+    numbers
+        .zip(metric["success"].as_bool())
+        .is_some_and(|((score, threshold), passed)| {
+            passed != (score >= threshold) && passed == (score <= threshold)
+        })
 }
 
 fn row(case: &Value, number: u64) -> TableRow {

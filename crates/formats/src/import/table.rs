@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, HashSet};
 
 use indexmap::IndexMap;
-use serde_json::{Map, Value};
+use indexmap::map::Entry;
+use serde_json::{Map, Value, json};
 
 use super::detect::other_format;
 use super::format::{Converted, Epochs};
-use super::scores::{MetricNames, invalid, program_run, scored};
+use super::scores::{MetricNames, complete, invalid, program_run, scored};
 use super::text::{as_string, each_document};
-use crate::contract::{Direction, Fields, MetricError, MetricIdentity, MetricSpec, Outcome};
+use crate::contract::{Fields, MetricError, MetricIdentity, MetricSpec, Outcome};
 use crate::data::{Format, ObjectRows};
 use crate::error::{FormatError, Input};
 use crate::json::literal;
@@ -36,7 +37,11 @@ pub(super) struct TableRow {
 #[derive(Default)]
 pub(super) struct Score {
     metric: String,
+    /// The element of the metric's score that this is, if a score has several.
+    pub(super) element: Option<String>,
     value: Value,
+    /// `true` if the metric has no score for the row, which is not a failure.
+    pub(super) is_abstained: bool,
     pub(super) passed: Option<bool>,
     pub(super) reason: Option<String>,
     pub(super) error: Option<String>,
@@ -72,12 +77,13 @@ impl TableRow {
 }
 
 impl Score {
-    fn outcome(self) -> Outcome {
+    pub(super) fn outcome(self) -> Outcome {
         let value = match self.value.as_bool() {
             Some(passed) => Some(f64::from(u8::from(passed))),
             None => self.value.as_f64(),
         };
         match (self.error, value) {
+            _ if self.is_abstained => Outcome::Abstained,
             (Some(error), _) => Outcome::from(MetricError::failed(&self.metric, error)),
             (None, None) => invalid(&self.metric, &self.value),
             (None, Some(value)) => {
@@ -88,24 +94,28 @@ impl Score {
     }
 }
 
-/// The rows of a file. A row may lack metrics of others.
+/// The rows of a file.
 #[derive(Default)]
 pub(super) struct Table {
     pub(super) run: ForeignRun,
     pub(super) notes: Vec<String>,
-    /// The parameters of metrics.
-    pub(super) parameters: BTreeMap<String, BTreeMap<String, String>>,
-    /// The metrics whose lower scores are better.
-    pub(super) lower_is_better: Vec<String>,
+    /// `true` if rows with the same id are evaluations of one row.
+    pub(super) has_repeats: bool,
+    /// `true` if a row that lacks a metric of others is a failure of this metric.
+    pub(super) is_complete: bool,
+    /// The metric of each name, with the element of its score.
+    metrics: IndexMap<String, (String, Option<String>)>,
     /// The names of scores that are not the first of their metric in a row.
-    pub(super) repeated: HashSet<String>,
+    repeated: HashSet<String>,
     names: MetricNames,
     rows: IndexMap<String, ForeignRow>,
-    failed: Vec<(usize, String)>,
+    /// The row and the evaluation of each error.
+    failed: Vec<(usize, usize, String)>,
 }
 
 impl Table {
-    /// Adds a row.
+    /// Adds a row, or an evaluation of the row with this id. An attribute of several evaluations is the list of its
+    /// values.
     ///
     /// # Errors
     /// Returns an error if another row has the same id.
@@ -116,38 +126,58 @@ impl Table {
             ..RowAttempt::default()
         };
         for score in row.scores {
-            let mut name = self.names.name(&score.metric, None);
+            let mut name = self.declare(&score.metric, score.element.clone());
             let mut number = 2;
             while attempt.outcomes.contains_key(&name) {
-                name = self.names.name(&score.metric, Some(&number.to_string()));
+                name = self.declare(&score.metric, Some(number.to_string()));
                 number += 1;
                 self.repeated.insert(name.clone());
             }
-            let mut spec = MetricSpec::new(&score.metric);
-            if self.lower_is_better.contains(&score.metric) {
-                spec.direction = Direction::LowerIsBetter;
-            }
-            let parameters = self.parameters.get(&score.metric).cloned();
-            self.run.metrics.entry(name.clone()).or_insert_with(|| {
-                MetricIdentity::of_other_program(&spec, parameters.unwrap_or_default())
-            });
             attempt.outcomes.insert(name, score.outcome());
         }
-        if let Some(error) = row.error {
-            self.failed.push((self.rows.len(), error));
-        }
-        let foreign = ForeignRow {
-            id: row.id.clone(),
-            is_positional: row.is_positional,
-            gold: Value::Object(row.gold),
-            attributes: row.attributes,
-            attempts: vec![attempt],
+        let entry = self.rows.entry(row.id);
+        let place = entry.index();
+        let evaluation = match entry {
+            Entry::Occupied(first) if self.has_repeats => {
+                let first = first.into_mut();
+                for (name, value) in row.attributes {
+                    match first.attributes.get_mut(&name) {
+                        Some(Value::Array(values)) => values.push(value),
+                        Some(other) => *other = json!([other.take(), value]),
+                        None => drop(first.attributes.insert(name, value)),
+                    }
+                }
+                first.attempts.push(attempt);
+                first.attempts.len() - 1
+            }
+            Entry::Occupied(first) => {
+                let id = escape::name(first.key());
+                let reason = format_args!("duplicate row for id `{id}`; keep only one");
+                return Err(input.whole(reason));
+            }
+            Entry::Vacant(new) => {
+                let id = new.key().clone();
+                new.insert(ForeignRow {
+                    id,
+                    is_positional: row.is_positional,
+                    gold: Value::Object(row.gold),
+                    attributes: row.attributes,
+                    attempts: vec![attempt],
+                });
+                0
+            }
         };
-        let id = escape::name(&row.id).to_string();
-        match self.rows.insert(row.id, foreign) {
-            Some(_) => Err(input.whole(format_args!("duplicate row for id `{id}`; keep only one"))),
-            None => Ok(()),
-        }
+        let error = row.error.map(|error| (place, evaluation, error));
+        self.failed.extend(error);
+        Ok(())
+    }
+
+    /// Adds a metric, and returns our name for it.
+    pub(super) fn declare(&mut self, metric: &str, element: Option<String>) -> String {
+        let name = self.names.name(metric, element.as_deref());
+        let metrics = self.metrics.entry(name.clone());
+        metrics.or_insert_with(|| (metric.to_owned(), element));
+        name
     }
 
     /// Adds a note if the file's header has another count.
@@ -164,19 +194,43 @@ impl Table {
         self.rows.len()
     }
 
+    /// Returns the metric of each name, with the element of its score.
+    pub(super) fn metrics(&self) -> &IndexMap<String, (String, Option<String>)> {
+        &self.metrics
+    }
+
     pub(super) fn finish(self, epochs: Epochs) -> Converted {
+        self.finish_with(epochs, |metric, _| {
+            MetricIdentity::of_other_program(&MetricSpec::new(metric), BTreeMap::new())
+        })
+    }
+
+    /// Returns the rows, with the identity of each metric and element.
+    pub(super) fn finish_with(
+        mut self,
+        epochs: Epochs,
+        identity: impl Fn(&str, Option<&str>) -> MetricIdentity,
+    ) -> Converted {
         let mut rows: Vec<ForeignRow> = self.rows.into_values().collect();
-        for (row, error) in self.failed {
+        for (row, attempt, error) in self.failed {
             let row = &mut rows[row];
             row.attributes.insert("error", error.clone());
             if epochs == Epochs::Repeats {
                 let error = error.into();
                 let failed = Outcome::ProgramFailed { error };
-                let names = self.run.metrics.keys().cloned();
-                row.attempts[0].outcomes = names.map(|name| (name, failed.clone())).collect();
-                row.attempts[0].pred = None;
+                let names = self.metrics.keys().cloned();
+                let attempt = &mut row.attempts[attempt];
+                attempt.outcomes = names.map(|name| (name, failed.clone())).collect();
+                attempt.pred = None;
             }
         }
+        if self.is_complete {
+            complete(&mut rows, &self.repeated);
+        }
+        let metrics = self.metrics.into_iter();
+        let metrics =
+            metrics.map(|(name, (metric, element))| (name, identity(&metric, element.as_deref())));
+        self.run.metrics.extend(metrics);
         Converted {
             rows,
             run: self.run,
@@ -231,6 +285,11 @@ pub(super) fn text(value: &Value, pointers: &str) -> Option<String> {
     at(value, pointers).map(as_string)
 }
 
+/// Returns the string at these pointers, or another value as JSON; `None` if it is empty.
+pub(super) fn shown(value: &Value, pointers: &str) -> Option<String> {
+    text(value, pointers).filter(|it| !["{}", "[]"].contains(&&**it))
+}
+
 /// Returns the items of a list that may be missing.
 pub(super) fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
@@ -241,6 +300,15 @@ pub(super) fn pick<F: FromIterator<(String, Value)>>(value: &Value, fields: &[(&
     let field =
         |(name, pointers): &(&str, &str)| Some(((*name).to_owned(), at(value, pointers)?.clone()));
     fields.iter().filter_map(field).collect()
+}
+
+/// Adds fields, except those whose value is null.
+pub(super) fn insert_present<'n>(
+    fields: &mut Map<String, Value>,
+    values: impl IntoIterator<Item = (&'n str, Value)>,
+) {
+    let values = values.into_iter().filter(|(_, value)| !value.is_null());
+    fields.extend(values.map(|(name, value)| (name.to_owned(), value)));
 }
 
 /// Returns the tokens of prompt and reply at these pointers.

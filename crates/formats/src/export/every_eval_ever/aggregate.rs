@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Names, SCHEMA_VERSION, Samples};
@@ -157,27 +156,12 @@ fn source_data(run: &ExportedRun<'_>, names: &Names) -> Value {
 }
 
 /// The file of the run.
-#[derive(Serialize)]
-pub(super) struct Document {
-    schema_version: &'static str,
-    evaluation_id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    evaluation_timestamp: Option<String>,
-    retrieved_timestamp: String,
-    source_metadata: Value,
-    eval_library: Value,
-    model_info: Value,
-    evaluation_results: Vec<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    detailed_evaluation_results: Option<Value>,
-}
-
 pub(super) fn document(
     run: &ExportedRun<'_>,
     names: &Names,
     evaluation_results: Vec<Value>,
     samples: Option<Samples>,
-) -> Document {
+) -> Value {
     let tags: BTreeMap<_, _> = run
         .tags()
         .into_iter()
@@ -196,25 +180,24 @@ pub(super) fn document(
     });
     let detailed = samples.map(|samples| {
         let path = names.folder.join(names.samples());
-        let path = path.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");
+        let path: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
         json!({
-            "format": "jsonl", "file_path": path, "hash_algorithm": "sha256", "checksum": samples.sha256,
-            "total_rows": samples.rows,
+            "format": "jsonl", "file_path": path.join("/"), "hash_algorithm": "sha256",
+            "checksum": samples.sha256, "total_rows": samples.rows,
         })
     });
-    Document {
-        schema_version: SCHEMA_VERSION,
-        evaluation_id: names.evaluation_id.clone(),
-        evaluation_timestamp: run
-            .started
-            .map(|it| humantime::format_rfc3339_seconds(it).to_string()),
-        retrieved_timestamp: run.ended_s().to_string(),
-        source_metadata,
-        eval_library: json!({ "name": "dsrs-metrics", "version": run.version() }),
-        model_info: json!({ "name": names.model, "id": names.model, "additional_details": deployment }),
-        evaluation_results,
-        detailed_evaluation_results: detailed,
-    }
+    let started = run.started.map(humantime::format_rfc3339_seconds);
+    present(json!({
+        "schema_version": SCHEMA_VERSION,
+        "evaluation_id": names.evaluation_id,
+        "evaluation_timestamp": started.map(|it| it.to_string()),
+        "retrieved_timestamp": run.ended_s().to_string(),
+        "source_metadata": source_metadata,
+        "eval_library": { "name": "dsrs-metrics", "version": run.version() },
+        "model_info": { "name": names.model, "id": names.model, "additional_details": deployment },
+        "evaluation_results": evaluation_results,
+        "detailed_evaluation_results": detailed,
+    }))
 }
 
 /// The tags that have a place of their own.

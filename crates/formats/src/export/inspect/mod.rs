@@ -5,8 +5,7 @@
 use std::io::{self, Write};
 
 use rawzip::{CompressionMethod, ZipArchiveWriter};
-use serde::{Serialize, Serializer};
-use serde_json::ser::Formatter;
+use serde_json::{Value, json};
 
 use crate::error::FormatError;
 use crate::export::run::ExportedRun;
@@ -21,13 +20,16 @@ const VERSION: u32 = 2;
 /// The number of bytes of the longest name of a member.
 const MAX_NAME: usize = 65_535;
 
+/// Stands for `NaN`, which JSON does not have, as the value of a metric without a score. Unicode excludes its character.
+const NOT_SCORED: &str = "\u{10FFFF}NaN";
+
 pub(super) fn write(
     run: &ExportedRun<'_>,
     out: &mut impl Write,
 ) -> Result<Vec<String>, FormatError> {
     let mut archive = ZipArchiveWriter::new(out);
     let header = header::header(run);
-    let start = header.start();
+    let start = json!({ "version": VERSION, "eval": header["eval"], "plan": header["plan"] });
     member(&mut archive, "_journal/start.json", |out| {
         write_json(out, &start)
     })?;
@@ -87,37 +89,9 @@ fn zip_error(error: rawzip::Error) -> FormatError {
     io::Error::other(error).into()
 }
 
-/// The value of a score.
-#[derive(Clone, Copy)]
-pub(super) enum ScoreValue {
-    Verdict(bool),
-    Number(f64),
-    NotScored,
-}
-
-impl Serialize for ScoreValue {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Verdict(passed) => serializer.serialize_str(if *passed { "C" } else { "I" }),
-            Self::Number(number) => serializer.serialize_f64(*number),
-            // JSON has no NaN. No other value has 128 bits.
-            Self::NotScored => serializer.serialize_u128(0),
-        }
-    }
-}
-
-/// Writes the only integer of 128 bits as `NaN`.
-struct WithNaN;
-
-impl Formatter for WithNaN {
-    fn write_u128<W: ?Sized + Write>(&mut self, writer: &mut W, _: u128) -> io::Result<()> {
-        writer.write_all(b"NaN")
-    }
-}
-
-fn write_json(out: &mut dyn Write, value: &impl Serialize) -> Result<(), FormatError> {
-    let mut serializer = serde_json::Serializer::with_formatter(out, WithNaN);
-    value
-        .serialize(&mut serializer)
-        .map_err(|error| std::io::Error::from(error).into())
+fn write_json(out: &mut dyn Write, value: &Value) -> Result<(), FormatError> {
+    let json = value
+        .to_string()
+        .replace(&format!("\"{NOT_SCORED}\""), "NaN");
+    Ok(out.write_all(json.as_bytes())?)
 }

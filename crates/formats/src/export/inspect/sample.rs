@@ -1,10 +1,8 @@
 //! The samples of a log, and their summaries.
 
-use indexmap::IndexMap;
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::ScoreValue;
+use super::NOT_SCORED;
 use super::header::model;
 use crate::contract::Fields;
 use crate::error::FormatError;
@@ -13,138 +11,91 @@ use crate::import::as_string;
 use crate::results::{ResultOutcome, ResultRow, ResultScore};
 use crate::trajectory::Trajectory;
 
-#[derive(Serialize)]
-pub(super) struct EvalSample<'a> {
-    #[serde(flatten)]
-    summary: Summary<'a>,
-    messages: Vec<Value>,
-    output: Value,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<Value>,
-}
-
-/// What a sample and its summary have in common.
-#[derive(Serialize)]
-pub(super) struct Summary<'a> {
-    id: &'a str,
-    epoch: u32,
-    input: String,
-    target: Value,
-    scores: IndexMap<&'a str, Score<'a>>,
-    metadata: Map<String, Value>,
-    model_usage: Map<String, Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    total_time: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    working_time: Option<f64>,
-    uuid: String,
-}
-
-#[derive(Serialize)]
-pub(super) struct SampleSummary<'a> {
-    #[serde(flatten)]
-    summary: Summary<'a>,
-    message_count: usize,
-    completed: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-}
-
-#[derive(Serialize)]
-struct Score<'a> {
-    value: ScoreValue,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    explanation: Option<&'a str>,
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    metadata: Map<String, Value>,
-}
-
 impl ExportedRun<'_> {
-    pub(super) fn sample<'r>(&self, row: &'r ResultRow) -> Result<EvalSample<'r>, FormatError> {
+    pub(super) fn sample(&self, row: &ResultRow) -> Result<Value, FormatError> {
         let sample = Sample::of(row, self)?;
-        let messages = messages(&sample);
         let model = model(self);
-        let output = sample.output.as_ref().map(|text| {
+        let choices = sample.output.iter().map(|text| {
             let message = json!({ "role": "assistant", "content": text, "source": "generate", "model": model });
-            json!({
-                "model": model, "completion": text,
-                "choices": [{ "message": message, "stop_reason": "stop" }],
-            })
+            json!({ "message": message, "stop_reason": "stop" })
         });
-        let output =
-            output.unwrap_or_else(|| json!({ "model": model, "choices": [], "completion": "" }));
+        let output = json!({
+            "model": model,
+            "completion": sample.output.as_deref().unwrap_or_default(),
+            "choices": choices.collect::<Value>(),
+        });
         let error = failure_of_program(row);
         let error =
             error.map(|text| json!({ "message": text, "traceback": "", "traceback_ansi": "" }));
-        Ok(EvalSample {
-            summary: self.common(row, sample),
-            messages,
-            output,
-            error,
-        })
+        let mut written = self.common(row, &sample);
+        written.extend(fields(json!({
+            "messages": messages(&sample),
+            "output": output,
+            "error": error,
+        })));
+        Ok(written.into())
     }
 
-    pub(super) fn summary<'r>(&self, row: &'r ResultRow) -> Result<SampleSummary<'r>, FormatError> {
+    pub(super) fn summary(&self, row: &ResultRow) -> Result<Value, FormatError> {
         let sample = Sample::of(row, self)?;
         let message_count = match &sample.trajectory {
             Some(trajectory) => trajectory.messages().len(),
             None => 1 + usize::from(sample.output.is_some()),
         };
         let error = failure_of_program(row);
-        let completed = error.is_none();
-        Ok(SampleSummary {
-            summary: self.common(row, sample),
-            message_count,
-            completed,
-            error,
-        })
+        let mut written = self.common(row, &sample);
+        written.extend(fields(json!({
+            "message_count": message_count,
+            "completed": error.is_none(),
+            "error": error,
+        })));
+        Ok(written.into())
     }
 
-    fn common<'r>(&self, row: &'r ResultRow, sample: Sample) -> Summary<'r> {
-        let scores = row
-            .scores
-            .iter()
-            .map(|(name, it)| (&**name, self.score(name, it)))
-            .collect();
+    /// What a sample and its summary have in common.
+    fn common(&self, row: &ResultRow, sample: &Sample) -> Map<String, Value> {
+        let scores = row.scores.iter();
+        let scores = scores.map(|(name, it)| (name.clone(), self.score(name, it)));
         let usage = token_usage(row).map(|tokens| (model(self).to_owned(), tokens));
-        let target = match <[String; 1]>::try_from(sample.target) {
-            Ok([target]) => target.into(),
-            Err(targets) if targets.is_empty() => "".into(),
-            Err(targets) => targets.into(),
+        let target = match &*sample.target {
+            [] => "".into(),
+            [target] => target.as_str().into(),
+            targets => json!(targets),
         };
-        Summary {
-            id: &row.id,
-            epoch: 1,
-            input: sample.input,
-            target,
-            scores,
-            metadata: attributes(&row.attributes),
-            model_usage: usage.into_iter().collect(),
-            total_time: row.latency_s,
-            working_time: row.latency_s,
-            uuid: self.uuid(&["sample", &row.id]),
-        }
+        fields(json!({
+            "id": row.id,
+            "epoch": 1,
+            "input": sample.input,
+            "target": target,
+            "scores": scores.collect::<Map<_, _>>(),
+            "metadata": attributes(&row.attributes),
+            "model_usage": usage.into_iter().collect::<Map<_, _>>(),
+            "total_time": row.latency_s,
+            "working_time": row.latency_s,
+            "uuid": self.uuid(&["sample", &row.id]),
+        }))
     }
 
-    fn score<'r>(&self, name: &str, score: &'r ResultScore) -> Score<'r> {
+    fn score(&self, name: &str, score: &ResultScore) -> Value {
+        let is_verdict = self.is_verdict(name);
         let value = match score.value {
-            Some(value) if self.is_verdict(name) => ScoreValue::Verdict(value >= 1.0),
-            Some(value) => ScoreValue::Number(value),
-            None => ScoreValue::NotScored,
+            Some(value) if is_verdict => json!(if value >= 1.0 { "C" } else { "I" }),
+            Some(value) => json!(value),
+            None => NOT_SCORED.into(),
         };
         let mut metadata = score.metadata.clone();
         metadata.extend(fields(json!({
-            "passed": score.passed.filter(|_| matches!(value, ScoreValue::Number(_))),
+            "passed": score.passed.filter(|_| score.value.is_some() && !is_verdict),
             "parts": Some(&score.parts).filter(|it| !it.is_empty()),
             "cost_msats": Some(score.cost_msats).filter(|it| *it > 0),
             // inspect_ai has one value, "not scored", for all outcomes without a score.
             "dsrs_metrics_outcome": score.value.is_none().then(|| score.outcome.name()),
         })));
-        Score {
-            value,
-            explanation: score.explanation(),
-            metadata,
-        }
+        present(json!({
+            "value": value,
+            "explanation": score.explanation(),
+            "metadata": Some(metadata).filter(|it| !it.is_empty()),
+        }))
     }
 }
 

@@ -1,24 +1,39 @@
-//! Finds the members of a ZIP archive entry by entry, because they are untrusted and too many to list.
+//! Reads a ZIP archive entry by entry, because the members are untrusted, and limits their decompressed size.
 
-use rawzip::{Error, ErrorKind, FileReader, RECOMMENDED_BUFFER_SIZE, ZipArchive};
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+
+use flate2::bufread::DeflateDecoder;
+use rawzip::{
+    CompressionMethod, Error, ErrorKind, FileReader, RECOMMENDED_BUFFER_SIZE, ZipArchive,
+    ZipFileHeaderRecord,
+};
 
 use super::header::Header;
-use super::member::{Entry, Member, Members, Samples};
-use super::{EXPECTED, Log};
+use super::member::{fields, kept};
+use super::sample::Sample;
+use super::{EXPECTED, Log, MAX_MEMBER, Samples};
 use crate::error::{FormatError, Input};
+use crate::import::text::{as_text, with_finite_numbers};
 use crate::messages::escape;
 
-/// The folder of samples.
-const SAMPLES: &str = "samples/";
+/// All members together may decompress to this many bytes, or to this many times the archive's size. Overlapping members and members
+/// of one repeated byte exceed both.
+const MAX_BYTES: u64 = 256 << 20;
+const MAX_RATIO: u64 = 200;
 
-/// Finds the samples and the header of an archive.
-pub(super) fn open<'a>(
-    members: &mut Members<'_>,
-    archive: &'a ZipArchive<FileReader>,
-) -> Result<Log<'a>, FormatError> {
-    let input = members.input;
+/// Reads the samples and the header of an archive.
+pub(super) fn read(input: Input<'_>, file: File, size: u64) -> Result<Log, FormatError> {
     let damaged = |error| damaged(input, &error);
     let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
+    let archive = ZipArchive::from_file(file, &mut buffer).map_err(damaged)?;
+    let mut members = Members {
+        archive: &archive,
+        input,
+        size,
+        read: 0,
+        kept: 0,
+    };
     let mut samples = Samples::new();
     let (mut header, mut journal) = (None, None);
     let (mut found, mut unread) = (0, None);
@@ -26,48 +41,44 @@ pub(super) fn open<'a>(
     while let Some(entry) = entries.next_entry().map_err(damaged)? {
         found += 1;
         let name = String::from_utf8_lossy(entry.file_path().as_ref()).into_owned();
+        let place = format!("member `{}`", escape::name(&name));
         let (offset, compressed) = (entry.local_header_offset(), entry.compressed_size_hint());
-        if offset
-            .checked_add(compressed)
-            .is_none_or(|end| end > archive.directory_offset())
-        {
+        let end = archive.directory_offset();
+        if offset.checked_add(compressed).is_none_or(|it| it > end) {
             return Err(input.whole(format_args!(
-                "{}: at byte {offset} with {compressed} bytes, but the members of the archive end at byte {}; copy the file again",
-                member_name(&name),
-                archive.directory_offset()
+                "{place}: at byte {offset} with {compressed} bytes, but the members of the archive end at byte {end}; copy the file again"
             )));
         }
-        let member = Member::Entry(Entry {
-            archive,
-            place: entry.wayfinder(),
-            compression: entry.compression_method(),
-            is_encrypted: entry.flags().is_encrypted(),
-        });
-        match &*name {
-            "header.json" => header = Some((name, member)),
-            "_journal/start.json" => journal = Some((name, member)),
+        let of_header = match &*name {
+            "header.json" => &mut header,
+            // A log that is still being written has only the journal.
+            "_journal/start.json" => &mut journal,
             _ => {
-                let Some(sample) = name.strip_prefix(SAMPLES) else {
+                let Some(sample) = name.strip_prefix("samples/") else {
                     continue;
                 };
                 if sample.contains("_epoch_") && sample.ends_with("/sample.json") {
                     let reason = "chunked samples are not supported; write the log without chunks, as inspect_ai does by default";
-                    return Err(input.invalid(member_name(&name), reason));
+                    return Err(input.invalid(place, reason));
                 }
-                let Some((id, epoch)) = sample
+                let id_and_epoch = sample
                     .strip_suffix(".json")
-                    .and_then(|sample| sample.rsplit_once("_epoch_"))
-                    .and_then(|(id, epoch)| Some((id, epoch.parse().ok()?)))
-                else {
-                    if !sample.is_empty() {
-                        unread.get_or_insert(name);
-                    }
-                    continue;
-                };
-                let epochs = samples.entry(id.to_owned()).or_default();
-                epochs.insert(epoch, member);
+                    .and_then(|sample| sample.rsplit_once("_epoch_"));
+                let parsed = id_and_epoch.and_then(|(id, epoch)| Some((id, epoch.parse().ok()?)));
+                if let Some((id, epoch)) = parsed {
+                    let place = format!("sample {}, epoch {epoch}", escape::name(id));
+                    let text = members.fields(&entry, &Sample::fields(), &place)?;
+                    let sample = Sample::parse(&text);
+                    let sample = sample.map_err(|reason| input.invalid(place, reason))?;
+                    let epochs = samples.entry(id.to_owned()).or_default();
+                    epochs.insert(epoch, sample);
+                } else if !sample.is_empty() {
+                    unread.get_or_insert(name);
+                }
+                continue;
             }
-        }
+        };
+        *of_header = Some((members.fields(&entry, &Header::FIELDS, &place)?, place));
     }
     if found != archive.entries_hint() {
         return Err(input.whole(format_args!(
@@ -75,8 +86,7 @@ pub(super) fn open<'a>(
             archive.entries_hint()
         )));
     }
-    // A log that is still being written has only the journal.
-    let Some((name, member)) = header.or(journal) else {
+    let Some((text, place)) = header.or(journal) else {
         return Err(match samples.is_empty() {
             true => input.whole(format_args!(
                 "expected {EXPECTED}, found a ZIP archive without `header.json`"
@@ -84,24 +94,114 @@ pub(super) fn open<'a>(
             false => input.whole("expected an inspect_ai log, found no member `header.json`"),
         });
     };
-    let place = member_name(&name);
-    let header = members
-        .fields(member, &Header::FIELDS, &place)
-        .and_then(|text| Header::parse(&text).map_err(|reason| input.invalid(&place, reason)))?;
     Ok(Log {
-        header,
+        header: Header::parse(&text).map_err(|reason| input.invalid(place, reason))?,
         samples,
         unread,
     })
 }
 
-/// Returns what messages call a member.
-fn member_name(name: &str) -> String {
-    format!("member `{}`", escape::name(name))
+/// Reads the members of an archive.
+struct Members<'a> {
+    archive: &'a ZipArchive<FileReader>,
+    input: Input<'a>,
+    /// The number of bytes of the file.
+    size: u64,
+    /// The number of bytes that were decompressed.
+    read: u64,
+    /// The number of bytes of the fields that were read.
+    kept: usize,
+}
+
+impl Members<'_> {
+    /// Returns an object with these fields of a member, which messages call `place`.
+    fn fields(
+        &mut self,
+        entry: &ZipFileHeaderRecord<'_>,
+        keep: &[&str],
+        place: &str,
+    ) -> Result<String, FormatError> {
+        let kept = self.content(entry).and_then(|bytes| {
+            let text = with_finite_numbers(as_text(&bytes)?);
+            let kept = kept(&fields(&text)?, keep)?;
+            self.kept += kept.len();
+            match self.kept as u64 > MAX_MEMBER {
+                true => Err(format!(
+                    "the members so far have more than {} MiB without their events",
+                    MAX_MEMBER >> 20
+                )),
+                false => Ok(kept),
+            }
+        });
+        kept.map_err(|reason| self.input.invalid(place, reason))
+    }
+
+    /// Returns the content of a member, after comparing its length and checksum with the directory.
+    fn content(&mut self, entry: &ZipFileHeaderRecord<'_>) -> Result<Vec<u8>, String> {
+        let opened = self.archive.get_entry(entry.wayfinder());
+        let opened = opened.map_err(|_| "no member at its offset; copy the file again")?;
+        if entry.flags().is_encrypted() {
+            return Err("encrypted; write the log without a password".to_owned());
+        }
+        let raw = BufReader::with_capacity(1 << 16, opened.reader());
+        let content: Box<dyn Read> = match entry.compression_method() {
+            CompressionMethod::STORE => Box::new(opened.verifying_reader(raw)),
+            CompressionMethod::DEFLATE => {
+                Box::new(opened.verifying_reader(DeflateDecoder::new(raw)))
+            }
+            CompressionMethod::ZSTD => {
+                let decoder = zstd::stream::read::Decoder::with_buffer(raw);
+                Box::new(opened.verifying_reader(decoder.map_err(|error| damage(&error))?))
+            }
+            other => {
+                return Err(format!(
+                    "expected the compression method stored (0), deflate (8) or Zstandard (93), found {}",
+                    other.as_u16()
+                ));
+            }
+        };
+        let limit = MAX_BYTES.max(self.size.saturating_mul(MAX_RATIO));
+        let longest = MAX_MEMBER.min(limit - self.read);
+        let mut bytes = Vec::new();
+        content
+            .take(longest + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| damage(&error))?;
+        self.read += bytes.len() as u64;
+        if self.read > limit {
+            return Err(format!(
+                "the members so far decompress to more than {limit} bytes, from an archive of {} bytes; expected at most {MAX_RATIO} times as many",
+                self.size
+            ));
+        }
+        match bytes.len() as u64 > longest {
+            true => Err(format!("longer than {} MiB", MAX_MEMBER >> 20)),
+            false => Ok(bytes),
+        }
+    }
+}
+
+/// Says why a member cannot be read.
+fn damage(error: &io::Error) -> String {
+    let of_archive = error
+        .get_ref()
+        .and_then(|error| error.downcast_ref::<rawzip::Error>());
+    match of_archive.map(rawzip::Error::kind) {
+        Some(ErrorKind::InvalidSize { expected, actual }) if actual > expected => {
+            format!("longer than the {expected} bytes that the directory says")
+        }
+        Some(ErrorKind::InvalidSize { expected, actual }) => {
+            format!("{actual} bytes, but the directory says {expected}; copy the file again")
+        }
+        Some(ErrorKind::InvalidChecksum { .. }) => {
+            "damaged: its checksum differs; copy the file again".to_owned()
+        }
+        _ => format!("cannot be decompressed: {error}; copy the file again"),
+    }
 }
 
 /// Returns the error for an unreadable directory.
-pub(super) fn damaged(input: Input<'_>, error: &Error) -> FormatError {
+fn damaged(input: Input<'_>, error: &Error) -> FormatError {
     match error.kind() {
         ErrorKind::MissingEndOfCentralDirectory | ErrorKind::Eof => input.whole(
             "the archive is cut off: the end of its directory is missing; copy the file again",

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use indexmap::IndexSet;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::member::Samples;
+use super::Samples;
 use super::sample::id_of;
 use crate::contract::{MetricIdentity, MetricSpec};
 use crate::import::scores::other_mean;
+use crate::import::table::{list, shown};
 use crate::import::text::{as_string, parse};
 use crate::messages::escape::{name, names};
 use crate::results::ForeignRow;
@@ -38,8 +40,25 @@ struct Eval {
     task: String,
     model: String,
     #[serde(flatten)]
-    others: Map<String, Value>,
+    others: Value,
 }
+
+/// The tags of a run, and where the evaluation has them.
+const TAGS: [(&str, &str); 13] = [
+    ("task_version", "/task_version"),
+    ("task_args", "/task_args"),
+    ("model_base_url", "/model_base_url"),
+    ("model_config", "/model_generate_config"),
+    ("solver", "/solver"),
+    ("dataset", "/dataset/name"),
+    ("dataset_location", "/dataset/location"),
+    ("dataset_samples", "/dataset/samples"),
+    ("limit", "/config/limit"),
+    ("message_limit", "/config/message_limit"),
+    ("token_limit", "/config/token_limit"),
+    ("time_limit", "/config/time_limit"),
+    ("tags", "/tags"),
+];
 
 impl Header {
     /// The fields that are read.
@@ -68,18 +87,18 @@ impl Header {
 
     /// Returns how often each sample should be evaluated.
     pub(super) fn epochs(&self) -> u32 {
-        let epochs = self.eval.at(["config", "epochs"]).as_u64();
+        let epochs = self.eval.others["config"]["epochs"].as_u64();
         epochs.map_or(1, |epochs| u32::try_from(epochs).unwrap_or(u32::MAX))
     }
 
     /// Says how many samples and epochs are missing from a log whose status is `success`.
-    pub(super) fn missing(&self, samples: &Samples<'_>) -> Option<String> {
+    pub(super) fn missing(&self, samples: &Samples) -> Option<String> {
         let total = self.results["total_samples"].as_u64()?;
         let found = samples.values().map(BTreeMap::len).sum::<usize>() as u64;
         if total == found || self.status() != "success" {
             return None;
         }
-        let ids = items(self.eval.at(["dataset", "sample_ids"]));
+        let ids = list(&self.eval.others["dataset"]["sample_ids"]);
         let ids: Vec<String> = ids.flat_map(id_of).collect();
         let each = ids
             .iter()
@@ -104,7 +123,7 @@ impl Header {
     pub(super) fn other_means(&self, rows: &[ForeignRow]) -> Vec<String> {
         let is_mean = |score: &&Value| score["reducer"].as_str().is_none_or(|it| it == "mean");
         let mut other = Vec::new();
-        for score in items(&self.results["scores"]).filter(is_mean) {
+        for score in list(&self.results["scores"]).filter(is_mean) {
             let scorer = text(&score["scorer"]);
             for metric in ["accuracy", "mean"] {
                 let header = &score["metrics"][metric]["value"];
@@ -121,29 +140,34 @@ impl Header {
 
     /// Returns the names of the task's scorers.
     pub(super) fn scorers(&self) -> Vec<String> {
-        let scores = items(&self.results["scores"]);
+        let scores = list(&self.results["scores"]);
         let mut names: Vec<String> = scores.map(|it| text(&it["scorer"]).to_owned()).collect();
         if names.is_empty() {
-            let scorers = items(self.eval.at(["scorers"]));
+            let scorers = list(&self.eval.others["scorers"]);
             names.extend(scorers.map(|scorer| last(text(&scorer["name"])).to_owned()));
         }
         names.dedup();
         names
     }
 
-    /// Returns the reducers of epochs that are not the mean, by scorer.
-    pub(super) fn other_reducers(&self) -> Vec<(&str, &str)> {
-        let reducers = items(&self.results["scores"]).filter_map(|score| {
-            let reducer = score["reducer"].as_str()?;
-            (reducer != "mean").then_some((text(&score["name"]), reducer))
-        });
-        reducers.collect()
+    /// Says which reducers of epochs are not the mean.
+    pub(super) fn other_reducers(&self) -> IndexSet<String> {
+        let note = |score: &Value| {
+            let reducer = score["reducer"].as_str().filter(|it| *it != "mean")?;
+            Some(format!(
+                "the log reduces the epochs of `{}` by `{}`; here, a sample's score is the mean over its epochs",
+                name(text(&score["name"])),
+                name(reducer)
+            ))
+        };
+        list(&self.results["scores"]).filter_map(note).collect()
     }
 
     /// Returns the identity of a scorer, or of one element of its score: the task and its version, the scorer's options, and the
     /// grading model.
     pub(super) fn identity(&self, scorer: &str, element: Option<&str>) -> MetricIdentity {
-        let version = shown(self.eval.at(["task_version"])).unwrap_or_else(|| "0".to_owned());
+        let version = shown(&self.eval.others, "/task_version");
+        let version = version.unwrap_or_else(|| "0".to_owned());
         let mut parameters = BTreeMap::new();
         parameters.insert("inspect.task".to_owned(), self.eval.task.clone());
         for (key, value) in self.options(scorer) {
@@ -152,7 +176,7 @@ impl Header {
         if let Some(element) = element {
             parameters.insert("inspect.element".to_owned(), element.to_owned());
         }
-        if let Some(model) = shown(self.eval.at(["model_roles", "grader", "model"])) {
+        if let Some(model) = shown(&self.eval.others, "/model_roles/grader/model") {
             parameters.insert("inspect.grader".to_owned(), model);
         }
         let mut spec = MetricSpec::new(scorer);
@@ -161,9 +185,9 @@ impl Header {
     }
 
     fn options(&self, scorer: &str) -> impl Iterator<Item = (&String, &Value)> {
-        let mut declared = items(self.eval.at(["scorers"]));
+        let mut declared = list(&self.eval.others["scorers"]);
         let declared = declared.find(|it| last(text(&it["name"])) == last(scorer));
-        let of_results = items(&self.results["scores"]).find(|it| it["scorer"] == scorer);
+        let of_results = list(&self.results["scores"]).find(|it| it["scorer"] == scorer);
         let options = match of_results {
             Some(score) => score["params"].as_object(),
             None => declared.and_then(|it| it["options"].as_object()),
@@ -173,55 +197,33 @@ impl Header {
 
     /// Returns the properties of the evaluation.
     pub(super) fn tags(&self) -> BTreeMap<String, String> {
-        let at = |path: &[&str]| shown(self.eval.at(path.iter().copied()));
-        let revision = at(&["revision", "commit"]).map(|commit| {
-            let is_changed = *self.eval.at(["revision", "dirty"]) == true;
+        let Eval {
+            task,
+            model,
+            others,
+        } = &self.eval;
+        let known = TAGS
+            .iter()
+            .filter_map(|(name, pointer)| Some(((*name).to_owned(), shown(others, pointer)?)));
+        let packages = others["packages"].as_object().into_iter().flatten();
+        let packages = packages
+            .filter_map(|(name, version)| Some((format!("package.{name}"), shown(version, "")?)));
+        let mut tags: BTreeMap<String, String> = known.chain(packages).collect();
+        let revision = shown(others, "/revision/commit").map(|commit| {
+            let is_changed = others["revision"]["dirty"] == true;
             commit + if is_changed { ", changed" } else { "" }
         });
-        let values = [
-            ("task", Some(self.eval.task.clone())),
-            ("task_version", at(&["task_version"])),
-            ("task_args", at(&["task_args"])),
-            ("model", Some(self.eval.model.clone())),
-            ("model_base_url", at(&["model_base_url"])),
-            ("model_config", at(&["model_generate_config"])),
-            (
-                "model_roles",
-                self.eval.at(["model_roles"]).as_object().map(roles),
-            ),
-            ("solver", at(&["solver"])),
-            ("dataset", at(&["dataset", "name"])),
-            ("dataset_location", at(&["dataset", "location"])),
-            ("dataset_samples", at(&["dataset", "samples"])),
-            ("limit", at(&["config", "limit"])),
-            ("message_limit", at(&["config", "message_limit"])),
-            ("token_limit", at(&["config", "token_limit"])),
-            ("time_limit", at(&["config", "time_limit"])),
-            ("tags", at(&["tags"])),
+        for (name, value) in [
+            ("task", Some(task.clone())),
+            ("model", Some(model.clone())),
+            ("model_roles", others["model_roles"].as_object().map(roles)),
             ("status", Some(self.status().to_owned())),
             ("revision", revision),
-        ];
-        let values = values
-            .into_iter()
-            .filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        let packages = self.eval.at(["packages"]).as_object().into_iter().flatten();
-        let packages = packages
-            .filter_map(|(name, version)| Some((format!("package.{name}"), shown(version)?)));
-        values.chain(packages).collect()
+        ] {
+            tags.extend(value.map(|value| (name.to_owned(), value)));
+        }
+        tags
     }
-}
-
-impl Eval {
-    /// Returns the value at a path, or null.
-    fn at<'k>(&self, path: impl IntoIterator<Item = &'k str>) -> &Value {
-        let mut path = path.into_iter();
-        let first = path.next().and_then(|key| self.others.get(key));
-        path.fold(first.unwrap_or(&Value::Null), |value, key| &value[key])
-    }
-}
-
-fn items(list: &Value) -> impl Iterator<Item = &Value> {
-    list.as_array().into_iter().flatten()
 }
 
 fn text(value: &Value) -> &str {
@@ -242,9 +244,4 @@ fn roles(roles: &Map<String, Value>) -> String {
 /// Returns a name without its package.
 fn last(name: &str) -> &str {
     name.rsplit_once('/').map_or(name, |(_, name)| name)
-}
-
-/// Returns a value as a string, or `None` if it is null or empty.
-fn shown(value: &Value) -> Option<String> {
-    Some(as_string(value)).filter(|it| !["", "null", "{}", "[]"].contains(&&**it))
 }

@@ -2,42 +2,49 @@
 //!
 //! The logs are written by <https://github.com/UKGovernmentBEIS/inspect_ai/tree/main/src/inspect_ai/log>. `archive.rs`
 //! finds the members of an archive, and `member.rs` extracts the needed fields from a member or from a sample of a JSON
-//! log. `header.rs` reads what was evaluated, `sample.rs` reads a sample, and `score.rs` converts its scores and
-//! messages. `rows.rs` turns samples into rows. The name of a member is never used as a path.
+//! log. `header.rs` reads what was evaluated, `sample.rs` reads a sample with its scores, and `messages.rs` converts its
+//! messages. The name of a member is never used as a path.
 
 mod archive;
 mod header;
 mod member;
-mod rows;
+mod messages;
 mod sample;
-mod score;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
 use std::path::Path;
 
-use rawzip::{RECOMMENDED_BUFFER_SIZE, ZipArchive};
+use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use self::header::Header;
-use self::member::{MAX_MEMBER, Member, Members, Samples, fields, kept};
-use self::rows::Rows;
-use self::sample::id_of;
+use self::member::{fields, kept};
+use self::sample::{Sample, id_of};
 use super::detect::other_format;
 use super::format::{Converted, Epochs};
 use super::scores::by_id;
+use super::table::Table;
 use super::text::{as_text, parse, with_finite_numbers};
 use crate::error::{FormatError, Input};
+use crate::messages::escape;
 
 /// What messages call a file of this format.
 const EXPECTED: &str = "an inspect_ai log (.eval or .json)";
 
+/// The maximum size of a member of an archive, of a JSON log, and of the fields kept from all members, in bytes.
+const MAX_MEMBER: u64 = 2 << 30;
+
+/// The samples of a log, by id and epoch. If a sample was evaluated again, the last evaluation counts, as in inspect_ai.
+type Samples = IndexMap<String, BTreeMap<u32, Sample>>;
+
 /// The samples of a log, with the parts of its header.
-struct Log<'a> {
+struct Log {
     header: Header,
-    samples: Samples<'a>,
+    samples: Samples,
     /// The first member in the samples folder that isn't named like a sample.
     unread: Option<String>,
 }
@@ -49,51 +56,105 @@ pub(super) fn import(file: &Path, epochs: Epochs) -> Result<Converted, FormatErr
     let input = Input { file };
     let mut opened = File::open(file).map_err(|error| input.whole(error))?;
     let metadata = opened.metadata().map_err(|error| input.whole(error))?;
-    let mut members = Members {
-        input,
-        size: metadata.len(),
-        read: 0,
-        kept: 0,
-    };
     let mut magic = [0; 4];
     if opened.read_exact(&mut magic).is_err() {
         let short = input.whole("fewer than 4 bytes");
         return Err(other_format(input, EXPECTED, short));
     }
-    if !ARCHIVE.contains(&&magic[..]) {
-        let bytes = input.read(MAX_MEMBER)?;
-        if bytes.len() as u64 > MAX_MEMBER {
-            let limit = MAX_MEMBER >> 20;
-            return Err(input.whole(format_args!("larger than {limit} MiB; save it as `.eval`")));
-        }
-        let text = as_text(&bytes).map_err(|reason| input.whole(reason))?;
-        let text = with_finite_numbers(text);
-        return convert(json_log(input, &text)?, &mut members, epochs);
+    if ARCHIVE.contains(&&magic[..]) {
+        opened.rewind().map_err(|error| input.whole(error))?;
+        let log = archive::read(input, opened, metadata.len())?;
+        return convert(input, log, epochs);
     }
-    opened.rewind().map_err(|error| input.whole(error))?;
-    let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
-    let archive = ZipArchive::from_file(opened, &mut buffer);
-    let archive = archive.map_err(|error| archive::damaged(input, &error))?;
-    let log = archive::open(&mut members, &archive)?;
-    convert(log, &mut members, epochs)
+    let bytes = input.read(MAX_MEMBER)?;
+    if bytes.len() as u64 > MAX_MEMBER {
+        let limit = MAX_MEMBER >> 20;
+        return Err(input.whole(format_args!("larger than {limit} MiB; save it as `.eval`")));
+    }
+    let text = as_text(&bytes).map_err(|reason| input.whole(reason))?;
+    let log = json_log(input, &with_finite_numbers(text))?;
+    convert(input, log, epochs)
 }
 
-fn convert(
-    mut log: Log<'_>,
-    members: &mut Members<'_>,
-    epochs: Epochs,
-) -> Result<Converted, FormatError> {
-    if log.samples.is_empty() {
-        let status = log.header.status();
+/// Turns samples into rows: one row for each sample with all its epochs, or one row for each epoch.
+fn convert(input: Input<'_>, log: Log, epochs: Epochs) -> Result<Converted, FormatError> {
+    let (header, mut samples) = (log.header, log.samples);
+    let status = header.status();
+    if samples.is_empty() {
         let reason = format_args!("the log has no samples; its status is `{status}`");
-        return Err(members.input.whole(reason));
+        return Err(input.whole(reason));
     }
-    log.samples.sort_by(|a, _, b, _| by_id(a, b));
-    Rows::new(log.header, epochs).convert(members, &log.samples, log.unread)
+    samples.sort_by(|a, _, b, _| by_id(a, b));
+    let missing = header.missing(&samples);
+    let is_repeats = epochs == Epochs::Repeats;
+    let mut table = Table::default();
+    (table.has_repeats, table.is_complete) = (is_repeats, is_repeats);
+    let (mut failed, mut invalidated, mut repeats) = (0, 0, 1);
+    for of_sample in samples.into_values() {
+        let is_several = of_sample.len() > 1;
+        let is_numbered = is_several || header.epochs() > 1 && !is_repeats;
+        repeats = repeats.max(of_sample.len());
+        for (place, (epoch, sample)) in of_sample.into_iter().enumerate() {
+            failed += u64::from(sample.is_failed());
+            invalidated += u64::from(sample.is_invalidated());
+            let mut row = sample.row((epoch, is_numbered), epochs, header.model());
+            if is_repeats && place > 0 {
+                row.attributes.remove("metadata");
+            }
+            table.add(input, row)?;
+        }
+    }
+    if table.metrics().is_empty() {
+        for scorer in header.scorers() {
+            table.declare(&scorer, None);
+        }
+    }
+    if status != "success" {
+        table.notes.push(format!(
+            "the log's status is `{}`, so samples may be missing",
+            escape::name(status)
+        ));
+    }
+    if table.metrics().is_empty() {
+        table.notes.push("no sample has a score".to_owned());
+    }
+    if is_repeats {
+        table.notes.extend(header.other_reducers());
+    } else if failed > 0 {
+        table.notes.push(format!(
+            "{failed} samples failed and have no answer; metrics that need one end the run, unless --max-errors counts them as failed rows"
+        ));
+    }
+    if invalidated > 0 {
+        table.notes.push(format!(
+            "{invalidated} samples were invalidated but are still scored; see the attribute `invalidated_epochs`"
+        ));
+    }
+    table.run.label = Some(header.model().to_owned());
+    table.run.tags = header.tags();
+    table.run.is_partial = status != "success" || missing.is_some();
+    if is_repeats && repeats > 1 {
+        let repeats = u32::try_from(repeats).unwrap_or(u32::MAX);
+        table.run.repeats = Some(repeats.max(header.epochs()));
+    }
+    let mut converted =
+        table.finish_with(epochs, |scorer, element| header.identity(scorer, element));
+    if missing.is_none() && is_repeats {
+        let other = header.other_means(&converted.rows);
+        converted.notes.extend(other);
+    }
+    converted.notes.extend(missing);
+    converted.notes.extend(log.unread.map(|name| {
+        format!(
+            "the member `{}` is skipped, because its name is not a sample's name",
+            escape::name(&name)
+        )
+    }));
+    Ok(converted)
 }
 
-/// Finds the samples and the header of a JSON log.
-fn json_log<'t>(input: Input<'_>, text: &'t str) -> Result<Log<'t>, FormatError> {
+/// Reads the samples and the header of a JSON log.
+fn json_log(input: Input<'_>, text: &str) -> Result<Log, FormatError> {
     #[derive(Deserialize)]
     struct Key {
         id: Value,
@@ -109,18 +170,20 @@ fn json_log<'t>(input: Input<'_>, text: &'t str) -> Result<Log<'t>, FormatError>
     let header = kept(&of_log, &Header::FIELDS)
         .and_then(|header| Header::parse(&header))
         .map_err(|reason| other_format(input, EXPECTED, input.whole(reason)))?;
-    let written: Vec<&'t RawValue> = match of_log.0.get("samples") {
+    let written: Vec<&RawValue> = match of_log.0.get("samples") {
         Some(samples) => serde_json::from_str(samples.get()).unwrap_or_default(),
         None => Vec::new(),
     };
     let mut samples = Samples::new();
-    for (number, sample) in written.into_iter().enumerate() {
-        let invalid = |reason| input.invalid(format_args!("sample {}", number + 1), reason);
-        let sample = sample.get();
-        let key: Key = parse(sample.as_bytes()).map_err(invalid)?;
-        let id = id_of(&key.id).map_err(invalid)?;
-        let epochs = samples.entry(id).or_default();
-        epochs.insert(key.epoch, Member::Text(sample));
+    for (number, written) in (1..).zip(written) {
+        let read = |text: &str| {
+            let key: Key = parse(text.as_bytes())?;
+            let sample = Sample::parse(&kept(&fields(text)?, &Sample::fields())?)?;
+            Ok((id_of(&key.id)?, key.epoch, sample))
+        };
+        let invalid = |reason: String| input.invalid(format_args!("sample {number}"), reason);
+        let (id, epoch, sample) = read(written.get()).map_err(invalid)?;
+        samples.entry(id).or_default().insert(epoch, sample);
     }
     Ok(Log {
         header,

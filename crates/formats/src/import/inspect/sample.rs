@@ -1,4 +1,4 @@
-//! Reads one epoch of a sample.
+//! Reads one epoch of a sample, and converts its scores as inspect_ai's `value_to_float` does.
 
 use std::collections::HashMap;
 
@@ -6,60 +6,37 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::score::{Attachments, Score, text_of, trajectory};
-use crate::contract::ProgramRun;
-use crate::import::scores::program_run;
+use super::messages::{Attachments, text_of, trajectory};
+use crate::import::format::Epochs;
+use crate::import::table::{TableRow, insert_present};
 use crate::import::text::{Unique, parse};
 use crate::json::describe::found;
+use crate::text::digit_value;
+
+/// The fields of a sample that are read: not events, which make up most of a log.
+const FIELDS: &str = "id input choices target messages output scores score metadata attachments model_usage total_time working_time invalidation error limit";
 
 /// A sample.
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
+#[serde(default)]
 pub(super) struct Sample {
-    pub(super) id: Value,
-    pub(super) epoch: u32,
-    #[serde(default)]
+    id: Value,
     input: Value,
-    #[serde(default)]
     choices: Value,
-    #[serde(default)]
     target: Value,
-    #[serde(default)]
     messages: Vec<Value>,
-    #[serde(default)]
     output: Value,
-    #[serde(default)]
-    pub(super) scores: Option<Unique<Score>>,
+    scores: Option<Unique<Score>>,
     /// The only score, in logs before version 2.
-    #[serde(default)]
     score: Option<Score>,
-    #[serde(default)]
     metadata: Value,
-    #[serde(default)]
     attachments: HashMap<String, String>,
-    #[serde(default)]
     model_usage: HashMap<String, Usage>,
-    #[serde(default)]
     total_time: Option<f64>,
-    #[serde(default)]
     working_time: Option<f64>,
-    #[serde(default)]
     invalidation: Value,
-    #[serde(default)]
-    error: Option<SampleError>,
-    #[serde(default)]
-    limit: Option<Limit>,
-}
-
-#[derive(Deserialize)]
-struct SampleError {
-    #[serde(default)]
-    message: String,
-}
-
-#[derive(Deserialize)]
-struct Limit {
-    #[serde(rename = "type")]
-    kind: String,
+    error: Value,
+    limit: Value,
 }
 
 #[derive(Deserialize, Clone, Copy, Default)]
@@ -71,30 +48,25 @@ struct Usage {
     input_tokens_cache_write: Option<u64>,
 }
 
+/// A score of a sample.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Score {
+    value: Value,
+    answer: Option<String>,
+    explanation: Option<String>,
+    reason: Option<String>,
+    metadata: Option<Map<String, Value>>,
+}
+
 impl Sample {
-    /// The fields that are read: not events, which make up most of a log.
-    pub(super) const FIELDS: [&str; 17] = [
-        "id",
-        "epoch",
-        "input",
-        "choices",
-        "target",
-        "messages",
-        "output",
-        "scores",
-        "score",
-        "metadata",
-        "attachments",
-        "model_usage",
-        "total_time",
-        "working_time",
-        "invalidation",
-        "error",
-        "limit",
-    ];
+    pub(super) fn fields() -> Vec<&'static str> {
+        FIELDS.split(' ').collect()
+    }
 
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut sample: Self = parse(text.as_bytes())?;
+        sample.id = id_of(&sample.id)?.into();
         if let Some(score) = sample.score.take() {
             let scores = sample.scores.get_or_insert_with(|| Unique(IndexMap::new()));
             scores.0.entry("score".to_owned()).or_insert(score);
@@ -109,73 +81,80 @@ impl Sample {
             metadata,
             ..
         } = &mut sample;
-        for value in [input, choices, target, output, metadata]
-            .into_iter()
+        let values = [input, choices, target, output, metadata].into_iter();
+        values
             .chain(messages)
-        {
-            attachments.resolve(value)?;
-        }
+            .try_for_each(|value| attachments.resolve(value))?;
         Ok(sample)
     }
 
-    /// The id as a string.
-    pub(super) fn id(&self) -> Result<String, String> {
-        id_of(&self.id)
+    pub(super) fn is_failed(&self) -> bool {
+        !self.error.is_null()
     }
 
-    /// Returns the message of the error that ended the sample.
-    pub(super) fn error(&self) -> Option<&str> {
-        self.error.as_ref().map(|error| &*error.message)
+    pub(super) fn is_invalidated(&self) -> bool {
+        !self.invalidation.is_null()
     }
 
-    /// Returns the gold row: input and target. The target is also the field `answer`, which metrics read.
-    pub(super) fn gold(&mut self) -> Value {
-        let mut gold = Map::new();
-        let input = match std::mem::take(&mut self.input) {
+    /// Returns the row of the sample: input and target as gold row, the completion and the messages as prediction. The
+    /// target is also the field `answer`, which metrics read. The number of the epoch is in the id or in attributes, if
+    /// the sample has several.
+    pub(super) fn row(
+        self,
+        (epoch, is_numbered): (u32, bool),
+        epochs: Epochs,
+        model: &str,
+    ) -> TableRow {
+        let id = self.id.as_str().unwrap_or_default();
+        let mut row = TableRow::new(id);
+        if is_numbered && epochs == Epochs::Rows {
+            row = TableRow::new(format!("{id}:{epoch}"));
+            row.attributes.insert("epoch", epoch);
+            row.attributes.insert("sample", id);
+        }
+        if let Some(kind) = self.limit["type"].as_str() {
+            let limit = match is_numbered && epochs == Epochs::Repeats {
+                true => format!("{kind} (epoch {epoch})"),
+                false => kind.to_owned(),
+            };
+            row.attributes.insert("limit", limit);
+        }
+        if self.is_invalidated() {
+            row.attributes.insert("invalidated_epochs", epoch);
+        }
+        if self.is_failed() {
+            let message = self.error["message"].as_str().unwrap_or_default();
+            row.error = Some(message.to_owned());
+        } else {
+            let completion = match self.output["completion"].as_str() {
+                Some(completion) => Some(completion.to_owned()),
+                // Logs of earlier versions have only the message.
+                None => text_of(&self.output["choices"][0]["message"]["content"]),
+            };
+            let answer = completion.map(|answer| ("answer".to_owned(), answer.into()));
+            row.pred.extend(answer);
+            let messages = trajectory(self.messages);
+            row.pred.insert("trajectory".to_owned(), messages);
+            for (scorer, score) in self.scores.into_iter().flat_map(|scores| scores.0) {
+                score.add_to(&mut row, &scorer);
+            }
+        }
+        if self.metadata.as_object().is_some_and(|it| !it.is_empty()) {
+            row.attributes.insert("metadata", self.metadata);
+        }
+        let input = match self.input {
             Value::Array(messages) => trajectory(messages),
             input => input,
         };
-        let target = std::mem::take(&mut self.target);
-        for (name, value) in [
+        let gold = [
             ("input", input),
-            ("answer", target.clone()),
-            ("target", target),
-            ("choices", std::mem::take(&mut self.choices)),
-        ] {
-            if !value.is_null() {
-                gold.insert(name.to_owned(), value);
-            }
-        }
-        Value::Object(gold)
-    }
-
-    /// Returns the prediction: the completion, and the messages as a trajectory; `None` if the sample failed.
-    pub(super) fn pred(&mut self) -> Option<Value> {
-        if self.error.is_some() {
-            return None;
-        }
-        let mut pred = Map::new();
-        let completion = match self.output.get("completion") {
-            Some(Value::String(completion)) => Some(completion.clone()),
-            // Logs of earlier versions have only the message.
-            _ => self
-                .output
-                .get("choices")
-                .and_then(|choices| text_of(choices.get(0)?.get("message")?.get("content")?)),
-        };
-        if let Some(answer) = completion {
-            pred.insert("answer".to_owned(), answer.into());
-        }
-        pred.insert(
-            "trajectory".to_owned(),
-            trajectory(std::mem::take(&mut self.messages)),
-        );
-        Some(Value::Object(pred))
-    }
-
-    /// Returns the sample's working time and the tokens of the evaluated model.
-    pub(super) fn run(&self, model: &str) -> ProgramRun {
-        let usage = self.model_usage.get(model).map(|usage| {
+            ("answer", self.target.clone()),
+            ("target", self.target),
+            ("choices", self.choices),
+        ];
+        insert_present(&mut row.gold, gold);
+        row.latency_s = self.working_time.or(self.total_time);
+        row.tokens = self.model_usage.get(model).map(|usage| {
             let input = [
                 usage.input_tokens,
                 usage.input_tokens_cache_read,
@@ -184,22 +163,81 @@ impl Sample {
             let input = input.into_iter().flatten().fold(0, u64::saturating_add);
             [input, usage.output_tokens.unwrap_or(0)]
         });
-        program_run(self.working_time.or(self.total_time), usage)
+        row
     }
+}
 
-    /// Returns the properties that all epochs of the sample share.
-    pub(super) fn metadata(&mut self) -> Value {
-        std::mem::take(&mut self.metadata)
+impl Score {
+    /// Adds the score, or each element of a list or an object.
+    fn add_to(self, row: &mut TableRow, scorer: &str) {
+        let mut notes = Map::new();
+        for (key, text) in [("answer", self.answer), ("reason", self.reason)] {
+            notes.extend(text.map(|text| (key.to_owned(), text.into())));
+        }
+        if let Some(metadata) = self.metadata.filter(|it| !it.is_empty()) {
+            notes.insert("metadata".to_owned(), metadata.into());
+        }
+        // Our export adds the outcome of a failed metric, because inspect_ai knows only "not scored".
+        let outcome = notes.get("metadata").map(|it| &it["dsrs_metrics_outcome"]);
+        let has_failed = outcome.is_some_and(|outcome| *outcome == "metric_failed");
+        let elements: Vec<(Option<String>, Value)> = match self.value {
+            Value::Array(values) => {
+                let numbered = (0..).zip(values);
+                let name = |(number, value): (u64, Value)| (Some(number.to_string()), value);
+                numbered.map(name).collect()
+            }
+            Value::Object(values) => {
+                let mut all: Vec<_> = values.into_iter().collect();
+                // The features of `serde_json` determine their order.
+                all.sort_by(|(a, _), (b, _)| a.cmp(b));
+                all.into_iter()
+                    .map(|(name, value)| (Some(name), value))
+                    .collect()
+            }
+            value => vec![(None, value)],
+        };
+        for (element, value) in elements {
+            let is_null = value.is_null();
+            let score = row.score(scorer, number_or_verdict(value));
+            score.element = element;
+            score.reason.clone_from(&self.explanation);
+            score.metadata.clone_from(&notes);
+            if is_null && has_failed {
+                let reason = self.explanation.as_deref();
+                score.error = Some(reason.unwrap_or("metric_failed").to_owned());
+            } else {
+                // `NaN` was read as null.
+                score.is_abstained = is_null;
+            }
+        }
     }
+}
 
-    /// Returns the limit that ended the sample.
-    pub(super) fn limit(&self) -> Option<&str> {
-        self.limit.as_ref().map(|limit| &*limit.kind)
+/// Returns a number or a verdict. Any other value stays as it is: inspect_ai warns and scores 0 if it cannot convert a
+/// value, and here the metric fails, which counts as 0.
+fn number_or_verdict(value: Value) -> Value {
+    let Value::String(text) = &value else {
+        return value;
+    };
+    match (&**text, &*text.to_lowercase()) {
+        ("C", _) | (_, "yes" | "true") => true.into(),
+        ("I" | "N", _) | (_, "no" | "false") => false.into(),
+        ("P", _) => 0.5.into(),
+        _ => finite_number(text).map_or(value, Value::from),
     }
+}
 
-    pub(super) fn is_invalidated(&self) -> bool {
-        !self.invalidation.is_null()
-    }
+/// Parses a number like Python's `float`, which allows underscores between digits.
+fn finite_number(text: &str) -> Option<f64> {
+    let digit = |found| digit_value(found).map_or(found, |digit| char::from(b'0' + digit));
+    let text: String = text.trim().chars().map(digit).collect();
+    let is_digit = |at: Option<&u8>| at.is_some_and(u8::is_ascii_digit);
+    let bytes = text.as_bytes();
+    let between_digits =
+        |at: usize| is_digit(bytes.get(at.wrapping_sub(1))) && is_digit(bytes.get(at + 1));
+    let is_valid = text.match_indices('_').all(|(at, _)| between_digits(at));
+    let number: f64 = text.replace('_', "").parse().ok()?;
+    Some(number).filter(|number| is_valid && number.is_finite())
 }
 
 /// Returns an id as a string, because a log may use integers.
@@ -211,5 +249,89 @@ pub(super) fn id_of(id: &Value) -> Result<String, String> {
             "`id`: expected a string or a number, found {}",
             found(other)
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Element, outcome, value and verdict.
+    type Shown = (Option<String>, String, Option<f64>, Option<bool>);
+
+    fn of(value: &Value) -> Vec<Shown> {
+        let score: Score = serde_json::from_value(json!({ "value": value })).unwrap();
+        let mut row = TableRow::new("q1");
+        score.add_to(&mut row, "s");
+        let scores = row.scores.into_iter();
+        scores
+            .map(|score| {
+                let (name, outcome) = (score.element.clone(), score.outcome());
+                let passed = outcome.scored().and_then(|scored| scored.passed);
+                (name, outcome.name().to_owned(), outcome.value(), passed)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn values_are_what_value_to_float_returns() {
+        for (value, expected, passed) in [
+            (json!("C"), 1.0, Some(true)),
+            (json!("I"), 0.0, Some(false)),
+            (json!("P"), 0.5, None),
+            (json!("N"), 0.0, Some(false)),
+            (json!("Yes"), 1.0, Some(true)),
+            (json!("TRUE"), 1.0, Some(true)),
+            (json!("no"), 0.0, Some(false)),
+            (json!("False"), 0.0, Some(false)),
+            (json!(true), 1.0, Some(true)),
+            (json!(7), 7.0, None),
+            (json!("0.25"), 0.25, None),
+            (json!(" -1e2 "), -100.0, None),
+            (json!("1_000"), 1000.0, None),
+            (json!("\u{661}.\u{665}"), 1.5, None),
+        ] {
+            assert_eq!(
+                of(&value),
+                [(None, "scored".to_owned(), Some(expected), passed)],
+                "{value}"
+            );
+        }
+        for value in [
+            "c",
+            "",
+            "Infinity",
+            "-Infinity",
+            "nan",
+            "inf",
+            "1,5",
+            "1_",
+            "maybe",
+        ] {
+            assert_eq!(of(&json!(value))[0].1, "metric_failed", "{value}");
+        }
+        assert_eq!(of(&Value::Null)[0].1, "abstained");
+    }
+
+    #[test]
+    fn an_element_of_a_list_or_an_object_is_a_score_of_its_own() {
+        let named = |name: &str, value, passed| {
+            (
+                Some(name.to_owned()),
+                "scored".to_owned(),
+                Some(value),
+                passed,
+            )
+        };
+        let both = of(&json!({"b": "C", "a": 0.5}));
+        assert_eq!(both, [named("a", 0.5, None), named("b", 1.0, Some(true))]);
+        let list = of(&json!([1, null]));
+        assert_eq!(list[0], named("0", 1.0, None));
+        assert_eq!(
+            (list[1].0.as_deref(), &*list[1].1),
+            (Some("1"), "abstained")
+        );
     }
 }

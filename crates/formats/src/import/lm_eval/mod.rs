@@ -15,15 +15,13 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use self::run::OfTask;
 use super::detect::other_format;
 use super::format::Converted;
-use super::scores::{MetricNames, by_id, complete, invalid, scored};
+use super::scores::by_id;
+use super::table::{Table, TableRow, insert_present};
 use super::text::{Lines, Unique, parse};
-use crate::contract::{Fields, Outcome};
 use crate::error::{FormatError, Input};
 use crate::messages::escape;
-use crate::results::{ForeignRow, RowAttempt};
 
 mod run;
 
@@ -42,32 +40,55 @@ type Samples = BTreeMap<usize, (u64, Sample)>;
 pub(super) fn import(file: &Path) -> Result<Converted, FormatError> {
     let input = Input { file };
     let (documents, filters) = read(input)?;
-    let mut converter = Converter::new(filters);
-    documents
-        .values()
-        .for_each(|samples| converter.find_metrics(samples));
-    let mut rows: Vec<ForeignRow> = documents
-        .into_iter()
-        .map(|(id, samples)| converter.row(id, samples))
-        .collect();
-    complete(&mut rows, &HashSet::new());
-    let Converter {
-        metrics,
-        mut skipped,
-        ..
-    } = converter;
-    skipped.retain(|skipped| metrics.values().all(|it| it.metric != *skipped));
-    let (run, mut notes) = run::read(input, &metrics, &rows)?;
-    if metrics.is_empty() {
-        notes.push("no metric has a numeric value in any sample".to_owned());
+    // The values of other metrics aren't numbers, such as pairs that a score over all rows is computed from.
+    let mut with_numbers = HashSet::new();
+    for (filter, (_, sample)) in documents.values().flatten() {
+        let scores = sample.scores().into_iter();
+        let numbers = scores.filter(|(_, value)| value.is_number() || value.is_boolean());
+        with_numbers.extend(numbers.map(|(metric, _)| (metric.to_owned(), *filter)));
     }
+    let mut skipped = IndexSet::new();
+    let mut table = Table::default();
+    table.is_complete = true;
+    for (id, samples) in documents {
+        let mut row = TableRow::new(id);
+        let mut answers = Map::new();
+        for (filter, (_, mut sample)) in samples {
+            let name = &filters[filter];
+            for (metric, value) in sample.scores() {
+                if with_numbers.contains(&(metric.to_owned(), filter)) {
+                    let element = Some(name).filter(|it| filters.len() > 1 || *it != NO_FILTER);
+                    row.score(metric, value.clone()).element = element.cloned();
+                } else {
+                    skipped.insert(metric.to_owned());
+                }
+            }
+            let pred = sample.prediction();
+            let answer = pred.get("answer").cloned().unwrap_or_default();
+            if answers.is_empty() {
+                row.pred = pred;
+                sample.add_gold(&mut row);
+            }
+            answers.insert(name.clone(), answer);
+        }
+        if answers.len() > 1 {
+            row.pred.insert("filters".to_owned(), answers.into());
+        }
+        table.add(input, row)?;
+    }
+    if table.metrics().is_empty() {
+        table
+            .notes
+            .push("no metric has a numeric value in any sample".to_owned());
+    }
+    skipped.retain(|skipped| with_numbers.iter().all(|(metric, _)| metric != skipped));
     if !skipped.is_empty() {
-        notes.push(format!(
+        table.notes.push(format!(
             "left out, because their values are not numbers: {}",
             escape::names(skipped.iter().map(String::as_str))
         ));
     }
-    Ok(Converted { rows, run, notes })
+    run::describe(input, table)
 }
 
 /// Reads the samples of each document, and the filters in the order of the file.
@@ -112,87 +133,9 @@ fn read(input: Input<'_>) -> Result<(IndexMap<String, Samples>, IndexSet<String>
     Ok((documents, filters))
 }
 
-struct Converter {
-    filters: IndexSet<String>,
-    names: MetricNames,
-    metrics: IndexMap<String, OfTask>,
-    /// Metrics whose values aren't numbers, such as pairs that a score over all rows is computed from.
-    skipped: IndexSet<String>,
-}
-
-impl Converter {
-    fn new(filters: IndexSet<String>) -> Self {
-        Self {
-            filters,
-            names: MetricNames::default(),
-            metrics: IndexMap::new(),
-            skipped: IndexSet::new(),
-        }
-    }
-
-    /// Returns the name of a metric, with its filter if the file uses filters.
-    fn name(&mut self, metric: &str, filter: usize) -> String {
-        let element = &*self.filters[filter];
-        let element = Some(element).filter(|it| self.filters.len() > 1 || *it != NO_FILTER);
-        self.names.name(metric, element)
-    }
-
-    /// Adds the metrics whose values are numbers.
-    fn find_metrics(&mut self, samples: &Samples) {
-        for (filter, (_, sample)) in samples {
-            for (metric, value) in sample.scores() {
-                let name = self.name(metric, *filter);
-                if outcome(metric, value).is_some() {
-                    let filter = &self.filters[*filter];
-                    self.metrics.entry(name).or_insert_with(|| OfTask {
-                        metric: metric.to_owned(),
-                        filter: filter.clone(),
-                    });
-                }
-            }
-        }
-    }
-
-    fn row(&mut self, id: String, samples: Samples) -> ForeignRow {
-        let (mut row, mut attempt) = (ForeignRow::default(), RowAttempt::default());
-        let (mut pred, mut answers) = (None, Map::new());
-        for (filter, (_, mut sample)) in samples {
-            for (metric, value) in sample.scores() {
-                let name = self.name(metric, filter);
-                let outcome = match outcome(metric, value) {
-                    Some(outcome) => outcome,
-                    // Other rows have numbers.
-                    None if self.metrics.contains_key(&name) => invalid(metric, value),
-                    None => {
-                        self.skipped.insert(metric.to_owned());
-                        continue;
-                    }
-                };
-                attempt.outcomes.insert(name, outcome);
-            }
-            let answer = sample.prediction();
-            let value = answer.get("answer").cloned().unwrap_or_default();
-            answers.insert(self.filters[filter].clone(), value);
-            if pred.is_none() {
-                row.gold = sample.gold();
-                row.attributes = Fields::from_iter(sample.hashes());
-                pred = Some(answer);
-            }
-        }
-        let mut pred = pred.unwrap_or_default();
-        if answers.len() > 1 {
-            pred.insert("filters".to_owned(), Value::Object(answers));
-        }
-        attempt.pred = Some(Value::Object(pred));
-        row.id = id;
-        row.attempts = vec![attempt];
-        row
-    }
-}
-
 /// A sample, with its metrics among the other keys.
 #[derive(Deserialize)]
-pub(super) struct Sample {
+struct Sample {
     #[serde(default)]
     doc: Value,
     #[serde(default)]
@@ -203,9 +146,6 @@ pub(super) struct Sample {
     filtered_resps: Value,
     /// The names of the metrics, since lm-eval 0.4.8.
     metrics: Option<Vec<String>>,
-    doc_hash: Option<String>,
-    prompt_hash: Option<String>,
-    target_hash: Option<String>,
     doc_id: Option<Value>,
     filter: Option<String>,
     // Not read, and no metric.
@@ -243,31 +183,31 @@ impl Sample {
         }
     }
 
-    /// Returns the gold row: target, document and prompt. The target is also the field `answer`, which metrics read.
-    pub(super) fn gold(&mut self) -> Value {
-        let mut gold = Map::new();
-        let target = std::mem::take(&mut self.target);
-        if !target.is_null() {
-            gold.insert("answer".to_owned(), target.clone());
-            gold.insert("target".to_owned(), target);
-        }
-        if !self.doc.is_null() {
-            gold.insert("doc".to_owned(), std::mem::take(&mut self.doc));
-        }
+    /// Adds the gold row: target, document and prompt. The target is also the field `answer`, which metrics read. Hashes of
+    /// them are attributes.
+    fn add_gold(self, row: &mut TableRow) {
         // `{"gen_args_0": {"arg_0": PROMPT, ..}, ..}`
-        let prompt = self
-            .arguments
-            .get("gen_args_0")
-            .and_then(|first| first.get("arg_0"));
-        if let Some(prompt) = prompt.filter(|prompt| prompt.is_string()) {
-            gold.insert("prompt".to_owned(), prompt.clone());
+        let prompt = self.arguments["gen_args_0"]["arg_0"].clone();
+        let gold = [
+            ("answer", self.target.clone()),
+            ("target", self.target),
+            ("doc", self.doc),
+            (
+                "prompt",
+                Some(prompt).filter(Value::is_string).unwrap_or_default(),
+            ),
+        ];
+        insert_present(&mut row.gold, gold);
+        for name in ["doc_hash", "prompt_hash", "target_hash"] {
+            if let Some(hash) = self.others.0.get(name).and_then(Value::as_str) {
+                row.attributes.insert(name, hash);
+            }
         }
-        Value::Object(gold)
     }
 
     /// Returns the prediction: the first filtered response, and all of them if there are several. For a multiple choice, it is the
     /// position of the likeliest one.
-    pub(super) fn prediction(&mut self) -> Map<String, Value> {
+    fn prediction(&mut self) -> Map<String, Value> {
         let mut pred = Map::new();
         let mut responses = match std::mem::take(&mut self.filtered_resps) {
             Value::Array(responses) => responses,
@@ -298,19 +238,6 @@ impl Sample {
         }
         pred
     }
-
-    /// Returns the hashes of document, prompt and target.
-    pub(super) fn hashes(&self) -> Vec<(&'static str, Value)> {
-        let hashes = [
-            ("doc_hash", &self.doc_hash),
-            ("prompt_hash", &self.prompt_hash),
-            ("target_hash", &self.target_hash),
-        ];
-        hashes
-            .into_iter()
-            .filter_map(|(name, hash)| Some((name, hash.clone()?.into())))
-            .collect()
-    }
 }
 
 /// Returns the log likelihood in `["-1.25", "False"]`. The second element says if greedy decoding returns the choice.
@@ -324,18 +251,4 @@ fn likelihood(response: &Value) -> Option<f64> {
         other => other.as_f64()?,
     };
     Some(likelihood).filter(|it: &f64| is_bool && it.is_finite())
-}
-
-/// Returns the outcome of a metric's value; `None` if the value is not a number.
-pub(super) fn outcome(metric: &str, value: &Value) -> Option<Outcome> {
-    let number = |number| scored(number, value.as_bool(), None, Map::new());
-    match value {
-        Value::Bool(passed) => Some(number(f64::from(u8::from(*passed)))),
-        Value::Number(score) => Some(
-            score
-                .as_f64()
-                .map_or_else(|| invalid(metric, value), number),
-        ),
-        _ => None,
-    }
 }

@@ -11,12 +11,22 @@ pub(super) enum Said {
 }
 
 /// A model or an agent replies. Messages have `role` and `parts`, as in OpenTelemetry's convention.
-#[derive(Default)]
 pub(super) struct Reply {
     pub(super) input: Vec<Value>,
     pub(super) output: Vec<Value>,
     pub(super) tokens: [Option<u64>; 2],
     pub(super) is_agent: bool,
+}
+
+impl Reply {
+    fn said(input: Vec<Value>, output: Vec<Value>, tokens: [Option<u64>; 2]) -> Said {
+        Said::Reply(Self {
+            input,
+            output,
+            tokens,
+            is_agent: false,
+        })
+    }
 }
 
 /// A tool returns.
@@ -25,6 +35,17 @@ pub(super) struct Tool {
     pub(super) id: Option<String>,
     pub(super) args: Value,
     pub(super) result: Value,
+}
+
+/// Returns what the span of a tool says, whose name, id and result have these keys.
+fn tool(span: &Span, [name, id]: [&str; 2], args: Value, result: &str) -> Said {
+    let owned = |key| text(span, key).map(str::to_owned);
+    Said::Tool(Tool {
+        name: owned(name),
+        id: owned(id),
+        args,
+        result: attribute(span, result).cloned().unwrap_or_default(),
+    })
 }
 
 impl Said {
@@ -59,34 +80,26 @@ pub(super) fn read(span: &Span) -> Option<(&'static str, Said)> {
 fn open_telemetry(span: &Span) -> Option<Said> {
     match text(span, "gen_ai.operation.name")? {
         operation @ ("chat" | "generate_content" | "text_completion" | "invoke_agent") => {
-            let mut input = Vec::new();
-            if let Some(parts @ Value::Array(_)) =
-                structured(attribute(span, "gen_ai.system_instructions"))
-            {
-                input.push(json!({ "role": "system", "parts": parts }));
-            }
-            input.extend(list(structured(attribute(span, "gen_ai.input.messages"))));
-            let output = list(structured(attribute(span, "gen_ai.output.messages")));
-            let tokens = tokens(
-                span,
-                ["gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"],
-            );
+            let instructions = structured(attribute(span, "gen_ai.system_instructions"));
+            let instructions = instructions.filter(Value::is_array);
+            let system = instructions.map(|parts| json!({ "role": "system", "parts": parts }));
+            let messages = items(span, "gen_ai.input.messages");
             Some(Said::Reply(Reply {
-                input,
-                output,
-                tokens,
+                input: system.into_iter().chain(messages).collect(),
+                output: items(span, "gen_ai.output.messages"),
+                tokens: tokens(
+                    span,
+                    ["gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"],
+                ),
                 is_agent: operation == "invoke_agent",
             }))
         }
-        "execute_tool" => Some(Said::Tool(Tool {
-            name: owned(span, "gen_ai.tool.name"),
-            id: owned(span, "gen_ai.tool.call.id"),
-            args: structured(attribute(span, "gen_ai.tool.call.arguments"))
-                .unwrap_or_else(|| json!({})),
-            result: attribute(span, "gen_ai.tool.call.result")
-                .cloned()
-                .unwrap_or_default(),
-        })),
+        "execute_tool" => {
+            let args = structured(attribute(span, "gen_ai.tool.call.arguments"));
+            let keys = ["gen_ai.tool.name", "gen_ai.tool.call.id"];
+            let args = args.unwrap_or_else(|| json!({}));
+            Some(tool(span, keys, args, "gen_ai.tool.call.result"))
+        }
         _ => None,
     }
 }
@@ -98,36 +111,21 @@ fn open_llmetry(span: &Span) -> Option<Said> {
         let args = ["kwargs", "inputs"]
             .iter()
             .find_map(|key| input.get(key).filter(|it| it.is_object()));
-        return Some(Said::Tool(Tool {
-            name: owned(span, "traceloop.entity.name"),
-            id: None,
-            args: as_args(args.cloned().unwrap_or(input)),
-            result: attribute(span, "traceloop.entity.output")
-                .cloned()
-                .unwrap_or_default(),
-        }));
+        let args = as_args(args.cloned().unwrap_or(input));
+        let keys = ["traceloop.entity.name", ""];
+        return Some(tool(span, keys, args, "traceloop.entity.output"));
     }
     let [input, output] = ["gen_ai.prompt.", "gen_ai.completion."].map(|prefix| {
-        list(Some(nested(span, prefix)))
-            .iter()
-            .map(flat_message)
-            .collect::<Vec<_>>()
+        let messages = list(Some(nested(span, prefix)));
+        messages.iter().map(flat_message).collect::<Vec<_>>()
     });
     let is_reply =
         !input.is_empty() || !output.is_empty() || attribute(span, "llm.request.type").is_some();
-    let tokens = tokens(
-        span,
-        [
-            "gen_ai.usage.prompt_tokens",
-            "gen_ai.usage.completion_tokens",
-        ],
-    );
-    is_reply.then_some(Said::Reply(Reply {
-        input,
-        output,
-        tokens,
-        ..Reply::default()
-    }))
+    let keys = [
+        "gen_ai.usage.prompt_tokens",
+        "gen_ai.usage.completion_tokens",
+    ];
+    is_reply.then(|| Reply::said(input, output, tokens(span, keys)))
 }
 
 /// <https://arize-ai.github.io/openinference/spec/>
@@ -136,28 +134,19 @@ fn open_inference(span: &Span) -> Option<Said> {
         "LLM" => {
             let [input, output] = ["llm.input_messages.", "llm.output_messages."].map(|prefix| {
                 let messages = list(Some(nested(span, prefix)));
-                messages
-                    .iter()
-                    .map(|it| flat_message(&it["message"]))
-                    .collect()
+                let messages = messages.iter().map(|it| flat_message(&it["message"]));
+                messages.collect()
             });
-            let tokens = tokens(
-                span,
-                ["llm.token_count.prompt", "llm.token_count.completion"],
-            );
-            Some(Said::Reply(Reply {
-                input,
-                output,
-                tokens,
-                ..Reply::default()
-            }))
+            let keys = ["llm.token_count.prompt", "llm.token_count.completion"];
+            Some(Reply::said(input, output, tokens(span, keys)))
         }
-        "TOOL" => Some(Said::Tool(Tool {
-            name: owned(span, "tool.name"),
-            id: owned(span, "tool_call.id").or_else(|| owned(span, "tool.id")),
-            args: as_args(structured(attribute(span, "input.value")).unwrap_or_default()),
-            result: attribute(span, "output.value").cloned().unwrap_or_default(),
-        })),
+        "TOOL" => {
+            let id = ["tool_call.id", "tool.id"];
+            let id = id.into_iter().find(|key| attribute(span, key).is_some());
+            let args = as_args(structured(attribute(span, "input.value")).unwrap_or_default());
+            let keys = ["tool.name", id.unwrap_or_default()];
+            Some(tool(span, keys, args, "output.value"))
+        }
         _ => None,
     }
 }
@@ -165,37 +154,24 @@ fn open_inference(span: &Span) -> Option<Said> {
 /// <https://ai-sdk.dev/docs/ai-sdk-core/telemetry>: the span of the whole call contains the spans of its steps.
 fn vercel(span: &Span) -> Option<Said> {
     match text(span, "ai.operationId")? {
-        "ai.toolCall" => Some(Said::Tool(Tool {
-            name: owned(span, "ai.toolCall.name"),
-            id: owned(span, "ai.toolCall.id"),
-            args: as_args(structured(attribute(span, "ai.toolCall.args")).unwrap_or_default()),
-            result: attribute(span, "ai.toolCall.result")
-                .cloned()
-                .unwrap_or_default(),
-        })),
+        "ai.toolCall" => {
+            let args = structured(attribute(span, "ai.toolCall.args")).unwrap_or_default();
+            let keys = ["ai.toolCall.name", "ai.toolCall.id"];
+            Some(tool(span, keys, as_args(args), "ai.toolCall.result"))
+        }
         step if step.ends_with(".doGenerate") || step.ends_with(".doStream") => {
-            let input = list(structured(attribute(span, "ai.prompt.messages")));
-            let mut reply = list(structured(attribute(span, "ai.response.toolCalls")));
-            if let Some(text) =
-                text(span, "ai.response.text").or_else(|| text(span, "ai.response.object"))
-            {
-                reply.insert(0, json!({ "type": "text", "text": text }));
-            }
-            let output = Some(json!({ "role": "assistant", "content": reply }))
-                .filter(|_| !reply.is_empty());
-            let tokens = [
-                ["ai.usage.promptTokens", "ai.usage.completionTokens"],
-                ["ai.usage.inputTokens", "ai.usage.outputTokens"],
-            ]
-            .map(|keys| tokens(span, keys));
-            let tokens = [0, 1].map(|side| tokens[0][side].or(tokens[1][side]));
-            let messages = |all: Vec<Value>| all.iter().map(vercel_message).collect();
-            Some(Said::Reply(Reply {
-                input: messages(input),
-                output: messages(list(output.map(|it| json!([it])))),
-                tokens,
-                ..Reply::default()
-            }))
+            let input = items(span, "ai.prompt.messages");
+            let text = text(span, "ai.response.text").or(text(span, "ai.response.object"));
+            let text = text.map(|text| json!({ "type": "text", "text": text }));
+            let calls = items(span, "ai.response.toolCalls");
+            let reply: Vec<Value> = text.into_iter().chain(calls).collect();
+            let output = (!reply.is_empty())
+                .then(|| vercel_message(&json!({ "role": "assistant", "content": reply })));
+            let before = tokens(span, ["ai.usage.promptTokens", "ai.usage.completionTokens"]);
+            let since = tokens(span, ["ai.usage.inputTokens", "ai.usage.outputTokens"]);
+            let input = input.iter().map(vercel_message).collect();
+            let tokens = [0, 1].map(|side| before[side].or(since[side]));
+            Some(Reply::said(input, output.into_iter().collect(), tokens))
         }
         _ => None,
     }
@@ -308,12 +284,13 @@ fn list(value: Option<Value>) -> Vec<Value> {
     }
 }
 
-fn text<'s>(span: &'s Span, key: &str) -> Option<&'s str> {
-    attribute(span, key).and_then(Value::as_str)
+/// Returns the items of a list, which may be written as a string of JSON.
+fn items(span: &Span, key: &str) -> Vec<Value> {
+    list(structured(attribute(span, key)))
 }
 
-fn owned(span: &Span, key: &str) -> Option<String> {
-    text(span, key).map(str::to_owned)
+fn text<'s>(span: &'s Span, key: &str) -> Option<&'s str> {
+    attribute(span, key).and_then(Value::as_str)
 }
 
 /// Returns an attribute of the span, or of the event that details its operation.

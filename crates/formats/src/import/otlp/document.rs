@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
-use crate::error::FormatError;
 use crate::json::describe::found;
 use crate::messages::escape;
 
@@ -15,24 +14,23 @@ pub(super) struct Document {
     resource_spans: Vec<ResourceSpans>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
 struct ResourceSpans {
-    #[serde(default)]
     resource: Option<Resource>,
-    #[serde(default, alias = "scope_spans")]
+    #[serde(alias = "scope_spans")]
     scope_spans: Vec<ScopeSpans>,
 }
 
 #[derive(Deserialize, Default)]
+#[serde(default)]
 struct Resource {
-    #[serde(default)]
     attributes: Vec<KeyValue>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
+#[serde(default)]
 struct ScopeSpans {
-    #[serde(default)]
     spans: Vec<WrittenSpan>,
 }
 
@@ -43,43 +41,30 @@ struct KeyValue {
     value: Value,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
 struct WrittenSpan {
     #[serde(alias = "trace_id")]
     trace_id: String,
     #[serde(alias = "span_id")]
     span_id: String,
-    #[serde(default, alias = "parent_span_id")]
+    #[serde(alias = "parent_span_id")]
     parent_span_id: Option<String>,
-    #[serde(default)]
     name: String,
-    #[serde(default, alias = "start_time_unix_nano")]
+    #[serde(alias = "start_time_unix_nano")]
     start_time_unix_nano: Value,
-    #[serde(default, alias = "end_time_unix_nano")]
+    #[serde(alias = "end_time_unix_nano")]
     end_time_unix_nano: Value,
-    #[serde(default)]
     attributes: Vec<KeyValue>,
-    #[serde(default)]
     events: Vec<WrittenEvent>,
-    #[serde(default)]
-    status: Option<Status>,
-}
-
-#[derive(Deserialize)]
-struct WrittenEvent {
-    #[serde(default)]
-    name: String,
-    #[serde(default)]
-    attributes: Vec<KeyValue>,
+    status: Value,
 }
 
 #[derive(Deserialize, Default)]
-struct Status {
-    #[serde(default)]
-    code: Value,
-    #[serde(default)]
-    message: Option<String>,
+#[serde(default)]
+struct WrittenEvent {
+    name: String,
+    attributes: Vec<KeyValue>,
 }
 
 /// A span, with only the attributes that conventions use.
@@ -107,27 +92,16 @@ pub(super) struct Event {
 }
 
 impl Document {
-    /// Calls a function with each span, or the reason why it is invalid.
-    pub(super) fn each_span(
-        self,
-        mut each: impl FnMut(Result<Span, String>) -> Result<(), FormatError>,
-    ) -> Result<(), FormatError> {
-        for ResourceSpans {
-            resource,
-            scope_spans,
-        } in self.resource_spans
-        {
-            let service = resource
-                .unwrap_or_default()
-                .attributes
-                .into_iter()
-                .find(|it| it.key == "service.name");
+    /// Returns each span, or the reason why it is invalid.
+    pub(super) fn spans(self) -> impl Iterator<Item = Result<Span, String>> {
+        self.resource_spans.into_iter().flat_map(|of_resource| {
+            let attributes = of_resource.resource.unwrap_or_default().attributes;
+            let service = attributes.into_iter().find(|it| it.key == "service.name");
             let service = service.and_then(|it| plain(it.value).as_str().map(str::to_owned));
-            for span in scope_spans.into_iter().flat_map(|scope| scope.spans) {
-                each(span.read(service.as_ref()))?;
-            }
-        }
-        Ok(())
+            let spans = of_resource.scope_spans.into_iter();
+            let spans = spans.flat_map(|scope| scope.spans);
+            spans.map(move |span| span.read(service.as_ref()))
+        })
     }
 }
 
@@ -147,8 +121,8 @@ impl WrittenSpan {
         };
         let start = time("startTimeUnixNano", &self.start_time_unix_nano)?;
         let end = time("endTimeUnixNano", &self.end_time_unix_nano)?;
-        let status = self.status.unwrap_or_default();
-        let is_error = status.code == 2 || status.code == "STATUS_CODE_ERROR";
+        let (code, message) = (&self.status["code"], self.status["message"].as_str());
+        let is_error = *code == 2 || *code == "STATUS_CODE_ERROR";
         let events = self
             .events
             .into_iter()
@@ -170,7 +144,7 @@ impl WrittenSpan {
             end,
             attributes: attributes(self.attributes)?,
             events: events.map(event).collect::<Result<_, String>>()?,
-            error: is_error.then(|| status.message.unwrap_or_default()),
+            error: is_error.then(|| message.unwrap_or_default().to_owned()),
             service: service.cloned(),
             id,
         })

@@ -21,7 +21,7 @@ use self::document::{Document, Span};
 use self::roots::roots;
 use self::row::Rows;
 use super::format::{Converted, Epochs};
-use super::scores::{by_id, complete};
+use super::scores::by_id;
 use super::table::Table;
 use super::text::{ROW_LIMIT, each_document};
 use crate::error::{FormatError, Input};
@@ -32,7 +32,7 @@ pub(super) fn import(file: &Path) -> Result<Converted, FormatError> {
     let input = Input { file };
     let mut traces = IndexMap::<String, Vec<Span>>::new();
     let mut add = |place: &str, document: Document| {
-        document.each_span(|span| {
+        document.spans().try_for_each(|span| {
             let span = span.map_err(|reason| input.invalid(place, reason))?;
             traces.entry(span.trace.clone()).or_default().push(span);
             Ok(())
@@ -70,8 +70,6 @@ pub(super) fn import(file: &Path) -> Result<Converted, FormatError> {
     }
     table.run.label = rows.service();
     table.notes = rows.notes();
-    let repeated = std::mem::take(&mut table.repeated);
-    let mut converted = table.finish(Epochs::Rows);
-    complete(&mut converted.rows, &repeated);
-    Ok(converted)
+    table.is_complete = true;
+    Ok(table.finish(Epochs::Rows))
 }
