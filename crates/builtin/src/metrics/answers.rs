@@ -214,7 +214,7 @@ pub fn recall(
 /// Passes if the last number of the prediction equals the last number of the gold answer.
 ///
 /// It understands thousands separators, currency signs, units and LaTeX: 1,300 equals $1300.00 and `1{,}300`, and 5 is
-/// not part of 25. With both tolerances at 0, decimals of any length are compared exactly; see
+/// not part of 25. With both tolerances at 0, decimals are compared exactly; see
 /// [`last_number`](crate::text::last_number) for the definition of a number. A prediction without a number fails. A
 /// gold answer without a number is an error.
 ///
