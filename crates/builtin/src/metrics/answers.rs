@@ -213,9 +213,9 @@ pub fn recall(
 
 /// Passes if the last number in the prediction equals the last number in the gold answer.
 ///
-/// The metric understands thousands separators, currency signs, units and LaTeX: 1,300 equals $1300.00 and `1{,}300`,
-/// and 5 does not match part of 25. If both tolerances are 0, decimals of any length are compared exactly.
-/// [`last_number`](crate::text::last_number) defines what counts as a number. A prediction without a number fails. A
+/// It understands thousands separators, currency signs, units and LaTeX: 1,300 equals $1300.00 and `1{,}300`, and 5 is
+/// not part of 25. With both tolerances at 0, decimals are compared exactly; see
+/// [`last_number`](crate::text::last_number) for the definition of a number. A prediction without a number fails. A
 /// gold answer without a number is an error.
 ///
 /// ```

@@ -43,6 +43,11 @@ pub use unicode::digit_value;
 pub use words::split;
 pub use words::{Searchable, count_tokens, count_words};
 
+/// Compiles a pattern of this module.
+fn regex(pattern: &str) -> regex::Regex {
+    regex::Regex::new(pattern).expect("a valid pattern")
+}
+
 /// The error returned when there is no reference answer to compare with.
 ///
 /// dspy raises a `ValueError` here, because it takes the maximum of an empty list. A score of 0 would be wrong, because

@@ -164,7 +164,7 @@ fn digits_and_commas(text: &[char]) -> &[char] {
 
 /// Returns `true` if the commas of such a run group thousands, by the rule for reading numbers.
 fn groups_thousands(run: &[char]) -> bool {
-    run.contains(&',') && grouped(&run.iter().map(|&c| c as u8).collect::<Vec<_>>())
+    run.contains(&',') && grouped(&run.iter().collect::<String>())
 }
 
 #[cfg(test)]

@@ -86,8 +86,8 @@ fn same_choice(text: &str, choices: &[String]) -> Option<usize> {
     }
     let (value, unit) = number(text)?;
     let numbers: Vec<_> = choices.iter().map(|choice| number(choice)).collect();
-    let only = |is_same: &dyn Fn(&[u8]) -> bool| {
-        let same = |of: &Option<(Number, Vec<u8>)>| {
+    let only = |is_same: &dyn Fn(&str) -> bool| {
+        let same = |of: &Option<(Number, String)>| {
             of.as_ref()
                 .is_some_and(|(other, unit)| *other == value && is_same(unit))
         };
@@ -98,12 +98,12 @@ fn same_choice(text: &str, choices: &[String]) -> Option<usize> {
             .map(|(at, _)| at)
     };
     let is_short = text.split_whitespace().count() <= 2;
-    let lacks_unit = |other: &[u8]| unit.is_empty() || (other.is_empty() && is_short);
+    let lacks_unit = |other: &str| unit.is_empty() || (other.is_empty() && is_short);
     only(&|other| other == unit).or_else(|| only(&lacks_unit))
 }
 
 /// Returns the number that a string begins with, and its unit.
-fn number(text: &str) -> Option<(Number, Vec<u8>)> {
+fn number(text: &str) -> Option<(Number, String)> {
     let is_mark = |c| matches!(c, '*' | '_' | '`' | '"' | '\'' | ' ');
     let text = text.trim_start_matches(is_mark);
     let text =

@@ -1,23 +1,39 @@
 //! Numbers in strings: reads the last number of a string, and compares the last numbers of two strings.
 
-mod decimal;
-mod fractions;
-mod latex;
-mod scan;
-mod shape;
+mod grammar;
+mod symbols;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
 use std::fmt;
 
+use num::{BigInt, BigRational};
 use serde::{Deserialize, Serialize};
 
-use self::decimal::Decimal;
-use self::scan::{Numeral, Scanner};
-pub use self::shape::DecimalMark;
-use self::shape::GROUP;
-pub(super) use self::shape::grouped;
+pub(super) use self::grammar::grouped;
+use self::grammar::{Numeral, Scanner};
+use self::symbols::GROUP;
+
+/// The mark, `.` or `,`, that separates the fractional part of a number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DecimalMark {
+    /// A point, as in 1,234.5. A single comma groups thousands (1,234) or separates the items of a list (1,5).
+    #[default]
+    Point,
+    /// A comma, as in 1.234,5. A single point groups thousands (1.234) or, if it cannot, is a decimal point (1.5).
+    Comma,
+}
+
+impl DecimalMark {
+    fn char(self) -> char {
+        match self {
+            Self::Point => '.',
+            Self::Comma => ',',
+        }
+    }
+}
 
 /// Options for reading and comparing numbers; see [`numeric_match`].
 ///
@@ -45,9 +61,8 @@ pub struct NumericOptions {
 impl NumericOptions {
     /// Like [`last_number`], but with these options.
     pub fn last_number(&self, text: &str) -> Option<Number> {
-        let (symbols, numerals) = self.numerals(text);
-        let last = numerals.last()?;
-        Some(Number::build(&symbols, last, self.percent_as_fraction))
+        let (_, numerals) = self.numerals(text);
+        Some(self.number(numerals.last()?))
     }
 
     /// Returns all numbers in a string, in order. A mixed number such as `6 1/2` is one number.
@@ -59,20 +74,23 @@ impl NumericOptions {
     /// assert_eq!(written, ["13/2", "1300"]);
     /// ```
     pub fn numbers(&self, text: &str) -> Vec<Number> {
-        let (symbols, numerals) = self.numerals(text);
-        let build = |numeral| Number::build(&symbols, numeral, self.percent_as_fraction);
-        numerals.iter().map(build).collect()
+        let (_, numerals) = self.numerals(text);
+        numerals.iter().map(|it| self.number(it)).collect()
     }
 
     /// Returns the symbols of a string, and the numerals in them.
-    fn numerals<'t>(&self, text: &'t str) -> (Cow<'t, [u8]>, Vec<Numeral>) {
-        let symbols = latex::symbols(text, self.decimal_mark);
+    fn numerals<'t>(&self, text: &'t str) -> (Cow<'t, str>, Vec<Numeral>) {
+        let symbols = symbols::symbols(text, self.decimal_mark);
         let scanner = Scanner {
             text: &symbols,
             mark: self.decimal_mark,
         };
         let numerals = scanner.all();
         (symbols, numerals)
+    }
+
+    fn number(&self, numeral: &Numeral) -> Number {
+        Number::new(numeral, self.percent_as_fraction && numeral.is_percent)
     }
 
     /// Returns the number that makes up the whole string, apart from a sign, currency signs, percent signs, brackets
@@ -87,40 +105,28 @@ impl NumericOptions {
     /// ```
     pub fn only_number(&self, text: &str) -> Option<Number> {
         let (number, unit) = self.number_with_unit(text)?;
-        unit.iter().all(|byte| *byte == b'%').then_some(number)
+        unit.chars().all(|c| c == '%').then_some(number)
     }
 
     /// Returns the number that a string begins with, and what follows it without spaces, currency signs and brackets.
     /// `None` if another number or anything else precedes it.
-    pub(super) fn number_with_unit(&self, text: &str) -> Option<(Number, Vec<u8>)> {
+    pub(super) fn number_with_unit(&self, text: &str) -> Option<(Number, String)> {
         let (symbols, numerals) = self.numerals(text);
         let [numeral] = numerals.as_slice() else {
             return None;
         };
-        let is_around =
-            |byte: &u8| matches!(*byte, b' ' | b'$' | b'\\' | GROUP) || b"()[]{}".contains(byte);
-        let before = &symbols[..numeral.start];
-        let is_first = before
-            .iter()
-            .all(|byte| is_around(byte) || matches!(byte, b'-' | b'+'));
-        let unit = symbols[numeral.end..]
-            .iter()
-            .copied()
-            .filter(|byte| !is_around(byte))
-            .collect();
-        is_first.then(|| {
-            (
-                Number::build(&symbols, numeral, self.percent_as_fraction),
-                unit,
-            )
-        })
+        let around = [' ', '$', '\\', GROUP, '(', ')', '[', ']', '{', '}'];
+        let before = symbols[..numeral.start].replace(around, "");
+        let unit = symbols[numeral.end..].replace(around, "");
+        let is_first = before.chars().all(|c| matches!(c, '-' | '+'));
+        is_first.then(|| (self.number(numeral), unit))
     }
 }
 
 /// Returns the last number in a string, exactly as written.
 ///
-/// - Digits can be from any script. A number is never part of a longer run of digits, the end of a word (`H2O`), an
-///   exponent (`m^2`), or a chain of points (`1.2.3`).
+/// - Digits may be from any script. A number has at most 10,000 digits, and is never part of a longer run of digits, the
+///   end of a word (`H2O`), an exponent (`m^2`), or a chain of points (`1.2.3`).
 /// - Thousands can be grouped as in `1,234,567` or `12,34,567`, or with apostrophes, underscores, thin spaces or
 ///   no-break spaces, including those of LaTeX (`10{,}000`, `10\,000`). Ordinary spaces separate numbers. `1.234.567`
 ///   and `1.234,56` are read as European notation, but `1.234` has three decimal places and `1,5` is a list. See
@@ -148,7 +154,7 @@ pub fn last_number(text: &str) -> Option<Number> {
 /// Returns `true` if the last number of the prediction equals the last number of the reference, within the
 /// tolerances.
 ///
-/// If both tolerances are 0, decimals of any length are compared exactly: 18 equals 18.0 and 1/2 equals 0.5, but
+/// With tolerances of 0, decimals are compared exactly: 18 equals 18.0 and 1/2 equals 0.5, but
 /// 10000000000000001 does not equal 10000000000000000. A tolerance is exact too, because it stands for the shortest
 /// decimal that rounds to the float: 1.1 is within 0.1 of 1.0. Returns `false` if either side has no number.
 ///
@@ -168,49 +174,72 @@ pub fn numeric_match(prediction: &str, reference: &str, options: &NumericOptions
     }
 }
 
-/// An exact rational number read from a string: a decimal of any length divided by an integer.
+/// An exact rational number read from a string: a decimal divided by an integer.
 ///
 /// Numbers are equal if their values are, however they are written: 0.50 equals 1/2.
 #[derive(Clone, Debug)]
 pub struct Number {
-    negative: bool,
-    numerator: Decimal,
-    denominator: Decimal,
+    numerator: BigInt,
+    denominator: BigInt,
+    /// The power of ten; 0 if the denominator is not 1.
+    exponent: i32,
 }
 
+/// With more leading or trailing zeros than this, a decimal is displayed in scientific notation.
+const SHOWN_ZEROS: i64 = 30;
+
 impl Number {
-    fn build(text: &[u8], numeral: &Numeral, percent_as_fraction: bool) -> Self {
-        let (over, under) = (&numeral.over, numeral.under.as_ref());
+    fn new(numeral: &Numeral, is_percent: bool) -> Self {
+        let places = |decimal: &str| {
+            decimal
+                .split_once('.')
+                .map_or(0, |(_, places)| places.len())
+        };
         // Numerator and denominator are whole numbers: 1.5/2 is 15/20, and half a percent is 1/200.
-        let places = under.map_or(0, |under| over.places().max(under.places()));
-        let percent = if percent_as_fraction && numeral.is_percent {
-            -2
-        } else {
-            0
+        let under = numeral.under.as_deref();
+        let width = places(&numeral.over).max(under.map_or(0, places));
+        let scaled = |decimal: &str| {
+            let (whole, places) = decimal.split_once('.').unwrap_or((decimal, ""));
+            let digits = format!("{whole}{places:0<width$}");
+            digits.parse::<BigInt>().unwrap_or_default()
         };
-        let over = over.value(text, numeral.exponent + places);
-        let under = under.map_or_else(Decimal::one, |under| under.value(text, places));
-        let whole = numeral.whole.as_ref().map(|whole| whole.value(text, 0));
-        let numerator = match whole {
-            Some(whole) => whole.mul(&under).add(&over),
-            None => over,
+        let whole: BigInt = numeral.whole.parse().unwrap_or_default();
+        let hundredths = if is_percent { 2 } else { 0 };
+        let (denominator, exponent) = match under {
+            Some(under) => (scaled(under) * BigInt::from(10).pow(hundredths), 0),
+            None => {
+                let places = i32::try_from(width + hundredths as usize).unwrap_or(i32::MAX);
+                (BigInt::from(1), numeral.exponent.saturating_sub(places))
+            }
         };
-        let (numerator, denominator) = if under.is_one() {
-            (numerator.shift(percent), under)
-        } else {
-            (numerator, under.shift(-percent))
-        };
+        let numerator = scaled(&numeral.over) + whole * &denominator;
         Self {
-            negative: numeral.negative && !numerator.is_zero(),
-            numerator,
+            numerator: if numeral.negative {
+                -numerator
+            } else {
+                numerator
+            },
             denominator,
+            exponent,
+        }
+    }
+
+    fn ratio(&self) -> BigRational {
+        let power = BigInt::from(10).pow(self.exponent.unsigned_abs());
+        let (numerator, denominator) = (self.numerator.clone(), self.denominator.clone());
+        match self.exponent < 0 {
+            true => BigRational::new_raw(numerator, denominator * power),
+            false => BigRational::new_raw(numerator * power, denominator),
         }
     }
 
     /// Returns the nearest float, or infinity if the number is outside the range of `f64`.
     pub fn to_f64(&self) -> f64 {
-        let magnitude = self.numerator.to_f64() / self.denominator.to_f64();
-        if self.negative { -magnitude } else { magnitude }
+        let float = |integer: &BigInt, exponent| {
+            let decimal = format!("{integer}e{exponent}");
+            decimal.parse().unwrap_or(f64::NAN)
+        };
+        float(&self.numerator, self.exponent) / float(&self.denominator, 0)
     }
 
     /// Returns `true` if this number is within the tolerances of `reference`. The relative tolerance is a
@@ -221,34 +250,29 @@ impl Number {
         }
         let (absolute, relative) = (options.abs_tolerance, options.rel_tolerance);
         // Negative and NaN count as 0.
-        let most = absolute.max(relative).max(0.0);
-        if most == f64::INFINITY {
-            return true;
+        let largest = absolute.max(relative).max(0.0);
+        if largest == 0.0 || largest == f64::INFINITY {
+            return largest > 0.0;
         }
-        if most == 0.0 {
-            return false;
-        }
-        // |a/b - c/d| <= t is |ad - cb| <= t bd, and |a/b - c/d| <= r c/d is |ad - cb| <= r cb.
-        let mine = self.numerator.mul(&reference.denominator);
-        let theirs = reference.numerator.mul(&self.denominator);
-        let unit = self.denominator.mul(&reference.denominator);
-        let is_within = |bound: Decimal| match self.negative == reference.negative {
-            true => mine <= theirs.add(&bound) && theirs <= mine.add(&bound),
-            false => mine.add(&theirs) <= bound,
-        };
-        is_within(Decimal::from_f64(absolute).mul(&unit))
-            || is_within(Decimal::from_f64(relative).mul(&theirs))
+        let magnitude = |number: BigRational| number.clone().max(-number);
+        let theirs = reference.ratio();
+        let difference = magnitude(self.ratio() - &theirs);
+        difference <= tolerance(absolute) || difference <= tolerance(relative) * magnitude(theirs)
     }
+}
+
+/// Returns the shortest decimal that rounds to this float; zero for negative numbers and NaN.
+fn tolerance(value: f64) -> BigRational {
+    let shortest = last_number(&format!("{:e}", value.max(0.0)));
+    shortest.map_or_else(BigRational::default, |number| number.ratio())
 }
 
 impl PartialEq for Number {
     fn eq(&self, other: &Self) -> bool {
-        let mine = || self.numerator.mul(&other.denominator);
-        self.negative == other.negative
-            && match self.denominator == other.denominator {
-                true => self.numerator == other.numerator,
-                false => mine() == other.numerator.mul(&self.denominator),
-            }
+        match (self.exponent, &self.denominator) == (other.exponent, &other.denominator) {
+            true => self.numerator == other.numerator,
+            false => self.ratio() == other.ratio(),
+        }
     }
 }
 
@@ -256,11 +280,34 @@ impl Eq for Number {}
 
 impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sign = if self.negative { "-" } else { "" };
-        write!(f, "{sign}{}", self.numerator)?;
-        if self.denominator.is_one() {
-            return Ok(());
+        let (numerator, denominator) = (self.numerator.to_string(), self.denominator.to_string());
+        if denominator != "1" {
+            return write!(f, "{numerator}/{denominator}");
         }
-        write!(f, "/{}", self.denominator)
+        let (sign, written) = match numerator.strip_prefix('-') {
+            Some(written) => ("-", written),
+            None => ("", &*numerator),
+        };
+        let digits = written.trim_end_matches('0');
+        if digits.is_empty() {
+            return f.write_str("0");
+        }
+        f.write_str(sign)?;
+        let exponent = i64::from(self.exponent) + (written.len() - digits.len()) as i64;
+        let magnitude = digits.len() as i64 + exponent;
+        if exponent > SHOWN_ZEROS || magnitude < -SHOWN_ZEROS {
+            let (first, rest) = digits.split_at(1);
+            let point = if rest.is_empty() { "" } else { "." };
+            return write!(f, "{first}{point}{rest}e{}", magnitude - 1);
+        }
+        let places = usize::try_from(-exponent).unwrap_or(0);
+        if places == 0 {
+            let zeros = usize::try_from(exponent).unwrap_or(0);
+            return write!(f, "{digits}{:0<zeros$}", "");
+        }
+        // One digit before the point at least.
+        let padded = format!("{digits:0>width$}", width = places + 1);
+        let (whole, places) = padded.split_at(padded.len() - places);
+        write!(f, "{whole}.{places}")
     }
 }
