@@ -1,7 +1,7 @@
 // Drives reports and the README in headless Chromium, which it starts once. Reads requests from standard input, `{"check": .., "file": ..}`
 // on a line each, and answers each with a JSON string on a line: the error, empty if all is as expected.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
@@ -413,7 +413,7 @@ const checks = {
   async limited(page) {
     assert.equal(await count(page), "20,000 rows");
     const rows = await page.locator("#rows").innerText();
-    assert.ok(rows.includes("The table has 20,000 of 20,001 rows: the 10,000 with the worst scores"), rows.slice(0, 500));
+    assert.ok(rows.includes("The table has 20,000 of 20,001 rows: the 10,000 with the worst scores, as many for each metric; 10,000 others"), rows.slice(0, 500));
     await page.locator("#query").fill("nothing like this");
     await becomes(page, "0 of 20,000 rows");
     assert.ok((await page.locator("#empty").innerText()).startsWith("No row in the table matches."));
@@ -438,6 +438,87 @@ const checks = {
     assert.equal(await page.evaluate(() => typeof window.hacked), "undefined");
   },
 
+  /** Figures are rounded as on the terminal, and histograms are described. */
+  async figures(page) {
+    const found = await page.evaluate(() => ({
+      fixed: [0.03125, 0.09375, 0.15625, -0.03125, -0.00004, 2.5, 12.3456].map((value) => fixed(value, 4)),
+      scores: [[0.66664, true], [1, true], [0.5, false], [1234567, false], [0.0000125, false]].map(([value, isBool]) => score(value, isBool)),
+      changes: [[-0.021, true], [0.0215, false], [0, false], [null, true]].map(([value, isBool]) => changeText(value, isBool)),
+      none: ["not enough rows", "all scores are equal"].map((reason) => intervalText({ mean: 0.5, ci95: null, no_interval: reason })),
+      ticks: [0, 0.1 + 0.2, -2.50004, 1e6, 0.00001].map(short),
+      scale: scaleAround([{ mean: 5, ci95: [4, 6] }, { mean: 2, ci95: null }, { mean: null, ci95: null }]),
+      noScale: scaleAround([{ mean: 5, ci95: null }]),
+      description: document.querySelector(".histogram svg").getAttribute("aria-label"),
+      outside: [...document.querySelectorAll(".bar rect:not(.target)")].filter(({ x, y, width, height }) =>
+        x.baseVal.value < 0 || x.baseVal.value + width.baseVal.value > 100.01 || y.baseVal.value < 0 || height.baseVal.value < 0.69).length,
+    }));
+    assert.deepEqual(found, {
+      fixed: ["0.0312", "0.0938", "0.1562", "-0.0312", "0.0000", "2.5000", "12.3456"],
+      scores: ["66.66%", "100.00%", "0.5000", "1.235e6", "1.250e-5"],
+      changes: ["−2.10", "+0.0215", "0.0000", "–"],
+      none: ["interval: not enough rows", "no interval: all scores are equal"],
+      ticks: ["0", "0.3", "-2.5", "1.00e6", "1.00e-5"],
+      scale: [1.8, 6.2],
+      noScale: null,
+      description: "Distribution of exact: most rows, 40 of 60, are in true",
+      outside: 0,
+    });
+  },
+
+  /** What a manifest says in words. */
+  async facts(page) {
+    const about = (manifest) => page.evaluate((it) => Object.fromEntries(aboutManifest(it)), {
+      metrics: [], models: [], judged_by: [], rows: 1190, failed_rows: 2, ending: "complete", failure_score: 0, seed: "0",
+      library: { version: "0.1.0" }, ...manifest,
+    });
+    const none = await about({});
+    assert.deepEqual([none.Run, none.Cost, none.Code, none.Settings],
+      [["1,190 rows, 2 failed"], [], ["dsrs-metrics 0.1.0"], ["seed: 0", "a failed row counts as 0"]]);
+    const all = await about({
+      data: [{ name: "a.jsonl", bytes: 45120, sha256: "684ea9ca094d4f7ff7a7", rows: 1190, grew_by: 2 }, { name: "-", bytes: 1 }],
+      judged_by_others: { polite: 1200 },
+      ending: "max_errors", repeats: 3, program_inputs: ["q", "context"], group: "topic", bootstrap: 1000, seed: "7",
+      process: {
+        started: "2026-11-26T08:00:00Z", duration_s: 125.4, git: { commit: "0123456789abcdef0123", is_changed: true },
+        totals: { metrics_cost_msats: 1200, program_cost_msats: 7, program_input_tokens: 35, language_models: "3 calls" },
+      },
+    });
+    assert.deepEqual(all.Data,
+      ["a.jsonl · 1,190 rows · 45,120 bytes · SHA-256 684ea9ca094d… · grew by 2 bytes while it was read", "- · 1 byte"]);
+    assert.deepEqual(all.Judges, ["polite: replies from other models or fingerprints: 1,200"]);
+    assert.deepEqual(all.Run, ["2026-11-26 08:00:00 UTC", "took 2 min 5 s", "1,190 rows, 2 failed", "ended early: max_errors"]);
+    assert.deepEqual(all.Cost, ["metrics: 1,200 msat", "program: 7 msat", "program: 35 tokens read", "language models: 3 calls"]);
+    assert.deepEqual(all.Code, ["git 0123456789ab…, with changed files", "dsrs-metrics 0.1.0"]);
+    assert.deepEqual(all.Settings, ["repeats: 3", "inputs of the program: q, context", "groups: topic", "bootstrap: 1,000 samples", "seed: 7",
+      "a failed row counts as 0"]);
+    assert.deepEqual(await page.evaluate(() => [59.9, 3725].map(duration)), ["59.900 s", "1 h 2 min"]);
+    assert.equal((await about({ ending: "decided", early: "decided after 9 of 10 rows" })).Run[1], "decided after 9 of 10 rows");
+  },
+
+  /** Which rows a table has. */
+  async rules(page) {
+    const rule = (table) => page.evaluate((it) => ruleText(it), { seed: 0, ...table });
+    const end = " (seed 0). Search, filters and their counts are of the rows in the table; everything above is of all rows.";
+    assert.equal(await rule({ shown: 19, all: 20, changed: [0, 0], failed: [0, 0], others: 20, worst: 9, sampled: 10 }),
+      `The table has 19 of 20 rows: the 9 with the worst scores in B, as many for each metric; 10 others, sampled${end}`);
+    assert.equal(await rule({ shown: 12, all: 100, changed: [4, 4], failed: [2, 2], others: 94, worst: 3, sampled: 3 }),
+      "The table has 12 of 100 rows: all 4 rows whose outcome or verdict changed; all 2 other rows that failed; "
+      + `of the 94 others the 3 with the worst scores in B, as many for each metric; 3 others, sampled${end}`);
+    assert.equal(await rule({ shown: 40, all: 1500, changed: [20, 50], failed: [20, 1450], others: 0, worst: 0, sampled: 0 }),
+      `The table has 40 of 1,500 rows: 20 of the 50 rows whose outcome or verdict changed, sampled; 20 of the 1,450 other rows that failed, sampled${end}`);
+  },
+
+  /** Writes the text above the table of rows beside the file: one space between words. */
+  async text(page, file) {
+    const words = await page.evaluate(() => [...document.querySelectorAll("main > section:not(#rows)")].flatMap((section) => {
+      const texts = [];
+      const walker = document.createTreeWalker(section, NodeFilter.SHOW_TEXT);
+      while (walker.nextNode()) texts.push(walker.currentNode.textContent);
+      return texts;
+    }).join(" "));
+    writeFileSync(file.replace(/html$/, "txt"), words.trim().replace(/\s+/g, " "));
+  },
+
   /** The picture of the README: the scores by the first two metrics, sharp on screens with small pixels. */
   async picture(page, file) {
     const width = 1000;
@@ -445,6 +526,7 @@ const checks = {
     try {
       await large.goto(page.url());
       const section = large.locator("section", { has: large.locator("#metrics-title") });
+      writeFileSync(file.replace(/html$/, "txt"), await section.evaluate((it) => it.outerHTML));
       const [{ y }, card] = await Promise.all([section.locator("h2"), section.locator(".card").nth(1)].map((it) => it.boundingBox()));
       const clip = { x: 0, y: y - 16, width, height: card.y + card.height - y + 24 };
       await large.screenshot({ path: file.replace(/html$/, "png"), clip, fullPage: true });

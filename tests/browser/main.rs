@@ -7,6 +7,9 @@
 mod fixtures;
 mod pictures;
 mod readme;
+#[path = "../harness/results/runs.rs"]
+mod runs;
+mod sections;
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -92,6 +95,14 @@ impl Driver {
     }
 }
 
+/// Returns `true` if the browser is not installed.
+fn is_skipped() -> bool {
+    DRIVER
+        .as_ref()
+        .inspect_err(|missing| skip(missing))
+        .is_err()
+}
+
 /// Runs one check of the driver on a report.
 #[track_caller]
 fn check(name: &str, report: impl Fn(&Path) -> PathBuf) {
@@ -102,9 +113,9 @@ fn check(name: &str, report: impl Fn(&Path) -> PathBuf) {
 /// Runs one check of the driver on a file.
 #[track_caller]
 fn check_file(name: &str, file: &Path) {
-    let driver = match &*DRIVER {
-        Ok(driver) => driver,
-        Err(missing) => return skip(missing),
+    let Ok(driver) = &*DRIVER else {
+        assert!(is_skipped());
+        return;
     };
     let error = driver
         .lock()
@@ -221,6 +232,21 @@ fn of_20_000_rows_only_those_in_view_are_in_the_document() {
 fn of_more_rows_the_table_states_which_it_has() {
     check("limited", |folder| fixtures::large(folder, 20_001));
     check("accessible", |folder| fixtures::large(folder, 20_001));
+}
+
+#[test]
+fn figures_are_rounded_as_on_the_terminal() {
+    check("figures", fixtures::one);
+}
+
+#[test]
+fn manifests_are_shown_in_words() {
+    check("facts", fixtures::one);
+}
+
+#[test]
+fn the_table_states_which_rows_are_sampled() {
+    check("rules", fixtures::two);
 }
 
 #[test]

@@ -360,13 +360,13 @@ fn reported(folder: &Folder, ran: &Ran, comparison: &str) -> String {
         return answer(ran, &[]);
     }
     let html = folder.read("r.html");
-    let is_shown = |text: &str| html.contains(&text.replace('"', "&quot;").replace('/', "&#x2f;"));
+    let is_shown = |text: &str| html.contains(Value::from(text).to_string().trim_matches('"'));
     let place = |line: &str| {
         let at_metric = line
             .strip_prefix("not compared: ")
             .and_then(|it| it.split_once(": "));
         match (at_metric, line.strip_prefix("note: ")) {
-            (Some((name, reason)), _) if is_shown(&format!("not compared: {reason}")) => {
+            (Some((name, reason)), _) if is_shown(reason) => {
                 format!("the same at the metric `{name}`")
             }
             (_, Some(note)) if is_shown(note) => "the same above the metrics".to_owned(),

@@ -13,7 +13,7 @@ use crate::stats::{Interval, Proportion, Uncertainty};
 
 /// The number of rows with each outcome.
 #[doc(hidden)]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Counts {
     pub scored: u64,
     pub failed: u64,
@@ -110,10 +110,12 @@ impl Bounds {
 pub(super) struct Figures {
     kind: ScoreKind,
     /// `None` if no row has a score.
-    pub(super) mean: Option<f64>,
+    mean: Option<f64>,
     uncertainty: Uncertainty,
     /// The rows that are true, among those in the mean.
-    pub(super) passed: Proportion,
+    passed: Proportion,
+    /// The lowest and the highest value; infinite without values.
+    extent: [f64; 2],
 }
 
 impl Figures {
@@ -145,6 +147,7 @@ impl Figures {
             mean: sample.mean(),
             uncertainty: sample.uncertainty(of_values, bounds.range(kind, least, most)),
             passed,
+            extent: [least, most],
         }
     }
 
@@ -162,38 +165,19 @@ impl Figures {
         self
     }
 
+    /// Returns the figures as JSON, with the number of rows that they are of.
     #[cfg(feature = "html")]
-    pub(super) fn ci95(&self) -> Option<crate::stats::Interval> {
-        self.uncertainty.ci95().filter(|_| self.mean.is_some())
-    }
-
-    /// `74.87%`, `0.8632`
-    #[cfg(feature = "html")]
-    pub(super) fn value(&self) -> String {
-        self.mean.map_or_else(
-            || "not enough rows".to_owned(),
-            |mean| shown(self.kind, mean),
-        )
-    }
-
-    /// `72.33% to 77.26%`, or why there is no interval
-    #[cfg(feature = "html")]
-    pub(super) fn interval(&self) -> String {
-        match (self.ci95(), self.uncertainty) {
-            _ if self.mean.is_none() => "no row has a score".to_owned(),
-            (Some(ci95), _) => {
-                format!(
-                    "{} to {}",
-                    shown(self.kind, ci95.low),
-                    shown(self.kind, ci95.high)
-                )
-            }
-            (None, Uncertainty::TooLarge) => "no interval: the scores are too large".to_owned(),
-            (None, Uncertainty::NotEnoughRows { .. }) => "interval: not enough rows".to_owned(),
-            (None, uncertainty) => {
-                format!("no interval: {}", uncertainty.reason().unwrap_or_default())
-            }
-        }
+    pub(super) fn data(&self, rows: u64) -> serde_json::Value {
+        let ci95 = self.uncertainty.ci95().filter(|_| self.mean.is_some());
+        serde_json::json!({
+            "is_bool": self.kind == ScoreKind::Bool,
+            "mean": self.mean,
+            "ci95": ci95,
+            "no_interval": self.uncertainty.reason(),
+            "extent": self.extent,
+            "passed": [self.passed.successes, self.passed.trials],
+            "rows": rows,
+        })
     }
 }
 
@@ -340,20 +324,6 @@ impl RunScores {
     }
 }
 
-/// Formats a score as in a metric's headline.
-#[cfg(feature = "html")]
-pub(super) fn shown(kind: ScoreKind, value: f64) -> String {
-    match kind {
-        ScoreKind::Bool => format!("{}%", crate::stats::decimals::decimals(100.0 * value, 2)),
-        ScoreKind::Number | ScoreKind::Corpus
-            if value != 0.0 && (value.abs() >= 1e6 || value.abs() < 1e-4) =>
-        {
-            format!("{value:.3e}")
-        }
-        ScoreKind::Number | ScoreKind::Corpus => crate::stats::decimals::decimals(value, 4),
-    }
-}
-
 #[cfg(all(test, feature = "html"))]
 mod tests {
     use super::*;
@@ -367,41 +337,38 @@ mod tests {
         )
     }
 
+    /// The mean and the interval with four decimals, and why there is none.
+    fn shown(figures: &Figures) -> String {
+        let mean = figures.mean;
+        let mean = mean.map_or("none".to_owned(), |mean| decimals(mean, 4));
+        match figures.uncertainty.ci95() {
+            Some(ci95) => format!("{mean} {ci95:.4}"),
+            None => format!("{mean}, {}", figures.uncertainty.reason().unwrap()),
+        }
+    }
+
     #[test]
     fn numbers_that_differ_have_nearly_students_interval() {
         let bools = figures(ScoreKind::Bool, &[[1.0; 9].as_slice(), &[0.0]].concat());
-        assert_eq!(
-            (bools.value(), bools.interval()),
-            ("90.00%".into(), "59.58% to 98.21%".into())
-        );
+        assert_eq!(shown(&bools), "0.9000 [0.5958, 0.9821]");
         let numbers = figures(ScoreKind::Number, &[0.5, 1.0, 0.0, 0.75, 0.25]);
-        let shown = (numbers.value(), numbers.interval());
-        assert_eq!(shown, ("0.5000".into(), "0.1497 to 0.8503".into()));
+        assert_eq!(shown(&numbers), "0.5000 [0.1497, 0.8503]");
     }
 
     #[test]
     fn the_interval_of_values_in_0_to_1_is_within_0_to_1() {
-        let shown = |values: &[f64]| figures(ScoreKind::Number, values).interval();
-        assert_eq!(shown(&[0.9, 1.0]), "0.0951 to 0.9997");
-        assert_eq!(shown(&[1.0; 1_000]), "0.9962 to 1.0000");
-        assert_eq!(shown(&[0.9, 1.1]), "-0.2706 to 2.2706");
+        let shown = |values: &[f64]| shown(&figures(ScoreKind::Number, values));
+        assert_eq!(shown(&[0.9, 1.0]), "0.9500 [0.0951, 0.9997]");
+        assert_eq!(shown(&[1.0; 1_000]), "1.0000 [0.9962, 1.0000]");
+        assert_eq!(shown(&[0.9, 1.1]), "1.0000 [-0.2706, 2.2706]");
     }
 
     #[test]
-    fn too_few_rows_have_a_sentence_and_no_number() {
-        let shown = |values: &[f64]| {
-            let figures = figures(ScoreKind::Number, values);
-            (figures.value(), figures.interval())
-        };
-        assert_eq!(
-            shown(&[]),
-            ("not enough rows".into(), "no row has a score".into())
-        );
-        assert_eq!(
-            shown(&[0.5]),
-            ("0.5000".into(), "interval: not enough rows".into())
-        );
-        assert_eq!(shown(&[1.5, 1.5]).1, "no interval: all scores are equal");
+    fn too_few_rows_have_no_interval() {
+        let shown = |values: &[f64]| shown(&figures(ScoreKind::Number, values));
+        assert_eq!(shown(&[]), "none, not enough rows");
+        assert_eq!(shown(&[0.5]), "0.5000, not enough rows");
+        assert_eq!(shown(&[1.5, 1.5]), "1.5000, all scores are equal");
     }
 
     #[test]
@@ -409,15 +376,11 @@ mod tests {
         let copies = |times: usize| {
             let rows = (0..8).zip([1.0, 0.0].into_iter().cycle());
             let rows = std::iter::repeat_n(rows, times).flatten();
-            Figures::of(
-                ScoreKind::Bool,
-                rows.map(|(group, value)| (value, Some(group))),
-                true,
-                Bounds::UNKNOWN,
-            )
+            let values = rows.map(|(group, value)| (value, Some(group)));
+            shown(&Figures::of(ScoreKind::Bool, values, true, Bounds::UNKNOWN))
         };
-        assert_eq!(copies(1).interval(), "16.68% to 83.32%");
-        assert_eq!(copies(5).interval(), copies(1).interval());
+        assert_eq!(copies(1), "0.5000 [0.1668, 0.8332]");
+        assert_eq!(copies(5), copies(1));
     }
 
     #[test]

@@ -5,16 +5,14 @@ use std::collections::HashMap;
 use indexmap::IndexSet;
 use serde_json::{Value, json};
 
-use super::labels::{NOTHING, count};
 use super::report::HtmlReport;
 use super::run::ReportRun;
 use crate::contract::ScoreKind;
 use crate::messages::escape;
 use crate::results::compare::{Places, check_allowed, check_rows};
 use crate::results::{
-    Comparison, IdentityComparison, MetricComparison, ResultsError, ResultsErrorKind, Verdict,
+    Comparison, IdentityComparison, MetricComparison, ResultsError, ResultsErrorKind,
 };
-use crate::stats::decimals::decimals;
 
 /// The comparison of the metrics that both runs have, over the rows in both.
 #[derive(Debug, Default)]
@@ -92,12 +90,12 @@ impl Changes {
     pub(super) fn of(&self, name: &str) -> Option<Value> {
         let different = self.identity.different.get(name);
         let different = different.map(|it| it.differences.join("; "));
-        let not_compared =
-            |reason: &str| json!({"text": format!("not compared: {reason}"), "class": ""});
-        match (self.metric(name), different) {
-            (Some(metric), different) => Some(change_of(metric, different)),
-            (None, Some(different)) => Some(not_compared(&different)),
-            (None, None) => self.reasons.get(name).map(|it| not_compared(it)),
+        match self.metric(name) {
+            Some(metric) => Some(change_of(metric, different.as_deref())),
+            None => {
+                let reason = different.or_else(|| self.reasons.get(name).cloned())?;
+                Some(json!({ "not_compared": reason }))
+            }
         }
     }
 
@@ -105,68 +103,28 @@ impl Changes {
     pub(super) fn of_group(&self, name: &str, group: &str) -> Option<Value> {
         let metric = self.metric(name)?;
         let of_group = metric.groups.get(group)?;
-        let (kind, of) = (metric.kind, &of_group.difference);
-        let ci95 = of.ci95;
-        let ci95 = ci95.map(|it| format!("{} to {}", change(kind, it.low), change(kind, it.high)));
         Some(json!({
-            "difference": shown(kind, of.difference),
-            "interval": ci95.unwrap_or_default(),
-            "class": class(of_group.verdict),
+            "difference": of_group.difference.difference,
+            "ci95": of_group.difference.ci95,
+            "verdict": of_group.verdict,
         }))
     }
 }
 
 /// Returns the difference between A and B in one metric. `different` says how its identities differ if it is compared
-/// nevertheless. The details list failed rows and rows that are not compared.
-fn change_of(metric: &MetricComparison, different: Option<String>) -> Value {
+/// nevertheless.
+fn change_of(metric: &MetricComparison, different: Option<&str>) -> Value {
     let sentence = metric.sentence();
     let name = format!("{}: ", escape::name(&metric.name));
-    let sentence = sentence.strip_prefix(&name).unwrap_or(&sentence);
-    let (text, details) = sentence.split_once("; ").unwrap_or((sentence, ""));
-    let different = different.map(|it| format!("compared although {it}"));
-    let details = different.iter().map(String::as_str).chain([details]);
-    let details: Vec<_> = details.filter(|it| !it.is_empty()).collect();
     let it = &metric.overall;
-    let same = count(it.ties, "same");
-    let counts = match metric.kind {
-        ScoreKind::Corpus => vec![same],
-        ScoreKind::Bool | ScoreKind::Number => vec![
-            count(it.wins, "better in B"),
-            count(it.losses, "worse"),
-            same,
-        ],
-    };
     json!({
-        "difference": shown(metric.kind, it.difference),
-        "text": text,
-        "details": details.join("; "),
-        "class": class(metric.verdict),
-        "counts": counts,
+        "difference": it.difference,
+        "wins": it.wins,
+        "losses": it.losses,
+        "ties": it.ties,
+        "verdict": metric.verdict,
+        "is_corpus": metric.kind == ScoreKind::Corpus,
+        "sentence": sentence.strip_prefix(&name).unwrap_or(&sentence),
+        "compared_although": different,
     })
-}
-
-/// Returns the CSS class of a verdict.
-fn class(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Better => "better",
-        Verdict::Worse => "worse",
-        Verdict::Unchanged
-        | Verdict::NoDifference
-        | Verdict::NotEnoughRows { .. }
-        | Verdict::NotTested => "",
-    }
-}
-
-fn shown(kind: ScoreKind, difference: Option<f64>) -> String {
-    difference.map_or_else(|| NOTHING.to_owned(), |it| change(kind, it))
-}
-
-/// `−2.10` percentage points, `+0.0215`
-fn change(kind: ScoreKind, value: f64) -> String {
-    let sign = if value > 0.0 { "+" } else { "" };
-    let size = match kind {
-        ScoreKind::Bool => decimals(100.0 * value, 2),
-        ScoreKind::Number | ScoreKind::Corpus => decimals(value, 4),
-    };
-    format!("{sign}{}", size.replace('-', "−"))
 }

@@ -1,34 +1,27 @@
 //! The HTML report: results as one file that opens in any browser and makes no requests.
 //!
-//! `report.rs` has the settings. `run.rs` reads the totals over all rows of a run, and then the rows that
-//! `table_rows.rs` chooses. `view.rs` returns the sections of the page as JSON, with `facts.rs` (manifests, cost and
-//! time), `chart.rs` (histograms), `groups.rs` (parts and groups) and `change.rs` (two runs). `rows.rs` writes the rows
-//! as JSON, which the script turns into a table. `page/` has the template, style sheet and script.
+//! The page is the shell in `page/page.html` with the data as JSON, which the script in `page/` turns into text, charts
+//! and tables. `report.rs` has the settings. `run.rs` reads the totals over all rows of a run, and then the rows that
+//! `table_rows.rs` chooses. `view.rs` returns the data of the sections, with `histogram.rs` and `change.rs` (two runs),
+//! and `rows.rs` writes it together with the rows.
 //!
-//! Everything from a row is treated as text. The template escapes it, the JSON contains no `<`, `>` or `&`, and the
-//! script does not parse HTML. Characters that would hide or reverse others are escaped as on the terminal. A content
-//! security policy forbids requests and any script but this one.
+//! Everything from a row is treated as text. The JSON contains no `<`, `>` or `&`, and the script does not parse HTML.
+//! Characters that would hide or reverse others are escaped as on the terminal. A content security policy forbids
+//! requests and any script but this one.
 
 mod change;
-mod chart;
-mod facts;
-mod groups;
-mod labels;
+mod histogram;
 mod report;
 mod rows;
 mod run;
 mod table_rows;
 mod view;
 
-use std::borrow::Cow;
 use std::io::Write as _;
 use std::path::Path;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use minijinja::value::{Serde, Value};
-use minijinja::{Environment, escape_formatter};
-use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use self::view::View;
@@ -40,11 +33,13 @@ pub use self::report::HtmlReport;
 #[doc(hidden)]
 pub use self::run::ReportRun;
 
-const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
 /// The parts of the script.
 const SCRIPT: &str = concat!(
     include_str!("page/values.js"),
+    include_str!("page/figures.js"),
+    include_str!("page/facts.js"),
+    include_str!("page/sections.js"),
     include_str!("page/columns.js"),
     include_str!("page/table.js"),
     include_str!("page/diff.js"),
@@ -68,35 +63,16 @@ impl HtmlReport<'_> {
             runs.iter()
                 .try_for_each(|run| run.scores.run.require_identity())?;
         }
-        let view = View::new(self, &runs)?;
-        let data = rows::json(&view)?;
-        let page = Page {
-            policy: policy(),
-            style: STYLE,
-            script: SCRIPT,
-            version: env!("CARGO_PKG_VERSION"),
-            data: Value::from_safe_string(data),
-            view: view.page(self),
-        };
-        let mut engine = Environment::new();
-        engine.set_formatter(
-            |out, state, value| match value.as_str().map(escape::escaped_lines) {
-                Some(Cow::Owned(text)) if !value.is_safe() => {
-                    escape_formatter(out, state, &Value::from(text))
-                }
-                _ => escape_formatter(out, state, value),
-            },
-        );
-        // The name's extension turns on escaping.
-        engine
-            .add_template("page.html", PAGE)
-            .and_then(|()| engine.get_template("page.html")?.render(Serde(&page)))
-            .map_err(|error| {
-                ResultsError::new(
-                    ResultsErrorKind::Output,
-                    format!("the page cannot be rendered: {error}"),
-                )
-            })
+        let data = rows::json(&View::new(self, &runs)?)?;
+        Ok(format!(
+            include_str!("page/page.html"),
+            policy = policy(),
+            title = html_text(&self.title.clone().unwrap_or_else(|| title(&runs))),
+            style = STYLE,
+            script = SCRIPT,
+            data = data,
+            version = env!("CARGO_PKG_VERSION"),
+        ))
     }
 
     /// Writes the page to a file atomically: the file appears only once it is complete.
@@ -115,16 +91,23 @@ impl HtmlReport<'_> {
     }
 }
 
-/// The variables of the template.
-#[derive(Serialize)]
-struct Page {
-    policy: String,
-    style: &'static str,
-    script: &'static str,
-    version: &'static str,
-    data: Value,
-    #[serde(flatten)]
-    view: serde_json::Value,
+/// Returns the file name of each run, without folder and extension.
+fn title(runs: &[&ReportRun<'_>]) -> String {
+    let stem = |run: &&ReportRun<'_>| {
+        let stem = Path::new(run.name()).file_stem();
+        stem.map_or(run.name().into(), |stem| {
+            stem.to_string_lossy().into_owned()
+        })
+    };
+    runs.iter().map(stem).collect::<Vec<_>>().join(" and ")
+}
+
+/// Returns a string as text of an HTML element.
+fn html_text(text: &str) -> String {
+    escape::escaped_lines(text)
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }
 
 /// Returns the content security policy: no requests, only this style sheet and this script.

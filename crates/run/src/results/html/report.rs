@@ -131,8 +131,8 @@ impl<'a> HtmlReport<'a> {
     ///
     /// let report = HtmlReport::comparison(&a, &b);
     /// let html = report.to_html()?;
-    /// assert!(html.contains("not compared: `threshold` is not set in A, 0.8 in B"));
-    /// assert!(!report.allow_different(["f1"]).to_html()?.contains("not compared:"));
+    /// assert!(html.contains(r#""not_compared":"`threshold` is not set in A, 0.8 in B""#));
+    /// assert!(!report.allow_different(["f1"]).to_html()?.contains(r#""not_compared":"#));
     /// # Ok(())
     /// # }
     /// ```

@@ -1,213 +1,127 @@
-//! The rows as JSON within the page.
+//! The data of the page as JSON.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
-use indexmap::IndexMap;
-use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
-use serde_json::Value;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
-use super::labels::Metric;
-use super::view::View;
-use crate::contract::ScoreKind;
+use super::view::{Metric, View};
 use crate::messages::escape;
-use crate::results::{ResultOutcome, ResultRow, ResultScore, ResultsError, ResultsErrorKind};
+use crate::results::{ResultRow, ResultScore, ResultsError, ResultsErrorKind};
 
 /// The maximum number of characters of a string; the rest is counted.
 const MAX_CHARACTERS: usize = 20_000;
 
-/// The data for the script, without the rows. Its fields are named like those of a result file.
 #[derive(Serialize)]
 struct Data<'a> {
-    runs: Vec<Text<'a>>,
-    metrics: Vec<MetricData<'a>>,
+    #[serde(flatten)]
+    view: Bounded<'a>,
+    rows: Vec<TableRow<'a>>,
 }
 
+/// A row in the table. Its gold row is the same in each run that has it.
 #[derive(Serialize)]
-struct MetricData<'a> {
-    name: Text<'a>,
-    kind: &'static str,
-    lower_is_better: bool,
-    /// `true` if the metric compares the rows of two runs.
-    is_compared: bool,
+struct TableRow<'a> {
+    id: Text<'a>,
+    gold: Option<&'a RawValue>,
+    runs: Vec<Option<&'a RawValue>>,
 }
 
-/// A row of one run, as JSON with HTML's special characters escaped.
+/// The JSON of a row of one run. It takes less memory than the values.
 struct RowJson {
-    gold: Option<String>,
-    run: String,
+    gold: Option<Box<RawValue>>,
+    run: Box<RawValue>,
 }
 
-/// A row of one run. Keys without a value are omitted.
-struct RunData<'a> {
-    row: &'a ResultRow,
-    metrics: &'a [Metric<'a>],
-}
-
-impl Serialize for RunData<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Self { row, metrics } = self;
-        let mut keys = Keys(to.serialize_map(None)?);
-        keys.add("pred", row.pred.as_ref().map(Bounded))?;
-        keys.add("attributes", object(row.attributes.iter(), Bounded))?;
-        keys.add("latency_s", row.latency_s)?;
-        keys.add("input_tokens", row.input_tokens)?;
-        keys.add("output_tokens", row.output_tokens)?;
-        keys.add("cost_msats", row.cost_msats)?;
-        keys.add("traceback", row.traceback.as_deref().map(Text))?;
-        let scores = metrics
-            .iter()
-            .map(|metric| row.scores.get(metric.name).map(ScoreData));
-        keys.add("scores", Some(scores.collect::<Vec<_>>()))?;
-        keys.0.end()
-    }
-}
-
-/// A score. Values that most rows share are omitted: the outcome `scored`, a confidence of 1, a cost of 0.
-struct ScoreData<'a>(&'a ResultScore);
-
-impl Serialize for ScoreData<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Self(score) = self;
-        let mut keys = Keys(to.serialize_map(None)?);
-        let missing: Vec<_> = score.missing.iter().map(|field| Text(field)).collect();
-        keys.add(
-            "outcome",
-            Some(score.outcome).filter(|it| *it != ResultOutcome::Scored),
-        )?;
-        keys.add("value", score.value)?;
-        keys.add("passed", score.passed)?;
-        keys.add(
-            "confidence",
-            score.confidence.filter(|confidence| *confidence < 1.0),
-        )?;
-        keys.add("details", score.details.as_deref().map(Text))?;
-        keys.add("feedback", score.feedback.as_deref().map(Text))?;
-        keys.add("error", score.error.as_deref().map(Text))?;
-        keys.add(
-            "cost_msats",
-            Some(score.cost_msats).filter(|cost| *cost > 0),
-        )?;
-        keys.add("missing", Some(missing).filter(|fields| !fields.is_empty()))?;
-        keys.add("gated_by", score.gated_by.as_deref().map(Text))?;
-        keys.add("budget_msats", score.budget_msats)?;
-        keys.add("probability", score.probability)?;
-        keys.add("parts", object(score.parts.iter(), |value| value))?;
-        keys.add("metadata", object(score.metadata.iter(), Bounded))?;
-        keys.add("components", object(score.components.iter(), ScoreData))?;
-        keys.add("judged_offline", score.is_judged_offline.then_some(true))?;
-        keys.0.end()
-    }
-}
-
-/// The keys of an object.
-struct Keys<M>(M);
-
-impl<M: SerializeMap> Keys<M> {
-    /// Adds a key, unless it has no value.
-    fn add(&mut self, key: &str, value: Option<impl Serialize>) -> Result<(), M::Error> {
-        value.map_or(Ok(()), |value| self.0.serialize_entry(key, &value))
-    }
-}
-
-/// Returns names and values as an object in their order; `None` if there are none.
-fn object<'a, V: 'a, T>(
-    entries: impl Iterator<Item = (&'a (impl AsRef<str> + ?Sized + 'a), &'a V)>,
-    value: impl Fn(&'a V) -> T,
-) -> Option<IndexMap<Text<'a>, T>> {
-    let entries: IndexMap<_, _> = entries
-        .map(|(name, it)| (Text(name.as_ref()), value(it)))
-        .collect();
-    Some(entries).filter(|entries| !entries.is_empty())
-}
-
-/// Returns the rows as JSON without characters that are special in HTML.
+/// Returns the data of the page as JSON without characters that are special in HTML.
 pub(super) fn json(view: &View<'_>) -> Result<String, ResultsError> {
-    let runs = view.runs;
-    let metrics = view.metrics.iter().map(|metric| MetricData {
-        name: Text(metric.name),
-        kind: match metric.kind {
-            ScoreKind::Bool => "bool",
-            ScoreKind::Number | ScoreKind::Corpus => "number",
-        },
-        lower_is_better: metric.is_lower_better,
-        is_compared: metric.is_compared,
-    });
-    let data = Data {
-        runs: runs.iter().map(|run| Text(run.name())).collect(),
-        metrics: metrics.collect(),
-    };
-    let mut json = safe_json(&data)?;
-    // Without the closing brace.
-    json.pop();
-    json.push_str(",\"rows\":[");
-    add_rows(&mut json, view)?;
-    json.push_str("]}");
-    Ok(json)
-}
-
-/// Adds the rows in the table, each with its row in each run.
-fn add_rows(json: &mut String, view: &View<'_>) -> Result<(), ResultsError> {
-    let (rows, runs) = (&view.table.rows, view.runs);
-    let mut of_runs = Vec::new();
+    let (table, runs) = (&view.table.rows, view.runs);
+    let mut of_runs: Vec<HashMap<usize, RowJson>> = Vec::new();
     for (run, results) in runs.iter().enumerate() {
-        let mut places: Vec<usize> = rows.iter().filter_map(|row| row[run]).collect();
+        let mut places: Vec<usize> = table.iter().filter_map(|row| row[run]).collect();
         places.sort_unstable();
-        let json = results.map_rows(&places, |row| row_json(row, &view.metrics))?;
-        let json = json.into_iter().collect::<Result<Vec<_>, _>>()?;
-        of_runs.push((places, json));
+        let rows = results.map_rows(&places, |row| row_json(row, &view.metrics))?;
+        let rows = places.into_iter().zip(rows);
+        let rows = rows.map(|(place, row)| Ok((place, row?)));
+        of_runs.push(rows.collect::<Result<_, ResultsError>>()?);
     }
-    for (position, places) in rows.iter().enumerate() {
-        let of_runs: Vec<Option<&RowJson>> = of_runs
-            .iter()
-            .zip(places)
-            .map(|((places, json), place)| Some(&json[places.binary_search(place.as_ref()?).ok()?]))
-            .collect();
-        let id = runs
-            .iter()
-            .zip(places)
-            .find_map(|(run, place)| Some(run.id((*place)?)));
-        if position > 0 {
-            json.push(',');
+    let row = |places: &[Option<usize>; 2]| {
+        let rows = of_runs.iter().zip(places);
+        let rows: Vec<_> = rows.map(|(rows, place)| rows.get(&(*place)?)).collect();
+        let mut ids = runs.iter().zip(places);
+        let id = ids.find_map(|(run, place)| Some(run.id((*place)?)));
+        TableRow {
+            id: Text(id.unwrap_or_default()),
+            gold: rows.iter().flatten().find_map(|row| row.gold.as_deref()),
+            runs: rows.iter().map(|row| Some(&*(*row)?.run)).collect(),
         }
-        json.push_str("{\"id\":");
-        json.push_str(&safe_json(&Text(id.unwrap_or_default()))?);
-        if let Some(gold) = of_runs.iter().flatten().find_map(|row| row.gold.as_deref()) {
-            json.push_str(",\"gold\":");
-            json.push_str(gold);
-        }
-        json.push_str(",\"runs\":[");
-        for (run, row) in of_runs.iter().enumerate() {
-            json.push_str(if run > 0 { "," } else { "" });
-            json.push_str(row.map_or("null", |row| &row.run));
-        }
-        json.push_str("]}");
-    }
-    Ok(())
+    };
+    let data = Data {
+        view: Bounded(&view.data()),
+        rows: table.iter().map(row).collect(),
+    };
+    let json = serde_json::to_string(&data).map_err(|error| not_json(&error))?;
+    Ok(script_safe(&json))
 }
 
 fn row_json(row: &ResultRow, metrics: &[Metric<'_>]) -> Result<RowJson, ResultsError> {
-    let gold = row
-        .gold
-        .as_ref()
-        .map(|gold| safe_json(&Bounded(gold)))
-        .transpose()?;
+    let scores = metrics.iter().map(|metric| row.scores.get(metric.name));
+    let mut run = json!({
+        "pred": row.pred,
+        "latency_s": row.latency_s,
+        "input_tokens": row.input_tokens,
+        "output_tokens": row.output_tokens,
+        "cost_msats": row.cost_msats,
+        "traceback": row.traceback,
+        "scores": scores.map(|score| score.map(score_json)).collect::<Vec<_>>(),
+        "attributes": pairs(row.attributes.iter()),
+    });
+    retain(&mut run, |_, value| !value.is_null());
+    let raw = |value| serde_json::value::to_raw_value(&Bounded(value));
+    let gold = row.gold.as_ref().map(raw).transpose();
     Ok(RowJson {
-        gold,
-        run: safe_json(&RunData { row, metrics })?,
+        gold: gold.map_err(|error| not_json(&error))?,
+        run: raw(&run).map_err(|error| not_json(&error))?,
     })
 }
 
-fn safe_json(value: &impl Serialize) -> Result<String, ResultsError> {
-    let json = serde_json::to_string(value).map_err(|error| {
-        let message = format!("the rows cannot be written as JSON: {error}");
-        ResultsError::new(ResultsErrorKind::Output, message)
+/// Returns a score without the values that most rows share: the outcome `scored`, a confidence of 1, a cost of 0.
+fn score_json(score: &ResultScore) -> Value {
+    let mut json = json!(score);
+    json["parts"] = pairs(score.parts.iter());
+    json["metadata"] = pairs(score.metadata.iter());
+    let components = score.components.iter();
+    json["components"] = pairs(components.map(|(name, it)| (name, score_json(it))));
+    json["judged_offline"] = score.is_judged_offline.then_some(true).into();
+    retain(&mut json, |name, value| match name {
+        "outcome" => value != "scored",
+        "confidence" => value.as_f64().is_some_and(|confidence| confidence < 1.0),
+        "cost_msats" => value != 0,
+        _ => !value.is_null(),
     });
-    Ok(script_safe(&json?))
+    json
+}
+
+/// Returns names and values in their order, which an object may not keep; null if there are none.
+fn pairs(entries: impl Iterator<Item = (impl Serialize, impl Serialize)>) -> Value {
+    let pairs: Vec<_> = entries.map(|pair| json!(pair)).collect();
+    Some(pairs).filter(|pairs| !pairs.is_empty()).into()
+}
+
+fn retain(object: &mut Value, is_kept: impl Fn(&str, &Value) -> bool) {
+    if let Value::Object(fields) = object {
+        fields.retain(|name, value| is_kept(name, value));
+    }
+}
+
+fn not_json(error: &serde_json::Error) -> ResultsError {
+    let message = format!("the rows cannot be written as JSON: {error}");
+    ResultsError::new(ResultsErrorKind::Output, message)
 }
 
 /// A string, shortened if it is long. Characters that would hide or reverse others are escaped, as on the terminal.
-#[derive(PartialEq, Eq, Hash)]
 struct Text<'a>(&'a str);
 
 impl Serialize for Text<'_> {
@@ -265,8 +179,6 @@ fn script_safe(json: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

@@ -261,4 +261,10 @@ impl Evaluations {
             _ => {}
         }
     }
+    /// Returns what the gates saved: the mean cost of an evaluated row for each row that they rejected.
+    pub(super) fn saved_msats(&self) -> u64 {
+        let all = u128::from(self.gated) * u128::from(self.cost_msats);
+        let saved = all.checked_div(self.evaluated.into()).unwrap_or(0);
+        u64::try_from(saved).unwrap_or(u64::MAX)
+    }
 }

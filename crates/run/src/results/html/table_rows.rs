@@ -3,10 +3,11 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
-use super::labels::Metric;
+use serde_json::{Value, json};
+
 use super::run::ReportRun;
+use super::view::Metric;
 use crate::results::selected::Score;
-use crate::results::thousands;
 
 /// The maximum number of rows in the table.
 pub(super) const MAX_ROWS: usize = 20_000;
@@ -96,51 +97,19 @@ impl TableRows {
         table
     }
 
-    /// Describes which rows the table has, if not all.
-    pub(super) fn rule(&self, is_comparison: bool) -> Option<String> {
-        if self.rows.len() == self.all {
-            return None;
-        }
-        let number = |count: usize| thousands(count as u64);
-        let of = |[shown, all]: [usize; 2], what: &str| match shown == all {
-            _ if all == 0 => None,
-            true => Some(format!("all {} {what}", number(all))),
-            false => Some(format!(
-                "{} of the {} {what}, sampled",
-                number(shown),
-                number(all)
-            )),
-        };
-        let in_b = if is_comparison { " in B" } else { "" };
-        let others = match self.others == self.all {
-            true => String::new(),
-            false => format!("of the {} others ", number(self.others)),
-        };
-        let worst = format!(
-            "{others}the {} with the worst scores{in_b}, the same number for each metric",
-            number(self.worst),
-        );
-        let parts = [
-            of(self.changed, "rows whose outcome or verdict changed"),
-            of(
-                self.failed,
-                if self.changed[1] > 0 {
-                    "other rows that failed"
-                } else {
-                    "rows that failed"
-                },
-            ),
-            (self.worst > 0).then_some(worst),
-            (self.sampled > 0).then(|| format!("{} others, sampled", number(self.sampled))),
-        ];
-        let parts: Vec<_> = parts.into_iter().flatten().collect();
-        Some(format!(
-            "The table has {} of {} rows: {} (seed {SEED}). Search, filters and their counts cover \
-             only the rows in the table; everything above covers all rows.",
-            number(self.rows.len()),
-            number(self.all),
-            parts.join("; "),
-        ))
+    /// Returns which rows the table has, if not all.
+    pub(super) fn rule(&self) -> Option<Value> {
+        let rule = json!({
+            "shown": self.rows.len(),
+            "all": self.all,
+            "changed": self.changed,
+            "failed": self.failed,
+            "others": self.others,
+            "worst": self.worst,
+            "sampled": self.sampled,
+            "seed": SEED,
+        });
+        (self.rows.len() < self.all).then_some(rule)
     }
 }
 

@@ -1,39 +1,61 @@
-//! The sections of the page above the table of rows, as JSON for the template.
+//! The data of the sections above the table of rows. The script turns it into text, charts and tables.
 
-use std::path::Path;
+use std::cmp::Reverse;
 
+use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value, json};
 
 use super::change::Changes;
-use super::chart::{self, Range, scored_values};
-use super::facts::{about, metric_settings, usage};
-use super::groups::{Groups, MAX_PARTS, part_entries, parts};
-use super::labels::{LABELS, Metric, count, plural};
+use super::histogram::histogram;
 use super::report::HtmlReport;
-use super::run::ReportRun;
-use super::table_rows::TableRows;
-use crate::contract::ScoreKind;
-use crate::contract::score::OFFLINE_JUDGE;
-use crate::results::figures::{Counts, Figures, figures_of};
-use crate::results::{ResultsError, thousands};
+use super::run::{Part, PartScore, ReportRun};
+use super::table_rows::{MAX_ROWS, TableRows};
+use crate::contract::{MetricIdentity, ScoreKind};
+use crate::evaluate::JudgeReplies;
+use crate::evaluate::manifest::EarlyResult;
+use crate::messages::{escape, suggest};
+use crate::results::figures::{Bounds, Figures, counted, figures_of};
+use crate::results::run_scores::Usage;
+use crate::results::{Manifest, ResultRow, ResultsError};
+
+/// The maximum number of groups shown; larger groups come first.
+const MAX_GROUPS: usize = 100;
+
+/// The maximum number of parts of a metric shown, in order of first occurrence.
+const MAX_PARTS: usize = 100;
+
+/// The rows of each run in a group, which has no name if the rows lack the field.
+type Group<'a> = (Option<&'a str>, Vec<Vec<usize>>);
+
+/// A metric of the runs.
+pub(super) struct Metric<'a> {
+    pub(super) name: &'a str,
+    pub(super) kind: ScoreKind,
+    /// `true` if the metric is the same in both runs.
+    pub(super) is_compared: bool,
+    pub(super) is_lower_better: bool,
+}
 
 /// The report with its runs, groups and changes.
 pub(super) struct View<'a> {
     pub(super) runs: &'a [&'a ReportRun<'a>],
     pub(super) metrics: Vec<Metric<'a>>,
-    pub(super) groups: Option<Groups<'a>>,
-    pub(super) changes: Changes,
     pub(super) table: TableRows,
+    groups: Vec<Group<'a>>,
+    group: Option<&'a str>,
+    changes: Changes,
 }
 
 impl<'a> View<'a> {
     pub(super) fn new(
-        report: &HtmlReport<'_>,
+        report: &'a HtmlReport<'_>,
         runs: &'a [&'a ReportRun<'a>],
     ) -> Result<Self, ResultsError> {
         report.check_directions(runs)?;
-        let groups = report.group.as_deref();
-        let groups = groups.map(|field| Groups::of(field, runs)).transpose()?;
+        let group = report.group.as_deref();
+        if let Some(field) = group {
+            check_group(field, runs)?;
+        }
         let changes = Changes::new(report, runs)?;
         let metric = |(name, kind)| Metric {
             name,
@@ -46,197 +68,311 @@ impl<'a> View<'a> {
         Ok(Self {
             runs,
             metrics,
-            groups,
-            changes,
             table,
+            groups: group.map(|_| largest_groups(runs)).unwrap_or_default(),
+            group,
+            changes,
         })
     }
 
-    /// Returns the variables of the template.
-    pub(super) fn page(&self, report: &HtmlReport<'_>) -> Value {
-        let Self { runs, .. } = self;
-        let field = report.group.as_deref();
-        let has_more = |metric: &Metric<'_>| parts(metric.name, runs).len() > MAX_PARTS;
-        let parts_note = format!("Only the first {MAX_PARTS} parts of each metric are shown.");
-        let notes = [
-            Some(method(field)),
-            self.metrics.iter().any(has_more).then_some(parts_note),
-            self.groups.as_ref().and_then(Groups::note),
-        ];
-        let of_run = |(place, run): (usize, &&ReportRun<'_>)| {
-            let (label, class) = LABELS[place];
-            let name = Path::new(run.name())
-                .file_name()
-                .map(|name| name.to_string_lossy());
-            let name = name.unwrap_or_else(|| run.name().into());
-            json!({"label": label, "class": class, "name": name, "rows": plural(run.len() as u64, "row")})
-        };
+    /// Returns the data of all sections.
+    pub(super) fn data(&self) -> Value {
         json!({
-            "title": report.title.clone().unwrap_or_else(|| title(runs)),
-            "is_comparison": runs.len() == 2,
-            "runs": runs.iter().enumerate().map(of_run).collect::<Vec<_>>(),
-            "pairing": pairing(runs),
-            "about": about(runs),
+            "runs": self.runs.iter().map(|run| run_data(run)).collect::<Vec<_>>(),
+            "pairing": pairing(self.runs),
             "differences": self.changes.identity.notes,
+            "group": self.group,
+            "hidden_groups": self.groups.len().saturating_sub(MAX_GROUPS),
             "metrics": self.metrics.iter().map(|it| self.metric(it)).collect::<Vec<_>>(),
-            "notes": notes.into_iter().flatten().collect::<Vec<_>>(),
-            "group": field,
-            "usage": usage(runs),
-            "rule": self.table.rule(runs.len() == 2),
+            "table": self.table.rule(),
         })
     }
 
     fn metric(&self, metric: &Metric<'_>) -> Value {
         let Metric { name, kind, .. } = *metric;
-        let figures = self.runs.iter().map(|run| {
+        let of_run = |run: &&ReportRun<'_>| {
             let scores = run.scores.column(name).enumerate();
             let scores = scores.map(|(row, score)| (score, run.scores.group_number(row)));
-            let has_groups = self.groups.is_some();
+            let has_groups = self.group.is_some();
             let (mut counts, figures) = figures_of(scores, (&run.scores, name), kind, has_groups);
-            let figures = figures.of_part(&run.scores, name);
             if let Some(totals) = run.totals.metrics.get(name) {
                 counts.missing = totals.missing;
                 counts.judged_offline = totals.judged_offline;
             }
-            (counts, figures)
-        });
-        let figures: Vec<(Counts, Figures)> = figures.collect();
-        let overall: Vec<_> = figures.iter().map(|(_, figures)| figures.mean).collect();
-        let scored: Vec<Vec<f64>> = self
-            .runs
-            .iter()
-            .map(|run| scored_values(run, name))
-            .collect();
-        let range = Range::of(scored.iter().flatten().copied());
-        let of_run = |(run, (counts, of_run)): (usize, &(Counts, Figures))| {
-            let offline = plural(counts.judged_offline, "row");
-            let offline = format!("{offline} judged by {OFFLINE_JUDGE}");
-            let mut shown = run_figures(run, of_run, &range, None);
-            shown["is_missing"] = of_run.mean.is_none().into();
-            shown["has_interval"] = of_run.ci95().is_some().into();
-            shown["counts"] = counts_of(counts, of_run, kind).into();
-            shown["notes"] = json!(Vec::from_iter(
-                (counts.judged_offline > 0).then_some(offline)
-            ));
-            shown
+            let mut run_data = figures.of_part(&run.scores, name).data(counts.rows());
+            run_data["counts"] = json!(counts);
+            let identity = run.scores.run.identity(name).map(ToString::to_string);
+            run_data["settings"] = json!(identity);
+            run_data
         };
-        let groups = self.groups.as_ref();
-        let groups = groups.map(|groups| groups.entries(metric, self, &overall, range));
+        let scored: Vec<_> = self.runs.iter().map(|run| scored(run, name)).collect();
+        let parts = parts(name, self.runs);
+        let shown = parts.iter().take(MAX_PARTS);
+        let groups = self.groups.iter().take(MAX_GROUPS);
         json!({
             "name": name,
+            "kind": kind_name(kind),
             "lower_is_better": metric.is_lower_better,
-            "runs": figures.iter().enumerate().map(of_run).collect::<Vec<_>>(),
+            "is_compared": metric.is_compared,
+            "runs": self.runs.iter().map(of_run).collect::<Vec<_>>(),
             "change": self.changes.of(name),
-            "settings": metric_settings(name, self.runs),
-            "chart": chart::histogram(name, kind, &scored),
-            "parts": part_entries(name, self),
-            "groups": groups.unwrap_or_default(),
+            "histogram": histogram(kind, &scored),
+            "parts": shown.map(|part| self.part(part, name)).collect::<Vec<_>>(),
+            "part_count": parts.len(),
+            "groups": groups.map(|group| self.group(metric, group)).collect::<Vec<_>>(),
         })
+    }
+
+    fn group(&self, Metric { name, kind, .. }: &Metric<'_>, (group, rows): &Group<'_>) -> Value {
+        let of_run = |(run, rows): (&&ReportRun<'_>, &Vec<usize>)| {
+            let scores = run.scores.scores_of(name);
+            let rows = rows.iter().map(|row| (scores(*row), None));
+            let (counts, figures) = figures_of(rows, (&run.scores, name), *kind, false);
+            figures.data(counts.rows())
+        };
+        json!({
+            "name": group,
+            "runs": self.runs.iter().zip(rows).map(of_run).collect::<Vec<_>>(),
+            "change": group.and_then(|group| self.changes.of_group(name, group)),
+        })
+    }
+
+    fn part(&self, part: &Part, metric: &str) -> Value {
+        let kind = match is_bool(part, metric, self.runs) {
+            true => ScoreKind::Bool,
+            false => ScoreKind::Number,
+        };
+        let of_run = |run: &&ReportRun<'_>| {
+            let failure_score = run.scores.run.failure_score;
+            let value = |it: &PartScore| {
+                let value = counted(&it.score, failure_score)?;
+                Some((value, run.scores.group_number(it.row)))
+            };
+            let values: Vec<_> = part_scores(part, metric, run)
+                .iter()
+                .filter_map(value)
+                .collect();
+            // A named score has the range of its metric.
+            let bounds = match part.is_component {
+                true => Bounds::UNKNOWN,
+                false => Bounds::of(&run.scores, metric),
+            };
+            let rows = values.len() as u64;
+            Figures::of(kind, values, self.group.is_some(), bounds).data(rows)
+        };
+        let runs: Vec<_> = self.runs.iter().map(of_run).collect();
+        json!({"name": part.name, "runs": runs})
     }
 }
 
-/// Returns the figures of a run; `reference` is the mean over all groups.
-pub(super) fn run_figures(
-    run: usize,
-    figures: &Figures,
-    range: &Range,
-    reference: Option<f64>,
-) -> Value {
-    let (label, class) = LABELS[run];
+pub(super) fn kind_name(kind: ScoreKind) -> &'static str {
+    match kind {
+        ScoreKind::Bool => "bool",
+        ScoreKind::Number | ScoreKind::Corpus => "number",
+    }
+}
+
+/// Returns what a run measured, and its cost and time.
+fn run_data(run: &ReportRun<'_>) -> Value {
     json!({
-        "label": label,
-        "class": class,
-        "value": figures.value(),
-        "interval": figures.interval(),
-        "scale": range.track(figures, reference),
+        "name": run.name(),
+        "rows": run.len(),
+        "unknown_identity": run.scores.run.unknown_identity(),
+        "manifest": run.scores.manifest().map(manifest_data),
+        "usage": usage(run),
+    })
+}
+
+/// Returns a manifest with the names of its metrics instead of their identities. Judges and endings are sentences.
+fn manifest_data(Manifest { run, process, .. }: &Manifest) -> Value {
+    let models: IndexSet<&String> = run
+        .metrics
+        .values()
+        .flat_map(MetricIdentity::models)
+        .collect();
+    let replies = run.judged_by.iter().flat_map(|(metric, replies)| {
+        JudgeReplies::of_each(replies).map(move |replies| format!("{metric}: {replies}"))
+    });
+    let decided = run.early.as_ref().filter(|_| run.ending == "decided");
+    let mut data = json!(run);
+    data["metrics"] = json!(run.metrics.keys().collect::<Vec<_>>());
+    data["models"] = json!(models);
+    data["judged_by"] = json!(replies.collect::<Vec<_>>());
+    data["early"] = json!(decided.map(EarlyResult::sentence));
+    // JavaScript would round it.
+    data["seed"] = json!(run.seed.to_string());
+    if let Some(process) = process {
+        data["process"] = json!(process);
+        let calls = process.totals.language_models.map(|it| it.to_string());
+        data["process"]["totals"]["language_models"] = json!(calls);
+    }
+    data
+}
+
+/// Returns the sums over the rows of a run, each with the number of rows that have the value.
+fn usage(run: &ReportRun<'_>) -> Value {
+    let rows = || (0..run.len()).map(|row| run.scores.usage(row));
+    let sum = |of: fn(Usage) -> Option<u64>| {
+        let values = rows().filter_map(of);
+        let (sum, count) = values.fold((0_u64, 0_u64), |(sum, count), value| {
+            (sum.saturating_add(value), count + 1)
+        });
+        (count > 0).then_some([sum, count])
+    };
+    let mut seconds: Vec<f64> = rows().filter_map(|row| row.latency_s).collect();
+    seconds.sort_by(f64::total_cmp);
+    // The nearest rank: the lowest latency that at least this share of rows does not exceed.
+    let quantile = |percent: usize| {
+        let rank = (seconds.len() * percent).div_ceil(100);
+        seconds.get(rank.saturating_sub(1))
+    };
+    let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
+    let is_metric = |name: &str| run.metrics().any(|metric| metric == name);
+    let costs = run.totals.evaluations.iter();
+    let costs = costs.filter(|(name, it)| it.cost_msats > 0 && is_metric(name));
+    let gated = run.totals.evaluations.iter().filter(|(_, it)| it.gated > 0);
+    json!({
+        "cost_msats": sum(|row| row.cost_msats),
+        "input_tokens": sum(|row| row.input_tokens),
+        "output_tokens": sum(|row| row.output_tokens),
+        "latency_s": (!seconds.is_empty()).then(|| json!([mean, quantile(50), quantile(95)])),
+        "costs": costs.map(|(name, it)| (name, it.cost_msats)).collect::<Vec<_>>(),
+        "gated": gated.map(|(name, it)| (name, it.gated, it.saved_msats())).collect::<Vec<_>>(),
     })
 }
 
 /// Returns the metrics of all runs. One that returns bools in one run and numbers in the other is shown as numbers.
-fn kinds<'a>(runs: &[&'a ReportRun<'_>]) -> Vec<(&'a str, ScoreKind)> {
-    let mut kinds: Vec<(&str, Option<ScoreKind>)> = Vec::new();
+fn kinds<'a>(runs: &[&'a ReportRun<'_>]) -> IndexMap<&'a str, ScoreKind> {
+    let mut kinds: IndexMap<&str, Option<ScoreKind>> = IndexMap::new();
     for run in runs {
         for name in run.metrics() {
             let kind = run.scores.run.kind(name);
-            match kinds.iter_mut().find(|(known, _)| *known == name) {
-                None => kinds.push((name, kind)),
-                Some((_, known)) if kind == Some(ScoreKind::Number) => *known = kind,
-                Some((_, known)) => *known = known.or(kind),
-            }
+            let known = kinds.entry(name).or_default();
+            *known = match kind {
+                Some(ScoreKind::Number) => kind,
+                _ => known.or(kind),
+            };
         }
     }
-    let number = |kind: Option<ScoreKind>| kind.unwrap_or(ScoreKind::Number);
-    kinds
-        .into_iter()
-        .map(|(name, kind)| (name, number(kind)))
-        .collect()
+    let known = |(name, kind): (_, Option<_>)| (name, kind.unwrap_or(ScoreKind::Number));
+    kinds.into_iter().map(known).collect()
 }
 
-/// Returns the file name of each run, without folder and extension.
-fn title(runs: &[&ReportRun<'_>]) -> String {
-    let stem = |run: &&ReportRun<'_>| {
-        let stem = Path::new(run.name()).file_stem();
-        stem.map_or(run.name().to_owned(), |stem| {
-            stem.to_string_lossy().into_owned()
-        })
-    };
-    runs.iter().map(stem).collect::<Vec<_>>().join(" and ")
-}
-
-/// `1,188 rows in both, 2 only in A`
-fn pairing(runs: &[&ReportRun<'_>]) -> Option<String> {
+/// Returns how many rows both runs have.
+fn pairing(runs: &[&ReportRun<'_>]) -> Option<Value> {
     let [a, b] = runs else { return None };
-    let paired = (0..a.len())
-        .filter(|row| b.find(a.id(*row)).is_some())
-        .count();
-    let mut text = format!("{} rows in both", thousands(paired as u64));
-    if a.has_positional() || b.has_positional() {
-        text.push_str(", paired by position");
-    }
-    for (run, (label, _)) in runs.iter().zip(LABELS) {
-        let single = run.len() - paired;
-        if single > 0 {
-            text.push_str(&format!(", {} only in {label}", thousands(single as u64)));
-        }
-    }
-    Some(text)
+    let is_paired = |row: &usize| b.find(a.id(*row)).is_some();
+    json!({
+        "rows": (0..a.len()).filter(is_paired).count(),
+        "is_positional": a.has_positional() || b.has_positional(),
+    })
+    .into()
 }
 
-fn method(group: Option<&str>) -> String {
-    let of = "Wilson's for true or false, Student's t for numbers";
-    let interval = match group {
-        Some(field) => format!("cluster-robust by {field}; for a single group, {of}"),
-        None => of.to_owned(),
-    };
-    format!(
-        "95% intervals: {interval}. Failed rows count as the failure score in the mean; gated, skipped and abstained rows are excluded from every mean."
-    )
+/// Returns the groups with their rows, those with the most rows first.
+fn largest_groups<'a>(runs: &[&'a ReportRun<'_>]) -> Vec<Group<'a>> {
+    let mut groups: IndexMap<Option<&str>, Vec<Vec<usize>>> = IndexMap::new();
+    for (place, run) in runs.iter().enumerate() {
+        for row in 0..run.len() {
+            let rows = groups.entry(run.scores.group(row));
+            rows.or_insert_with(|| vec![Vec::new(); runs.len()])[place].push(row);
+        }
+    }
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, runs)| Reverse(runs.iter().map(Vec::len).sum::<usize>()));
+    groups
 }
 
-/// Returns the denominators: rows in the mean, failed rows, and rows in no mean.
-fn counts_of(counts: &Counts, figures: &Figures, kind: ScoreKind) -> Vec<Value> {
-    let in_mean = match kind {
-        ScoreKind::Bool => {
-            let (passed, of) = (figures.passed.successes, thousands(figures.passed.trials));
-            count(passed, format!("of {of} true"))
+/// Checks that any row has the field of the groups.
+fn check_group(field: &str, runs: &[&ReportRun<'_>]) -> Result<(), ResultsError> {
+    if runs.iter().any(|run| run.scores.name_of_group(0).is_some()) {
+        return Ok(());
+    }
+    let mut known = Vec::new();
+    for run in runs {
+        let first: Vec<usize> = (0..run.len().min(MAX_ROWS)).collect();
+        known.extend(run.map_rows(&first, known_fields)?);
+    }
+    let known = known.into_iter().max_by_key(Vec::len).unwrap_or_default();
+    let known = || known.iter().map(String::as_str);
+    let hint = suggest::did_you_mean(field, known());
+    let hint = hint.unwrap_or_else(|| match known().next() {
+        None => {
+            "; the rows have only ids and scores; write the result file again with `--with-rows`"
+                .to_owned()
         }
-        ScoreKind::Number | ScoreKind::Corpus => {
-            let of = thousands(counts.rows());
-            count(counts.scored, format!("of {of} scored"))
-        }
-    };
-    let mut failed = count(counts.failed, "failed");
-    failed["is_alarm"] = (counts.failed > 0).into();
-    let others = [
-        (counts.gated, "gated"),
-        (counts.skipped, "skipped"),
-        (counts.abstained, "abstained"),
-        (counts.not_needed, "not needed"),
-        (counts.not_sampled, "not sampled"),
-        (counts.absent, "without a result"),
-        (counts.missing, "with a missing field"),
-    ];
-    let others = others.into_iter().filter(|(count, _)| *count > 0);
-    let others = others.map(|(number, text)| count(number, text));
-    [in_mean, failed].into_iter().chain(others).collect()
+        Some(_) => format!("; the rows have {}", escape::names(known())),
+    });
+    let message = format!("no row has the field `{}`{hint}", escape::name(field));
+    Err(ResultsError::setting("group", message))
+}
+
+/// Returns the fields of a row that could define groups.
+fn known_fields(row: &ResultRow) -> Vec<String> {
+    let mut fields: Vec<String> = row.attributes.keys().map(str::to_owned).collect();
+    for (side, value) in [("gold", &row.gold), ("pred", &row.pred)] {
+        let names = value.iter().filter_map(Value::as_object).flatten();
+        fields.extend(names.map(|(name, _)| format!("{side}.{name}")));
+    }
+    fields
+}
+
+fn scored(run: &ReportRun<'_>, metric: &str) -> Vec<f64> {
+    let scores = run.scores.column(metric);
+    scores.filter_map(|score| score.value()).collect()
+}
+
+/// Returns the parts of a metric, in order of first occurrence.
+fn parts<'r>(metric: &str, runs: &[&'r ReportRun<'_>]) -> IndexSet<&'r Part> {
+    let metrics = runs.iter().filter_map(|run| run.totals.metrics.get(metric));
+    metrics.flat_map(|metric| metric.parts.keys()).collect()
+}
+
+/// Returns the part's results in a run.
+fn part_scores<'s>(part: &Part, metric: &str, run: &'s ReportRun<'_>) -> &'s [PartScore] {
+    let metric = run.totals.metrics.get(metric);
+    let scores = metric.and_then(|metric| metric.parts.get(part));
+    scores.map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Returns `true` if the part is pass or fail in all rows. A named score has no verdict, so it counts as pass or fail
+/// if it is always 0 or 1 and its metric's range is [0, 1].
+fn is_bool(part: &Part, metric: &str, runs: &[&ReportRun<'_>]) -> bool {
+    let scores = runs.iter().flat_map(|run| part_scores(part, metric, run));
+    let mut scores = scores.filter_map(|it| Some((it.score.value()?, it.score.passed)));
+    if part.is_component {
+        return scores.all(|(value, passed)| {
+            passed.is_some_and(|passed| value == f64::from(u8::from(passed)))
+        });
+    }
+    let mut of_metric = runs.iter().flat_map(|run| scored(run, metric));
+    of_metric.all(|it| (0.0..=1.0).contains(&it))
+        && scores.all(|(value, _)| value == 0.0 || value == 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_judges_are_the_models_of_all_metrics_and_what_replied_to_them() {
+        let judge = |model: &str| json!({"models": [model], "parameters": {}});
+        let by = |judge: &str, model: &str, replies: u64| json!({"judge": judge, "model": model, "replies": replies});
+        let run = json!({
+            "metrics": {"a": judge("openai:x"), "b": judge("openai:y"), "c": judge("openai:x")},
+            "judged_by": {"a": [by("openai:x", "x-1", 2), by("openai:x", "x-2", 1), by("openai:y", "", 1)]},
+            "rows": 1, "failed_rows": 0, "ending": "complete", "failure_score": 0.0, "seed": u64::MAX,
+            "library": {"version": "0.1.0", "features": []},
+        });
+        let manifest = serde_json::from_value(json!({"format": 1, "run": run})).unwrap();
+        let data = manifest_data(&manifest);
+        assert_eq!(data["models"], json!(["openai:x", "openai:y"]));
+        assert_eq!(data["metrics"], json!(["a", "b", "c"]));
+        let replied = [
+            "a: openai:x replied as x-1 (2 replies), x-2 (1 reply)",
+            "a: openai:y replied as an unknown model",
+        ];
+        assert_eq!(data["judged_by"], json!(replied));
+        assert_eq!(data["seed"], "18446744073709551615");
+    }
 }

@@ -1,5 +1,5 @@
 // The parts of the script are joined in the order of `SCRIPT` in `mod.rs`. Everything from a row is shown as text: no
-// part parses HTML. The data is the JSON of `rows.rs`.
+// part parses HTML. The data is the JSON of `view.rs` and `rows.rs`.
 "use strict";
 
 const find = (id) => document.getElementById(id);
@@ -8,14 +8,35 @@ const isComparison = data.runs.length === 2;
 const labels = isComparison ? ["A", "B"] : [""];
 const collator = new Intl.Collator(undefined, { numeric: true });
 
-/** Creates an element. Attributes have fixed names; children that are strings become text. */
-function make(tag, attributes, ...children) {
-  const node = document.createElement(tag);
+const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+const isEmpty = (value) => value === null || value === undefined;
+
+/** Creates an element. Attributes have fixed names; children are elements, strings, which become text, or lists of both. */
+const make = (tag, attributes, ...children) => fillIn(document.createElement(tag), attributes, children);
+const svgNamespace = document.querySelector("svg").namespaceURI;
+const makeSvg = (tag, attributes, ...children) => fillIn(document.createElementNS(svgNamespace, tag), attributes, children);
+
+function fillIn(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
-    if (value !== undefined && value !== false) node.setAttribute(name, value === true ? "" : value);
+    if (!isEmpty(value) && value !== false) node.setAttribute(name, value === true ? "" : value);
   }
-  node.append(...children.filter((child) => child !== null && child !== undefined));
+  node.append(...children.flat(Infinity).filter((child) => !isEmpty(child) && child !== false));
   return node;
+}
+
+const fileName = (path) => path.split(/[/\\]/).at(-1);
+
+// Names and values are pairs in the data, which keeps their order.
+
+function nameValues(score) {
+  for (const name of ["parts", "metadata", "components"]) {
+    if (score[name]) score[name] = Object.fromEntries(score[name]);
+  }
+  Object.values(score.components ?? {}).forEach(nameValues);
+}
+for (const run of data.rows.flatMap((row) => row.runs).filter(Boolean)) {
+  run.attributes = Object.fromEntries(run.attributes ?? []);
+  run.scores.filter(Boolean).forEach(nameValues);
 }
 
 // Theme
@@ -51,9 +72,6 @@ theme.addEventListener("click", () => {
 
 // Values
 
-const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-const isEmpty = (value) => value === null || value === undefined;
-
 /** A value on one line. */
 function oneLine(value) {
   if (isEmpty(value)) return "";
@@ -69,17 +87,24 @@ function inFull(value) {
   return lines ? [value.join("\n"), false] : [JSON.stringify(value, null, 2), true];
 }
 
-const number = (value) => {
-  if (Math.abs(value) >= 1e6 || (value !== 0 && Math.abs(value) < 1e-4)) return value.toExponential(3);
-  return Number.isInteger(value) ? String(value) : value.toFixed(4);
-};
+/** A number with this many decimals, rounded as on the terminal: a tie to the even digit, and zero without a sign. */
+function fixed(value, places) {
+  const digits = value.toFixed(60);
+  const [cut, rest] = [digits.slice(0, places - 60), digits.slice(places - 60)];
+  const isTieToCut = /^50*$/.test(rest) && "02468".includes(cut.at(-1));
+  return (isTieToCut ? cut : value.toFixed(places)).replace(/^-(?=[0.]+$)/, "");
+}
+const isFar = (value) => value !== 0 && (Math.abs(value) >= 1e6 || Math.abs(value) < 1e-4);
+const scientific = (value, places) => value.toExponential(places).replace("e+", "e");
+const number = (value) => (isFar(value) ? scientific(value, 3) : Number.isInteger(value) ? String(value) : fixed(value, 4));
 /** Scores of a metric have the same decimals in all rows. */
 for (const [at, metric] of data.metrics.entries()) {
   const values = data.rows.flatMap((row) => row.runs.map((run) => run?.scores[at]?.value ?? 0));
   metric.isWhole = values.every(Number.isInteger);
 }
-const decimals = (value, metric) => (metric && !metric.isWhole && Number.isInteger(value) ? value.toFixed(4) : number(value));
+const decimals = (value, metric) => (metric && !metric.isWhole && Number.isInteger(value) ? fixed(value, 4) : number(value));
 const whole = (value) => value.toLocaleString("en");
+const plural = (count, noun) => `${whole(count)} ${noun}${count === 1 ? "" : "s"}`;
 const words = { metric_failed: "failed", program_failed: "program failed" };
 const outcomeOf = (score) => score.outcome ?? "scored";
 const isFailure = (score) => outcomeOf(score) in words;

@@ -1,4 +1,4 @@
-//! What the HTML report shows above its table of rows. `tests/browser` drives the table.
+//! What the HTML report shows above its table of rows.
 
 use std::fs;
 use std::path::Path;
@@ -12,21 +12,16 @@ use dsrs_metrics::results::{HtmlReport, Results};
 use dsrs_metrics::runs::EvaluateBuilder;
 use dsrs_metrics::{Evaluate, rows::Pair};
 
-use super::{run, with_attributes};
+use crate::runs::{run, with_attributes};
+use crate::{check_file, is_skipped};
 
-/// The text of the page up to the table of rows, one space between words.
+/// The text of the page above the table of rows, one space between words.
 fn shown(report: &HtmlReport<'_>) -> String {
-    let html = report.to_html().unwrap();
-    let main = html
-        .split("<main>")
-        .nth(1)
-        .and_then(|rest| rest.split("id=\"rows\"").next());
-    let mut words = String::new();
-    for part in main.unwrap().split('<').skip(1) {
-        words.push_str(part.split_once('>').map_or("", |(_, text)| text));
-        words.push(' ');
-    }
-    words.split_whitespace().collect::<Vec<_>>().join(" ")
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("report.html");
+    report.write(&file).unwrap();
+    check_file("text", &file);
+    fs::read_to_string(file.with_extension("txt")).unwrap()
 }
 
 /// Results of these lines.
@@ -46,6 +41,9 @@ fn assert_shows(text: &str, parts: &[&str]) {
 
 #[test]
 fn every_score_has_its_denominators() {
+    if is_skipped() {
+        return;
+    }
     let rows = [
         ("1", "0.5 passed:true"),
         ("2", "1.0 passed:true"),
@@ -77,6 +75,9 @@ fn every_score_has_its_denominators() {
 
 #[test]
 fn too_few_rows_have_words_and_no_number() {
+    if is_skipped() {
+        return;
+    }
     let results = run("r", &[("1", "0.5 none:abstained")]);
     let text = shown(&HtmlReport::new(&results));
     assert_shows(
@@ -90,6 +91,9 @@ fn too_few_rows_have_words_and_no_number() {
 
 #[test]
 fn groups_have_intervals_and_the_lowest_comes_first() {
+    if is_skipped() {
+        return;
+    }
     let rows = [
         ("1", "1"),
         ("2", "0.5"),
@@ -133,6 +137,9 @@ fn groups_have_intervals_and_the_lowest_comes_first() {
 
 #[test]
 fn parts_that_pass_or_fail_have_wilsons_interval() {
+    if is_skipped() {
+        return;
+    }
     let line = |id: u32, share: f64| {
         format!(
             r#"{{"id":"{id}","scores":{{"m":{{"outcome":"scored","value":{share},"parts":{{"exact":1,"share":{share}}},
@@ -161,6 +168,9 @@ fn parts_that_pass_or_fail_have_wilsons_interval() {
 
 #[test]
 fn cost_time_and_the_savings_of_gates_are_summed() {
+    if is_skipped() {
+        return;
+    }
     let gated = r#"{"id":"ID","latency_s":2,"input_tokens":5,"cost_msats":7,"scores":{"all":{"outcome":"scored","value":0,
         "components":{"judge":{"outcome":"gated","gated_by":"em"}}}}}"#;
     let scored = r#"{"id":"ID","latency_s":1,"input_tokens":10,"cost_msats":1000,"scores":{"all":{"outcome":"scored","value":1,
@@ -193,6 +203,9 @@ fn cost_time_and_the_savings_of_gates_are_summed() {
 
 #[test]
 fn two_runs_have_the_difference_of_the_comparison() {
+    if is_skipped() {
+        return;
+    }
     let ids: Vec<String> = (0..20).map(|id| id.to_string()).collect();
     let of = |value: &'static str| {
         ids.iter()
@@ -244,6 +257,9 @@ async fn described(
 
 #[tokio::test]
 async fn the_report_shows_what_was_measured() {
+    if is_skipped() {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let builder = Evaluate::builder()
         .metric(F1::default().with_threshold(0.8))
@@ -276,7 +292,7 @@ async fn the_report_shows_what_was_measured() {
     assert_shows(
         &text,
         &[
-            "Label base &lt;b&gt; Tags draft prompt: v2 Metrics f1, wer Data",
+            "Label base <b> Tags draft prompt: v2 Metrics f1, wer Data",
             &data,
             &started,
             " s 8 rows, 0 failed",
@@ -295,6 +311,9 @@ async fn the_report_shows_what_was_measured() {
 
 #[tokio::test]
 async fn a_metric_that_differs_is_shown_with_what_differs_and_not_compared() {
+    if is_skipped() {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let both = |f1: F1, threshold| {
         Evaluate::builder()
@@ -330,13 +349,6 @@ async fn a_metric_that_differs_is_shown_with_what_differs_and_not_compared() {
         "only em is compared: {text}"
     );
     assert_eq!(text.matches("better in B").count(), 1, "{text}");
-    let html = report.to_html().unwrap();
-    for metric in [
-        r#"{"name":"f1","kind":"number","lower_is_better":false,"is_compared":false}"#,
-        r#"{"name":"em","kind":"bool","lower_is_better":false,"is_compared":true}"#,
-    ] {
-        assert!(html.contains(metric), "{metric}");
-    }
 
     let text = shown(&report.allow_different(["f1"]));
     assert_eq!(text.matches("equal in all 8 rows").count(), 2, "{text}");
@@ -359,6 +371,9 @@ fn judged(model: &str) -> EvaluateBuilder<Example, Prediction> {
 
 #[tokio::test]
 async fn the_report_names_the_models_that_replied_to_a_judge() {
+    if is_skipped() {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let a = described(folder.path(), "a.jsonl", judged("m-1<b>")).await;
     let replied = |model| {
@@ -366,19 +381,22 @@ async fn the_report_names_the_models_that_replied_to_a_judge() {
             "semantic_equivalence: openai:alias replied as {model} (8 replies); fingerprint: fp_1 (8 replies)"
         )
     };
-    let (first, second) = (replied("m-1&lt;b&gt;"), replied("m-2"));
+    let (first, second) = (replied("m-1<b>"), replied("m-2"));
     let judges = format!("Judges openai:alias {first} Data");
     assert_shows(&shown(&HtmlReport::new(&a)), &[&judges]);
 
     let b = described(folder.path(), "b.jsonl", judged("m-2")).await;
     let judges = format!("Judges openai:alias {first} openai:alias {second} Data");
-    let not_compared = "not compared: openai:alias replied as m-1&lt;b&gt; in A, m-2 in B";
+    let not_compared = "not compared: openai:alias replied as m-1<b> in A, m-2 in B";
     let text = shown(&HtmlReport::comparison(&a, &b));
     assert_shows(&text, &[&judges, not_compared]);
 }
 
 #[tokio::test]
 async fn runs_whose_metrics_all_differ_must_have_the_same_rows() {
+    if is_skipped() {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let f1 = |threshold| Evaluate::builder().metric(F1::default().with_threshold(threshold));
     let a = described(
@@ -408,6 +426,9 @@ async fn runs_whose_metrics_all_differ_must_have_the_same_rows() {
 
 #[tokio::test]
 async fn the_identity_of_a_run_without_a_manifest_is_unknown() {
+    if is_skipped() {
+        return;
+    }
     let old = read(&[
         r#"{"id":"1","gold":{"answer":"the answer 0"},"scores":{"f1":{"outcome":"scored","value":0.5}}}"#,
     ]);
@@ -429,6 +450,9 @@ async fn the_identity_of_a_run_without_a_manifest_is_unknown() {
 /// Without a manifest, values in [0, 1] have an interval in [0, 1]. A manifest contains the range.
 #[tokio::test]
 async fn an_interval_is_within_the_declared_range() {
+    if is_skipped() {
+        return;
+    }
     let value = |score: f64| {
         metric_fn("m", move |gold: &Example, _: &Prediction| {
             if gold.get("answer").is_some_and(|it| it == "1") {
@@ -465,6 +489,9 @@ async fn an_interval_is_within_the_declared_range() {
 
 #[test]
 fn characters_that_hide_or_reverse_others_are_escaped() {
+    if is_skipped() {
+        return;
+    }
     let hidden = [
         "\\u202e", "\\u2066", "\\u200b", "\\u0000", "\\u001b", "\\ufeff",
     ]
@@ -503,10 +530,7 @@ fn characters_that_hide_or_reverse_others_are_escaped() {
     for json in ["\\u202e", "\\u2066", "\\u0000", "\\u001b"] {
         assert!(!html.contains(json), "{json} is in the data");
     }
-    assert!(
-        html.contains("<title>title \\u{202e}</title>")
-            && html.contains("<bdi>run \\u{202e}</bdi>")
-    );
+    assert!(html.contains("<title>title \\u{202e}</title>"));
     assert_shows(
         &shown(&report),
         &[&format!("a{escaped}"), &format!("b{escaped} ")],
