@@ -8,7 +8,8 @@ mod tests;
 use std::borrow::Cow;
 use std::fmt;
 
-use num::{BigInt, BigRational};
+use num_bigint::BigInt;
+use num_rational::BigRational;
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::grammar::grouped;
