@@ -56,8 +56,8 @@ pub fn eval(args: TokenStream, item: TokenStream) -> TokenStream {
     expand_eval(args.into(), &item.into()).into()
 }
 
-/// Replaces `#[eval]` if the `evaluate` feature of the `dsrs-metrics` crate is disabled, and reports a compile error
-/// that asks for the feature.
+/// Replaces `#[eval]` if the `evaluate` feature of the `dsrs-metrics` crate is disabled. Reports a compile error that
+/// asks for the feature.
 #[proc_macro_attribute]
 pub fn eval_without_harness(_: TokenStream, item: TokenStream) -> TokenStream {
     let error = "`#[eval]` requires the `evaluate` feature; add `features = [\"evaluate\"]` to the `dsrs-metrics` dependency in Cargo.toml";

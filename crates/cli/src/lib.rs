@@ -75,8 +75,8 @@ enum Command {
 /// Runs the command given by the process's arguments, with the built-in metrics and those that `add` adds.
 /// `dsrs_metrics::main!` expands to a call to this function.
 ///
-/// Replaces the panic hook: a panicking metric fails its row and prints nothing, and a panic in this library becomes
-/// one line on standard error and exit code 101.
+/// Replaces the panic hook. A panicking metric fails its row and prints nothing. If this library panics, the process
+/// prints one line to standard error and exits with code 101.
 pub fn main(add: impl FnOnce(&mut Registry) -> Result<(), RegistryError>) -> ExitCode {
     run_with_hook(|| {
         let mut registry = Registry::builtin();
@@ -105,9 +105,10 @@ impl std::process::Termination for MainExit {
 
 /// Runs one command. `args` starts with the program's name.
 ///
-/// Results go to standard output, everything else to standard error. The exit code is 0 on success; 1 if a metric
-/// misses its `--fail-under` or, with `--fail-if-worse`, is worse than before, if all rows failed, if `--max-errors` was
-/// reached, or if `--budget` did not cover all rows; 2 for invalid usage or input; and 130 after Ctrl-C, SIGTERM or SIGHUP.
+/// Results go to standard output, everything else to standard error. The exit code is 0 on success, 2 for invalid usage
+/// or input, and 130 after Ctrl-C, SIGTERM or SIGHUP. It is 1 if a metric misses its `--fail-under`, a metric is worse
+/// than before and you set `--fail-if-worse`, all rows failed, `--max-errors` was reached, or `--budget` did not cover
+/// all rows.
 ///
 /// ```
 /// use dsrs_metrics::cli::{Registry, run};

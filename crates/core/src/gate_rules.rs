@@ -145,7 +145,7 @@ pub const fn has_verdict(
 }
 
 /// Checks that the declared cost of one row is within the budget. Metrics written as expressions are not counted,
-/// because their cost may be different.
+/// because an expression can set another cost.
 pub const fn budget_covers(
     specs: &[MetricSpec<'_>],
     is_default: &[bool],

@@ -103,7 +103,7 @@ pub trait FallbackNamesFiles {
 
 impl<T> FallbackNamesFiles for MaybeNamesFiles<'_, T> {}
 
-/// A parameter that may be an embedding model. If it is, its metric needs the model before the first row.
+/// A parameter that may be an embedding model. If it is, the metric requires that model before the first row.
 #[derive(Debug)]
 pub struct MaybeEmbedder<'a, T>(pub &'a T);
 
@@ -143,8 +143,8 @@ impl<T: ?Sized> FallbackValueType for MaybeValueType<T> {}
 pub struct MaybeText<'a, T>(pub &'a T);
 
 impl<T: Serialize> MaybeText<'_, T> {
-    /// Returns the value as a user would write it: a string unchanged, anything else as JSON. An empty string, or one
-    /// that starts or ends with white space, is quoted.
+    /// Returns the value as a user would write it: strings as they are, anything else as JSON. Quotes strings that are
+    /// empty, or that start or end with whitespace.
     pub fn text(&self) -> Option<String> {
         match serde_json::to_value(self.0).ok()? {
             Value::String(text) if !text.is_empty() && text.trim() == text => Some(text),
@@ -167,7 +167,7 @@ pub trait FallbackText {
 
 impl<T> FallbackText for MaybeText<'_, T> {}
 
-/// A parameter's value. A call of `shown` on `&MaybeShown` selects the inherent method if the type implements
+/// A parameter's value. Calling `shown` on `&MaybeShown` selects the inherent method if the type implements
 /// `Serialize`, the method of [`FallbackDebug`] if it implements `Debug`, and the method of [`FallbackShown`]
 /// otherwise.
 #[derive(Debug)]
@@ -201,8 +201,8 @@ pub trait FallbackShown {
 
 impl<T> FallbackShown for &MaybeShown<'_, T> {}
 
-/// A record's field. A call of `given` on `&MaybeString` selects the inherent method if the type is a string, the
-/// method of [`FallbackSerialize`] if it implements `Serialize`, and the method of [`FallbackOpaque`] otherwise.
+/// A record's field. Calling `given` on `&MaybeString` selects the inherent method if the type is a string, the method
+/// of [`FallbackSerialize`] if it implements `Serialize`, and the method of [`FallbackOpaque`] otherwise.
 #[derive(Debug)]
 pub struct MaybeString<'r, T>(pub &'r T);
 

@@ -173,8 +173,8 @@ pub trait Program<G, P, Kind>: IsProgram<G, Kind> + Send + Sync {
     ) -> impl Future<Output = Result<ProgramOutput<P>, ProgramRunError>> + Send;
 }
 
-/// A function or [`Module`] that may be a [`Program`]. It is a separate trait so that the compiler can say why a
-/// function is not a program: its return type, or a future that is not `Send`.
+/// A function or [`Module`] that may be a [`Program`]. This separate trait lets the compiler say why a function is not
+/// a program: because of its return type, or because its future is not `Send`.
 #[doc(hidden)]
 pub trait IsProgram<G, Kind> {}
 

@@ -20,8 +20,8 @@ use super::{
     money, replay,
 };
 
-/// A builder for an [`Lm`]. Settings that you leave out come from the environment variables that the documentation of
-/// `Lm` lists.
+/// A builder for an [`Lm`]. Settings that you leave out are read from the environment variables listed in the
+/// documentation of `Lm`.
 ///
 /// ```
 /// use std::time::Duration;

@@ -86,7 +86,7 @@ pub enum LmErrorKind {
     /// The account has no credit left.
     #[error("account quota exhausted; add credit or use another key; provider message: {0}")]
     QuotaExhausted(String),
-    /// Any other HTTP status that signals an error.
+    /// Any other HTTP error status.
     #[error("provider returned status {status}{}: {message}", requested_delay(*retry_after))]
     Status {
         /// The HTTP status.
@@ -120,7 +120,7 @@ pub enum LmErrorKind {
         /// The unit of the limit: `bytes` after decompression, or `JSON values`.
         unit: &'static str,
     },
-    /// The circuit breaker is open: the provider kept failing, so no calls are made for a while.
+    /// The provider kept failing, so the circuit breaker is open and no calls are made for a while.
     #[error("circuit breaker open for {:.0} s after repeated failures; last failure: {last}", retry_in.as_secs_f64())]
     CircuitOpen {
         /// The time until the next call is allowed.

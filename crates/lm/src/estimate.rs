@@ -26,7 +26,7 @@ pub fn is_active() -> bool {
     IS_ACTIVE.load(Ordering::Relaxed)
 }
 
-/// Awaits a future. Also returns the error of a call that was estimated in the meantime, if any.
+/// Awaits a future. Returns its output, and the error of a call that was estimated in the meantime, if any.
 pub async fn observe<F: Future>(future: F) -> (F::Output, Option<LmError>) {
     let observed = async {
         let output = future.await;
@@ -52,7 +52,8 @@ pub(super) fn error(model: &str) -> LmError {
     error
 }
 
-/// Returns a text that is longer, in tokens, than anything a later call can quote from a reply limited to `max_tokens`.
+/// Returns a stand-in for the longest reply that `max_tokens` allows. It has more tokens than any later call can quote
+/// from such a reply.
 ///
 /// Each byte counts as a token. Numbering list items adds at most three tokens per token of the list.
 pub fn longest_reply(max_tokens: Option<u32>) -> String {
@@ -62,17 +63,17 @@ pub fn longest_reply(max_tokens: Option<u32>) -> String {
     "x".repeat(tokens.saturating_mul(4).min(MAX_BYTES))
 }
 
-/// The calls that models would make and their maximum cost. Clones share the counts.
+/// Counts the calls that models would make, and adds up their maximum cost. Clones share the counts.
 ///
 /// A model built with [`LmBuilder::estimate`](super::LmBuilder::estimate) makes no calls. It returns replies from the
 /// store, counts every other call here, and fails it with [`LmErrorKind::Estimated`](super::LmErrorKind::Estimated).
 /// Judges, panels and composites then evaluate everything that could follow any reply. The counts do not depend on the
 /// order of calls.
 ///
-/// The amounts add up the maximum cost of each call. They cover all steps, panels and repeats of judges and composites,
-/// but neither repairs of invalid replies nor failed attempts. If your own function calls a model several times, only
-/// its first call without a stored reply is counted. The second tier of a `Scorer` is counted only for rows that the
-/// first tier is known to accept.
+/// The estimate adds up the maximum cost of each call. It covers every step, panel and repeat of judges and composites,
+/// but not repairs of invalid replies or failed attempts. If your own function calls a model several times, only its
+/// first call without a stored reply is counted. The second tier of a `Scorer` is counted only for rows that the first
+/// tier is known to accept.
 ///
 /// ```
 /// use dsrs_metrics::judge::Models;
@@ -112,7 +113,7 @@ pub struct CallEstimate {
     pub calls: u64,
     /// The number of calls whose reply is in the store.
     pub cached_calls: u64,
-    /// The number of `calls` to models without a price. The amounts do not include the cost of these calls.
+    /// The number of `calls` to models without a price. `replies_msats` does not include their cost.
     pub unpriced_calls: u64,
     /// The maximum cost of `calls`, in millisatoshis, if each first attempt returns a valid reply.
     pub replies_msats: u64,
@@ -133,7 +134,7 @@ impl CallEstimate {
 }
 
 impl LmEstimate {
-    /// Creates an estimate without calls.
+    /// Creates an empty estimate.
     ///
     /// ```
     /// use dsrs_metrics::lm::{CallEstimate, LmEstimate};

@@ -26,7 +26,7 @@ use super::{LmError, LmReply, LmRequest, Usage};
 pub struct CallTotals {
     /// The number of calls made or answered from the store, including [probes](super::LanguageModel::probe).
     pub calls: u64,
-    /// The number of calls answered from the store or by an equal concurrent call.
+    /// The number of calls answered from the store or by an identical concurrent call.
     pub cached: u64,
     /// The original cost of the stored replies, in msat.
     #[serde(default)]

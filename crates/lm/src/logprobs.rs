@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Logprobs {
-    /// The name of a field in the reply's JSON object. A reply may omit the tokens before this name.
+    /// The name of a field in the reply's JSON object. A model can omit the tokens before this name.
     pub field: String,
     /// The maximum number of alternatives per token. Some providers return fewer.
     pub top: u8,

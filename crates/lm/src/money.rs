@@ -11,7 +11,7 @@ pub(super) const RATE: &str = "DSRS_MSATS_PER_USD";
 /// Parses an amount of money, such as `5000 msat`, `5 sat` or `0.01 usd`, into millisatoshis.
 ///
 /// A dollar is 1,000,000 msat, unless the `DSRS_MSATS_PER_USD` environment variable sets another rate. The conversion
-/// is exact. An amount in dollars is rounded up to a whole msat, like the cost of a call.
+/// is exact, except that an amount in dollars is rounded up to a whole msat, like the cost of a call.
 ///
 /// ```
 /// use dsrs_metrics::judge::shipped::LlmJudge;

@@ -136,8 +136,8 @@ impl Prices {
         }
     }
 
-    /// Sets the price of `id` (`provider:model`). `provider:*` applies to all models of a provider without their own
-    /// price.
+    /// Sets the price of `id` (`provider:model`). The id `provider:*` covers all of a provider's models that have no
+    /// price of their own.
     ///
     /// ```
     /// use dsrs_metrics::lm::{Price, Prices};

@@ -23,7 +23,7 @@ tokio::task_local! {
     static CURRENT: Scope;
 }
 
-/// The store of the current row.
+/// Keeps the paid results of a run, or of one of its rows, in a store.
 #[derive(Debug, Clone)]
 #[cfg_attr(not(feature = "store"), allow(dead_code, reason = "there is none"))]
 pub struct Scope {
@@ -43,7 +43,7 @@ struct Counts {
 }
 
 impl Scope {
-    /// Creates a run's scope. Ignores records numbered up to `after`.
+    /// Creates the scope of a run. Ignores records whose number is at most `after`.
     pub fn new(store: Store, after: i64) -> Self {
         Self {
             store,
@@ -53,7 +53,7 @@ impl Scope {
         }
     }
 
-    /// Returns the scope for one row, which counts its own results.
+    /// Returns the scope of one row, with its own counts.
     pub fn of_row(&self) -> Self {
         Self {
             counts: Arc::default(),
@@ -71,7 +71,7 @@ impl Scope {
         self.error.get().cloned()
     }
 
-    /// Records that nothing more can be stored.
+    /// Records an error that prevents more results from being stored.
     pub fn fail(&self, error: LmError) {
         // Only the first error is reported.
         let _ = self.error.set(error);
@@ -122,7 +122,7 @@ impl Scope {
         (if is_found { found } else { paid }).fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns how many results were found in the store and how many were paid for.
+    /// Returns the number of results found in the store, and the number paid for.
     pub fn counted(&self) -> (u64, u64) {
         let Counts { found, paid } = &*self.counts;
         (found.load(Ordering::Relaxed), paid.load(Ordering::Relaxed))

@@ -42,9 +42,10 @@ pub struct LmReply {
     #[doc(hidden)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_truncated_by_budget: bool,
-    /// `true` if the reply came from the store or from an equal concurrent call, so nothing was paid for it this time.
+    /// `true` if the reply came from the store or from an identical concurrent call, so nothing was paid for it this
+    /// time.
     pub cached: bool,
-    /// The tokens of the text or its end, with log probabilities. Empty unless the request [asks for
+    /// The tokens of the text, or of its last part, with log probabilities. Empty unless the request [asks for
     /// them](super::LmRequest::logprobs) and the model returns them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub logprobs: Vec<TokenLogprobs>,
@@ -125,7 +126,7 @@ impl LmReply {
         /// ```
         pub fn with_cost_msats(msats: u64) => cost_msats = Some(msats);
 
-        /// Sets the log probabilities of the tokens, which together form the text or its end.
+        /// Sets the tokens with their log probabilities. Together, the tokens form the text or its last part.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LmReply, TokenLogprobs};
@@ -153,8 +154,8 @@ impl LmReply {
 /// The maximum length of a reported name, in characters.
 const MAX_REPORTED: usize = 200;
 
-/// Returns a provider's model name or fingerprint as one line, with control characters escaped and at most 200
-/// characters long. Calling it on its own result changes nothing.
+/// Returns a provider's model name or fingerprint as one line. Escapes control characters and truncates the name to 200
+/// characters. The function is idempotent.
 #[doc(hidden)]
 pub fn reported(name: &str) -> Cow<'_, str> {
     let name = name.trim();
@@ -225,7 +226,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Creates usage with these numbers of tokens. The number of cached prompt tokens is unknown.
+    /// Creates a `Usage` from the number of prompt and reply tokens. The number of cached prompt tokens is unknown.
     ///
     /// ```
     /// use dsrs_metrics::lm::Usage;

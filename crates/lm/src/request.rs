@@ -38,8 +38,8 @@ pub struct LmRequest {
     /// The caller and its version, such as `judge semantic_f1 version 2`. The purpose is part of a reply's key, so a
     /// judge never reads replies to one of its earlier versions. The [`Ledger`](super::Ledger) keeps totals by purpose.
     pub purpose: String,
-    /// The zero-based index of this sample among several samples for the same request. The index is not sent to the
-    /// provider but is part of the reply's key, so five samples are five replies, even from the store.
+    /// The zero-based index of this draw, if the same request is drawn several times. The index is not sent to the
+    /// provider but is part of the reply's key, so each draw gets its own reply, even from the store.
     pub draw: u32,
     /// The log probabilities to request for the reply's tokens. A model that does not support them fails or returns
     /// none.
@@ -103,7 +103,7 @@ impl LmRequest {
         self.message(Role::User, content)
     }
 
-    /// Appends an assistant message, which contains an earlier reply of the model.
+    /// Appends an assistant message, which contains an earlier reply from the model.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmRequest, Role};
@@ -139,7 +139,7 @@ impl LmRequest {
         /// ```
         pub fn with_sampling(sampling: Sampling) => sampling = sampling;
 
-        /// Sets the index of this sample; see [`draw`](Self::draw).
+        /// Sets the index of this draw; see [`draw`](Self::draw).
         ///
         /// ```
         /// use dsrs_metrics::lm::LmRequest;

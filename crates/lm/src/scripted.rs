@@ -15,7 +15,7 @@ use super::{LanguageModel, LmError, LmReply, LmRequest, Usage};
 /// A language model for tests. Its replies come from a list, a substring match on the prompt, or a closure, optionally
 /// after a delay. It records its requests.
 ///
-/// A reply may be an error. The first matching rule wins: the patterns of [`when`] in the order they were added, then
+/// A reply can be an error. The first matching rule wins: the patterns of [`when`] in the order they were added, then
 /// [`replies`] one after another, then [`otherwise`]. If no rule matches, the call fails. Clones share the list of
 /// replies, the number of calls and the recorded requests.
 ///
@@ -135,7 +135,7 @@ impl ScriptedLm {
         self
     }
 
-    /// Adds replies to return in this order, each one once.
+    /// Adds replies that are returned once each, in this order.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm};
@@ -220,7 +220,7 @@ impl ScriptedLm {
         /// ```
         pub fn cost(msats: u64) => cost_msats = Some(msats);
 
-        /// Sets how many of the latest requests are recorded. By default, all are.
+        /// Sets how many of the latest requests to keep. By default, all are kept.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};
@@ -393,7 +393,7 @@ pub trait IntoReply<Kind = ByValue> {
     fn into_reply(self) -> ScriptedReply;
 }
 
-/// The `Kind` of a value.
+/// Marks a reply given as a value.
 ///
 /// ```
 /// use dsrs_metrics::lm::{ByValue, IntoReply, LmError, LmRequest};
@@ -407,7 +407,7 @@ pub trait IntoReply<Kind = ByValue> {
 #[derive(Debug)]
 pub enum ByValue {}
 
-/// The `Kind` of a closure.
+/// Marks a reply given as a closure.
 ///
 /// ```
 /// use dsrs_metrics::lm::{ByClosure, IntoReply, LmError, LmRequest};

@@ -102,8 +102,8 @@ impl OtelEventsBuilder {
         /// # drop(builder);
         /// ```
         pub fn timeout(timeout: Duration) => timeout = Some(timeout);
-        /// Sets whether to send texts: explanations of scores, error messages, and the prompts and replies of judges.
-        /// By default, texts are not sent, because they may contain row data.
+        /// Sets whether to send texts: explanations of scores, error messages, and judges' prompts and replies. By
+        /// default, texts are not sent, because they may contain row data.
         ///
         /// ```
         /// # use dsrs_metrics::runs::otel::OtelEvents;

@@ -64,11 +64,11 @@ const ENVIRONMENT: [(&str, &str); 4] = [
 /// Runs commands in a sandbox created by bubblewrap (`bwrap`, 0.8 or newer).
 ///
 /// The command can read the host's programs and libraries in `/usr` and `/bin`, and the paths in [`Job::readable`]. The
-/// programs in [`Job::requires`] are looked up in the host's `PATH`; the command can read the installation of each, but
-/// nothing next to it. The command can write only to its work directory (`/box/work`), `/tmp` and `/dev/shm`, all of
-/// which are in memory. It has no network, no host environment variables, no view of host processes and no privileges,
-/// and it cannot create more namespaces. When [`run`](SandboxProvider::run) returns, all processes that the command
-/// started are dead.
+/// programs in [`Job::requires`] are looked up in the host's `PATH`. The command can read each program's installation,
+/// but nothing next to it. The command can write only to its work directory (`/box/work`), `/tmp` and `/dev/shm`, all
+/// of which are in memory. It has no network, no host environment variables, no view of host processes and no
+/// privileges, and it cannot create more namespaces. When [`run`](SandboxProvider::run) returns, all processes that the
+/// command started are dead.
 ///
 /// Seccomp filters refuse system calls that allocate memory outside of any process (System V shared memory, semaphores
 /// and message queues, `io_uring`, secret memory, `bpf`, performance counters). They also refuse kernel keyrings, calls

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::ops::AddAssign;
 
-/// How many tests passed, failed or were skipped.
+/// The number of tests that passed, failed or were skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// The number of tests that passed.
@@ -51,7 +51,7 @@ pub fn parse(output: &str) -> Option<Counts> {
     parse_streams(&[output])
 }
 
-/// Parses test counts from a command's output streams. The rules of [`parse`] apply if there are several summaries.
+/// Parses test counts from a command's output streams. If there are several summaries, the rules of [`parse`] apply.
 pub fn parse_streams(streams: &[&str]) -> Option<Counts> {
     let fewest_of = |formats: &[fn(&str) -> Option<Counts>]| {
         let of_stream = |output: &&str| {

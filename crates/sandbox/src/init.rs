@@ -71,7 +71,7 @@ pub(super) enum Archived {
     Whole,
     /// The archive was cut off at the file size limit.
     CutOff,
-    /// This machine could not write the archive, for this reason.
+    /// The archive could not be written, for this reason.
     Failed(String),
 }
 

@@ -57,8 +57,8 @@ pub fn lock(file: &File) -> Result<(), TryLockError> {
     file.try_lock()
 }
 
-/// The right to write a file, held until dropped. The lock is on a hidden file next to the file itself. If the process
-/// dies, the kernel releases the lock, so a leftover hidden file blocks nobody.
+/// An exclusive lock for writing a file, released on drop. The lock is on a hidden file next to the file itself. If the
+/// process dies, the kernel releases the lock, so a leftover hidden file is harmless.
 #[derive(Debug)]
 pub struct WriteLock {
     /// Locked until closed.

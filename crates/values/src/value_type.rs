@@ -133,8 +133,8 @@ impl TypeHelp {
         self
     }
 
-    /// Returns `true` if the type can be read from values of this kind, or if it declares no kinds. The value itself
-    /// can still be invalid. `null` counts as every kind.
+    /// Returns `true` if the type can be read from values of the same kind as `value`, or if it declares no kinds. The
+    /// value itself can still be invalid. `null` counts as every kind.
     pub fn may_be(&self, value: &Value) -> bool {
         match (self.phrase, self.kinds) {
             (_, Some(kinds)) => value.is_null() || kinds.iter().any(|kind| kind.contains(value)),

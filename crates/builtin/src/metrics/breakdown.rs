@@ -65,7 +65,7 @@ impl Breakdown {
         self
     }
 
-    /// Adds a part that scores 1, or 0 if there is a reason for failure.
+    /// Adds a part that scores 0 if there is a reason for failure, and 1 otherwise.
     pub fn with_check(
         self,
         name: impl Into<Cow<'static, str>>,

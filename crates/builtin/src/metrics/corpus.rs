@@ -44,7 +44,7 @@ impl LabelComparison {
     }
 }
 
-/// Computes the share of all rows whose predicted label is right.
+/// Computes the share of rows whose predicted label is correct.
 ///
 /// Labels are strings, numbers or booleans. A prediction without a label counts as wrong.
 ///
@@ -147,7 +147,7 @@ pub fn micro_f1(
     )
 }
 
-/// Computes the share of right rows for each gold label, and averages these shares over all labels.
+/// Computes the share of correct predictions for each gold label, and averages the shares.
 ///
 /// Each gold label has the same weight, no matter how many rows it has.
 ///
@@ -207,8 +207,8 @@ pub fn matthews_correlation(
 
 /// Computes Cohen's kappa of gold and predicted labels, over all rows.
 ///
-/// Kappa measures agreement beyond chance. If you set weights, labels are sorted as numbers if all of them are numbers,
-/// and as strings otherwise. Kappa is undefined if all labels are equal.
+/// Kappa measures agreement beyond chance. If you set `weights`, labels are sorted as numbers, or as strings if any of
+/// them is not a number. Kappa is undefined if all labels are equal.
 ///
 /// ```
 /// use dsrs_metrics::metrics::CohenKappa;
@@ -365,10 +365,10 @@ pub fn brier_score(#[gold] answer: Truth, #[pred] probability: f64) -> Result<Br
 
 /// Computes the expected calibration error of predicted probabilities, over all rows; 0 is best.
 ///
-/// The metric divides rows by probability into bins of equal width. The score is the mean difference between a bin's
-/// mean probability and the share of its rows that are true, weighted by the number of rows in the bin (Guo et al.
-/// 2017). `pred.probability` is in [0, 1], and `gold.answer` is true or false (or 1 or 0). If you measure a model's
-/// confidence in its answers, `gold.answer` says whether the answer is right.
+/// The metric divides rows by probability into bins of equal width. For each bin, it computes the absolute difference
+/// between the mean probability and the share of true rows. The score is the mean of these differences, weighted by
+/// each bin's number of rows (Guo et al. 2017). `pred.probability` is in [0, 1], and `gold.answer` is true or false (or
+/// 1 or 0). If you measure a model's confidence in its answers, `gold.answer` says whether the answer is right.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ExpectedCalibrationError;

@@ -69,9 +69,9 @@ fn characters_bounded(prediction: &str, references: &[Cow<'_, str>]) -> Result<(
 ///
 /// The rate exceeds 1 if there are more edits than words in the reference. If both sides are empty, it is 0. If only
 /// the reference is empty, it is the number of words in the prediction, as in `jiwer` 4.0. The corpus score is the sum
-/// of edits divided by the sum of lengths. Unlike `jiwer`, the metric splits words at any white space, even a single
-/// tab or line break, compares strings in NFC, and uses the best of several references. Punctuation and case count. A
-/// row is an error if more than 4,000 million pairs of words may differ, such as 64,000 × 64,000.
+/// of edits divided by the sum of lengths. Unlike `jiwer`, the metric splits words at any whitespace, even a single tab
+/// or line break, compares strings in NFC, and uses the best of several references. Punctuation and case count. A row
+/// is an error if more than 4 billion pairs of words remain after removing the common prefix and suffix.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Wer;
@@ -105,9 +105,9 @@ pub fn wer(
 
 /// Computes the character error rate: substituted, missing and added characters per reference character; 0 is best.
 ///
-/// Works like `wer`, but compares code points. White space counts inside the string but not at its ends. Use this
-/// metric for scripts that don't put spaces between words. A row is an error if more than 4,000 million pairs of
-/// characters may differ, after removing the common prefix and suffix.
+/// Works like `wer`, but compares code points. Whitespace counts inside the string but not at its ends. Use this metric
+/// for scripts that don't put spaces between words. A row is an error if more than 4 billion pairs of characters remain
+/// after removing the common prefix and suffix.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Cer;
@@ -140,7 +140,7 @@ pub fn cer(
 
 /// Computes the similarity of two strings in [0, 1]: one minus the number of edits relative to the length.
 ///
-/// This is `rapidfuzz`'s `normalized_similarity` over code points, using the best of the references. Two empty strings
+/// Computes `rapidfuzz`'s `normalized_similarity` over code points, using the best of the references. Two empty strings
 /// have a similarity of 1. Unlike `rapidfuzz`, the metric compares strings in NFC. The size limit is the same as for
 /// `cer`.
 ///

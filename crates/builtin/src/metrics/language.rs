@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::contract::{TypeHelp, ValueType};
 use crate::syntax::Language;
 
-/// A [`Language`], the name of a language, or none. Configures [`Syntax`](crate::metrics::Syntax) and
+/// A [`Language`], a language's name, or no language. Configures [`Syntax`](crate::metrics::Syntax) and
 /// [`Diff`](crate::metrics::Diff).
 ///
 /// An unknown name causes an error before the first row. The message lists the known names.

@@ -231,7 +231,7 @@ pub fn one_of(
         .any(|value| text.equals(value.trim())))
 }
 
-/// How to search the output for strings.
+/// Parameters for searching the output for strings.
 #[derive(Debug, Clone, ParamGroup)]
 pub struct StringSearch {
     /// `true` if the comparison is case-sensitive.
@@ -329,8 +329,8 @@ pub fn contains_any(
 
 /// Passes if the output is valid JSON.
 ///
-/// This is promptfoo's `is-json` without a schema. `format` with `require_valid_json` does the same, and also checks
-/// for required fields. A value that is not a string counts as JSON.
+/// Equivalent to promptfoo's `is-json` without a schema. `format` with `require_valid_json` does the same, and also
+/// checks for required fields. A value that is not a string counts as JSON.
 ///
 /// ```
 /// use dsrs_metrics::metrics::IsJson;
@@ -360,11 +360,11 @@ requires_valid! {
 
 /// Passes if a regular expression extracts a reference answer from the output.
 ///
-/// This is inspect's `pattern`. Only the first match counts. One of its capture groups must be a reference answer; with
-/// `match_all`, every group must be. If there are no groups, the whole match must be a reference answer. Groups that
-/// take no part in the match are ignored. Expressions are compiled by the `regex` crate, so they match in linear time
-/// and have no look-around; `(?s).*ANSWER: (\w)` finds the last of several answers. An invalid expression is an error
-/// before the first row. Rows cannot contain expressions.
+/// Equivalent to inspect's `pattern`. Only the first match counts. One of its capture groups must be a reference
+/// answer; with `match_all`, every group must be. If there are no groups, the whole match must be a reference answer.
+/// Groups that don't participate in the match are ignored. Expressions are compiled by the `regex` crate, so they match
+/// in linear time and don't support look-around. To find the last of several answers, use `(?s).*ANSWER: (\w)`. An
+/// invalid expression is an error before the first row. The expression is a parameter, so rows can't contain their own.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Pattern;
@@ -447,11 +447,12 @@ requires_valid! {
 
 /// Passes if the output selects the right choices of a multiple-choice question, and no others.
 ///
-/// This is inspect's `choice`. Choices are labelled with the letters A, B and so on, or with numbers. The output is
-/// read as described at [`choice_labels`](crate::text::choice_labels): the last `ANSWER: B`, or "B", "(B) Paris", "A
+/// Equivalent to inspect's `choice`. Choices are labelled with the letters A, B and so on, or with numbers. The output
+/// is read as described at [`choice_labels`](crate::text::choice_labels): the last `ANSWER: B`, or "B", "(B) Paris", "A
 /// and C". `gold.answer` contains the letters (`"B"`, `"A,C"`, `["A", "C"]`). If `gold.choices` contains the choices'
-/// texts, you can also answer with a text, as described at [`selected_choices`]: if the choices are 3, 1, 4 and 2, then
-/// "3" is choice A. A letter beyond the last choice is an error in `gold.answer`, and a wrong answer in the output.
+/// texts, an answer can also be a choice's text, as described at [`selected_choices`]. For example, if the choices are
+/// 3, 1, 4 and 2, then "3" is choice A. A letter beyond the last choice is an error in `gold.answer`, and a wrong
+/// answer in the output.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Choice;

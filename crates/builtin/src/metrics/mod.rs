@@ -58,7 +58,7 @@ pub use breakdown::Breakdown;
 pub use language::LanguageSetting;
 pub use registry::{CreateError, Registry, RegistryError};
 
-/// Traits with the setters for parameters that several metrics share, re-exported as `_`. The prelude includes them.
+/// Setter traits for parameters that several metrics share, re-exported as `_`. The prelude includes them.
 #[doc(hidden)]
 pub mod setters {
     pub use super::corpus::LabelComparisonSetters as _;

@@ -5,8 +5,8 @@ use dsrs_metrics::metric;
 
 /// Returns the duration of the program's run in seconds, in [0, inf); lower is better.
 ///
-/// For a program, the latency is the one that the program returned in a `ProgramOutput`, or the one that `Evaluate`
-/// measured. For finished predictions, it is the `latency_s` field.
+/// A program's latency comes from its `ProgramOutput`, or is measured by `Evaluate`. For finished predictions, it comes
+/// from the `latency_s` field.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Latency;
@@ -64,8 +64,8 @@ pub fn tokens(
 
 /// Returns the cost of the program's run in millisatoshis, in [0, inf); lower is better.
 ///
-/// For a program, the cost comes from the usage that it returned in a `ProgramOutput`. For finished predictions, it is
-/// the `cost_msats` field. The cost of metrics is not included.
+/// A program's cost comes from the usage in its `ProgramOutput`. For finished predictions, it comes from the
+/// `cost_msats` field. The cost of metrics is not included.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Cost;

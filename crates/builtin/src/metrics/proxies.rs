@@ -21,7 +21,7 @@ use crate::text::{Searchable, count_tokens, count_words};
 /// Passes if the output is not empty, is valid JSON, and has the required fields.
 ///
 /// The result is pass or fail; the feedback names the violation. Reads `pred.answer` as a string, or the field that
-/// `field` names (`*` for the whole prediction as JSON). White space alone counts as empty. JSON must follow RFC 8259,
+/// `field` names (`*` for the whole prediction as JSON). Whitespace alone counts as empty. JSON must follow RFC 8259,
 /// so comments, trailing commas and a surrounding code fence are invalid. Any nesting depth is allowed.
 ///
 /// ```

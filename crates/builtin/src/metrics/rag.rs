@@ -25,7 +25,7 @@ fn label(text: &str) -> String {
     NormalForm::Nfc.apply(&lower).into_owned()
 }
 
-/// Passes if the predicted intent is the expected one, ignoring case and surrounding white space.
+/// Passes if the predicted intent is the expected one, ignoring case and surrounding whitespace.
 ///
 /// ```
 /// use dsrs_metrics::metrics::IntentAccuracy;
@@ -106,14 +106,14 @@ requires_valid! {
 
 /// Computes the F1 of the predicted entities, matched one to one with similar expected entities.
 ///
-/// The score is `2 found / (expected + predicted)`, where `found` is the size of a maximum matching of entities whose
-/// similarity is at least `similarity`. The heritage document instead searches for each expected entity separately, so
-/// one prediction can count several times. The similarity is `rapidfuzz.fuzz.ratio / 100` of the names in lower case
-/// and NFC, without surrounding white space. The score is 1 if both lists are empty, and 0 if only one is. As in the
-/// document, a string is read as a comma-separated list, and repetitions count once; `distinct = false` counts each
-/// repetition. The corpus score applies the same formula to the sums over all rows (micro F1). A row is an error if it
-/// has more than 16 million pairs of entities, such as 4,001 × 4,001, or more than 4,000 million pairs of their
-/// characters.
+/// The score is `2 found / (expected + predicted)`. `found` is the number of pairs in a maximum matching, where two
+/// entities can be paired if their similarity is at least `similarity`. The heritage document instead searches for each
+/// expected entity separately, so one prediction can count several times. The similarity is `rapidfuzz.fuzz.ratio /
+/// 100` of the names in lower case and NFC, without surrounding whitespace. The score is 1 if both lists are empty, and
+/// 0 if only one is. As in the document, a string is read as a comma-separated list, and repetitions count once;
+/// `distinct = false` counts each repetition. The corpus score applies the same formula to the sums over all rows
+/// (micro F1). A row with more than 16 million pairs of entities, or more than 4 billion pairs of their characters, is
+/// an error.
 ///
 /// ```
 /// use dsrs_metrics::metrics::EntityF1;
@@ -218,10 +218,10 @@ pub fn entity_type_accuracy(
 
 /// Computes the share of retrieved contexts that are relevant, by id.
 ///
-/// Both fields are lists of ids, which are strings or numbers; repeated ids count once. The score is 0 if nothing was
-/// retrieved, and the metric abstains on a row without relevant contexts. This is ragas's `IDBasedContextPrecision`,
-/// except that ragas scores NaN for a row without retrieved contexts and 0 for a row without relevant ones.
-/// `precision_at_k` counts ranks instead.
+/// Both fields are lists of string or number ids; repeated ids count once. The score is 0 if nothing was retrieved, and
+/// the metric abstains on a row without relevant contexts. Equivalent to ragas's `IDBasedContextPrecision`, except that
+/// ragas scores NaN for a row without retrieved contexts and 0 for a row without relevant ones. To score only the first
+/// k results, use `precision_at_k`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ContextPrecisionById;

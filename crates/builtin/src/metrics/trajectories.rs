@@ -287,7 +287,8 @@ fn counted_calls<'t>(trajectory: &'t Trajectory, allowed: &[String]) -> ToolCall
     trajectory.tool_calls().iter().filter(is_counted).collect()
 }
 
-/// Passes if the agent took at most `max` steps: the agent's messages, or the calls of a trace or a list.
+/// Passes if the agent took at most `max` steps. A step is an agent message or, in a trace or a list of calls, one
+/// call.
 ///
 /// Equivalent to `MaxModelRequests` in [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/), and to
 /// `steps_within` in mira.

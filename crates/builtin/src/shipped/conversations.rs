@@ -134,7 +134,7 @@ pub struct TopicVerdict {
     pub allowed: bool,
 }
 
-/// Which score [`TopicAdherence`] reports.
+/// The score that [`TopicAdherence`] reports.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -20,8 +20,9 @@ use dsrs_metrics::{judge, judge_output};
 
 mod simulation;
 
-/// A program that simulates a user: a language model talks to an assistant until the user's goal is reached, the user
-/// gives up, or the turn limit is hit. You evaluate it like any other program; its prediction is the conversation.
+/// A program that simulates a user. A language model talks to an assistant until the user's goal is reached, the user
+/// gives up, or the turn limit is hit. Evaluate a simulated user like any other program; its prediction is the
+/// conversation.
 ///
 /// The model sees the goal, the persona and the conversation, but no other field of the row. In the model's prompt,
 /// everything that the assistant wrote is fenced, like a judge's inputs. The assistant is a
@@ -95,9 +96,9 @@ type Assistant =
 type StopRule = dyn Fn(&Trajectory) -> bool + Send + Sync;
 
 impl SimulatedUser {
-    /// Creates a simulated user who talks to this assistant. By default, the conversation has at most 10 turns, the
-    /// input `goal` contains the goal, there is no persona, and the assistant's reply is in the `reply` field of its
-    /// prediction.
+    /// Creates a simulated user who talks to this assistant. By default, the conversation has at most 10 turns, and
+    /// there is no persona. The goal is read from the `goal` input, and the reply from the `reply` field of the
+    /// assistant's prediction.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -196,8 +197,8 @@ impl SimulatedUser {
     }
 
     setters! {
-        /// Sets the model that plays the user: a name, or a model. If you don't set one, the user has the same model as
-        /// judges: the scope's model ([`Models`](crate::contract::judge::Models)), or the one named by `DSRS_LM`.
+        /// Sets the model that plays the user: a name, or a model. By default, the judges' model plays the user: the
+        /// scope's model ([`Models`](crate::contract::judge::Models)), or the one named by `DSRS_LM`.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};

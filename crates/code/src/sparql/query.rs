@@ -22,7 +22,7 @@ pub const MAX_DEPTH: usize = 100;
 /// Limits on a query's execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueryLimits {
-    /// The maximum time that the query may run.
+    /// The maximum time that the query can run.
     pub timeout: Duration,
     /// The maximum number of solutions or triples to read; any more are discarded.
     pub max_results: usize,

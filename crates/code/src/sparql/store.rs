@@ -20,8 +20,8 @@ use dsrs_metrics_values::messages::hash;
 /// A store that executes predicted queries: an embedded Oxigraph that contains the data from RDF files, or an HTTP
 /// endpoint.
 ///
-/// Clones are cheap and share the data. On the command line, write the path of a file, a JSON list of paths, or the URL
-/// of an endpoint (`http://localhost:7878/query`, in a build with the `sparql-http` feature).
+/// Clones are cheap and share the data. On the command line, write a file's path, a JSON list of paths, or an
+/// endpoint's URL, such as `http://localhost:7878/query`. Endpoints require the `sparql-http` feature.
 #[derive(Clone)]
 pub struct SparqlStore {
     pub(super) backend: Backend,

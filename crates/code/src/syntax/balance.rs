@@ -3,7 +3,7 @@
 use super::Diagnostic;
 use super::comments::{CommentSyntax, candidates};
 
-/// Which characters must be balanced.
+/// Selects which characters must be balanced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BalanceOptions {
     /// `true` if `()`, `[]` and `{}` must match and nest.

@@ -68,10 +68,10 @@ impl Language {
 
     /// Compares the syntax trees of two pieces of code, ignoring layout and comments.
     ///
-    /// Layout is what a formatter may change: white space, line breaks, trailing commas, semicolons that only end a
-    /// statement, the kind of quotes in Python and JavaScript, and the case of SQL keywords. Python's indentation is
-    /// not layout. Names, literals, operators and parentheses must match exactly, so renaming a local variable counts
-    /// as a difference. JSON is compared as data, so the order of keys and how numbers are written don't matter.
+    /// Layout is what a formatter can change: whitespace, line breaks, trailing commas, semicolons that only end a
+    /// statement, the quote style in Python and JavaScript, and the case of SQL keywords. Python's indentation is not
+    /// layout. Names, literals, operators and parentheses must match exactly, so renaming a local variable counts as a
+    /// difference. JSON is compared as data, so the order of keys and how numbers are written don't matter.
     ///
     /// # Errors
     /// Returns a [`ParserError`] if the parser gives no result.

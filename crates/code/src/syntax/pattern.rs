@@ -22,10 +22,10 @@ const MAX_STEPS: u64 = 1_000_000_000;
 
 /// A regular expression that is compiled once and matched in linear time.
 ///
-/// The syntax is that of the [`regex`](https://docs.rs/regex) crate: Perl's, without look-around and backreferences.
-/// For every pattern, match time grows linearly with the length of the string. So that it compiles quickly, a pattern
-/// can have at most 100,000 characters and character ranges after its counted repetitions are expanded. A match can
-/// take at most 10^9 steps; the number of steps is the string's length times the pattern's length.
+/// Uses the Perl-style syntax of the [`regex`](https://docs.rs/regex) crate, which has no look-around or
+/// backreferences. For every pattern, match time grows linearly with the length of the string. To keep compilation
+/// fast, a pattern can have at most 100,000 characters and character ranges after its counted repetitions are expanded.
+/// A match can take at most 10^9 steps; the number of steps is the string's length times the pattern's length.
 ///
 /// Any string can be converted to a pattern. If the pattern is invalid, [`validate`](Self::validate) returns an error,
 /// which metrics report before the first row.
@@ -79,7 +79,7 @@ impl RegexPattern {
     }
 
     /// Returns the capture groups of the first match, or the whole match if the pattern has no groups. A group that
-    /// does not take part in the match is `None`. Returns `None` if there is no match.
+    /// does not participate in the match is `None`. Returns `None` if there is no match.
     ///
     /// # Errors
     /// Returns an error if the pattern is invalid, or if the string is too long for the pattern.

@@ -226,7 +226,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         /// ```
         pub fn threshold(threshold: f64) => declared.threshold = Some(threshold);
 
-        /// Sets the tier, which must not be below that of any component. By default, the tier is derived from the
+        /// Sets the tier, which must not be below any component's tier. By default, the tier is derived from the
         /// components.
         ///
         /// ```

@@ -43,8 +43,8 @@ pub enum OnMissing {
     Fail,
     /// The component is omitted. The composite has no score if all components are missing.
     Skip,
-    /// The component counts as its worst value: the minimum of its range (the maximum if the composite
-    /// inverts it), or 0 if it declares no range.
+    /// The component counts as its worst value. This is the minimum of its range, the maximum if the composite inverts
+    /// it, or 0 if it declares no range.
     Zero,
 }
 
@@ -143,7 +143,7 @@ impl Reads {
     }
 }
 
-/// What the rules need to know about a component.
+/// Provides what the rules need to know about a component.
 pub trait Leaf {
     /// Returns the metric's name.
     fn name(&self) -> &str;
@@ -170,9 +170,9 @@ impl<G: Sync, P: Sync> Leaf for Arc<dyn Metric<G, P>> {
 /// A component that `#[metric]` names.
 #[derive(Debug, Clone, Copy)]
 pub struct Named {
-    /// The component's number among the composite's components, in the order of the expression.
+    /// The component's index within the composite, in the order of the expression.
     pub index: usize,
-    /// The component's configuration, which is a suffix of its name in results.
+    /// The component's configuration, appended to its name in results.
     pub configured: &'static str,
     /// The component's spec.
     pub spec: &'static MetricSpec<'static>,

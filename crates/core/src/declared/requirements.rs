@@ -10,8 +10,9 @@ use crate::dedup::Key;
 use crate::files::MetricFile;
 use crate::lm::{EmbeddingModel, LanguageModel, LmError, LmErrorKind, logprobs_probe};
 
-/// A metric's requirement: a language model or embedding model that it calls, a check that runs before the first row,
-/// or the reason why it cannot score any row. See [`Metric::requirements`](crate::Metric::requirements).
+/// A metric's requirement, checked before the first row. It can be a language model or embedding model to call, a check
+/// to run, or the reason why the metric cannot score any row. See
+/// [`Metric::requirements`](crate::Metric::requirements).
 ///
 /// ```
 /// use dsrs_metrics::{metrics::F1, prelude::*};
@@ -299,7 +300,7 @@ pub fn check(requirements: &[Requirement]) -> Result<(), NotReady> {
     }
 }
 
-/// Calls all models concurrently, each one once, and then runs the checks. Returns the first failure.
+/// Calls each model once, all of them concurrently, and then runs the checks. Returns the first failure.
 pub async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
     check(&requirements)?;
     let (mut models, mut embedders) = (Vec::new(), Vec::new());

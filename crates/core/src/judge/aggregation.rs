@@ -38,8 +38,8 @@ use crate::trajectory::{Message, Role, Trajectory};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Aggregation {
-    /// The majority verdict among the judges that returned one; a tie is an error. For grades, the most frequent grade,
-    /// or the median of the most frequent ones if several are equally frequent. This is the default for verdicts.
+    /// The majority verdict among the judges that returned one; a tie is an error. For grades, the most frequent grade;
+    /// if several grades are tied, their median. This is the default for verdicts.
     Majority,
     /// The median of the answers. This is the default for grades.
     Median,

@@ -155,7 +155,7 @@ fn majority<A: Choice>(judges: &[Vec<A>]) -> Result<A, String> {
     }
 }
 
-/// Names the type itself. Under this name, the type can be less visible than the impl that names it.
+/// Names the type itself. A public impl can use this name for a less visible type.
 #[doc(hidden)]
 pub trait Itself {
     type Itself;

@@ -131,8 +131,8 @@ pub fn panel_default(index: usize, spec: &MetricSpec<'_>) -> Option<String> {
     depends.then(|| aggregation.to_owned())
 }
 
-/// Returns the panel settings that a verdict depends on. The models that are called, the threshold, the strictness and
-/// the cost are in the judge's requirements and spec.
+/// Returns the panel settings that a verdict depends on. Omits the models, the threshold, the strictness and the cost,
+/// because the judge's requirements and spec contain them.
 pub fn shown_panel(panel: &Panel) -> Vec<(&'static str, Option<String>)> {
     panel.shown()
 }

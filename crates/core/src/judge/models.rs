@@ -28,8 +28,8 @@ pub(super) fn shown(model: &JudgeModel) -> String {
     }
 }
 
-/// The models of a scope: the default for judges that don't name a model, and a way to connect to a model by name.
-/// `Models` is part of [`Settings`], and applies to every judge that runs within the scope.
+/// The models of a scope. They contain the default for judges that don't name a model, and a way to connect to a model
+/// by name. `Models` is part of [`Settings`], and applies to every judge that runs within the scope.
 ///
 /// ```
 /// use dsrs_metrics::contract::Settings;
@@ -83,8 +83,8 @@ impl Models {
         }
     }
 
-    /// Makes judges that don't name a model use their offline stand-in, even if `DSRS_LM` is set. Results of the
-    /// stand-in are marked. A run fails before the first row if a judge names a model or has no stand-in. A judge whose
+    /// Makes judges that don't name a model use their offline stand-in, even if `DSRS_LM` is set. Their results are
+    /// labelled as offline. A run fails before the first row if a judge names a model or has no stand-in. A judge whose
     /// model was passed as a value still calls that model.
     ///
     /// ```
@@ -165,10 +165,10 @@ impl Models {
         }
     }
 
-    /// Creates models from the environment. `DSRS_LM` names the default model. Other models are connected to by name,
-    /// using the API keys and endpoints from the environment; see [`Lm`](crate::lm::Lm). One [ledger](Self::ledger)
-    /// counts the calls of all models, and models of the same account share its rate limits. Judges use these models
-    /// unless their scope sets its own.
+    /// Creates models from the environment. `DSRS_LM` names the default model. Connects to other models by name, using
+    /// the API keys and endpoints from the environment; see [`Lm`](crate::lm::Lm). One [ledger](Self::ledger) counts
+    /// the calls to all models, and models on the same account share its rate limits. Judges use these models unless
+    /// their scope sets its own.
     ///
     /// ```
     /// use dsrs_metrics::judge::Models;
@@ -224,8 +224,8 @@ impl Models {
         }
     }
 
-    /// Returns the ledger of all calls, or `None` if the models don't come from the environment. A model passed as a
-    /// value has its own ledger.
+    /// Returns the ledger that counts all calls, or `None` if the models don't come from the environment. A model
+    /// passed as a value has its own ledger.
     ///
     /// ```
     /// use dsrs_metrics::judge::Models;
@@ -445,8 +445,8 @@ pub fn embedding_model(embedder: &Embedder) -> Result<Arc<dyn EmbeddingModel>, L
     }
 }
 
-/// Returns the requirement of a metric that uses this embedding model: the model, or the reason why the metric cannot
-/// score any row. A run probes the model once before the first row.
+/// Returns the requirement of a metric that uses this embedding model. It contains the model, or the reason why the
+/// metric cannot score any row. A run probes the model once before the first row.
 ///
 /// ```
 /// use dsrs_metrics::judge;

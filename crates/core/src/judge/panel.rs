@@ -26,8 +26,8 @@ const CALLS_PER_QUESTION: u64 = 2;
 /// `--param NAME.aggregation=median`, and so on. Your own metric that calls judges has these parameters too if it takes
 /// `#[param(default)] panel: dsrs_metrics::judge::Panel`.
 ///
-/// Two panels are equal if they return the same answer, so the comparison ignores their concurrency. Models passed as
-/// values are equal only if they are the same instance.
+/// Two panels are equal if they return the same answers, so the comparison ignores their concurrency limits. Models
+/// passed as values are equal only if they are the same instance.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Panel {
     lm: Option<JudgeModel>,
@@ -48,8 +48,9 @@ impl Panel {
         /// Sets the model to use if the judge doesn't name one.
         pub fn with_lm(lm: impl IntoModel) => lm = Some(lm.into_model());
 
-        /// Uses the judge's offline stand-in if it doesn't name a model, even if a default model is configured. Every
-        /// result is marked. If you call both this method and [`with_lm`](Self::with_lm), the later call wins.
+        /// Uses the judge's offline stand-in if the judge doesn't name a model, even if a default model is configured.
+        /// Every result is labelled as offline. If you call both this method and [`with_lm`](Self::with_lm), the later
+        /// call wins.
         pub fn offline() => lm = Some(JudgeModel::Offline);
 
         /// Sets the models. All of them are called, and a model listed twice is called twice.
@@ -59,13 +60,14 @@ impl Panel {
         /// Sets how to aggregate the judges' answers.
         pub fn aggregation(aggregation: Aggregation) => settings.aggregation = Some(aggregation);
 
-        /// Sets how many judges are called concurrently for each row. By default, all of them are.
+        /// Sets the maximum number of judges called concurrently for each row. By default, all of them are called at
+        /// once.
         pub fn max_concurrent_judges(limit: usize) => settings.max_concurrent_judges = Some(limit);
 
-        /// Sets how many judges must return a verdict for the row to have a score. By default, more than half must. The
-        /// headline shows how many rows were judged by only some of the judges. If there are any such rows, the command
-        /// line exits with 1 unless you set a quorum. If the budget does not cover a judge, the row is skipped even if
-        /// enough other judges return a verdict.
+        /// Sets the minimum number of judges that must return a verdict for a row to have a score. By default, more
+        /// than half must. The headline counts the rows that lack a verdict from some of the judges. If there are any
+        /// such rows, the command exits with 1 unless you set a quorum. If the budget does not cover a judge, the row
+        /// is skipped even if enough other judges return a verdict.
         pub fn quorum(quorum: usize) => settings.quorum = Some(quorum);
 
         /// Sets the judge's threshold: the smallest passing value, or the largest if lower is better.
@@ -192,7 +194,7 @@ impl Panel {
         ]
     }
 
-    /// Returns how many judges are called per row.
+    /// Returns the number of judges called per row.
     pub fn num_judges(&self, signature: &Signature) -> usize {
         self.models_of(signature).len()
     }
@@ -402,7 +404,7 @@ impl<J> JudgeBuilder<J> {
         pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
         /// Uses the judge's offline stand-in, if it has one, instead of a model. Every result of the stand-in is
-        /// marked.
+        /// labelled as offline.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -462,7 +464,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn aggregation(aggregation: Aggregation) in panel.aggregation;
 
-        /// Sets how many judges run concurrently; 0 counts as 1.
+        /// Sets the maximum number of judges called concurrently; 0 counts as 1.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -473,7 +475,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn max_concurrent_judges(limit: usize) in panel.max_concurrent_judges;
 
-        /// Sets how many judges must return a verdict for the row to have a score.
+        /// Sets the minimum number of judges that must return a verdict for a row to have a score.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;

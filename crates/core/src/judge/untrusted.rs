@@ -45,7 +45,7 @@ impl<T> Untrusted<T> {
         Self(value)
     }
 
-    /// Returns a reference to the value, for code that computes with it.
+    /// Returns a reference to the inner value.
     ///
     /// ```
     /// use dsrs_metrics::judge::Untrusted;
@@ -57,7 +57,7 @@ impl<T> Untrusted<T> {
         &self.0
     }
 
-    /// Returns the value, which is no longer marked as untrusted.
+    /// Returns the inner value, which is no longer marked as untrusted.
     ///
     /// ```
     /// use dsrs_metrics::judge::Untrusted;
@@ -240,7 +240,7 @@ pub fn shown_items<T: Serialize>(value: &Untrusted<T>) -> Content {
 
 /// The maximum size of a trace in a prompt, in bytes: about 8,000 tokens. A longer trace is shortened to its first and
 /// last steps, and each step to the first 4 KiB of its inputs and of its outputs. A line between the two parts states
-/// how many steps and bytes are left out.
+/// the number of steps and bytes left out.
 ///
 /// ```
 /// use dsrs_metrics::judge::MAX_TRACE_BYTES;

@@ -40,7 +40,7 @@ pub struct MetricCall<'a, G = Example, P = Prediction> {
     pub pred_name: Option<&'a str>,
     /// The part of the trace that belongs to the scored predictor.
     pub pred_trace: Option<&'a Trace>,
-    /// The trace, usage and latency that the program returned with the prediction. These values are only informative:
+    /// The trace, usage and latency that the program returned with the prediction. These values are informational:
     /// unlike [`trace`](Self::trace), they do not turn the score into a verdict.
     pub run: Option<&'a ProgramRun>,
     /// Answers to this call, if metrics of one run are equal or share components.
@@ -81,8 +81,8 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         #[doc(hidden)]
         pub const fn without_memo() => memo = None;
 
-        /// Declares that the answer's details, feedback and components are not read, so the metric need not explain its
-        /// score. Composites then leave out purely numeric components.
+        /// Declares that the caller does not read the answer's details, feedback and components, so the metric doesn't
+        /// have to explain its score. Composites then leave out purely numeric components.
         ///
         /// ```
         /// use dsrs_metrics::metrics::Em;
@@ -134,7 +134,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         pub const fn with_spec(spec: Option<&'a MetricSpec<'a>>) => spec = spec;
     }
 
-    /// Returns `true` if the answer's details and feedback are read. Otherwise, a hand-written
+    /// Returns `true` if the caller reads the answer's details and feedback. Otherwise, a hand-written
     /// [`Metric::answer`](crate::Metric::answer) can omit them.
     ///
     /// ```

@@ -90,8 +90,9 @@ where
     }
 }
 
-/// Creates a metric from a closure with DSPy's five arguments: gold row, prediction, trace, and the name and trace of
-/// the scored predictor. The last three are `None` unless an optimizer passes them; see [`MetricCall`].
+/// Creates a metric from a closure with DSPy's five arguments. They are the gold row, the prediction, the trace, and
+/// the scored predictor's name and trace. The last three are `None` unless an optimizer passes them; see
+/// [`MetricCall`].
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

@@ -13,9 +13,10 @@ use crate::metric::Metric;
 use crate::score::OFFLINE_JUDGE;
 use crate::spec::{Direction, MetricSpec, ScoreRange};
 
-/// Everything that a metric's score depends on, as far as the library can see it: the declaration with its version, the
-/// parameters, the names and contents of the [files](Metric::files) that the metric reads, the models that it calls (or
-/// that a judge scores offline), and a [fingerprint of its code](MetricSpec::code).
+/// Everything that a metric's score depends on, as far as the library can see. Contains the declaration with its
+/// version, the parameters, and the names and contents of the [files](Metric::files) that the metric reads. Also
+/// contains the models that it calls (or that a judge scores offline), and a [fingerprint of its
+/// code](MetricSpec::code).
 ///
 /// The fingerprint covers only what the macro sees, not the functions that the code calls. Hand-written metrics have no
 /// fingerprint. Increment `version` when you change what a metric measures.
@@ -235,7 +236,7 @@ impl MetricIdentity {
             .map(|(_, value)| value.clone())
     }
 
-    /// Returns the direction in which scores improve.
+    /// Returns the direction of improvement.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::{Direction, MetricIdentity}, metrics::Wer, prelude::*};

@@ -157,8 +157,8 @@ pub trait HasParams<G> {
     fn params_mut(&mut self) -> &mut G;
 }
 
-/// Marks whether a parameter struct's defaults are constants: [`ConstantDefaults`] or [`ComputedDefaults`]. If they
-/// are, the metric's name is a constant too, as it is for a metric with its own `#[param]`s.
+/// Marks whether a parameter struct's defaults are constants: [`ConstantDefaults`] or [`ComputedDefaults`]. If they are
+/// constants, the metric's name is a constant too, as for a metric with its own `#[param]`s.
 pub trait DefaultKind {
     /// Constant only if both are.
     type And<Other: DefaultKind>: DefaultKind;
@@ -186,7 +186,7 @@ pub trait ConstantDefault: Sized {
     const DEFAULT: Option<ManuallyDrop<Self>>;
 }
 
-/// What the name of the metric `M` stands for: its default, or the function that returns it.
+/// Determines what the name of the metric `M` stands for: its default, or the function that returns it.
 pub trait DefaultByName<M> {
     /// `M` or `fn() -> M`.
     type Value;

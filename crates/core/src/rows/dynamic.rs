@@ -188,7 +188,7 @@ pub struct TraceStep {
 /// The steps that a program took to reach its prediction.
 ///
 /// If an optimizer passes a trace to a metric, the metric returns its verdict. A trace that a program returns
-/// ([`ProgramRun::trace`](crate::ProgramRun)) is only informational, so the metric still returns its score.
+/// ([`ProgramRun::trace`](crate::ProgramRun)) is informational, so the metric still returns its score.
 ///
 /// ```
 /// use dsrs_metrics::{example, prediction, rows::{Trace, TraceStep}};
@@ -200,7 +200,7 @@ pub struct TraceStep {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Trace {
-    /// The steps, in the order in which they finished.
+    /// The steps, in the order they finished.
     pub steps: Vec<TraceStep>,
 }
 

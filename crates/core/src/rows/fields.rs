@@ -103,7 +103,7 @@ pub trait ReadField<'r, N, W: ReadAs<'r>> {
     }
 }
 
-/// Describes how a parameter reads a field. `Output` is the value that lives during the call.
+/// Describes how a parameter reads a field. `Output` is the value's type; the value lives as long as the call.
 pub trait ReadAs<'r> {
     type Output;
 }
@@ -344,7 +344,7 @@ pub fn can_read<'r, N, W: ReadAs<'r>, R: ReadField<'r, N, W>>(
 }
 
 /// Reads the field `N` of a prediction using `W`, an [`Optional`]. If the field is missing or null, adds it to
-/// `absent`. `is_visible` is true if the metric's function gets `None` for such a field.
+/// `absent`. `is_visible` is `true` if the metric's function gets `None` for such a field.
 ///
 /// # Errors
 /// Returns [`FieldError`] if the field has the wrong type.

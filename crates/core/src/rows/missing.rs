@@ -144,8 +144,8 @@ impl Absent {
     }
 }
 
-/// Returns `true` if the field was read or is merely absent, so a metric that allows it to be missing can score the
-/// row.
+/// Returns `true` if the field was read or is merely absent. In both cases, a metric that allows the field to be
+/// missing can score the row.
 pub fn is_scored<T>(read: &Result<T, Box<FieldError>>) -> bool {
     match read {
         Ok(_) => true,

@@ -33,7 +33,8 @@ type Name = Cow<'static, str>;
 #[serde(transparent)]
 pub struct Fields {
     values: IndexMap<Name, Value, RandomState>,
-    /// `true` if the values come from an untyped format (CSV), where `"0.5"` may be a number and `""` an absent value.
+    /// `true` if the values come from an untyped format (CSV). In such a format, `"0.5"` can be a number, and `""` can
+    /// be an absent value.
     #[serde(skip)]
     #[doc(hidden)]
     pub textual: bool,

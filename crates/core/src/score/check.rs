@@ -122,7 +122,7 @@ impl MetricReturn for Check {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explained<T> {
-    /// The score, which may have feedback.
+    /// The score, which can have feedback.
     pub score: T,
     /// The details; `None` keeps the score's own details.
     pub details: Option<String>,

@@ -9,9 +9,9 @@ use crate::score::{MetricError, MetricScore, Result, RowAnswer, Scored, row_answ
 use crate::spec::{MetricSpec, Side};
 
 impl Scored {
-    /// Returns the names of the fields that the prediction lacks or that are `null`, if the metric scored the
-    /// prediction anyway because `#[metric]` or `#[pred]` sets `missing`. For a composite, returns its components'
-    /// missing fields.
+    /// Returns the names of the fields that are missing from the prediction or `null`, if the metric scored the
+    /// prediction anyway. It does so if `#[metric]` or `#[pred]` sets `missing`. For a composite, returns its
+    /// components' missing fields.
     ///
     /// ```
     /// use dsrs_metrics::metrics::IntentAccuracy;
@@ -76,7 +76,7 @@ impl Scored {
 }
 
 impl Scored {
-    /// Returns `true` if a judge scored the row by token overlap instead of with a model. The judge may also be a
+    /// Returns `true` if a judge scored the row by token overlap instead of with a model. The judge can also be a
     /// component of a composite.
     ///
     /// ```
@@ -102,8 +102,8 @@ impl Scored {
             })
     }
 
-    /// Returns the judges that returned no verdict, either on this judge's panel or on a component's. Judges whose loss
-    /// no quorum allows take precedence.
+    /// Returns the judges that returned no verdict, either on this judge's panel or on a component's. If several
+    /// components lost judges, prefers a component without a quorum.
     #[doc(hidden)]
     pub fn lost_judges(&self) -> Option<&LostJudges> {
         let own = self.critique.as_ref().and_then(|it| it.lost.as_ref());

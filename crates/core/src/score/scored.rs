@@ -61,8 +61,7 @@ pub(crate) struct Critique {
 }
 
 impl Scored {
-    /// Returns the metric's feedback, if there is any. Without feedback, the details explain the score. For a
-    /// composite, returns the components' feedback, worst first.
+    /// Returns the metric's feedback, if there is any. For a composite, returns the components' feedback, worst first.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -280,7 +279,7 @@ impl Scored {
         self
     }
 
-    /// Appends to the details any findings made before the judge was called. If the row fails and has no feedback, the
+    /// Appends `findings`, made before the judge was called, to the details. If the row fails and has no feedback, the
     /// details serve as feedback.
     #[doc(hidden)]
     pub fn with_findings(mut self, findings: &str) -> Self {
@@ -322,8 +321,8 @@ impl Scored {
         self.critique.as_ref()?.components.as_ref()
     }
 
-    /// Converts the score to feedback: the metric's own feedback or, failing that, the details or a sentence with the
-    /// value.
+    /// Converts the score to feedback. Uses the metric's own feedback or, if there is none, the details or a sentence
+    /// with the value.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;

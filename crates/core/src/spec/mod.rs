@@ -34,7 +34,7 @@ pub enum MetricTier {
     Truth,
 }
 
-/// Says whether larger or smaller values are better.
+/// The direction of improvement: whether larger or smaller values are better.
 ///
 /// ```
 /// use dsrs_metrics::contract::{Direction, MetricSpec};
@@ -144,15 +144,16 @@ pub struct MetricSpec<'a> {
     pub doc: &'a str,
     /// The tier: proxy or truth.
     pub tier: MetricTier,
-    /// The maximum expected cost of one call, in millisatoshis.
+    /// The declared maximum cost of one call, in millisatoshis.
     pub cost_msats: u64,
-    /// The kind of the metric's values.
+    /// The kind of score that the metric returns, such as a bool or a number.
     pub kind: ScoreKind,
     /// The smallest passing value, or the largest if lower is better.
     pub threshold: Option<f64>,
     /// The interval that contains every value; `None` means any finite number.
     pub range: Option<ScoreRange>,
-    /// Says whether larger or smaller values are better, before [`strict`](Self::strict) applies.
+    /// Determines whether larger or smaller values are better, before [`strict`](Self::strict) replaces them with 1 or
+    /// 0.
     pub direction: Direction,
     /// `true` if each score is replaced with 1 (pass) or 0 (fail) before it is reported or combined.
     pub strict: bool,
@@ -208,7 +209,8 @@ impl<'a> MetricSpec<'a> {
         false
     }
 
-    /// Creates the spec of a free proxy metric: higher is better, no threshold, and any finite value allowed.
+    /// Creates the spec of a free proxy metric. Higher is better, there is no threshold, and any finite value is
+    /// allowed.
     ///
     /// ```
     /// # use dsrs_metrics::contract::MetricSpec;
@@ -238,8 +240,8 @@ impl<'a> MetricSpec<'a> {
         }
     }
 
-    /// Creates a spec from the properties that most metrics declare. The compiler checks one call faster than one call
-    /// per setting.
+    /// Creates a spec from the properties that most metrics declare. A single call compiles faster than one call per
+    /// property.
     #[doc(hidden)]
     pub const fn declared(
         (name, doc): (&'a str, &'a str),
@@ -425,7 +427,7 @@ impl<'a> MetricSpec<'a> {
         pub const fn with_code(code: u64) => code = Some(code);
     }
 
-    /// Iterates over the required fields, as `gold.NAME` and `pred.NAME`.
+    /// Returns an iterator over the required fields, as `gold.NAME` and `pred.NAME`.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -451,7 +453,7 @@ impl<'a> MetricSpec<'a> {
         )
     }
 
-    /// Iterates over the names of all fields that the metric reads, as `gold.NAME` and `pred.NAME`.
+    /// Returns an iterator over the names of all fields that the metric reads, as `gold.NAME` and `pred.NAME`.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -468,7 +470,7 @@ impl<'a> MetricSpec<'a> {
             .map(|(side, field)| format!("{side}.{}", field.name))
     }
 
-    /// Iterates over the specs of all fields that the metric reads, gold first.
+    /// Returns an iterator over the specs of all fields that the metric reads, gold first.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::Side, metrics::IntentAccuracy};
@@ -480,7 +482,8 @@ impl<'a> MetricSpec<'a> {
         gold.chain(self.pred.iter().map(|field| (Side::Pred, *field)))
     }
 
-    /// Returns `true` if a reported score passes, or `None` if the metric neither returns `bool` nor has a threshold.
+    /// Returns `Some(true)` if a reported score passes, and `Some(false)` if it fails. Returns `None` if the metric
+    /// neither returns `bool` nor has a threshold.
     ///
     /// ```
     /// use dsrs_metrics::contract::{Direction, MetricSpec};
@@ -707,7 +710,7 @@ pub struct ParamSpec<'a> {
     pub default: Option<&'a str>,
     /// The parameter's documentation.
     pub doc: &'a str,
-    /// The fields whose names the parameter configures, each given by its side of the row and its position there.
+    /// The fields whose names the parameter sets, as `(side, position)` pairs.
     #[doc(hidden)]
     #[serde(skip)]
     pub names: &'a [(Side, usize)],

@@ -82,7 +82,7 @@ pub struct Export {
 }
 
 impl Export {
-    /// Creates a conversion to a format.
+    /// Creates an export to the given format.
     ///
     /// ```
     /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
@@ -96,8 +96,8 @@ impl Export {
         }
     }
 
-    /// Sets a fact, such as `model` or `organization`, that the result file lacks or states differently. The guide's
-    /// `formats` page lists the tags that each format reads.
+    /// Sets a tag, such as `model` or `organization`. A tag adds information that the result file lacks, or overrides
+    /// what it says. The guide's `formats` page lists the tags that each format reads.
     ///
     /// ```
     /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};

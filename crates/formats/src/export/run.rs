@@ -268,7 +268,7 @@ pub(super) enum Annotator<'a> {
     Code,
     /// A judge's offline stand-in.
     OfflineJudge,
-    /// Language models, given by their ids with endpoints.
+    /// Language models, each given by its id and endpoint.
     Models(&'a [String]),
 }
 

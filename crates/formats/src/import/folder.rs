@@ -9,7 +9,7 @@ use super::format::{Converted, Epochs, ForeignFormat};
 use crate::error::FormatError;
 use crate::messages::escape;
 
-/// Returns the files, replacing each folder with the files of this format that it contains.
+/// Returns the files, with each folder replaced by the files in it that have the given format.
 ///
 /// # Errors
 /// Returns a [`FormatError`] if a folder cannot be read or contains no file of this format.

@@ -27,7 +27,7 @@ pub enum ForeignFormat {
     Swebench,
     /// Output from the OpenAI batch API.
     OpenaiBatch,
-    /// TREC judgements (qrels) and a TREC run.
+    /// TREC relevance judgements (qrels) and a TREC run.
     Trec,
     /// Speech recognition transcripts: a reference and a hypothesis, with `TEXT (ID)` on each line.
     Trn,
@@ -67,12 +67,12 @@ impl ForeignFormat {
     }
 }
 
-/// How to import a log's epochs.
+/// Determines how to import a log's epochs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Epochs {
-    /// As repeats of one row. The row's score is the mean of its repeats.
+    /// Imports each epoch as a repeat of its row. The row's score is the mean of its repeats.
     Repeats,
-    /// As separate rows, which can be scored again.
+    /// Imports each epoch as a separate row, which can be scored again.
     Rows,
 }
 

@@ -37,8 +37,8 @@ use format::Converted;
 pub use format::{Epochs, ForeignFormat};
 pub(crate) use text::as_string;
 
-/// Converts a file to a JSON Lines result file with its manifest. Returns notes on anything you may not expect. Holds
-/// all rows in memory.
+/// Converts a file to a JSON Lines result file with its manifest. Returns notes about anything unexpected. Holds all
+/// rows in memory.
 ///
 /// ```
 /// use dsrs_metrics::runs::formats::{Epochs, ForeignFormat, import_file};

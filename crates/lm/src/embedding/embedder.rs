@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::EmbeddingModel;
 
-/// The embedding model of a metric or a judge, used as a parameter type. `judge::embed` calls the model.
+/// A parameter type for the embedding model of a metric or judge. Call the model with `judge::embed`.
 ///
 /// A name is `provider:model`, such as `openai:text-embedding-3-small` (feature `lm`), or `static:FOLDER` for vectors
 /// in a folder (feature `embed-static`). The default is the scope's model (see `judge::Models::with_embedder`) or, if

@@ -2,7 +2,7 @@
 
 use crate::{LmError, LmErrorKind, Usage};
 
-/// Vectors for several strings: one per string, all of the same length and with finite numbers.
+/// The vectors for several strings. There is one per string, all have the same length, and all numbers are finite.
 ///
 /// ```
 /// use dsrs_metrics::lm::Embeddings;
@@ -137,7 +137,8 @@ impl Embeddings {
         Ok(Self { vectors, ..self })
     }
 
-    /// Returns the cosine of the vectors at two positions, or `None` if a position is out of range; see [`cosine`].
+    /// Returns the cosine similarity of the vectors at two positions, or `None` if a position is out of range; see
+    /// [`cosine`].
     ///
     /// ```
     /// use dsrs_metrics::lm::Embeddings;
@@ -179,7 +180,7 @@ fn reason_against(texts: usize, vectors: &[Vec<f32>]) -> Option<String> {
         })
 }
 
-/// Returns the cosine of the angle between two vectors, in [-1, 1], or `None` if their lengths differ or if either
+/// Returns the cosine of the angle between two vectors, in [-1, 1]. Returns `None` if their lengths differ or if either
 /// vector is all zeros.
 ///
 /// Sums use double precision. A result that rounding moves beyond -1 or 1 is clamped.

@@ -143,7 +143,7 @@ pub trait EmbeddingModel: Send + Sync {
 /// The string that a probe embeds.
 pub(super) const PROBE: &str = "probe";
 
-/// Returns the static vectors in a folder. Reads each folder once per process.
+/// Returns an embedding model with the static vectors in a folder. Reads each folder once per process.
 ///
 /// # Errors
 /// Returns [`LmErrorKind::Setting`](crate::LmErrorKind::Setting) if the `embed-static` feature is not enabled or the

@@ -15,7 +15,7 @@ use crate::{LanguageModel, Lm, LmBuilder, LmError, Usage, recording};
 /// A provider's embedding model, called over HTTP.
 ///
 /// Uses the same settings as [`Lm`]: providers, environment variables for keys and addresses, limits, retries, prices
-/// and the store. The request is `POST embeddings` in OpenAI's format. Each call embeds up to 64 strings.
+/// and the store. Sends OpenAI-compatible `POST embeddings` requests. Each call embeds up to 64 strings.
 ///
 /// ```
 /// use dsrs_metrics::lm::{EmbeddingModel, Lm};

@@ -382,8 +382,8 @@ impl Drop for Reservation {
     }
 }
 
-/// A summary of the replies that had more tokens than `max_tokens` allowed. The provider does not enforce the limit, so
-/// calls may cost more than was reserved. See [`LmBudget::overrun`](super::LmBudget::overrun).
+/// A summary of the replies that had more tokens than `max_tokens` allowed. They come from a provider that does not
+/// enforce the limit, so they can cost more than was reserved. See [`LmBudget::overrun`](super::LmBudget::overrun).
 ///
 /// ```
 /// use dsrs_metrics::lm::{

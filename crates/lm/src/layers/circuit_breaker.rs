@@ -24,7 +24,8 @@ use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest};
 pub struct CircuitPolicy {
     /// The number of consecutive failures, across all workers, that opens the circuit. Default: 20.
     pub failure_threshold: u32,
-    /// The minimum time span of these failures, so a burst does not open the circuit. Default: 10 s.
+    /// How long calls must keep failing before the circuit opens, so a short burst of failures does not open it.
+    /// Default: 10 s.
     pub failing_for: Duration,
     /// How long the circuit stays open before one trial call is made. If that call succeeds, the circuit closes.
     /// Default: 30 s.

@@ -24,9 +24,9 @@ use super::panel_reservation::{self, Quote};
 /// row's outcome.
 ///
 /// Under a budget, a model without a price is an error ([`LmErrorKind::Unpriced`]), unless [unpriced calls are
-/// allowed](Self::allow_unpriced), so no call bypasses the limit unnoticed. A request without `max_tokens` is then
-/// limited to 4,096 tokens, because nothing else bounds its cost. This limit is not part of a stored reply's key. A reply
-/// that it truncates is stored too, but only calls under a budget return it.
+/// allowed](Self::allow_unpriced). A request without `max_tokens` is limited to 4,096 tokens, because nothing else
+/// bounds its cost. This limit is not part of a stored reply's key. A reply that it truncates is stored, but is
+/// returned only to calls under a budget.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LanguageModel, LmRequest, Price, Priced, Prices, ScriptedLm, Usage};

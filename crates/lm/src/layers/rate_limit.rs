@@ -19,10 +19,10 @@ use super::super::{LanguageModel, LmError, LmReply, LmRequest};
 /// A limiter for requests and tokens per minute. Clones share the limits, so use one limiter for all models of an
 /// account.
 ///
-/// Calls wait in order of arrival; none is rejected. A tenth of the limit is available immediately and the rest is
+/// Calls wait in order of arrival, and none is rejected. A tenth of the limit is available immediately and the rest is
 /// spread over the minute, so the limit holds in any period of 60 seconds. In the long run, nine tenths of the limit
-/// are usable. A call's tokens are estimated first (one per three bytes of the prompt, plus `max_tokens` or 1,024 for
-/// the reply) and corrected by the usage that the provider reports.
+/// are usable. A call's tokens are first estimated: one per three bytes of the prompt, plus `max_tokens` or 1,024 for
+/// the reply. The estimate is corrected once the provider reports the usage.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, RateLimit, RateLimiter, ScriptedLm};

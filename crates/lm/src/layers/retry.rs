@@ -7,7 +7,7 @@ use backon::{BackoffBuilder, ExponentialBuilder};
 
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usage};
 
-/// Determines how often, and after which delays, a call is retried.
+/// Determines how many times a call is retried, and how long to wait before each retry.
 ///
 /// Only transient failures are retried ([`LmError::is_transient`]). A truncated response is retried only once because
 /// it was probably charged. The delays double and have jitter, so workers that failed together do not retry together.
@@ -26,11 +26,12 @@ use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usag
 pub struct RetryPolicy {
     /// The maximum number of attempts, including the first; 1 disables retries. Default: 6.
     pub max_attempts: u32,
-    /// The first delay. Default: 0.5 s.
+    /// The delay before the first retry. Default: 0.5 s.
     pub initial_delay: Duration,
-    /// The maximum delay; doubling stops there. Default: 30 s.
+    /// The maximum delay. Delays double until they reach it. Default: 30 s.
     pub max_delay: Duration,
-    /// The longest delay that a provider may request without failing the call. Default: 2 min.
+    /// The longest delay that a call waits for at a provider's request. If the provider requests a longer one, the call
+    /// fails. Default: 2 min.
     pub max_retry_after: Duration,
 }
 

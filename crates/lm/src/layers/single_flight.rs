@@ -25,7 +25,7 @@ type SharedCall = tokio::sync::Mutex<Option<CallResult>>;
 pub(crate) enum Flight {
     /// The result of making this call.
     Own(CallResult),
-    /// The result of an equal concurrent call.
+    /// The result of an identical concurrent call.
     Shared(CallResult),
 }
 

@@ -12,12 +12,12 @@ use super::single_flight::{Flight, SingleFlight};
 
 /// A model that keeps its replies in a store, so no call is paid for twice.
 ///
-/// A complete reply is stored even if a judge cannot parse it, so a resumed run does not pay for the same repair again
-/// ([`refresh`](Self::refresh) makes the call again). A reply that was truncated, filtered, refused or empty is stored
-/// if the provider charged for it. Errors are not stored; the next run repeats those calls.
+/// A complete reply is stored even if a judge cannot parse it, so a resumed run does not pay for the same repair again.
+/// To repeat the call anyway, use [`refresh`](Self::refresh). A reply that was truncated, filtered, refused or empty is
+/// stored if the provider charged for it. Errors are not stored; the next run repeats those calls.
 ///
-/// Of several equal concurrent calls, only one is made; the others wait for its reply or error. If that call is
-/// dropped, one of the waiting calls is made instead.
+/// If several identical calls run at the same time, only one is made, and the others wait for its reply or error. If
+/// that call is dropped, one of the waiting calls is made instead.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm, Store, Stored};
@@ -61,8 +61,8 @@ impl<L> Stored<L> {
         }
     }
 
-    /// Makes the model repeat calls whose replies were stored earlier, and replace those replies. Within this run, a
-    /// repeated call gets its new reply.
+    /// Makes the model repeat calls whose replies were stored earlier, and replace those replies. Later identical calls
+    /// in the same run get the new reply.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm, Store, Stored};

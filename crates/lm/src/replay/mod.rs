@@ -129,8 +129,8 @@ pub struct Summary {
     pub recorded: usize,
     /// The number of calls that were replayed from the file.
     pub replayed: usize,
-    /// The number of calls in the file that were neither replayed nor recorded again. These calls stay in the file
-    /// unless all calls were recorded anew.
+    /// The number of calls in the file that were neither replayed nor re-recorded. They stay in the file unless every
+    /// call was re-recorded.
     pub unused: usize,
 }
 
@@ -153,11 +153,12 @@ impl Replay {
     }
 
     /// Records calls to a file, which [`finish`](Self::finish) writes. If `keep` is `true`, calls already in the file
-    /// are replayed; otherwise each call is made again. Equal calls are made once.
+    /// are replayed; otherwise each call is made again. Identical calls are made only once.
     ///
     /// # Errors
-    /// Returns [`ReplayError`] if the file exists but is not a replay, has an unsupported format version or cannot be
-    /// read, if another recording to the file is unfinished, or if `keep` is `true` and a line is damaged.
+    /// Returns [`ReplayError`] if the file exists but cannot be read, is not a replay, or has an unsupported format
+    /// version. Also returns it if another recording to the file is unfinished, or if `keep` is `true` and a line is
+    /// damaged.
     pub fn recording(path: impl AsRef<Path>, keep: bool) -> Result<Self, ReplayError> {
         let path = path.as_ref();
         // Locked before reading: another recording would lose its calls.

@@ -23,13 +23,12 @@ use super::layers::SingleFlight;
 use super::private::{create_private_dir, lock};
 use super::{LmError, LmErrorKind};
 
-/// A store of paid results: language model replies, program outputs, and metric evaluations     that have a cost.
+/// A store of paid results: language model replies, program outputs, and metric evaluations that have a cost.
 ///
 /// A record is written before its result is returned, so it survives if the process dies. A power failure loses at most
-/// the last tenth of a second. A record's key is everything that its result depends on. For a reply, that is the model,
-/// the address, the request with its messages, schema and sampling parameters, the purpose (which names the judge and
-/// its version) and the draw ([`LanguageModel::effective_request`](super::LanguageModel::effective_request)). The key
-/// never contains API keys.
+/// the last tenth of a second. A record's key contains everything that its result depends on. For a reply, that is the
+/// model, address, messages, schema, sampling parameters, purpose (which names the judge and its version) and draw; see
+/// [`LanguageModel::effective_request`](super::LanguageModel::effective_request). The key never contains API keys.
 ///
 /// Several processes can use one store at the same time. Only the user who created it can read it, because prompts
 /// quote rows. The store grows until you [prune](Self::prune) it. Any SQLite client can read the file.
@@ -98,7 +97,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Returns [`LmErrorKind::Store`](super::LmErrorKind::Store) if the folder is not writable or on a network file
+    /// Returns [`LmErrorKind::Store`](super::LmErrorKind::Store) if the folder is not writable or is on a network file
     /// system, or if the file is damaged, has a newer version, or belongs to another program.
     pub fn open(dir: impl AsRef<Path>) -> Result<Self, LmError> {
         let dir = dir.as_ref();

@@ -25,7 +25,7 @@ pub struct StoreInfo {
     pub cost_msats: u64,
     /// The size of the database in bytes.
     pub bytes: u64,
-    /// The times when the oldest and the newest record were stored, in seconds since 1970.
+    /// The times when the oldest and the newest record were stored, in seconds since the Unix epoch.
     pub stored_at: Option<(u64, u64)>,
 }
 
@@ -77,8 +77,8 @@ impl Store {
         self.read(|connection| connection.query_row(last, (), |row| row.get(0)))
     }
 
-    /// Returns an error if results cannot be stored, because paid results would then be lost. If the last write failed,
-    /// tries a new one.
+    /// Checks that results can be stored, because otherwise paid results would be lost. If the last write failed, tries
+    /// another one.
     #[doc(hidden)]
     pub fn check_writable(&self) -> Result<(), LmError> {
         if !lock(&self.shared.writer).has_failed {

@@ -8,7 +8,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 use super::Store;
 use crate::LmError;
 
-/// A reserved part of a budget, with its row number.
+/// A reserved part of a budget, with its record number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[doc(hidden)]
 pub struct ReservedPart {
@@ -23,8 +23,8 @@ impl Store {
         self.read(|connection| sum(connection, budget))
     }
 
-    /// Reserves an amount before a call. Returns the call's number once the record would survive the death of the
-    /// process.
+    /// Reserves an amount before a call. Returns the call's number once the reservation is written, so it survives if
+    /// the process dies.
     #[doc(hidden)]
     pub fn reserve_msats(&self, budget: &str, msats: u64) -> Result<i64, LmError> {
         self.write(|connection| insert(connection, budget, msats, None))
@@ -52,8 +52,9 @@ impl Store {
         })
     }
 
-    /// Reserves up to `wanted` from a budget that several processes share, or 0 if all of it is spent. Returns `None`
-    /// if running processes may give back enough. Amounts that a dead process reserved count as spent.
+    /// Reserves up to `wanted` from a budget that several processes share. Reserves 0 if all of it is spent. Returns
+    /// `None` if running processes may still release enough of their reservations. Amounts that a dead process reserved
+    /// count as spent.
     #[doc(hidden)]
     pub fn reserve_part(
         &self,

@@ -91,7 +91,7 @@ impl AgreementBuilder {
         pub fn seed(seed: u64) => 0.seed = seed;
 
         /// Sets how many samples the bootstrap draws. With 0, Spearman's correlation has no interval. The default is
-        /// 2,000, and decreases to as few as 200 if there are more than 10,000 rows.
+        /// 2,000. With more than 10,000 rows, it decreases to as few as 200.
         pub fn resamples(resamples: u32) => 0.resamples = Some(resamples);
     }
 
@@ -138,7 +138,7 @@ fn default_resamples(rows: usize) -> u32 {
     u32::try_from(affordable).map_or(most, |resamples| resamples.min(most))
 }
 
-/// How close each rating is to its label. A row without a rating or label is `None`.
+/// Lists how close each rating is to its label, with `None` for a row without a rating or label.
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Closeness {

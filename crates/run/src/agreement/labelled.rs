@@ -8,7 +8,7 @@ use crate::stats::Proportion;
 /// A p-value below this shows that labels were chosen by verdict.
 const LEVEL: f64 = 0.01;
 
-/// How the labelled rows were chosen.
+/// Describes how the labelled rows were chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -34,8 +34,9 @@ pub struct LabelledRows {
     pub sample: LabelSample,
     /// The share of these rows that the metric passed.
     pub passed: Proportion,
-    /// The p-value of the hypothesis that the rows were chosen independently of their verdict (Fisher's exact test,
-    /// two-sided); `None` if every row has a label. Below 0.01, the sample is [`ByVerdict`](LabelSample::ByVerdict).
+    /// The two-sided p-value of Fisher's exact test for the hypothesis that the rows were chosen independently of their
+    /// verdict. If it is below 0.01, the sample is [`ByVerdict`](LabelSample::ByVerdict). `None` if every row has a
+    /// label.
     pub p_value: Option<f64>,
 }
 

@@ -13,11 +13,11 @@ impl AgreementBuilder {
     /// picking those whose labels would narrow the interval of [`corrected`](super::Agreement::corrected) most. `id`
     /// returns a row's id, given its position.
     ///
-    /// Takes each row from the verdict where one more label would lower the variance of the estimate most. The variance
-    /// is the sum of `W² p (1 - p) / n` over both verdicts (Neyman 1934), where `W` is the share of all rows with the
-    /// verdict, `n` is the number of labels for it, and `p` is the share of those labels that pass, after adding one
-    /// pass and one failure. Among rows with the same verdict, the choice is random, based on a hash of their ids and
-    /// the [`seed`](Self::seed).
+    /// Picks each row from the verdict for which one more label would lower the variance of the estimate most. The
+    /// variance is the sum of `W² p (1 - p) / n` over both verdicts (Neyman 1934). `W` is the share of all rows with
+    /// the verdict, and `n` is the number of labels for it. `p` is the share of those labels that pass, after adding
+    /// one pass and one failure. Among rows with the same verdict, the choice is random, based on a hash of their ids
+    /// and the [`seed`](Self::seed).
     ///
     /// ```
     /// use dsrs_metrics::agreement::{Agreement, Label, Rating};

@@ -31,7 +31,7 @@ pub enum Label {
     Missing,
     /// `true` if the row should pass.
     Bool(bool),
-    /// A number, on the same scale as the scores or on another one.
+    /// A number. Its scale can differ from that of the scores.
     Number(f64),
     /// The name of a class.
     Class(String),

@@ -27,8 +27,8 @@ const MIN_ROWS_FOR_SPEARMAN: u64 = 3;
 /// The kind of comparison depends on the values:
 ///
 /// - If the labels are verdicts, they are compared with the metric's verdicts. Labels are verdicts if they are bools, 0
-///   and 1, or word pairs such as `yes` and `no` or `pass` and `fail`, or if you list the passing labels with
-///   [`positive`](super::AgreementBuilder::positive). The metric's verdicts are its own, unless you set a
+///   and 1, or word pairs such as `yes` and `no` or `pass` and `fail`. Any labels are verdicts if you list the passing
+///   ones with [`positive`](super::AgreementBuilder::positive). The metric's verdicts are its own, unless you set a
 ///   [`threshold`](super::AgreementBuilder::threshold). Scores that are all 0 or 1 also count as verdicts.
 /// - Numbers on the same scale, such as `1` to `5`, are compared as ordered classes if there are at most 20.
 /// - Named classes are compared with string labels. They are unordered unless you set a

@@ -33,7 +33,7 @@ const AT_ONCE: usize = 256;
 /// How many bytes of the temporary file are read at once. A prediction in another order than its gold row skips most of them.
 const READ: usize = 1 << 10;
 
-/// The columns that join gold rows to predictions, written like `gold.id=pred.instance_id`.
+/// The columns that join gold rows to predictions, as in `gold.id=pred.instance_id`.
 ///
 /// ```
 /// use dsrs_metrics::data::Join;
@@ -67,7 +67,7 @@ impl FromStr for Join {
     }
 }
 
-/// What to do with a gold row that has no prediction.
+/// Determines what happens to a gold row that has no prediction.
 ///
 /// ```
 /// use dsrs_metrics::data::{DataReader, Format, Missing};

@@ -68,10 +68,10 @@ pub async fn load_jsonl_with_labels(
 /// Returns an iterator over the rows of a JSON Lines file of training data with outcome labels.
 ///
 /// Each row must have the labels `step_utility`, `tests_before`, `tests_after`, `was_repeated` and `params_valid`.
-/// `verification_delta` and `outcome_score` are computed. If a row already has either of them, its value must agree
-/// with the other labels and the scorer. A row with `gold` or `pred` is read as usual. Any other row is split: the
-/// labels become the prediction, which `dsrs_metrics::metrics::OutcomeCoupled` can score, and all other fields except
-/// `id` become the gold row. The path `-` is standard input.
+/// `verification_delta` and `outcome_score` are computed. If a row already has one of them, that value must agree with
+/// the other labels and the scorer. A row with `gold` or `pred` is read as usual. Any other row is split: the labels
+/// become the prediction, which `dsrs_metrics::metrics::OutcomeCoupled` can score, and all other fields except `id`
+/// become the gold row. The path `-` is standard input.
 ///
 /// # Errors
 /// Returns a [`DataError`] if the file does not exist. The iterator ends with its first error, which names the file and

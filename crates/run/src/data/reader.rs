@@ -123,8 +123,8 @@ impl DataReader {
         self
     }
 
-    /// Sets a separate file of gold rows to join to the predictions by id. If a row in that file has a `gold` key, the
-    /// key's value is the gold row; otherwise, the whole row is.
+    /// Sets a separate file of gold rows to join to the predictions by id. The gold row is the `gold` field of a row in
+    /// that file, or the whole row if it has no such field.
     ///
     /// A gold row without a prediction fails, unless you [skip it](Self::with_missing). A prediction without a gold row
     /// is left out. [`EvaluationResult::notes`](crate::EvaluationResult::notes) reports both counts.
@@ -188,8 +188,8 @@ impl DataReader {
         self
     }
 
-    /// Decodes only these fields of JSONL and Parquet rows, like the `score` command. Each field is a tuple of its
-    /// side, its name, and `true` if it is required.
+    /// Decodes only these fields of JSONL and Parquet rows, as the `score` command does. Each field is a `(side, name,
+    /// required)` tuple.
     #[cfg(fuzzing)]
     #[doc(hidden)]
     pub fn with_selected_fields(
@@ -336,8 +336,8 @@ impl Pairs {
         }
     }
 
-    /// Returns the mappings whose paths have not been found in any row so far. Such a path is either a typo or an
-    /// optional field that is always absent.
+    /// Returns the mappings whose paths have not been found in any row so far. Such a path is either misspelled or
+    /// leads to an optional field that is always absent.
     pub fn unused_mappings(&self) -> impl Iterator<Item = &Mapping> {
         self.pairing.unused_mappings()
     }

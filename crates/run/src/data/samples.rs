@@ -58,8 +58,8 @@ impl Pairs {
     /// ```
     ///
     /// # Errors
-    /// Returns a [`DataError`] if a row cannot be read or has no sample number, if two rows with the same id have the
-    /// same sample number, or if the samples of a row have different gold rows.
+    /// Returns a [`DataError`] if a row cannot be read or has no sample number. Also returns it if two samples of a row
+    /// have the same number or different gold rows.
     pub fn into_samples(self) -> Result<Samples, DataError> {
         let (files, pairing) = (self.data_files(), Arc::clone(self.pairing()));
         let mut rows: IndexMap<String, (Pair, Vec<Prediction>)> = IndexMap::new();

@@ -68,7 +68,7 @@ impl Kind {
 }
 
 impl Condition {
-    /// Creates the condition `f1 >= 0.8`, a bound on the point estimate.
+    /// Requires the metric's score to be within `bound`, as in `f1 >= 0.8`.
     pub const fn score(metric: &'static str, bound: Bound) -> Self {
         Self(Kind::Score {
             metric,
@@ -77,7 +77,7 @@ impl Condition {
         })
     }
 
-    /// Creates the condition `lower(f1) >= 0.8`, a bound on the lower end of the 95% interval.
+    /// Requires the lower end of the metric's 95% interval to be at least `bound`, as in `lower(f1) >= 0.8`.
     pub const fn lower(metric: &'static str, bound: f64) -> Self {
         Self(Kind::Score {
             metric,
@@ -86,7 +86,7 @@ impl Condition {
         })
     }
 
-    /// Creates the condition `upper(wer) <= 0.2`, a bound on the upper end of the 95% interval.
+    /// Requires the upper end of the metric's 95% interval to be at most `bound`, as in `upper(wer) <= 0.2`.
     pub const fn upper(metric: &'static str, bound: f64) -> Self {
         Self(Kind::Score {
             metric,
@@ -95,38 +95,39 @@ impl Condition {
         })
     }
 
-    /// Creates the condition `em.passed_at(3) >= 0.9`, a bound on a metric's pass@k. `None` selects the first metric.
+    /// Requires the metric's pass@k to be at least `bound`, as in `em.passed_at(3) >= 0.9`. `None` selects the first
+    /// metric.
     pub const fn passed_at(metric: Option<&'static str>, k: u32, bound: f64) -> Self {
         Self(Kind::PassedAt { metric, k, bound })
     }
 
-    /// Creates the condition `failed <= 0.02`, an upper bound on the share of rows on which the program or a metric
-    /// failed.
+    /// Limits the share of rows on which the program or a metric failed, as in `failed <= 0.02`.
     pub const fn failed(bound: f64) -> Self {
         Self(Kind::Failed { bound })
     }
 
-    /// Creates the condition `abstained <= 0.1`, an upper bound on the share of rows on which a metric abstained.
+    /// Limits the share of rows on which a metric abstained, as in `abstained <= 0.1`.
     pub const fn abstained(bound: f64) -> Self {
         Self(Kind::Abstained { bound })
     }
 
-    /// Creates the condition `latency <= 2.0`, an upper bound on the program's mean time per row, in seconds.
+    /// Limits the program's mean time per row, in seconds, as in `latency <= 2.0`.
     pub const fn latency(seconds: f64) -> Self {
         Self(Kind::Latency { seconds })
     }
 
-    /// Creates the condition `em.no_worse(by = 0.02)`: the metric is worse than the baseline by at most this much.
+    /// Requires the metric to be worse than the baseline by at most `by`, as in `em.no_worse(by = 0.02)`.
     pub const fn no_worse(metric: &'static str, by: f64) -> Self {
         Self(Kind::NoWorse { metric, by })
     }
 
-    /// Creates the condition `em.better()`: the metric is better than the baseline.
+    /// Requires the metric to be better than the baseline, as in `em.better()`.
     pub const fn better(metric: &'static str) -> Self {
         Self(Kind::Better { metric })
     }
 
-    /// Creates the condition `each("topic", f1 >= 0.7)`: the inner condition holds in each group of rows.
+    /// Requires a condition to hold in each group of rows, as in `each("topic", f1 >= 0.7)`. Rows with the same value
+    /// of `field` form a group.
     pub fn each(field: &'static str, condition: Self) -> Self {
         Self(Kind::Each {
             field,

@@ -37,9 +37,9 @@ pub(super) enum Update {
     /// Writes nothing.
     No,
     /// If a run's outcomes differ from the baseline, saves the run in the target folder until you accept it. Records
-    /// calls that a replay lacks only if `records` is set.
+    /// calls missing from a replay only if `records` is set.
     New { records: bool },
-    /// Replaces the baseline, and records all calls of a replay again.
+    /// Replaces the baseline and re-records all calls of a replay.
     Always,
 }
 

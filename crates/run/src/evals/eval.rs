@@ -144,7 +144,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     }
 
     setters! {
-        /// Sets the seed for sampling rows and for the random numbers in tests.
+        /// Sets the seed for sampling rows and for the random numbers in statistical tests.
         pub fn seed(seed: u64) => settings.seed = seed;
 
         /// Sets the maximum cost of language model calls, in millisatoshis.

@@ -97,7 +97,7 @@ pub struct Evaluate<G = Example, P = Prediction> {
 }
 
 /// The future of a running evaluation. Dropping it ends the run. The future is boxed, so a program of the wrong type
-/// causes one compiler error instead of three (for the call, the future and the `await`).
+/// causes one compiler error instead of three.
 pub type Running<'a, G, P> =
     Pin<Box<dyn Future<Output = Result<EvaluationResult<G, P>, EvaluateError>> + Send + 'a>>;
 
@@ -132,7 +132,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         EvaluateBuilder::new()
     }
 
-    /// Returns a builder with the same settings, so you can change some of them for a single run, such as the devset,
+    /// Returns a builder with the same settings. Use it to change some of them for a single run, such as the devset,
     /// the metrics or the concurrency. The first call to [`metric`](EvaluateBuilder::metric) or
     /// [`metrics`](EvaluateBuilder::metrics) replaces the existing metrics.
     ///

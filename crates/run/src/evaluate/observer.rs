@@ -8,11 +8,11 @@ use super::row::RowResult;
 use super::summary::EvaluationResult;
 use crate::contract::{Example, Prediction, panic};
 
-/// Observes a run, like DSPy's callbacks. By default, the callbacks do nothing.
+/// Observes a run, like DSPy's callbacks. By default, all methods do nothing.
 ///
-/// Workers call [`on_row`](Self::on_row) concurrently, in the order in which rows finish, so it should return quickly.
-/// If an observer panics, the run continues but doesn't call the observer again, and
-/// [`EvaluationResult::observer_error`] holds the message.
+/// Workers call [`on_row`](Self::on_row) concurrently as rows finish, so it should return quickly. If an observer
+/// panics, the run continues but doesn't call the observer again. [`EvaluationResult::observer_error`] then holds the
+/// message.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicUsize, Ordering};

@@ -12,7 +12,7 @@ use crate::data::{FieldSelection, Pairing, Pairs, RawRow, Samples};
 
 impl Evaluate {
     /// Scores rows from files that already contain predictions. The result is the same as with [`score`](Self::score),
-    /// but this method is faster: it decodes rows on several threads, and decodes only the fields that the run reads.
+    /// but this method is faster. It decodes rows on several threads, and skips fields that the run doesn't read.
     ///
     /// All fields are decoded if the rows are kept ([`keep_results`](super::EvaluateBuilder::keep_results), the
     /// default), written with the scores, passed to an observer that [reads](super::Observer::reads_rows) them, or kept

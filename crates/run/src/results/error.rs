@@ -7,7 +7,7 @@ use crate::evaluate::manifest::ManifestError;
 use crate::messages::escape;
 
 /// The maximum number of metrics in a result file. Real runs have few metrics. Without a limit, each row would be
-/// checked against every metric name that earlier rows made up.
+/// checked against any number of metric names from earlier rows.
 #[doc(hidden)]
 pub const MAX_METRICS: usize = 1_000;
 

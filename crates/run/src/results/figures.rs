@@ -210,13 +210,13 @@ pub(super) fn figures_of(
     (counts, Figures::of(kind, values, has_groups, bounds))
 }
 
-/// A metric's score over all rows of a run, for the file formats of other programs.
+/// A metric's figures over all rows of a run, for files in other programs' formats.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MetricFigures {
     /// The kind of the scores: verdicts or numbers per row, or a corpus score.
     pub kind: ScoreKind,
-    /// The mean, where a failed row counts as the failure score, or the corpus score for a corpus metric.
+    /// The mean, or the corpus score of a corpus metric. In a mean, a failed row counts as the failure score.
     pub score: Option<f64>,
     /// The standard error and 95% interval of the score.
     pub uncertainty: Uncertainty,

@@ -105,7 +105,7 @@ impl Results {
         Ok(all)
     }
 
-    /// Adds a named figure for a metric over all rows, to show in reports.
+    /// Adds a named property to a metric, to be shown in reports.
     #[doc(hidden)]
     pub fn add_property(&mut self, metric: &str, name: &str, value: String) {
         let properties = self.properties.entry(metric.to_owned()).or_default();

@@ -57,8 +57,8 @@ pub struct ForeignRun {
     pub is_partial: bool,
 }
 
-/// Writes a JSON Lines result file and its manifest. If a row has several evaluations, its score is the mean over them,
-/// where a failed evaluation counts as 0.
+/// Writes a JSON Lines result file and its manifest. If a row has several evaluations, its score is their mean; failed
+/// evaluations count as 0.
 ///
 /// # Errors
 /// Returns an [`EvaluateError`] if either file cannot be written.

@@ -73,7 +73,7 @@ impl RowIndex {
         }
     }
 
-    /// Returns `true` if any row has no id of its own, so its id is its position.
+    /// Returns `true` if any row has no id of its own and is identified by its position.
     pub fn has_positional(&self) -> bool {
         self.has_positional
     }

@@ -27,7 +27,7 @@ const HEADER: [&str; 16] = [
 
 /// Returns a CSV table with a row for each metric and each named score. The columns are `metric`, `kind`, `score`,
 /// `stderr`, `ci95_low`, `ci95_high`, `mean`, `mean_scored`, `scored`, `failed`, `gated`, `skipped`, `abstained`,
-/// `not_needed`, `not_sampled`, `cost_msats`. Scores are in the range of their metric, numbers are not rounded, and
+/// `not_needed`, `not_sampled` and `cost_msats`. Scores are in their metric's range, numbers are not rounded, and
 /// unknown figures are empty cells. A name that a spreadsheet would evaluate as a formula gets a leading apostrophe.
 ///
 /// # Errors

@@ -92,8 +92,9 @@ pub struct ScorerBuilder<G = Example, P = Prediction> {
 
 /// Settings of rows with dynamic fields.
 impl<P: Send + Sync + 'static> ScorerBuilder<Example, P> {
-    /// Sets which fields the program receives from examples that do not declare their own with
-    /// [`with_inputs`](Example::with_inputs), like [`EvaluateBuilder::inputs`](crate::EvaluateBuilder::inputs).
+    /// Sets the fields that the program receives from an example, like
+    /// [`EvaluateBuilder::inputs`](crate::EvaluateBuilder::inputs). Examples that declare their own fields with
+    /// [`with_inputs`](Example::with_inputs) are not affected.
     pub fn inputs<Kind>(mut self, fields: impl InputNames<Kind>) -> Self {
         self.evaluate = self.evaluate.inputs(fields);
         self

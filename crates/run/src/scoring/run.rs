@@ -61,7 +61,7 @@ pub struct ScoringResult {
     pub manifest: Box<Manifest>,
     /// Why the run ended, for example because all rows were scored.
     pub ending: Ending,
-    /// How many results were taken from the store and how many were paid for, if the run has a store.
+    /// The number of results taken from the store and the number paid for, if the run has a store.
     pub store: Option<StoreUse>,
     /// The panic message of the first observer that panicked, if any.
     pub observer_error: Option<String>,

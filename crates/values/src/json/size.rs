@@ -5,8 +5,8 @@
 /// [`serde_json::Value`], this many values take up to about 400 MB.
 pub const MAX_VALUES: usize = 8 << 20;
 
-/// How many other values take as much memory as an object with fields. A B-tree node takes 640 bytes, however few
-/// entries it has, and a value takes 32 bytes.
+/// The number of other values that take as much memory as an object with fields. A B-tree node takes 640 bytes, however
+/// few entries it has, and a value takes 32 bytes.
 pub const OBJECT: usize = 20;
 
 /// Returns `true` if JSON text, once parsed, takes more memory than `limit` values. An object with fields counts as

@@ -40,7 +40,8 @@ pub struct FieldOptions {
     pub form: NormalForm,
 }
 
-/// Counts of correct, expected and predicted fields. Fields are leaves: strings, numbers, booleans and empty lists.
+/// The number of correct, expected, predicted and extra fields. Fields are leaves: strings, numbers, booleans and empty
+/// lists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FieldCounts {
     /// The number of fields with the same value on both sides.
@@ -55,7 +56,7 @@ pub struct FieldCounts {
 
 impl FieldCounts {
     /// Returns the number of correct fields divided by the number of expected and extra fields, in [0, 1]. Returns 1 if
-    /// there are none of either.
+    /// there are no expected or extra fields.
     pub fn accuracy(self) -> f64 {
         share(self.correct, self.expected + self.extra)
     }

@@ -29,15 +29,15 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     (best.0 > 0.7).then_some(best.2)
 }
 
-/// Returns the end of a message about an unknown name, suggesting the known name that was probably meant. Returns
+/// Returns the end of a message about an unknown name. It suggests the known name that was probably meant. Returns
 /// `None` if no name is similar.
 pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let nearest = nearest(name, known).filter(|nearest| *nearest != name)?;
     Some(format!("; did you mean `{}`?", escape::name(nearest)))
 }
 
-/// Returns the end of a message about an unknown name, suggesting the known name that was probably meant or, if none is
-/// similar, listing all known names.
+/// Returns the end of a message about an unknown name. It suggests the known name that was probably meant or, if none
+/// is similar, lists all known names.
 pub fn known_names<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     did_you_mean(name, known.iter().copied()).unwrap_or_else(|| match &*known {
@@ -46,8 +46,8 @@ pub fn known_names<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> 
     })
 }
 
-/// Returns the end of a message about a field that a row lacks, suggesting the field that was probably meant or, if
-/// none is similar, listing all fields. `row` is what the message calls the row.
+/// Returns the end of a message about a field that a row lacks. It suggests the field that was probably meant or, if
+/// none is similar, lists all fields. `row` is what the message calls the row.
 pub fn known_fields<'a>(
     row: &str,
     name: &str,

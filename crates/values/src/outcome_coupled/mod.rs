@@ -33,7 +33,7 @@ use crate::weights::{InvalidWeights, Weights};
 /// The outcome of one tool call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ToolResultRecord {
-    /// How far the step advanced towards the goal, in [-1, 1].
+    /// The progress that the step made towards the goal, in [-1, 1].
     pub step_utility: f64,
     /// `true` if the same tool was already called with the same parameters.
     pub was_repeated: bool,
@@ -48,7 +48,7 @@ pub struct ToolResultRecord {
 pub struct OutcomeWeights {
     /// The weight of the step's utility; 0.4 by default.
     pub step_utility: f64,
-    /// The weight of novelty (a call is novel if it is not a repetition); 0.3 by default.
+    /// The weight of novelty; 0.3 by default. A call is novel if it does not repeat an earlier one.
     pub repetition: f64,
     /// The weight of the change in passing tests; 0.2 by default.
     pub verification: f64,
@@ -200,7 +200,7 @@ const SCORE_TOLERANCE: f64 = 1e-6;
 /// The observed labels of a step. All other labels are computed from them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct StepOutcome {
-    /// How far the step advanced towards the goal, in [-1, 1].
+    /// The progress that the step made towards the goal, in [-1, 1].
     pub step_utility: f64,
     /// The number of tests that passed before the step.
     pub tests_before: u32,
@@ -249,7 +249,7 @@ impl StepOutcome {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct OutcomeCoupledLabels {
-    /// How far the step advanced towards the goal, in [-1, 1].
+    /// The progress that the step made towards the goal, in [-1, 1].
     pub step_utility: f64,
     /// The number of tests that passed before the step.
     pub tests_before: u32,

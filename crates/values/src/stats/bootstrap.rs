@@ -24,8 +24,8 @@ use super::moments::Uncertainty;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bootstrap {
-    /// The number of samples. The ends of the interval are quantiles of this many values, so they vary a lot with fewer
-    /// than about 1,000 samples.
+    /// The number of resamples. The ends of the interval are quantiles of this many values, so they vary a lot with
+    /// fewer than about 1,000 resamples.
     pub resamples: u32,
     /// The seed of the random number generator (xoshiro256++, seeded through SplitMix64).
     pub seed: u64,
@@ -45,11 +45,12 @@ impl Default for Bootstrap {
 const MOST_UNDEFINED: usize = 20;
 
 impl Bootstrap {
-    /// Returns the percentile interval (Efron 1979) of a statistic over `rows` rows: from the 2.5% quantile to the
-    /// 97.5% quantile of the statistic's values on samples of `rows` rows. A sample is a list of row indices.
+    /// Returns the percentile bootstrap interval (Efron 1979) of a statistic. It runs from the 2.5% quantile to the
+    /// 97.5% quantile of the statistic's values on resamples. A resample is a list of `rows` row indices.
     ///
-    /// Returns `None` if there are no rows or samples, if the statistic is undefined on more than one sample in twenty,
-    /// or if it has the same value on every sample, because then its error cannot be estimated.
+    /// Returns `None` if there are no rows or resamples, or if the statistic is undefined on more than one resample in
+    /// twenty. Also returns `None` if the statistic has the same value on every resample, because then its error cannot
+    /// be estimated.
     pub fn interval(
         &self,
         rows: usize,
@@ -60,7 +61,7 @@ impl Bootstrap {
 
     /// Returns the standard error of a statistic over `rows` rows, and the same interval as
     /// [`interval`](Self::interval). The standard error is the standard deviation of the statistic's values on the
-    /// samples. If the statistic is the difference between two systems, this is the paired bootstrap of Koehn (2004).
+    /// resamples. If the statistic is the difference between two systems, this is the paired bootstrap of Koehn (2004).
     ///
     /// ```
     /// use dsrs_metrics::stats::Bootstrap;
@@ -83,8 +84,8 @@ impl Bootstrap {
         })
     }
 
-    /// Like [`statistic`](Self::statistic), but draws the rows of each sample one by one instead of collecting them in
-    /// a list. The statistic must read every row.
+    /// Like [`statistic`](Self::statistic), but draws the rows of each resample one by one instead of collecting them
+    /// in a list. The statistic must read every row.
     #[doc(hidden)]
     pub fn statistic_of_draws(
         &self,
@@ -126,8 +127,9 @@ impl Bootstrap {
         (0..self.resamples).filter_map(sample).collect()
     }
 
-    /// Returns the standard error of a mean, and the bias-corrected and accelerated interval (BCa, Efron 1987), both as
-    /// `scipy.stats.bootstrap` computes them. The standard error is the standard deviation of the sample means.
+    /// Returns the standard error of a mean, and the bias-corrected and accelerated interval (BCa, Efron 1987). Both
+    /// are computed as in `scipy.stats.bootstrap`. The standard error is the standard deviation of the resamples'
+    /// means.
     ///
     /// Each unit is one row, or all rows of a group, given as `(sum of scores, number of rows)`. The rows of a unit are
     /// always drawn together. The mean is taken over rows, not units.
@@ -160,7 +162,7 @@ impl Bootstrap {
     }
 }
 
-/// The rows of one sample, drawn with replacement.
+/// The rows of one resample, drawn with replacement.
 #[doc(hidden)]
 pub struct Draws<'r> {
     random: &'r mut Xoshiro256PlusPlus,
@@ -210,8 +212,8 @@ fn deviation(values: &[f64]) -> f64 {
 }
 
 /// Returns the bias-corrected and accelerated interval (BCa, Efron 1987) of an estimate. `samples` contains the
-/// estimate for each sample of the rows, and `jackknife` contains the estimate with each row left out in turn. Returns
-/// `None` if the samples do not vary, or if all of them are on one side of the estimate.
+/// estimate for each resample of the rows, and `jackknife` contains the estimate with each row left out in turn.
+/// Returns `None` if the resamples' estimates do not vary, or if all of them are on one side of `estimate`.
 ///
 /// ```
 /// use dsrs_metrics::stats::bca_interval;

@@ -186,18 +186,19 @@ struct Part {
     wilson: Interval,
 }
 
-/// Estimates the fraction of rows that would be labelled as passing, from labels for some of the rows the judge passed
-/// and some it failed. The estimate is `W P(label passes | passed) + (1 - W) P(label passes | failed)`, where `W` is
-/// the fraction of all rows that the judge passed (post-stratification, Cochran 1977, section 5A.9).
+/// Estimates the fraction of rows that would be labelled as passing. It uses labels for some of the rows that the judge
+/// passed and some that it failed. The estimate is `W P(label passes | passed) + (1 - W) P(label passes | failed)`,
+/// where `W` is the fraction of all rows that the judge passed (post-stratification, Cochran 1977, section 5A.9).
 ///
-/// The labelled rows of each verdict must be a random sample of all rows with that verdict. The two samples may differ
+/// The labelled rows of each verdict must be a random sample of all rows with that verdict. The two samples can differ
 /// in size: 50 labels of passed rows and 50 of failed rows are fine even if nearly all rows passed. For a judge with
 /// two verdicts, this is prediction-powered inference with least-squares weights.
 ///
-/// The interval combines Wilson's intervals for both fractions (MOVER, Zou and Donner 2008). The distance of each end
-/// from the estimate is the root of the sum of the squared weighted distances. All `n` rows are treated as a sample
-/// from a population, and another sample would have another fraction of passes. The squared distance therefore includes
-/// `z² W (1 - W) (p₁ - p₀)² / n`. If every row has a label, the result is Wilson's interval for the labels.
+/// The interval combines Wilson's intervals for both fractions (MOVER, Zou and Donner 2008). The squared distance from
+/// the estimate to each end is the sum of the squared, weighted distances in these two intervals. All `n` rows are
+/// treated as a sample from a population, and another sample would have another fraction of passes. The squared
+/// distance therefore includes `z² W (1 - W) (p₁ - p₀)² / n`. If every row has a label, the result is Wilson's interval
+/// for the labels.
 ///
 /// # Errors
 /// Returns [`NotDefined`] if there are no rows, or if a verdict has rows but none of them is labelled.

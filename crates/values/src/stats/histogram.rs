@@ -5,8 +5,8 @@ use std::fmt;
 /// The number of bins.
 const BINS: usize = 20;
 
-/// Counts of values in 20 bins of equal width, from the smallest to the largest possible value. You can merge
-/// histograms of separate parts of the rows.
+/// A histogram with 20 bins of equal width, from the smallest to the largest possible value. You can merge histograms
+/// of separate parts of the rows.
 ///
 /// `Display` shows one bar per bin. The bin with the most values has the highest bar, and an empty bin is blank.
 ///

@@ -123,8 +123,8 @@ impl LabelPairs {
         Ok(all.iter().sum::<f64>() / all.len() as f64)
     }
 
-    /// Returns the F1 computed from the counts of all classes in `labels` together. If `labels` is empty, uses all
-    /// classes, and the result equals the accuracy.
+    /// Returns F1 computed from the total counts of all classes in `labels`. If `labels` is empty, uses all classes,
+    /// and the result equals the accuracy.
     ///
     /// # Errors
     /// Returns [`NotDefined`] if the data has no rows, or if none of `labels` occurs in any row.

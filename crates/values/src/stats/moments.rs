@@ -11,7 +11,7 @@ use super::interval::{Interval, Units, t_quantile, weight};
 /// Beyond this magnitude the square of a value is not finite, and neither is the variance.
 const MAX_SQUARED: f64 = 1e150;
 
-/// How far a mean can be from the true mean, or why that is unknown.
+/// The uncertainty of a mean, or the reason why it is unknown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Uncertainty {
     /// The standard error of the mean and the 95% interval are known.

@@ -289,7 +289,7 @@ pub fn detectable_difference(stderr: f64) -> f64 {
     Z_POWER * stderr
 }
 
-/// Counts of the rows that pass with only one of two systems.
+/// The number of rows that pass with only one of two systems.
 ///
 /// ```
 /// use dsrs_metrics::stats::PairedShares;

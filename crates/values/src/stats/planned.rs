@@ -14,24 +14,24 @@ const ORDERS: u64 = 400;
 /// The number of rows that all simulated orders may have together.
 const DRAWS: u64 = 20_000_000;
 
-/// How many rows it takes to decide whether the fraction of rows that pass reaches a limit.
+/// The number of rows needed to decide whether a pass rate reaches a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct DecisionPlan {
-    /// The true fraction of rows that pass.
+    /// The true pass rate.
     pub truth: f64,
-    /// `true` if the true fraction is at least the limit.
+    /// `true` if the true pass rate is at least the limit.
     pub is_above: bool,
     /// The mean number of rows in a run that [ends as soon as it's decided](BettingTest).
     pub early: f64,
     /// The number of rows after which 90% of such runs have ended.
     pub early_90: u64,
     /// The sample size at which 80% of samples lead to the right verdict, if you look only once. `None` if the true
-    /// fraction equals the limit.
+    /// pass rate equals the limit.
     pub fixed: Option<u64>,
 }
 
-/// Returns how many of `rows` rows it takes to decide whether the fraction that passes is at least `limit`, assuming
-/// that the true fraction is `truth`. The probability of a wrong verdict is at most `alpha`.
+/// Plans how many of `rows` rows are needed to decide whether their pass rate is at least `limit`. Assumes that the
+/// true pass rate is `truth`. The probability of a wrong verdict is at most `alpha`.
 ///
 /// `early` comes from simulated row orders with a fixed seed. `fixed` is the normal approximation for a one-sided test,
 /// `((z₁₋ₐ √(m(1 - m)) + z₀.₈ √(p(1 - p))) / (p - m))²`, reduced because rows are sampled without replacement. Numeric

@@ -36,7 +36,7 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
     (x.len() == y.len()).then(|| RankPairs::of(x, y).spearman(0..x.len()))?
 }
 
-/// Pairs of values with a precomputed order, so samples can be ranked without sorting again.
+/// Pairs of values with a precomputed order, so resamples can be ranked without sorting again.
 #[doc(hidden)]
 pub struct RankPairs {
     x: Levels,
@@ -207,8 +207,8 @@ impl ClassScores {
         }
     }
 
-    /// If there is exactly one row, returns its class membership (`true` if the row is in the class, `false` otherwise)
-    /// and its score.
+    /// Returns the row's class membership and score if there is exactly one row. The first value is `true` if the row
+    /// is in the class, and `false` otherwise.
     #[doc(hidden)]
     pub fn only(&self) -> Option<(bool, f64)> {
         match (&*self.positive, &*self.negative) {
@@ -344,8 +344,8 @@ impl Calibration {
         }
     }
 
-    /// If there is exactly one row, returns the number of bins, `true` if the row came true or `false` otherwise, and
-    /// the row's probability.
+    /// Returns the number of bins, and the row's outcome and probability, if there is exactly one row. The outcome is
+    /// `true` if the row came true, and `false` otherwise.
     #[doc(hidden)]
     pub fn only(&self) -> Option<(u32, bool, f64)> {
         let bin = self.bins.values().next().filter(|_| self.bins.len() == 1)?;

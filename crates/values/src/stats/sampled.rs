@@ -15,7 +15,7 @@ pub struct SampledMean {
     /// The 95% interval. For [`sampled_difference`], it covers the mean of the population; otherwise, it covers the
     /// mean of these rows.
     pub interval: Interval,
-    /// How many sampled rows would give an equally narrow interval without the cheaper metric.
+    /// The number of sampled rows that would give an equally narrow interval without the cheaper metric.
     pub worth: f64,
 }
 
@@ -53,8 +53,9 @@ fn wilson(share: f64, sample: f64, rows: f64) -> Interval {
 /// in each (post-stratification, Cochran 1977, section 5A.9). The sampled rows of each stratum must be a random sample
 /// of its rows.
 ///
-/// The interval combines the strata's Wilson intervals, each adjusted for sampling without replacement, by MOVER (Zou
-/// and Donner 2008). To estimate the rate of a population instead, use [`post_stratified`](super::post_stratified).
+/// The interval combines the strata's Wilson intervals with MOVER (Zou and Donner 2008), after adjusting each for
+/// sampling without replacement. To estimate the rate of a population instead, use
+/// [`post_stratified`](super::post_stratified).
 ///
 /// # Errors
 /// Returns [`NotDefined`] if there are no rows, or if a stratum has rows but none of them is sampled.
@@ -111,9 +112,9 @@ pub fn sampled_share(strata: &[Stratum]) -> Result<SampledMean, NotDefined> {
     })
 }
 
-/// Estimates the mean of a metric whose scores are within `range`, from the metric's scores on a sample of the rows and
-/// a cheaper metric's scores on all rows. The method is prediction-powered inference with the best weight (PPI++,
-/// Angelopoulos, Duchi and Zrnic 2023).
+/// Estimates the mean of a metric whose scores are within `range`. It combines the metric's scores on a sample of the
+/// rows with a cheaper metric's scores on all rows. The method is prediction-powered inference with the best weight
+/// (PPI++, Angelopoulos, Duchi and Zrnic 2023).
 ///
 /// `sample` contains, for each sampled row, the metric's score `y` and the cheaper metric's score `f`. `others`
 /// contains the cheaper metric's score for each remaining row. The estimate is `mean(y - b f) + b mean(all f)` with `b
@@ -161,10 +162,10 @@ pub fn prediction_powered(
 }
 
 /// Estimates how much better one program is than another. It uses the differences in a metric on a sample of their
-/// common rows, and the differences in a cheaper metric on all of them. This function works like [`prediction_powered`]
-/// but differs in two ways. It estimates the difference in the population that the rows were sampled from. It also uses
-/// the least-squares weight in the sample (the regression estimator, Cochran 1977, section 7.3), because few rows
-/// change.
+/// common rows, and the differences in a cheaper metric on all of these rows. This function works like
+/// [`prediction_powered`] but differs in two ways. It estimates the difference in the population that the rows were
+/// sampled from. It also uses the least-squares weight in the sample (the regression estimator, Cochran 1977, section
+/// 7.3), because few rows change.
 ///
 /// `sample` contains both differences for each sampled row, and `others` contains the difference in the cheaper metric
 /// for each remaining row. No difference can be larger than `largest`.
@@ -236,7 +237,7 @@ fn proxies(sample: &[(f64, f64)], others: &[f64]) -> impl Iterator<Item = f64> {
     sampled.chain(others.iter().copied())
 }
 
-/// Returns the standard error and the two-sided p-value that correspond to an estimate's 95% interval, by the normal
+/// Returns the standard error and two-sided p-value implied by an estimate's 95% interval. Assumes a normal
 /// distribution (Altman and Bland 2011, "How to obtain the P value from a confidence interval"). The p-value is below
 /// 0.05 if the interval does not contain 0.
 #[doc(hidden)]

@@ -179,8 +179,8 @@ impl BettingTest {
         self.below.largest
     }
 
-    /// Returns `true` if the mean of all rows is certain to be above the limit, `false` if it is certain to be below,
-    /// and `None` while the remaining rows can still decide.
+    /// Returns `Some(true)` if the mean of all rows is certain to be above the limit, and `Some(false)` if it is
+    /// certain to be below. Returns `None` while the answer still depends on the remaining rows.
     ///
     /// ```
     /// use dsrs_metrics::stats::{BettingTest, Interval};
@@ -205,9 +205,9 @@ impl BettingTest {
     }
 }
 
-/// Returns a 95% confidence sequence at the last of these scores: an interval for the mean of all `rows` rows. The
-/// scores must be those of the first rows in random order. You can compute the interval after each row; with a
-/// probability of 95%, all of these intervals contain the mean. Rows without a score (`None`) don't count.
+/// Returns a 95% interval for the mean of all `rows` rows, computed from the scores of the first rows in random order.
+/// You can compute the interval after each row: with a probability of 95%, all of these intervals contain the mean (a
+/// confidence sequence). Rows without a score (`None`) don't count.
 ///
 /// The interval contains the means that two one-sided tests by betting at 2.5% don't reject (Waudby-Smith and Ramdas
 /// 2024, section 5), with bets that don't depend on the mean.
@@ -226,9 +226,8 @@ pub fn confidence_sequence(scores: &[Option<f64>], range: Interval, rows: u64) -
     sequence(scores, range, Some(rows))
 }
 
-/// Returns a 95% confidence sequence at the last of these scores, for a population's mean. The scores must be an
-/// independent sample of the population. As with [`confidence_sequence`], you can compute the interval after each
-/// score.
+/// Returns a 95% interval for a population's mean. The scores must be an independent sample of the population. As with
+/// [`confidence_sequence`], you can compute the interval after each score.
 ///
 /// ```
 /// use dsrs_metrics::stats::{population_sequence, Interval};

@@ -21,7 +21,7 @@ impl EntityCounts {
     /// Matches predicted entities with expected ones, one to one, in as many pairs as possible. Two entities can be
     /// paired if their similarity is at least `similarity`.
     ///
-    /// Entities are compared in lower case and NFC, without surrounding white space. Empty entities are ignored. The
+    /// Entities are compared in lower case and NFC, without surrounding whitespace. Empty entities are ignored. The
     /// similarity is [`EditDistance::Indel`](crate::text::EditDistance::Indel), which equals `rapidfuzz.fuzz.ratio`
     /// divided by 100. The number of pairs is the size of a maximum matching (augmenting paths, Kuhn 1955), so it does
     /// not depend on the order of the lists. Duplicates in a list count separately.
@@ -41,7 +41,7 @@ impl EntityCounts {
         Self::of_named(predicted, expected, similarity, false)
     }
 
-    /// Like [`of`](Self::of), but first removes duplicates from each list, ignoring case and surrounding white space.
+    /// Like [`of`](Self::of), but first removes duplicates from each list, ignoring case and surrounding whitespace.
     pub fn of_distinct<P: AsRef<str>, E: AsRef<str>>(
         predicted: &[P],
         expected: &[E],
@@ -67,8 +67,8 @@ impl EntityCounts {
         }
     }
 
-    /// Returns the expected and predicted entities that such a matching leaves without a partner, in their normalized
-    /// form.
+    /// Returns the expected and predicted entities that [`of`](Self::of) or [`of_distinct`](Self::of_distinct) leaves
+    /// unmatched, in their normalized form.
     #[doc(hidden)]
     pub fn unmatched<P: AsRef<str>, E: AsRef<str>>(
         predicted: &[P],

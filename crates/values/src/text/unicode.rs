@@ -32,7 +32,7 @@ pub(super) enum DprClass {
     Run,
     /// A token of its own.
     Single,
-    /// A separator, control or unassigned character. It is part of no token.
+    /// A separator, control or unassigned character. It isn't part of any token.
     Skip,
 }
 

@@ -150,8 +150,8 @@ impl<'t> IntoIterator for &ToolCalls<'t> {
     }
 }
 
-/// The result of a condition on a trajectory. If the condition is not met, it contains the reason. `Check::all`
-/// combines several conditions.
+/// The result of checking a condition on a trajectory. If the condition is not met, the result contains the reason.
+/// `Check::all` combines several conditions.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

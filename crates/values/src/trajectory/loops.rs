@@ -9,7 +9,8 @@ use super::message::ToolCall;
 /// The largest number of calls of a cycle that is found.
 const MAX_CYCLE: usize = 100;
 
-/// How often calls may be repeated before they count as a loop. Calls are equal if their tools and arguments are equal.
+/// Limits on how often calls can be repeated before they count as a loop. Calls are equal if their tools and arguments
+/// are equal.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -21,9 +22,9 @@ const MAX_CYCLE: usize = 100;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LoopLimits {
-    /// How often the same call may be made in the whole trajectory.
+    /// The maximum number of times that the same call can be made in the whole trajectory.
     pub max_same: NonZeroUsize,
-    /// How many times in succession a cycle of two or more calls may occur.
+    /// The maximum number of times in succession that a cycle of two or more calls can occur.
     pub max_cycles: NonZeroUsize,
 }
 
@@ -43,7 +44,7 @@ impl Default for LoopLimits {
 pub struct CallLoop<'t> {
     /// The call, or each call in the cycle, in order.
     pub calls: Vec<&'t ToolCall>,
-    /// How often the call is made, or how many times in succession the cycle occurs.
+    /// The number of times that the call is made, or that the cycle occurs in succession.
     pub times: usize,
     /// The position of the first call, counting from 1.
     pub first: usize,

@@ -23,10 +23,10 @@ pub use planning::{SubtaskPlanning, subtask_planning};
 pub mod outcome_coupled;
 mod planning;
 
-/// Scores a task's plan and synthesis, weighted 0.6 to 0.4.
+/// Scores a task's plan and synthesis, weighted 0.6 and 0.4.
 ///
-/// The score is `0.6 subtask_planning + 0.4 synthesis`, in [0, 1]. Without a synthesis, a plan scores at most 0.6. The
-/// execution is not included because it is scored per subtask. The feedback combines the feedback of both components,
+/// The score is `0.6 subtask_planning + 0.4 synthesis`, in [0, 1]. Without a synthesis, a plan scores at most 0.6.
+/// Execution is not included because it is scored per subtask. The feedback combines the feedback of both components,
 /// lowest score first. For other weights or parameters, define your own composite, for example
 /// `#[metric(weighted(subtask_planning = 0.5, synthesis(min_summary_chars = 40) = 0.5))]`.
 ///
@@ -188,7 +188,7 @@ pub(super) fn first_failure(
 /// - `edit_or_command`: the result has an `old_string` and a different `new_string`, has a non-blank `command`, or is
 ///   itself a non-blank string (the content that a `read` subtask returns);
 /// - `reasoning`: `pred.reasoning` is a string that has at least `min_reasoning_chars` characters and contains a letter
-///   or digit. Characters are counted in NFC, and a run of white space between words counts as one.
+///   or digit. Characters are counted in NFC, and a run of whitespace between words counts as one.
 ///
 /// The formula is `subtask_execution_metric` from the `dsrs` document, whose own implementation counts bytes instead of
 /// characters. JSON nested deeper than 127 levels is an error.

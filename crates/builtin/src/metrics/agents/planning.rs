@@ -9,7 +9,7 @@ use crate::metric;
 use crate::metrics::breakdown::Breakdown;
 use crate::text::Searchable;
 
-/// Scores whether a plan is a list of executable subtasks, using four checks weighted 0.25 each.
+/// Scores how executable a plan's subtasks are, using four checks weighted 0.25 each.
 ///
 /// The score is in [0, 1]. A check scores 1 if every subtask passes it, and 0 otherwise. `pred.subtasks` is a list, or
 /// a string that contains one as JSON.
@@ -18,13 +18,13 @@ use crate::text::Searchable;
 ///   `target` can be `null`;
 /// - `actions`: each `action` is exactly one of `actions`;
 /// - `targets`: each `target` is a path, unless its action is in `actions` but not in `file_actions`. A path contains
-///   `/`, `\` or `.`, or is one of `bare_names`, and contains no white space, control characters or `://`;
+///   `/`, `\` or `.`, or is one of `bare_names`, and contains no whitespace, control characters or `://`;
 /// - `instructions`: each `instruction` starts with one of `verbs` as a whole word, ignoring case and any leading
 ///   digits and punctuation. If `verbs` is empty, any string that contains a letter passes.
 ///
-/// The formula is `subtask_planning_metric` from the `dsrs` document, with these clarifications and corrections: an
-/// empty plan scores 0 instead of 0.25, "Address" does not start with the verb "add", and `Makefile` is a path. A
-/// missing plan, or any other value that is not a plan, scores 0. JSON nested deeper than 127 levels is an error.
+/// The formula is `subtask_planning_metric` from the `dsrs` document, with some corrections: an empty plan scores 0
+/// instead of 0.25, "Address" does not start with the verb "add", and `Makefile` is a path. A missing plan, or any
+/// other value that is not a plan, scores 0. JSON nested deeper than 127 levels is an error.
 ///
 /// ```
 /// use dsrs_metrics::metrics::SubtaskPlanning;

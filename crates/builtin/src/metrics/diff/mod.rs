@@ -26,15 +26,15 @@ use crate::shipped::{EquivalenceOfAnswersInput, References, SemanticEquivalence,
 
 mod compare;
 
-/// How much two strings may differ and still count as equal.
+/// How strictly two strings are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DiffStrictness {
     /// No differences: the strings must be identical.
     Exact,
-    /// White space can differ. A run of white space counts as one space, and both ends are trimmed. `a b` is not equal
-    /// to `ab`.
+    /// Whitespace can differ: a run of whitespace counts as one space, and both ends are trimmed. `a b` is not equal to
+    /// `ab`.
     #[default]
     NormalizedWhitespace,
     /// Layout and comments can differ, but the syntax trees must be equal. Costs 10 msat per row, and requires a
@@ -81,7 +81,7 @@ impl DiffStrictness {
 ///
 /// `semantic` calls the [`SemanticEquivalence`] judge, which asks a language model whether both strings have the same
 /// meaning. It accepts the judge's settings (`with_lm`, `offline`, `models`, `aggregation`, ..). Strings that differ
-/// only in white space count as equal without a call. The score's details contain the judge's reasoning and the diff.
+/// only in whitespace count as equal without a call. The score's details contain the judge's reasoning and the diff.
 /// The metric is asynchronous only at this strictness:
 ///
 /// ```
@@ -100,11 +100,11 @@ impl DiffStrictness {
 /// # }
 /// ```
 ///
-/// A `#[metric]` composite determines at compile time what it costs and whether it is asynchronous, so `diff` supports
-/// only the other strictnesses in a composite. Use the `semantic_equivalence` component instead.
+/// The compiler must know what a `#[metric]` composite costs and whether it is asynchronous, so you can't use `diff`
+/// with `semantic` in such a composite. Use the `semantic_equivalence` component instead.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diff {
-    /// How much the strings may differ.
+    /// How strictly the strings are compared.
     pub strictness: DiffStrictness,
     /// The language of both sides, for [`DiffStrictness::AstEquivalent`].
     pub language: LanguageSetting,
@@ -141,7 +141,7 @@ impl Diff {
     }
 
     setters! {
-        /// Sets how much the strings may differ. The default is [`DiffStrictness::NormalizedWhitespace`].
+        /// Sets how strictly the strings are compared. The default is [`DiffStrictness::NormalizedWhitespace`].
         pub fn strictness(strictness: DiffStrictness) => strictness = strictness;
 
         /// Sets the language of both sides, as a value or by name, for [`DiffStrictness::AstEquivalent`].
@@ -165,10 +165,10 @@ impl Diff {
         /// Sets how to aggregate the verdicts of several judges.
         pub fn aggregation(aggregation: Aggregation) in panel.aggregation;
 
-        /// Sets how many judges can be called concurrently; 0 counts as 1.
+        /// Sets the maximum number of judges called concurrently; 0 counts as 1.
         pub fn max_concurrent_judges(limit: usize) in panel.max_concurrent_judges;
 
-        /// Sets how many judges must return a verdict for the row to have a score.
+        /// Sets the minimum number of judges that must return a verdict for a row to have a score.
         pub fn quorum(quorum: usize) in panel.quorum;
     }
 
@@ -441,8 +441,9 @@ const PARAMS: [ParamSpec<'static>; 7] = {
 };
 
 impl Diff {
-    /// The metric's spec at every strictness except [`DiffStrictness::Semantic`]. Its cost is that of the most
-    /// expensive one, [`DiffStrictness::AstEquivalent`]. [`Metric::spec`] returns a value's own spec and cost.
+    /// The metric's spec at every strictness except [`DiffStrictness::Semantic`]. Its cost is for
+    /// [`DiffStrictness::AstEquivalent`], the most expensive of these. [`Metric::spec`] returns the spec and cost of a
+    /// configured metric.
     pub const SPEC: MetricSpec<'static> = MetricSpec::new("diff")
         .with_doc(DOC)
         .with_tier(MetricTier::Truth)

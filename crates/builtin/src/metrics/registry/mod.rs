@@ -18,8 +18,8 @@ pub use settings::{SETTINGS, has_param};
 mod builtin;
 mod settings;
 
-/// A registry of metrics by name, in the order they were added. The command line uses one. Use it in your own programs
-/// to create metrics from names and parameters that are read as data.
+/// A registry of metrics by name, in insertion order. Use it to create metrics from names and parameters that your
+/// program reads as data, as the command line does.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Registry;

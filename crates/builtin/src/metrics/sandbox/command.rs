@@ -12,11 +12,11 @@ use crate::sandbox::{Limits, Termination};
 /// How a metric's command runs: its files, limits, check stage and isolation.
 #[derive(Debug, Clone, ParamGroup)]
 pub struct CommandSettings {
-    /// The files in the work directory, as a JSON object that maps each path to a field (`"program"`, `"gold.test"`), a
+    /// The files in the work directory, as a JSON object from path to content: a field (`"program"`, `"gold.test"`), a
     /// list of fields, or `{"text": ".."}`.
     #[param(default)]
     pub files: SandboxFiles,
-    /// The command line of a second stage, the check, which decides the result. It runs in a new sandbox after all
+    /// The command line of a second stage, the check. The check decides the result, and runs in a new sandbox after all
     /// processes of `command` have ended. The read-only directory `/program` contains their results: `stdout`,
     /// `stderr`, `exit_code`, and the work directory's regular files in `files`.
     #[param(default = "")]
@@ -31,7 +31,7 @@ pub struct CommandSettings {
     /// A host directory whose contents are copied into the work directory.
     #[param(default = "")]
     pub folder: String,
-    /// More host paths that the command may read.
+    /// More host paths that the command can read.
     #[param(default)]
     pub readable: Vec<String>,
     /// The isolation provider: `bubblewrap`.
@@ -199,8 +199,7 @@ macro_rules! command_metric {
                 self
             }
 
-            /// Adds a file to the work directory of the check stage. Its source must not contain a field of the
-            /// prediction.
+            /// Adds a file to the check stage's work directory. Its source must not contain a field of the prediction.
             pub fn check_file(
                 mut self,
                 path: impl Into<String>,

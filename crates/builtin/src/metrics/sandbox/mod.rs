@@ -28,8 +28,9 @@ mod test_results;
 /// The content of a file in the work directory. A file is read-only unless its content includes a field of the
 /// prediction.
 ///
-/// In JSON, and so on the command line, write a field as its name (`"program"` or `"pred.program"` for the prediction,
-/// `"gold.test"` for the gold row), constant content as `{"text": "..."}`, and a concatenation as a list of its parts.
+/// In JSON and on the command line, write a field as its name: `"program"` or `"pred.program"` for the prediction,
+/// `"gold.test"` for the gold row. Write constant content as `{"text": "..."}`, and a concatenation as a list of its
+/// parts.
 ///
 /// ```
 /// use dsrs_metrics::metrics::FileSource;
@@ -226,7 +227,7 @@ impl ValueType for SandboxFiles {
 pub struct Isolation(Arc<dyn SandboxProvider>);
 
 impl Isolation {
-    /// Uses another provider.
+    /// Creates an isolation that uses this provider.
     pub fn with_provider(provider: impl SandboxProvider + 'static) -> Self {
         Self(Arc::new(provider))
     }

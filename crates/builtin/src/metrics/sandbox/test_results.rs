@@ -136,7 +136,8 @@ fn share(counts: Counts, is_success: bool) -> f64 {
     }
 }
 
-/// Compares how many tests pass with how many passed before: 1 for more, 0.5 for the same number, 0 for fewer.
+/// Scores the change in the number of passing tests: 1 if more pass than before, 0.5 if the number is the same, and 0
+/// if fewer pass.
 ///
 /// The confidence is 0.9, because the number of passing tests does not show which ones pass. The number before is
 /// `gold.tests_passing`; the number after is parsed from the test command's output as for [`test_pass`]. If the command

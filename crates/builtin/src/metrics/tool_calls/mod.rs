@@ -14,10 +14,10 @@ pub use tool_params_schema::{InvalidSchema, ToolParamsSchema, ToolSchemas, tool_
 
 /// Passes if the tool call is new: no call in the history has the same tool and the same parameters.
 ///
-/// The score is 1, a pass, if the call is not repeated. Reads `pred.tool`, `pred.params`, and the `tool` and `params`
-/// of earlier calls from the list `gold.execution_history`. Parameters are compared as JSON values, so the order of
-/// keys and how numbers are written (`1`, `1.0`, `1e0`) don't matter. A missing `params` or `tool` equals `null`. A row
-/// without a history has no earlier calls.
+/// The score is 1 (pass) if the call is new, and 0 (fail) otherwise. Reads `pred.tool`, `pred.params`, and the `tool`
+/// and `params` of earlier calls from the list `gold.execution_history`. Parameters are compared as JSON values, so the
+/// order of keys and how numbers are written (`1`, `1.0`, `1e0`) don't matter. A missing `params` or `tool` equals
+/// `null`. A row without a history has no earlier calls.
 ///
 /// ```
 /// use dsrs_metrics::metrics::WasRepeated;

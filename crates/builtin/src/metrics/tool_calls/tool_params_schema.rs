@@ -190,7 +190,7 @@ pub struct InvalidSchema {
 dsrs_metrics_values::debug_as_display!(InvalidSchema);
 
 impl ToolSchemas {
-    /// Compiles schemas from pairs of tool name and schema.
+    /// Compiles schemas from `(tool name, schema)` pairs.
     ///
     /// # Errors
     /// Returns [`InvalidSchema`] for the first schema that violates its draft, has an unresolvable `$ref`, or would

@@ -283,7 +283,7 @@ fn noise_sensitivity(
     })
 }
 
-/// Which score [`FactualCorrectness`] reports.
+/// The score that [`FactualCorrectness`] reports.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -380,7 +380,7 @@ fn factual_correctness(
     }
 }
 
-/// Scores how correct the answer is, by its claims and its similarity to the correct answer, weighted 0.75 to 0.25.
+/// Scores how correct the answer is, using its claims and its similarity to the correct answer, weighted 0.75 and 0.25.
 ///
 /// The score is `0.75 factual_correctness + 0.25 semantic_similarity`, in [-0.25, 1], like ragas's `AnswerCorrectness`.
 /// For other weights or parameters, define your own composite, for example `#[metric(weighted(factual_correctness =

@@ -37,7 +37,7 @@ impl<const N: usize> FieldList<N> {
     }
 }
 
-/// Returns how many fields the components read on one side, counting duplicates.
+/// Returns the number of fields that the components read on one side, counting duplicates.
 pub const fn count(specs: &[MetricSpec<'static>], side: Side) -> usize {
     let (mut count, mut spec) = (0, 0);
     while spec < specs.len() {
@@ -47,7 +47,7 @@ pub const fn count(specs: &[MetricSpec<'static>], side: Side) -> usize {
     count
 }
 
-/// Returns the fields that a component reads on one side, using the names set by its parameters `texts`. A parameter
+/// Returns the fields that a component reads on one side, using the names set by the parameters in `texts`. A parameter
 /// that selects the whole row adds no field.
 pub const fn configured<const N: usize>(
     spec: &MetricSpec<'static>,
@@ -103,7 +103,7 @@ const fn has(names: &[(Side, usize)], side: Side, field: usize) -> bool {
 }
 
 /// Returns the fields of one side without duplicates. Each field's type comes from the first component that reads it. A
-/// field is required if any component requires it. It may be missing unless a component rejects rows without it.
+/// field is required if any component requires it. It can be missing unless a component rejects rows without it.
 pub const fn union<const N: usize>(specs: &[MetricSpec<'static>], side: Side) -> FieldList<N> {
     let mut union = FieldList::new();
     let mut spec = 0;

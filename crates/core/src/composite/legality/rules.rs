@@ -53,8 +53,8 @@ pub const fn bound_fits(what: &str, of: &str, derived: &Derived, bound: f64) -> 
     }
 }
 
-/// Checks that a component has a range, because the composite's range, the values of `invert` and the reachable
-/// thresholds are derived from it.
+/// Checks that a component has a range. The composite's range, the values of `invert` and the reachable thresholds are
+/// derived from it.
 pub const fn has_range(within: &str, part: &str, derived: &Derived) -> Option<Sentence> {
     // A corpus metric already breaks another rule.
     unless!(derived.range.is_some() || derived.is_corpus();
@@ -226,7 +226,7 @@ pub const fn differ(
         " in results; use each metric once, or give one of the two another `name = \"..\"`")
 }
 
-/// Checks that a declared tier is not below that of any component.
+/// Checks that a declared tier is not below any component's tier.
 pub const fn tier_is_high_enough(declared: MetricTier, derived: &Derived) -> Option<Sentence> {
     unless!(matches!(declared, MetricTier::Truth) || !derived.is_truth();
         "the composite is declared as `proxy`, but has a truth metric among its components; write `tier = truth`, or remove `tier`")

@@ -26,8 +26,9 @@ use crate::{LmError, LmErrorKind, Usage};
 /// An embedding model with one vector per token, read from a folder without network access.
 ///
 /// The folder contains `model.safetensors` and `tokenizer.json`, as model2vec writes them. A string's vector is the
-/// mean of its tokens' vectors, scaled to length 1. Unknown tokens are skipped; a string without known tokens gets
-/// zeros. Unlike model2vec, this model does not truncate strings to 512 tokens. A string longer than 1 MiB is an error.
+/// mean of its tokens' vectors, scaled to length 1. Unknown tokens are skipped, and a string without known tokens gets
+/// a vector of zeros. Unlike model2vec, this model does not truncate strings to 512 tokens. A string longer than 1 MiB
+/// is an error.
 ///
 /// The tensor `embeddings` (or `embedding.weight`, or `0`) has one row per token, containing 16-, 32- or 64-bit
 /// floating-point numbers or 8-bit integers. The tensors `weights` (a factor per token) and `mapping` (the row of each

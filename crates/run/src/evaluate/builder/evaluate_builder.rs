@@ -136,7 +136,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// | numbers | [prediction-powered](crate::stats::prediction_powered) |
     ///
     /// If the proxy gives nearly all rows the same score, or if the metric has no score for a sampled row, the estimate
-    /// uses only the sample, and a note in the headline says why. If the sample size is at least the number of rows,
+    /// uses only the sample. A note in the headline then says why. If the sample size is at least the number of rows,
     /// the metric judges all of them.
     ///
     /// ```
@@ -239,8 +239,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         /// Sets the maximum number of rows to evaluate concurrently; the default is 32. Tasks are spawned on demand, so
         /// a high limit costs nothing by itself.
         ///
-        /// If you pass predictions and all metrics are synchronous, rows are evaluated on as many separate threads as
-        /// the runtime has, or on one if the runtime is single-threaded.
+        /// If you pass predictions and all metrics are synchronous, rows are evaluated on separate threads, one per
+        /// thread of the runtime.
         pub fn concurrency(rows: usize) => options.concurrency = rows;
 
         /// Sets whether the run shows progress on standard error: the running score, failures, rate and remaining time.
@@ -265,9 +265,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         /// the repeats of a row run one after another. Use repeats if your program or judges can reply differently each
         /// time.
         ///
-        /// A row's score is the mean over its repeats, where a failed repeat counts as the failure score. A metric's
-        /// mean, standard error and interval are computed over rows. [`RepeatSummary`](crate::RepeatSummary) reports
-        /// pass@k, pass^k, consistency and variances. Your program can read the number of the current repeat from
+        /// A row's score is the mean of its repeats. A failed repeat counts as the failure score. A metric's mean,
+        /// standard error and interval are computed over rows. [`RepeatSummary`](crate::RepeatSummary) reports pass@k,
+        /// pass^k, consistency and variances. Your program can read the number of the current repeat from
         /// [`RepeatNumber`](crate::RepeatNumber). The timeout applies to each repeat separately.
         ///
         /// ```

@@ -44,8 +44,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
         /// Sets how long rows in progress can keep running after [`when`](Self::when) or a signal requests a stop; the
         /// default is 30 s. Rows that take longer are abandoned: their programs and asynchronous metrics are cancelled,
         /// and the result does not contain them. A row that computes without awaiting anything cannot be cancelled, so
-        /// the run waits one more second and then ends without the row. Such a row can hold up the run for longer only
-        /// if the runtime has a single thread and a program or another metric is waiting.
+        /// the run waits one more second and then ends without the row. On a single-threaded runtime, such a row can
+        /// hold up the run for longer.
         ///
         /// ```
         /// use std::time::Duration;

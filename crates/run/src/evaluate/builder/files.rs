@@ -57,12 +57,12 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
 
     setters! {
         /// Sets whether strings that a spreadsheet would evaluate as a formula get a leading apostrophe in CSV files.
-        /// The default is `true`, because rows come from models and data sets. This affects strings in cells and in the
-        /// header that begin with `=`, `+`, `-`, `@`, a tab or a line break, optionally preceded by apostrophes, so the
-        /// escape is lossless. Readers of result files remove the apostrophe
-        /// ([`Results::read`](crate::results::Results::read), [`DataReader`](crate::data::DataReader)). With `false`,
-        /// strings are written unchanged, for programs that do not know the escape. However, a string such as `'=1`
-        /// then loses its apostrophe when the file is read back.
+        /// The default is `true`, because rows come from models and data sets. The apostrophe is added to strings in
+        /// cells and in the header that begin with `=`, `+`, `-`, `@`, a tab or a line break, optionally preceded by
+        /// apostrophes. Readers of result files remove it again ([`Results::read`](crate::results::Results::read),
+        /// [`DataReader`](crate::data::DataReader)). If you pass `false`, strings are written unchanged, for programs
+        /// that do not know the escape. However, a string such as `'=1` then loses its apostrophe when the file is read
+        /// back.
         #[cfg(feature = "csv")]
         pub fn escape_formulas(escape: bool) => 0.options.escape_formulas = escape;
 
@@ -94,13 +94,13 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
         self.save_as(Format::Json, path.into())
     }
 
-    /// Writes the rows as JSON Lines, one object per line: `{"id": .., "gold": .., "pred": .., "scores": {"NAME":
-    /// {"outcome": "scored", "value": 1.0, "passed": true, "confidence": 1.0, "details": null, "feedback": null,
-    /// "cost_msats": 0}}}`. The scores are followed by `gold_hash` and `pred_hash`, which `compare` and `agree` use to
-    /// detect rows that differ, and by `"positional": true` if the row has no id. `gold` and `pred` are present if a
-    /// program was run or [`save_rows`](Self::save_rows) is set. `latency_s`, `input_tokens`, `output_tokens` and
-    /// `cost_msats` follow if the program returned them. `attributes`, `traceback`, and a score's `error`, `parts` and
-    /// `metadata` are omitted if they are empty. `details` explains the score, unless `feedback` does.
+    /// Writes the rows as JSON Lines. Each line is an object such as `{"id": .., "gold": .., "pred": .., "scores":
+    /// {"NAME": {"outcome": "scored", "value": 1.0, "passed": true, "confidence": 1.0, "details": null, "feedback":
+    /// null, "cost_msats": 0}}}`. `gold_hash` and `pred_hash` follow the scores; `compare` and `agree` use them to
+    /// detect rows that differ. A row without an id also has `"positional": true`. `gold` and `pred` are present if the
+    /// run called a program or [`save_rows`](Self::save_rows) is set. `latency_s`, `input_tokens`, `output_tokens` and
+    /// `cost_msats` are present if the program returned them. `attributes`, `traceback`, and a score's `error`, `parts`
+    /// and `metadata` are omitted if they are empty. `details` explains the score, unless `feedback` does.
     pub fn jsonl(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::JsonLines, path.into())
     }

@@ -14,7 +14,7 @@ use crate::evaluate::row::StoreOptions;
 use crate::lm::Ledger;
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
-    /// Sets how paid results are handled, such as whether they are kept in a store; see [`ModelSettings`].
+    /// Sets how paid results are stored and recorded; see [`ModelSettings`].
     ///
     /// ```
     /// use dsrs_metrics::{Evaluate, lm::Ledger, metrics};
@@ -39,19 +39,19 @@ where
     G: Serialize + Send + Sync + 'static,
     P: Serialize + DeserializeOwned + Send + Sync + 'static,
 {
-    /// Sets the folder of a [`Store`](crate::lm::Store) that keeps every result that costs something: program outputs,
-    /// replies from judges' models, and evaluations by metrics that declare a cost. If you run again, even after the
-    /// process was interrupted or killed, you pay only for what changed, such as a row, a metric, a prompt or a model.
-    /// Free results are recomputed. The result is the same as with an empty store.
+    /// Sets the folder of a [`Store`](crate::lm::Store) that keeps every result that costs something. These are program
+    /// outputs, replies from judges' models, and evaluations by metrics that declare a cost. If you run again, even
+    /// after the process was interrupted or killed, you pay only for what changed, such as a row, a metric, a prompt or
+    /// a model. Free results are recomputed. The result is the same as with an empty store.
     ///
     /// Each result is stored before its row continues. The next run repeats calls that were in progress when the
     /// process died, and calls that failed at no cost. Several processes can share a store. The budget of a
     /// [`Scorer`](crate::Scorer) includes what a killed run paid.
     ///
     /// A program's output depends on its inputs and its [version](Self::program_version). Without a version, the store
-    /// cannot know which files, variables and settings the program depends on, so it keeps the outputs only until the
-    /// run ends. If such a run is interrupted or killed, you can resume it as long as the executable and its arguments
-    /// are the same.
+    /// cannot know which files, variables and settings the program depends on. It therefore keeps the outputs only
+    /// until the run ends. If such a run is interrupted or killed, you can resume it as long as the executable and its
+    /// arguments are the same.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU32, Ordering};

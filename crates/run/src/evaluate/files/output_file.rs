@@ -8,8 +8,9 @@ use super::temporary_file::{Access, TemporaryFile, in_temporary_folder};
 use crate::named_files::WriteLock;
 
 /// A file that is replaced atomically. The content is first written to a hidden file in the same folder, which then
-/// replaces the target, so a killed process or a full disk leaves the old file intact. Meanwhile, no other run can
-/// write the file. If the path is a symbolic link, its target is replaced. Pipes and devices are written directly.
+/// replaces the target. A killed process or a full disk therefore leaves the old file intact. Until the target is
+/// replaced, no other run can write the file. If the path is a symbolic link, its target is replaced. Pipes and devices
+/// are written directly.
 pub struct OutputFile {
     place: Place,
 }

@@ -21,8 +21,8 @@ use crate::messages::{escape, hash};
 #[doc(hidden)]
 pub const FORMAT: u32 = 1;
 
-/// The manifest of a run: a record of what was measured, with which metrics and on which data. It is written next to
-/// each result file as `FILE.manifest.json`, and is also part of the result in memory.
+/// A record of a run: what it measured, and the metrics and data it used. The manifest is written next to each result
+/// file as `FILE.manifest.json`, and is also part of the result in memory.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -46,8 +46,8 @@ pub struct Manifest {
     pub format: u32,
     /// A record of what the run measured. The same inputs give the same record.
     pub run: RunManifest,
-    /// The process that carried out the run. These values differ every time. `None` if the manifest was read from a
-    /// Parquet file's metadata.
+    /// The process that carried out the run. Its values differ every time, even for the same inputs. `None` if the
+    /// manifest was read from a Parquet file's metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<ProcessManifest>,
     /// The result file that the manifest describes; `None` for a result in memory.
@@ -71,7 +71,7 @@ pub struct RunManifest {
     /// [`MetricSummary::judged_by`](crate::MetricSummary::judged_by). A metric has no entry if no models were reported.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub judged_by: IndexMap<String, Vec<JudgedBy>>,
-    /// For each metric, the number of replies from models that [`judged_by`](Self::judged_by) does not list, if any.
+    /// The number of replies, by metric, from models that [`judged_by`](Self::judged_by) does not list, if any.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub judged_by_others: IndexMap<String, u64>,
     /// The files that the rows came from; empty if the rows were in memory.
@@ -85,7 +85,7 @@ pub struct RunManifest {
     pub positional_ids: bool,
     /// The number of rows on which the program or a metric failed.
     pub failed_rows: u64,
-    /// Why the run ended: `complete`, `max_errors`, `stopped`, `decided` or `output_failed`.
+    /// The reason the run ended: `complete`, `max_errors`, `stopped`, `decided` or `output_failed`.
     pub ending: String,
     /// The number of times each row was evaluated, if [`repeats`](crate::EvaluateBuilder::repeats) was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -131,7 +131,7 @@ pub struct Library {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ProcessManifest {
-    /// When the run started, in UTC, such as `2026-11-26T08:00:00Z`.
+    /// The time the run started, in UTC, such as `2026-11-26T08:00:00Z`.
     pub started: String,
     /// The duration of the run, in seconds.
     pub duration_s: f64,
@@ -166,7 +166,7 @@ pub struct RunCosts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_output_tokens: Option<u64>,
     /// The calls to language models with their tokens and cost, if the run has a
-    /// [ledger](crate::ModelSettings::ledger). Includes calls made by probes and for abandoned rows.
+    /// [ledger](crate::ModelSettings::ledger). Includes probes and calls for abandoned rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language_models: Option<CallTotals>,
 }
@@ -181,7 +181,7 @@ pub struct GitCommit {
     /// `true` if committed files have been modified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_changed: Option<bool>,
-    /// Why the repository or its changes cannot be read.
+    /// The reason the repository or its changes cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }

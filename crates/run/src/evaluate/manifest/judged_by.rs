@@ -36,8 +36,7 @@ pub struct JudgeReplies<'a> {
 }
 
 impl<'a> JudgeReplies<'a> {
-    /// Returns the replies to a metric, grouped by judge and in the order of the judges. Unknown models and
-    /// fingerprints are left out of the counts.
+    /// Returns a metric's replies, grouped by judge. Unknown models and fingerprints are not counted.
     pub fn of_each(metric: &'a [JudgedBy]) -> impl Iterator<Item = Self> {
         metric
             .chunk_by(|one, other| one.judge == other.judge)

@@ -11,7 +11,7 @@ use crate::stats::Interval;
 pub struct TruthResult {
     /// The name of the metric.
     pub metric: String,
-    /// The proxy that the sample is stratified by. This metric has a score for every row.
+    /// The proxy that the sample is stratified by: a metric that has a score for every row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// The method used to estimate the mean.
@@ -20,17 +20,17 @@ pub struct TruthResult {
     pub rows: u64,
     /// The number of rows in the sample.
     pub sampled: u64,
-    /// The number of sampled rows that have a score or failed.
+    /// The number of sampled rows that were scored or failed.
     pub judged: u64,
     /// The estimated mean over all rows.
     pub mean: f64,
     /// The 95% interval of the mean.
     pub ci95: [f64; 2],
-    /// How many rows the metric would have to judge without a proxy to get an equally narrow interval.
+    /// The number of rows that the metric would have to judge without a proxy to get an equally narrow interval.
     pub worth: f64,
     /// The strata of the sample.
     pub strata: Vec<TruthStratum>,
-    /// Why the proxy is not used; `None` if it is used.
+    /// The reason the proxy is not used; `None` if it is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

@@ -4,7 +4,7 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// Where to show progress.
+/// Determines where progress is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ProgressDisplay {
     /// Doesn't show progress.

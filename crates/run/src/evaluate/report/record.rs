@@ -27,7 +27,7 @@ use crate::json::unique_keys::{UniqueKeys, unique_entries};
 pub struct ResultRow {
     /// The row's id, unique within its file.
     pub id: String,
-    /// The location of the row: in the scored data for results in memory, or in the result file it was read from.
+    /// The row's location in the scored data, or in the result file if it was read from one.
     #[serde(skip)]
     pub origin: Option<Origin>,
     /// The gold row; `None` if the file has no gold rows. Fields read from a CSV file are strings.
@@ -106,7 +106,7 @@ fn hash<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ResultScore {
-    /// The outcome: a score, or why there is none.
+    /// The outcome: a score, or the reason there is none.
     pub outcome: ResultOutcome,
     /// The score, always finite. `None` unless the outcome is [`Scored`](ResultOutcome::Scored).
     pub value: Option<f64>,
@@ -172,7 +172,7 @@ pub struct ResultScore {
     pub is_judged_offline: bool,
 }
 
-/// The outcome of a row: a score, or why there is none. The variants have the same names as those of
+/// The outcome of a row: a score, or the reason there is none. The variants have the same names as those of
 /// [`Outcome`](dsrs_metrics_core::Outcome).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -288,7 +288,7 @@ impl ResultRow {
         })
     }
 
-    /// Returns the hash of the prediction; `None` if there is no prediction, or if an earlier version wrote the file.
+    /// Returns the hash of the prediction, or `None` if there is no prediction or an earlier version wrote the file.
     #[doc(hidden)]
     pub fn pred_hash(&self) -> Option<u64> {
         self.pred_hash

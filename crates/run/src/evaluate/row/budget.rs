@@ -31,7 +31,7 @@ pub struct BudgetReport {
 }
 
 impl BudgetReport {
-    /// Returns the amount that can still be reserved; `None` if there is no limit.
+    /// Returns the amount that can still be reserved, or `None` if there is no limit.
     pub fn available(&self) -> Option<u64> {
         let taken = self.spent.saturating_add(self.reserved);
         self.limit.map(|limit| limit.saturating_sub(taken))

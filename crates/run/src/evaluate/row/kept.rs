@@ -91,7 +91,7 @@ pub(crate) struct RunStore<G, P> {
     totals: [AtomicU64; 3],
 }
 
-/// How many results a run took from its store, and how many it paid for.
+/// Counts the results that a run took from its store and those that it paid for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreUse {
@@ -403,7 +403,7 @@ pub(crate) enum ProgramIdentity {
     /// The version that you set.
     Version(String),
     /// The executable's hash, for a program without a version. There is no way to know what such a program reads, so
-    /// its outputs belong to a single run, which continues after it is interrupted or killed.
+    /// its outputs are kept for a single run only. The run can be resumed after it is interrupted or killed.
     Executable(String),
     /// Outputs are not kept, because you passed predictions or the executable cannot be read.
     None,

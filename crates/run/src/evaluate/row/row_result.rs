@@ -195,8 +195,7 @@ impl<G, P> RowResult<G, P> {
             .chain(self.repeats.iter().flat_map(|repeat| &repeat.outcomes))
     }
 
-    /// Returns the prediction of a repeat; `None` if the program failed in that repeat, or if the row has fewer
-    /// repeats.
+    /// Returns the prediction of a repeat, or `None` if the program failed in that repeat or the row has fewer repeats.
     pub fn pred_of_repeat(&self, number: usize) -> Option<&P> {
         match &self.repeats.get(number)?.pred {
             RepeatPred::OfRow => self.pred.as_ref(),

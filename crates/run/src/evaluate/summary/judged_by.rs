@@ -8,8 +8,8 @@ use crate::evaluate::manifest::JudgedBy;
 /// At most this many models are named per metric, because a provider may report a new fingerprint with each reply.
 const MAX_NAMED: usize = 100;
 
-/// Counts one metric's replies by model. If there are too many models, the first ones in alphabetical order are kept,
-/// so the counts do not depend on the order of the rows.
+/// Counts one metric's replies by model. If there are too many models, only the first ones in alphabetical order are
+/// kept. The counts therefore do not depend on the order of the rows.
 #[derive(Default)]
 pub struct JudgedByTally {
     named: BTreeMap<Reported, u64>,

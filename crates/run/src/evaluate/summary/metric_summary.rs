@@ -23,9 +23,9 @@ use crate::stats::{Histogram, Interval, Uncertainty};
 /// | `mean_scored` | values of scored rows | `scored` |
 /// | `mean` | the same, and `failure_score` for each failed row | `scored + failed` |
 ///
-/// Both means exclude rows that are gated, skipped, abstained, not needed or not sampled, but the headline counts them.
-/// If a scored row has no value for a named score, it counts as abstained for that score. Sums are exact, so the result
-/// does not depend on the order in which rows finish.
+/// Both means exclude rows that were gated, skipped, not needed or not sampled, and rows on which the metric abstained.
+/// The headline counts these rows. If a scored row has no value for a named score, it counts as abstained for that
+/// score. Sums are exact, so the result does not depend on the order in which rows finish.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MetricSummary {
@@ -50,15 +50,15 @@ pub struct MetricSummary {
     /// a named score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeats: Option<Box<RepeatSummary>>,
-    /// The mean, where each failed row counts as the failure score.
+    /// The mean over scored and failed rows. A failed row counts as the failure score.
     pub mean: Option<f64>,
     /// The mean over the scored rows.
     pub mean_scored: Option<f64>,
-    /// The kind of the scores, such as bools or numbers.
+    /// The kind of score, such as a bool or a number.
     pub kind: ScoreKind,
     /// The number of rows with a score.
     pub scored: u64,
-    /// The number of rows whose program or metric failed.
+    /// The number of rows on which the program or the metric failed.
     pub failed: u64,
     /// The number of rows that a cheaper metric rejected.
     pub gated: u64,
@@ -78,8 +78,8 @@ pub struct MetricSummary {
     /// `None` if the metric evaluated all rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<Box<TruthResult>>,
-    /// The number of rows that passed: those with `true`, or with a score on the good side of the threshold. `None` if
-    /// the metric has no verdict.
+    /// The number of rows that passed, because the score is `true` or meets the threshold. `None` if the metric has no
+    /// verdict.
     pub passed: Option<u64>,
     /// The total cost of scored and failed rows, in millisatoshis; 0 for a named score.
     pub cost_msats: u64,
@@ -90,7 +90,7 @@ pub struct MetricSummary {
     /// [`Scored::missing_fields`](dsrs_metrics_core::Scored::missing_fields).
     #[serde(skip_serializing_if = "is_zero")]
     pub missing: u64,
-    /// How many rows lack each field, by field name. A row can lack several fields.
+    /// The number of rows that lack each field, by field name. A row can lack several fields.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub missing_fields: BTreeMap<String, u64>,
     /// The fields that the metric reads but no scored prediction has. If there are any, the metric has no headline,
@@ -115,7 +115,7 @@ pub struct MetricSummary {
     /// [counts](dsrs_metrics_core::CorpusCounts) and this score differs from the mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corpus: Option<f64>,
-    /// Why a corpus metric has no score for these rows, if it has none.
+    /// The reason a corpus metric has no score for these rows, if it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_defined: Option<String>,
     /// The distribution of the scores, if the scores are numbers in a finite range; `None` for a named score.
@@ -149,7 +149,7 @@ impl MetricSummary {
         self.scored + self.failed + unscored + self.not_needed + self.not_sampled
     }
 
-    /// Returns [`score`](Self::score) times 100, unrounded. This is a percentage if the range of the metric is [0, 1].
+    /// Returns [`score`](Self::score) times 100, unrounded. This is a percentage if the metric's range is [0, 1].
     pub fn percent(&self) -> Option<f64> {
         self.score.map(|score| 100.0 * score)
     }

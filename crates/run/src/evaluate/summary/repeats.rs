@@ -17,17 +17,17 @@ use crate::stats::{Moments, Proportion};
 pub struct RepeatSummary {
     /// The number of repeats per row.
     pub repeats: u32,
-    /// The number of rows where every repeat has a score or failed.
+    /// The number of rows where every repeat was scored or failed.
     pub rows: u64,
-    /// The number of repeats that have a score or failed, over all rows.
+    /// The number of repeats that were scored or failed, over all rows.
     pub evaluations: u64,
     /// The number of failed repeats, over all rows.
     pub failed: u64,
     /// The variance between the repeats of a row, averaged over rows. `None` if there are no rows.
     pub variance_within: Option<f64>,
-    /// The variance between rows, excluding the part that comes from repeats: the variance of the rows' means minus
-    /// `variance_within / repeats`, or 0 if that is negative (one-way analysis of variance). `None` if there are fewer
-    /// than two rows.
+    /// The variance between rows, excluding the part that comes from repeats. It is the variance of the rows' means
+    /// minus `variance_within / repeats`, or 0 if that is negative (one-way analysis of variance). `None` if there are
+    /// fewer than two rows.
     pub variance_between: Option<f64>,
     /// The probability that two repeats of a row have the same score, in [0, 1]. `None` if there are no rows.
     pub consistency: Option<f64>,

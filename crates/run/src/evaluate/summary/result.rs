@@ -43,7 +43,7 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub failed_rows: u64,
     /// The location and error of the first failed row, in input order.
     pub first_error: Option<String>,
-    /// Why the evaluation ended.
+    /// The reason the evaluation ended.
     pub ending: Ending,
     /// The duration of the run.
     pub elapsed: Duration,
@@ -54,13 +54,13 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub without_group: u64,
     /// The gates of [`when_decided`](crate::StopSettings::when_decided) and their verdicts, if you set any.
     pub early: Option<EarlyResult>,
-    /// How many results were taken from the store and how many were paid for, if the run has a store.
+    /// The number of results taken from the store and the number paid for, if the run has a store.
     pub store: Option<StoreUse>,
     /// The mappings of [`score_files`](crate::Evaluate::score_files) whose paths were not found in any row; empty
     /// unless all rows were read.
     pub unused_mappings: Vec<Mapping>,
-    /// Notes on the files of [`score_files`](crate::Evaluate::score_files), such as the delimiter that was detected, or
-    /// the number of rows that a join with gold rows left out.
+    /// Notes on the files passed to [`score_files`](crate::Evaluate::score_files), such as the detected delimiter or
+    /// the number of rows left out by a join with gold rows.
     pub notes: Vec<String>,
     /// The run's manifest, which records the metrics' identities, the data files and the program.
     pub manifest: Box<Manifest>,
@@ -70,7 +70,7 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub(crate) reads: Vec<String>,
 }
 
-/// Why an evaluation ended. In every case, the result contains all finished rows.
+/// The reason why an evaluation ended. The result always contains all finished rows.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Ending {
@@ -78,7 +78,7 @@ pub enum Ending {
     Complete,
     /// The number of failed rows reached `max_errors`.
     MaxErrors,
-    /// A stop was requested by [`when`](crate::StopSettings::when) or by a signal such as Ctrl-C.
+    /// The run was stopped by [`when`](crate::StopSettings::when) or by a signal such as Ctrl-C.
     Stopped,
     /// The gates of [`when_decided`](crate::StopSettings::when_decided) were decided before all rows were evaluated.
     Decided,
@@ -124,7 +124,7 @@ impl<G, P> EvaluationResult<G, P> {
 
     /// Returns each row as a triple of its example, its prediction and the first metric's score, as in DSPy. A failed
     /// row has the failure score, and no prediction if the program failed. A gated, skipped or abstained row has no
-    /// score. The iterator is empty with `keep_results(false)`.
+    /// score. If you set `keep_results(false)`, the iterator is empty.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -170,9 +170,8 @@ impl<G, P> EvaluationResult<G, P> {
     /// Returns the score, or an error that explains why there is none.
     ///
     /// # Errors
-    /// Returns an error of the kind [`NothingScored`](EvaluateErrorKind::NothingScored) if a field that the metric
-    /// reads is missing from every prediction, or if no row has a score. In the latter case, the error includes the
-    /// first failed row's error.
+    /// Returns a [`NothingScored`](EvaluateErrorKind::NothingScored) error if every prediction lacks a field that the
+    /// metric reads, or if no row has a score. In the second case, the error includes the first failed row's error.
     pub fn try_score(&self) -> Result<f64, EvaluateError> {
         let nothing_scored =
             |message| EvaluateError::new(EvaluateErrorKind::NothingScored, message);
@@ -269,7 +268,7 @@ impl<G, P> fmt::Display for EvaluationResult<G, P> {
 }
 
 impl<G, P> EvaluationResult<G, P> {
-    /// Writes the headlines, and if the run ended early, the reason.
+    /// Writes the headlines and, if the run ended early, the reason.
     #[doc(hidden)]
     pub fn fmt_headlines(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines = self.headlines(f.alternate());
@@ -303,13 +302,12 @@ impl<G, P> fmt::Debug for EvaluationResult<G, P> {
     }
 }
 
-/// The tokens, cost and latency of a program, summed over the rows of an evaluation. Rows whose program failed are not
+/// A program's tokens, cost and latency, summed over the rows of an evaluation. Rows whose program failed are not
 /// included, because a failed program returns none of these.
 ///
-/// As JSON:
-/// `{"latency_s": .., "latency_rows": N, "input_tokens": .., "output_tokens": .., "cost_msats": .., "usage_rows": N}`.
-/// The JSON includes only latencies that the program itself returned, because measured latencies differ from run to
-/// run.
+/// Serializes as `{"latency_s": .., "latency_rows": N, "input_tokens": .., "output_tokens": .., "cost_msats": ..,
+/// "usage_rows": N}`. The JSON includes only latencies that the program itself returned, because measured latencies
+/// differ from run to run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProgramTotals {

@@ -72,7 +72,7 @@ impl ComparisonBuilder {
         pub fn allow_different(names: impl IntoIterator<Item = impl Into<String>>)
             => allow_different = names.into_iter().map(Into::into).collect();
 
-        /// Sets whether metrics with the same version but different code count as different metrics, so they are not
+        /// Sets whether to treat metrics with the same version but different code as different metrics, which are not
         /// compared. By default, they are compared, and a [note](crate::results::IdentityComparison::notes) says that
         /// the code changed.
         pub fn strict_identity(strict_identity: bool) => strict_identity = strict_identity;
@@ -116,9 +116,9 @@ impl ComparisonBuilder {
         pub fn mid_p(mid_p: bool) => mid_p = mid_p;
 
         /// Sets whether the test and the interval stay valid no matter how often you compare the runs, for example
-        /// while their rows are still being evaluated. By default, they are valid for a single comparison. As in runs
-        /// that end early, the order of the rows depends only on their ids and the [`seed`](Self::seed). A sequential
-        /// test needs more rows to detect a difference; see [`BettingTest`](crate::stats::BettingTest).
+        /// while their rows are still being evaluated. By default, they are valid only for a single comparison. As in
+        /// runs that end early, the order of the rows depends only on their ids and the [`seed`](Self::seed). A
+        /// sequential test needs more rows to detect a difference; see [`BettingTest`](crate::stats::BettingTest).
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;

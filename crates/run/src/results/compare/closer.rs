@@ -11,9 +11,9 @@ use crate::results::file::Results;
 use crate::results::{ResultOutcome, ResultRow, ResultScore, ResultsError};
 
 impl ComparisonBuilder {
-    /// Compares how close two runs are to labels. `metrics` lists how close each of the first run's rows is to its
-    /// label, followed by the same for the second run's rows. If labels are verdicts, each row is right or wrong. If
-    /// labels are numbers, each row has a difference from its label, and lower is better.
+    /// Compares two runs by how close they are to labels. For each metric, `metrics` contains the closeness of the
+    /// first run's rows, followed by that of the second run's rows. If labels are verdicts, each row is right or wrong.
+    /// If labels are numbers, each row has a difference from its label, and lower is better.
     ///
     /// # Errors
     /// Returns a [`ResultsError`] if the runs have different rows, or if no row can be compared with a label.

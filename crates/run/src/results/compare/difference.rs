@@ -14,7 +14,7 @@ use crate::stats::{
     score_difference,
 };
 
-/// The difference between two runs over the compared rows: between their means, or between their corpus scores.
+/// The difference between the means or corpus scores of two runs, over the compared rows.
 ///
 /// For pass/fail metrics, means are shares in [0, 1]. A figure that cannot be computed is `None`. For a corpus score,
 /// single rows have no score, so `wins` and `losses` are 0, and `ties` counts the rows with equal contributions.
@@ -81,7 +81,7 @@ pub enum DifferenceTest {
     /// [`permutation_limit`](crate::stats::permutation_limit).
     PermutationLimit,
     /// A test by betting that places two bets on every row, one for each run; see [`BettingTest`]. The p-value is twice
-    /// the inverse of the larger capital, and stays valid no matter how often you compare the runs.
+    /// the inverse of the larger capital. It stays valid no matter how often you compare the runs.
     Betting,
     /// The test that corresponds to the interval of [`sampled_difference`](crate::stats::sampled_difference), used if
     /// the metric judged only a sample of the rows.

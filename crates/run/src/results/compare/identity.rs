@@ -19,8 +19,8 @@ use crate::results::run::Run;
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct IdentityComparison {
-    /// Why a run's identity is unknown; `None` if the run has a manifest. If either identity is unknown, metrics are
-    /// compared by name alone.
+    /// The reason why a run's identity is unknown; `None` if the run has a manifest. If either identity is unknown,
+    /// metrics are compared by name alone.
     pub unknown: Sides<Option<String>>,
     /// The metrics whose identities differ. They are not compared unless you [allow
     /// it](crate::results::ComparisonBuilder::allow_different).

@@ -32,14 +32,14 @@ pub struct MetricComparison {
     pub p_adjusted: Option<f64>,
     /// The conclusion from the adjusted p-value.
     pub verdict: Verdict,
-    /// Why there is no test, if there is none.
+    /// The reason why the metric was not tested; `None` if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_tested: Option<String>,
     /// The kind of the scores: pass or fail (or shares of repeats that pass), numbers, or a corpus score.
     pub kind: ScoreKind,
     /// The direction that counts as better: higher or lower scores.
     pub direction: Direction,
-    /// The number of compared rows that failed, which count as the failure score. 0 for a corpus score.
+    /// The number of compared rows that failed and therefore count as the failure score. Always 0 for a corpus score.
     pub failed: Sides<u64>,
     /// The score that a failed row counts as.
     pub failure_score: f64,
@@ -49,13 +49,13 @@ pub struct MetricComparison {
     /// The sample that the difference is estimated from, if a run judged only a sample of its rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<SampledRows>,
-    /// The number of rows in both runs that are not compared because, in at least one run, they have no score and did
-    /// not fail. Rows outside a run's sample are not counted.
+    /// The number of rows in both runs that are not compared because at least one run has no score for them. In a
+    /// comparison of means, a failed row counts as scored. Rows outside a run's sample are not counted.
     pub not_compared: u64,
     /// The mean difference if rows that only one run scored counted as failures of the other.
     #[serde(skip)]
     pub(crate) difference_with_lost: Option<f64>,
-    /// The number of rows that are not compared, by their outcome in each run.
+    /// The number of rows that are not compared, for each run and outcome.
     pub without_score: Sides<BTreeMap<&'static str, u64>>,
     /// The ids of the rows that are better in the second run, largest difference first. At most
     /// [`listed_rows`](super::ComparisonBuilder::listed_rows) ids are listed, but `wins` counts all of these rows.
@@ -63,7 +63,7 @@ pub struct MetricComparison {
     /// The ids of the rows that are worse in the second run, largest difference first, up to the same limit. `losses`
     /// counts all of these rows.
     pub worse_rows: Vec<String>,
-    /// The comparison of each group, in the order of the groups in the first run.
+    /// The comparison of each group, in the first run's order.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub groups: IndexMap<String, GroupComparison>,
 }

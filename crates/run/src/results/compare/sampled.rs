@@ -23,10 +23,10 @@ const MIN_ROWS: usize = 10;
 pub struct SampledRows {
     /// The number of rows in both runs. `n` counts only the rows that both runs judged.
     pub rows: u64,
-    /// The proxy: the metric whose differences over all rows are used in the estimate, if any.
+    /// The proxy metric whose differences over all rows are used in the estimate, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// How many rows both runs would have to judge without a proxy to get an equally narrow interval.
+    /// The number of rows that both runs would have to judge without a proxy to get an equally narrow interval.
     pub worth: f64,
 }
 

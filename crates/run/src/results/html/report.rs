@@ -92,7 +92,7 @@ impl<'a> HtmlReport<'a> {
         Self::of(vec![Run::Results(a), Run::Results(b)])
     }
 
-    /// Creates a report on one or two runs that were read with the same group field as the report.
+    /// Creates a report on one or two runs. The runs must have been read with the report's group field.
     #[doc(hidden)]
     pub fn of_runs(runs: &'a [ReportRun<'a>]) -> Self {
         Self::of(runs.iter().map(Run::Read).collect())
@@ -110,8 +110,8 @@ impl<'a> HtmlReport<'a> {
         /// Sets whether every run must have a manifest. If `true`, a run without a manifest is an error, because
         /// nothing says what it measured.
         pub fn require_identity(require_identity: bool) => require_identity = require_identity;
-        /// Sets whether metrics with the same version but different code count as different metrics. The report does
-        /// not show the difference between the scores of different metrics.
+        /// Sets whether to treat metrics with the same version but different code as different metrics. The report
+        /// doesn't show a difference in scores between different metrics.
         pub fn strict_identity(strict_identity: bool) => strict_identity = strict_identity;
     }
 

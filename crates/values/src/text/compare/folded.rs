@@ -15,7 +15,7 @@ use crate::text::words::split;
 /// How the folding profiles treat punctuation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Marks {
-    /// Removes punctuation, and symbols of the kinds that occur in ASCII punctuation.
+    /// Removes punctuation, and the kinds of symbols that ASCII contains.
     Drop,
     /// Keeps symbols, and punctuation that is part of a number.
     Keep,

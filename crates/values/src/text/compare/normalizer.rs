@@ -14,7 +14,7 @@ pub const ARTICLES: [&str; 3] = ["a", "an", "the"];
 /// Normalizes a string for comparison, exactly as dspy's `normalize_text` does.
 ///
 /// The steps are, in this order: Unicode NFD, lower case, removal of the 32 ASCII punctuation characters, removal of
-/// the English articles `a`, `an` and `the`, and collapsing of white space to single spaces. For any string of Unicode
+/// the English articles `a`, `an` and `the`, and collapsing of whitespace to single spaces. For any string of Unicode
 /// 14 characters, the result is the same as in dspy 3.4.1 on CPython 3.11.
 ///
 /// Normalizing a string twice can give a different result from normalizing it once. If punctuation was removed between

@@ -51,7 +51,7 @@ pub struct PassageAnswers {
 }
 
 impl PassageAnswers {
-    /// Normalizes the answers. As in dspy, an empty list is not an error, but nothing is ever found.
+    /// Normalizes the answers. As in dspy, the list of answers can be empty. No passage matches an empty list.
     pub fn new<S: AsRef<str>>(profile: Profile, answers: &[S]) -> Self {
         let answers = answers.iter().map(|it| tokens(profile, it.as_ref()));
         Self {

@@ -90,7 +90,7 @@ pub struct EditCounts {
 }
 
 impl EditCounts {
-    /// Counts the edits between the words of two strings. White space of any kind separates words.
+    /// Counts the edits between the words of two strings. Whitespace of any kind separates words.
     pub fn of_words(prediction: &str, reference: &str) -> Self {
         let mut words = WordLists::default();
         words.add(split(prediction));
@@ -103,7 +103,7 @@ impl EditCounts {
         }
     }
 
-    /// Counts the edits between the characters (code points) of two strings, without surrounding white space.
+    /// Counts the edits between the characters (code points) of two strings, without surrounding whitespace.
     pub fn of_characters(prediction: &str, reference: &str) -> Self {
         let (prediction, reference) = (
             prediction.trim_matches(is_space),

@@ -99,10 +99,10 @@ impl MatchOptions {
     }
 }
 
-/// Removes white space, brackets, quotation marks, and sentence and Markdown punctuation from both ends of a string.
+/// Removes whitespace, brackets, quotation marks, and sentence and Markdown punctuation from both ends of a string.
 ///
 /// Characters that carry meaning remain: signs and symbols (`-5`, `$5`, `C++`, `C#`, `5%`), and a point before a number
-/// or name (`.5`, `.NET`). If a string consists only of punctuation, only its white space is removed.
+/// or name (`.5`, `.NET`). If a string consists only of punctuation, only its whitespace is removed.
 ///
 /// ```
 /// # use dsrs_metrics::text::trim_punctuation;

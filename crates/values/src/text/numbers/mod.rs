@@ -95,7 +95,7 @@ impl NumericOptions {
     }
 
     /// Returns the number that makes up the whole string, apart from a sign, currency signs, percent signs, brackets
-    /// and white space. Returns `None` if the string contains anything else.
+    /// and whitespace. Returns `None` if the string contains anything else.
     ///
     /// ```
     /// # use dsrs_metrics::text::NumericOptions;

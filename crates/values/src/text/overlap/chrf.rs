@@ -17,7 +17,7 @@ const ASCII: usize = 128;
 /// Consecutive numbers for other characters.
 type Numbers = HashMap<char, u32, RandomState>;
 
-/// Options of chrF. The defaults are those of sacrebleu's chrF2; set `word_order` to 2 for chrF++.
+/// Options for chrF. The defaults are those of sacrebleu's chrF2; set `word_order` to 2 for chrF++.
 ///
 /// ```
 /// use dsrs_metrics::text::{ChrfOptions, NoReferences};
@@ -40,7 +40,7 @@ pub struct ChrfOptions {
     pub beta: f64,
     /// `true` if case is ignored.
     pub lowercase: bool,
-    /// `true` if white space counts as a character.
+    /// `true` if whitespace counts as a character.
     pub whitespace: bool,
     /// The Unicode normal form that strings are converted to before they are compared. sacrebleu compares strings as
     /// is.

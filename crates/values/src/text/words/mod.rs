@@ -11,7 +11,7 @@ pub use keywords::{count_tokens, count_words};
 
 use super::unicode::is_space;
 
-/// Splits a string at white space, like Python's `str.split()`.
+/// Splits a string at whitespace, like Python's `str.split()`.
 #[doc(hidden)]
 pub fn split(text: &str) -> impl Iterator<Item = &str> {
     text.split(is_space).filter(|word| !word.is_empty())

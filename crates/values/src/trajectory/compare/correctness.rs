@@ -45,9 +45,9 @@ pub struct ToolCorrectnessOptions {
 }
 
 impl ToolCorrectnessOptions {
-    /// Returns how well a call matches the expected one, in [0, 1]. The weight is 0 if the tool or the output differs.
-    /// Otherwise, it is the fraction of arguments that are equal, over the keys of both calls. Objects in arguments are
-    /// compared key by key.
+    /// Returns how well a call matches the expected one, in [0, 1]. The weight is 0 if the tools differ, or if results
+    /// are compared and differ. Otherwise, it is the fraction of arguments that are equal, over the keys of both calls,
+    /// or 1 if arguments are not compared. Objects in arguments are compared key by key.
     pub fn weight(self, called: &ToolCall, expected: &ToolCall) -> f64 {
         let is_output = !self.outputs || is_same_output(called, expected);
         match called.name == expected.name && is_output {

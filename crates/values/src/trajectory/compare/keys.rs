@@ -138,7 +138,7 @@ fn push_text(key: &mut String, text: &str) {
 /// The largest number of pairs of calls for a longest common subsequence; it takes seconds.
 const MAX_PAIRS: u64 = 4_000_000_000;
 
-/// Counts of the calls in two trajectories and of those they have in common.
+/// The number of calls in each of two trajectories, and the number they have in common.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

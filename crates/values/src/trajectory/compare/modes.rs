@@ -242,13 +242,13 @@ impl<'t> UnmatchedCalls<'t> {
 }
 
 impl UnmatchedCalls<'_> {
-    /// Retains only the extra calls that replace missing ones: for each tool, at most as many as are missing.
+    /// Keeps only the extra calls that could replace a missing call: for each tool, no more than it has missing calls.
     pub fn of_missing(mut self) -> Self {
         retain_counterparts(&mut self.extra, &self.missing);
         self
     }
 
-    /// Retains only the missing calls that extra ones replace: for each tool, at most as many as are extra.
+    /// Keeps only the missing calls that an extra call could replace: for each tool, no more than it has extra calls.
     pub fn of_extra(mut self) -> Self {
         retain_counterparts(&mut self.missing, &self.extra);
         self

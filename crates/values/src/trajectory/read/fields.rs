@@ -73,9 +73,9 @@ pub(super) enum Part {
     Id,
     /// An object with the other parts, or a string with the name.
     Inner,
-    /// Why the arguments that the model wrote could not be read.
+    /// The reason why the model's arguments could not be read.
     ArgsError,
-    /// A known key that is none of the parts. Some of these keys say that the call failed.
+    /// A known key that does not hold a part of the call. Some of these keys say that the call failed.
     Ignored,
 }
 

@@ -27,7 +27,7 @@ pub enum BleuSmoothing {
     Exp,
 }
 
-/// Options of BLEU. The defaults are sacrebleu's.
+/// Options for BLEU. The defaults are sacrebleu's.
 ///
 /// ```
 /// use dsrs_metrics::text::BleuOptions;
@@ -72,9 +72,9 @@ impl BleuOptions {
         self.max_order.clamp(1, MAX_ORDER)
     }
 
-    /// Returns the counts for one row: the length of the prediction, the length of the nearest reference (the shorter
-    /// one if two are equally near), the number of matches of each order, and the number of n-grams of each order in
-    /// the prediction. An n-gram matches at most as often as it occurs in any single reference.
+    /// Returns the counts for one row: the prediction's length, the nearest reference's length, the number of matches
+    /// of each order, and the number of n-grams of each order in the prediction. If two references are equally near,
+    /// the shorter one counts. An n-gram matches at most as often as it occurs in any single reference.
     ///
     /// # Errors
     /// Returns [`NoReferences`] if there are no references.

@@ -24,10 +24,10 @@ pub enum BleuTokens {
     /// Multilingual Plane.
     #[serde(rename = "zh")]
     Zh,
-    /// Every character except white space is a word.
+    /// Every character except whitespace is a word.
     #[serde(rename = "char")]
     Char,
-    /// White space separates words. Use this for strings that are already tokenized.
+    /// Whitespace separates words. Use this for strings that are already tokenized.
     #[serde(rename = "none")]
     None,
 }

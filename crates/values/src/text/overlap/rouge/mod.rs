@@ -76,7 +76,7 @@ fn ascii_words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// How ROUGE splits strings into words.
+/// Options for splitting strings into words for ROUGE.
 ///
 /// ```
 /// use dsrs_metrics::text::RougeOptions;
