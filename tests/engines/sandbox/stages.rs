@@ -250,7 +250,7 @@ fn wrong_settings_of_the_check_are_rejected() {
         .check_file("check.py", FileSource::Parts(parts))
         .build();
     let found = error(metric.clone());
-    let expected = "`check_files`: expected constant content and fields of the gold row, found `pred.program` in `check.py`";
+    let expected = "`check_files`: expected constants and fields of the gold row, found `pred.program` in `check.py`";
     assert!(found.contains(expected), "{found}");
     let row = (example! { "test" => "" }, prediction! { "program" => "" });
     let found = block_on(metric.evaluate(&row.0, &row.1))

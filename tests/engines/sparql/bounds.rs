@@ -139,10 +139,10 @@ fn the_size_of_a_plan_is_limited() {
             .collect();
         format!("SELECT * {{ {triples} }}")
     };
-    rejected(&chain(300), "patterns; the maximum is 200");
+    rejected(&chain(300), "expected at most 200 patterns in the query");
     assert_eq!(execute(&chain(60)).unwrap(), QueryResults::Solutions(0));
     let path = format!("SELECT * {{ ?s <a:>{} ?o }}", "/<a:>".repeat(12_000));
-    rejected(&path, "patterns; the maximum is 200");
+    rejected(&path, "expected at most 200 patterns in the query");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn a_query_beyond_the_parsers_limits_has_no_score() {
 fn the_length_of_operator_chains_is_limited() {
     for chain in ["+1", "||0", "&&1"] {
         let query = |length| format!("ASK {{ FILTER(1{}) }}", chain.repeat(length));
-        rejected(&query(20_000), "operands; the maximum is 5000");
+        rejected(&query(20_000), "expected at most 5000 operands in the query's expressions");
         let started = Instant::now();
         assert!(execute(&query(1_000)).is_ok(), "{chain}");
         assert!(

@@ -165,7 +165,7 @@ async fn a_result_is_compared_with_an_earlier_file() {
     assert!(missing.contains("no.jsonl: cannot be read: "), "{missing}");
     let other = result.compare_with(&dev).unwrap_err().to_string();
     assert!(
-        other.contains("dev.jsonl:1: no `scores` in the row"),
+        other.contains("dev.jsonl:1: expected a row with `scores`"),
         "{other}"
     );
 }
