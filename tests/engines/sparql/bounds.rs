@@ -163,7 +163,10 @@ fn a_query_beyond_the_parsers_limits_has_no_score() {
 fn the_length_of_operator_chains_is_limited() {
     for chain in ["+1", "||0", "&&1"] {
         let query = |length| format!("ASK {{ FILTER(1{}) }}", chain.repeat(length));
-        rejected(&query(20_000), "expected at most 5000 operands in the query's expressions");
+        rejected(
+            &query(20_000),
+            "expected at most 5000 operands in the query's expressions",
+        );
         let started = Instant::now();
         assert!(execute(&query(1_000)).is_ok(), "{chain}");
         assert!(

@@ -121,7 +121,10 @@ fn queries_of_any_depth_and_length_are_handled() {
                 format!("SELECT * {{ FILTER({open}"),
             ] {
                 if let Err(error) = evaluate(&SparqlSyntaxValid, &query) {
-                    assert!(error.contains("expected a query nested at most 100 levels deep"), "{error}");
+                    assert!(
+                        error.contains("expected a query nested at most 100 levels deep"),
+                        "{error}"
+                    );
                 }
             }
         }

@@ -12,13 +12,12 @@ use super::models::RunModels;
 use super::report::INTERRUPTED;
 use super::{Rows, evaluate_rows, of_rows, plan, with_metrics};
 use crate::args::{LmArguments, ScoreArguments};
-use crate::contract::{Metric, ScoreRange};
+use crate::contract::Metric;
 use crate::data::NamedFile;
 use crate::error::{Result, err};
-use crate::evaluate::{EarlyGate, Ending, Evaluate, Figure};
+use crate::evaluate::{EarlyGate, Ending, Evaluate};
 use crate::lm::{CallEstimate, LmEstimate, PROBE_PURPOSE};
 use crate::results::FORMAT;
-use crate::stats::plan_rows;
 use crate::stdio::{print, print_error, print_json};
 
 pub(crate) fn run(
@@ -31,7 +30,9 @@ pub(crate) fn run(
     args.options
         .warn(models.unused_warnings(&args.options.lm, &metrics));
     let rows = plan::open(args, inputs, &metrics)?;
-    let gates = gates(args, &metrics)?;
+    for gate in &args.stop_when {
+        gate.parse::<EarlyGate>().map_err(|error| err!("{error}"))?;
+    }
     let evaluate = with_metrics(Evaluate::builder(), metrics, args);
     let evaluate = of_rows(evaluate, args).keep_results(false);
     let result = evaluate_rows(&evaluate.build()?, Rows::Pairs(rows), &models, args, inputs)?;
@@ -42,10 +43,7 @@ pub(crate) fn run(
         ));
         return Ok(ExitCode::from(INTERRUPTED));
     }
-    let estimated = Estimated {
-        early: early(&gates, args.alpha, result.rows),
-        ..Estimated::new(result.rows, &estimate)
-    };
+    let estimated = Estimated::new(result.rows, &estimate);
     match args.json {
         true => print_json(&estimated)?,
         false => print(&estimated.text(&args.options.lm))?,
@@ -60,52 +58,9 @@ struct Estimated {
     rows: u64,
     #[serde(flatten)]
     total: CallEstimate,
-    /// The rows of a run with `--stop-when`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    early: Vec<EarlyRows>,
     /// The models without a price.
     unpriced: BTreeSet<String>,
     by_purpose: Vec<OfPurpose>,
-}
-
-/// How far the true scores are assumed to be from the limits of `--stop-when`, in the range of the metric.
-const DISTANCES: [f64; 4] = [-0.1, -0.05, 0.05, 0.1];
-
-/// The mean number of rows of a run with `--stop-when`, if each score is this far from its limit.
-#[derive(Serialize)]
-struct EarlyRows {
-    distance: f64,
-    rows: f64,
-}
-
-/// Returns the limit of each gate of `--stop-when`, as a share of the metric's range.
-fn gates(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result<Vec<f64>> {
-    let limit = |text: &String| {
-        let gate: EarlyGate = text.parse().map_err(|error: String| err!("{error}"))?;
-        let metric = match &gate.figure {
-            Figure::Score { metric, .. } => metrics.iter().find(|it| it.name() == metric),
-            _ => None,
-        };
-        let range = metric.and_then(|metric| metric.spec().range);
-        let range = range.unwrap_or(ScoreRange::UNIT);
-        Ok((gate.bound.limit() - range.min) / (range.max - range.min))
-    };
-    args.stop_when.iter().map(limit).collect()
-}
-
-/// Returns the rows that the slowest gate takes. A certain stop may need all rows, which is the estimate itself.
-fn early(gates: &[f64], alpha: Option<f64>, rows: u64) -> Vec<EarlyRows> {
-    let alpha = alpha.map(|alpha| alpha / gates.len() as f64);
-    let at = |distance: f64| {
-        let alpha = alpha.filter(|_| rows > 0)?;
-        let slowest = gates.iter().map(|limit| {
-            let truth = (limit + distance).clamp(0.0, 1.0);
-            plan_rows(*limit, truth, rows, alpha).early
-        });
-        let rows = slowest.reduce(f64::max)?;
-        Some(EarlyRows { distance, rows })
-    };
-    DISTANCES.into_iter().filter_map(at).collect()
 }
 
 /// The calls of one judge to one model.
@@ -132,7 +87,6 @@ impl Estimated {
             format: FORMAT,
             rows,
             total: estimate.total(),
-            early: Vec::new(),
             unpriced: unpriced.map(|it| it.model.clone()).collect(),
             by_purpose,
         }
@@ -171,16 +125,6 @@ impl Estimated {
         lines.push(format!(
             "at most {msats} msat if every call gets a valid reply on the first attempt"
         ));
-        for EarlyRows { distance, rows } in &self.early {
-            let side = if *distance > 0.0 { "above" } else { "below" };
-            let share = rows / self.rows as f64;
-            lines.push(format!(
-                "with --stop-when about {rows:.0} rows, {:.0} calls and {:.0} msat if the true scores are {:.0} points {side} their limits",
-                share * calls as f64,
-                share * msats as f64,
-                100.0 * distance.abs()
-            ));
-        }
         if let Some(budget) = args.budget {
             let covers = if budget < msats {
                 "does not cover"

@@ -1,10 +1,8 @@
 //! [`AgreementBuilder`]: the settings of a comparison, and its entry points: the agreement, and how close each rating is to its label.
 
-use super::compare::{compare, validate};
+use super::compare::Pairs;
 use super::labelled::LabelSample;
-use super::options::Options;
 use super::rating::{AgreementError, Label, Rating};
-use super::scale::PassingLabels;
 use super::statistics::Agreement;
 use crate::stats::{Bootstrap, ErrorRates};
 
@@ -14,7 +12,16 @@ const MIN_RESAMPLES: usize = 200;
 
 /// Builds a comparison of ratings with labels. Returned by [`Agreement::builder`].
 #[derive(Debug, Clone, Default)]
-pub struct AgreementBuilder(pub(super) Options);
+pub struct AgreementBuilder {
+    pub(super) resamples: Option<u32>,
+    pub(super) threshold: Option<f64>,
+    pub(super) lower_is_better: bool,
+    pub(super) positive: Vec<String>,
+    pub(super) scale: Vec<String>,
+    pub(super) seed: u64,
+    pub(super) label_sample: LabelSample,
+    pub(super) error_rates: Option<ErrorRates>,
+}
 
 impl Agreement {
     /// Compares each row's rating (a metric's result) with its label (the correct result). Ratings and labels can be
@@ -37,20 +44,20 @@ impl Agreement {
 impl AgreementBuilder {
     setters! {
         /// Sets the threshold. A score at or above it passes, regardless of the metric's own verdict.
-        pub fn threshold(threshold: f64) => 0.threshold = Some(threshold);
+        pub fn threshold(threshold: f64) => threshold = Some(threshold);
 
         /// Sets whether lower scores are better. If `true`, a score passes at or below the threshold. The default is
         /// `false`.
-        pub fn lower_is_better(lower_is_better: bool) => 0.lower_is_better = lower_is_better;
+        pub fn lower_is_better(lower_is_better: bool) => lower_is_better = lower_is_better;
 
         /// Sets the labels that mean a pass; all others mean a failure.
         pub fn positive(labels: impl IntoIterator<Item = impl Into<String>>)
-            => 0.positive = labels.into_iter().map(Into::into).collect();
+            => positive = labels.into_iter().map(Into::into).collect();
 
         /// Sets the complete list of classes, in ascending order. By default, the classes are the numbers that occur in
         /// the data.
         pub fn scale(classes: impl IntoIterator<Item = impl Into<String>>)
-            => 0.scale = classes.into_iter().map(Into::into).collect();
+            => scale = classes.into_iter().map(Into::into).collect();
 
         /// Sets how the labelled rows were chosen. By default, this is unknown. If you declare a random sample but the
         /// verdicts contradict this, the verdicts take precedence.
@@ -67,7 +74,7 @@ impl AgreementBuilder {
         /// assert_eq!(agreement.corrected.value, Some(0.8));
         /// # Ok::<(), dsrs_metrics::agreement::AgreementError>(())
         /// ```
-        pub fn label_sample(sample: LabelSample) => 0.label_sample = sample;
+        pub fn label_sample(sample: LabelSample) => label_sample = sample;
 
         /// Sets error rates that were measured on other rows. [`corrected`](Agreement::corrected) is then computed from
         /// these rates and the verdicts instead of from the labels.
@@ -85,14 +92,14 @@ impl AgreementBuilder {
         /// assert!((agreement.corrected.value.unwrap() - 0.5).abs() < 1e-12);
         /// # Ok::<(), dsrs_metrics::agreement::AgreementError>(())
         /// ```
-        pub fn error_rates(rates: ErrorRates) => 0.error_rates = Some(rates);
+        pub fn error_rates(rates: ErrorRates) => error_rates = Some(rates);
 
         /// Sets the seed of the bootstrap. The default is 0.
-        pub fn seed(seed: u64) => 0.seed = seed;
+        pub fn seed(seed: u64) => seed = seed;
 
         /// Sets how many samples the bootstrap draws. With 0, Spearman's correlation has no interval. The default is
         /// 2,000. With more than 10,000 rows, it decreases to as few as 200.
-        pub fn resamples(resamples: u32) => 0.resamples = Some(resamples);
+        pub fn resamples(resamples: u32) => resamples = Some(resamples);
     }
 
     /// Compares ratings with labels.
@@ -118,16 +125,13 @@ impl AgreementBuilder {
             .into_iter()
             .map(|(rating, label)| (rating.into(), label.into()))
             .collect();
-        let compared = compare(&rows, &self.0)?;
-        let resamples = self
-            .0
-            .resamples
-            .unwrap_or_else(|| default_resamples(rows.len()));
+        let compared = Pairs::of(&rows, self)?.compare()?;
+        let resamples = self.resamples;
         let bootstrap = Bootstrap {
-            resamples,
-            seed: self.0.seed,
+            resamples: resamples.unwrap_or_else(|| default_resamples(rows.len())),
+            seed: self.seed,
         };
-        Ok(Agreement::new(&rows, compared, &self.0, bootstrap))
+        Ok(Agreement::new(&rows, compared, self, bootstrap))
     }
 }
 
@@ -157,16 +161,11 @@ impl AgreementBuilder {
     /// Returns an [`AgreementError`] if a number is not finite, or if values cannot be compared.
     #[doc(hidden)]
     pub fn closeness(&self, rows: &[(Rating, Label)]) -> Result<Closeness, AgreementError> {
-        validate(rows, &self.0)?;
-        let passing = PassingLabels::of(rows, &self.0)?;
-        let mut scores = rows.iter().filter_map(|(rating, _)| rating.score());
-        let zero_or_one = scores.all(|score| score == 0.0 || score == 1.0);
-        let verdict = |rating: &Rating| self.0.verdict(rating, zero_or_one);
-        let has_verdict =
-            |(rating, _): &(Rating, Label)| rating.is_missing() || verdict(rating).is_some();
-        if let Some(passing) = passing.filter(|_| rows.iter().all(has_verdict)) {
-            let is_right =
-                |(rating, label): &(Rating, Label)| Some(verdict(rating)? == passing.label(label)?);
+        let pairs = Pairs::of(rows, self)?;
+        if let Some(passing) = pairs.passing.as_ref().filter(|_| pairs.have_verdicts()) {
+            let is_right = |(rating, label): &(Rating, Label)| {
+                Some(pairs.verdict(rating)? == passing.label(label)?)
+            };
             return Ok(Closeness::Right(rows.iter().map(is_right).collect()));
         }
         if rows

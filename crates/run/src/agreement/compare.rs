@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use super::builder::AgreementBuilder;
 use super::figure::Note;
-use super::options::Options;
 use super::rating::{AgreementError, Label, Rating};
 use super::scale::{PassingLabels, Scale};
 use crate::messages::escape;
@@ -67,25 +67,8 @@ impl Verdicts {
     }
 }
 
-pub(super) fn compare(rows: &[Row], options: &Options) -> Result<Compared, AgreementError> {
-    validate(rows, options)?;
-    let pairs = Pairs { rows, options };
-    let passing = PassingLabels::of(rows, options)?;
-    let are_classes = rows
-        .iter()
-        .any(|(rating, _)| matches!(rating, Rating::Class(_)));
-    match passing {
-        Some(passing) if are_classes && !options.positive.is_empty() => {
-            Ok(pairs.verdicts(&passing, |rating| passing.class(rating)))
-        }
-        _ if are_classes => pairs.classes(),
-        Some(passing) => Ok(pairs.scores_with_verdicts(&passing)),
-        None => pairs.scores_with_scale(),
-    }
-}
-
 /// Checks that every number is finite, and that all ratings are of one kind and all labels are of one kind.
-pub(super) fn validate(rows: &[Row], options: &Options) -> Result<(), AgreementError> {
+fn validate(rows: &[Row], options: &AgreementBuilder) -> Result<(), AgreementError> {
     if let Some(threshold) = options.threshold.filter(|threshold| !threshold.is_finite()) {
         let message = format!("expected a finite threshold, found {threshold}");
         return Err(AgreementError { row: None, message });
@@ -117,62 +100,95 @@ pub(super) fn validate(rows: &[Row], options: &Options) -> Result<(), AgreementE
             }
         }
     }
-    let class = rows
-        .iter()
-        .enumerate()
-        .find_map(|(row, (rating, _))| match rating {
-            Rating::Class(class) => Some((row, class.clone())),
-            _ => None,
-        });
+    let mut numbered = rows.iter().enumerate();
+    let class = numbered.find_map(|(row, (rating, _))| match rating {
+        Rating::Class(class) => Some((row, class)),
+        _ => None,
+    });
     match class {
         Some((row, class)) if scored => Err(AgreementError::at(
             row,
             format!(
                 "expected a number, as in earlier rows, found the label `{}`",
-                escape::name(&class)
+                escape::name(class)
             ),
         )),
         _ => Ok(()),
     }
 }
 
-struct Pairs<'a> {
+/// Ratings and labels of valid numbers and kinds.
+pub(super) struct Pairs<'a> {
     rows: &'a [Row],
-    options: &'a Options,
+    options: &'a AgreementBuilder,
+    /// Which labels mean a pass, if they are verdicts.
+    pub(super) passing: Option<PassingLabels>,
+    /// `true` if every score is 0 or 1.
+    zero_or_one: bool,
 }
 
-impl Pairs<'_> {
+impl<'a> Pairs<'a> {
+    pub(super) fn of(
+        rows: &'a [Row],
+        options: &'a AgreementBuilder,
+    ) -> Result<Self, AgreementError> {
+        validate(rows, options)?;
+        let mut scores = rows.iter().filter_map(|(rating, _)| rating.score());
+        Ok(Self {
+            rows,
+            options,
+            passing: PassingLabels::of(rows, options)?,
+            zero_or_one: scores.all(|score| score == 0.0 || score == 1.0),
+        })
+    }
+
+    pub(super) fn compare(&self) -> Result<Compared, AgreementError> {
+        let are_classes = self
+            .rows
+            .iter()
+            .any(|(rating, _)| matches!(rating, Rating::Class(_)));
+        match &self.passing {
+            Some(passing) if are_classes && !self.options.positive.is_empty() => {
+                Ok(self.verdicts(passing, |rating| passing.class(rating)))
+            }
+            _ if are_classes => self.classes(),
+            Some(passing) if self.have_verdicts() => {
+                Ok(self.verdicts(passing, |rating| self.verdict(rating)))
+            }
+            // Scores without verdicts are compared only by order.
+            Some(passing) => Ok(Compared {
+                classes: Vec::new(),
+                matrix: Err(Note::NO_VERDICT),
+                ordered: false,
+                ranked: Ok(self.ranked(passing, Rating::score)),
+                verdicts: Err(Note::NO_VERDICT),
+            }),
+            None => self.scores_with_scale(),
+        }
+    }
+
+    /// Returns the verdict of a rating, if it has one.
+    pub(super) fn verdict(&self, rating: &Rating) -> Option<bool> {
+        let score = rating.score()?;
+        match (self.options.threshold, rating) {
+            (Some(threshold), _) if self.options.lower_is_better => Some(score <= threshold),
+            (Some(threshold), _) => Some(score >= threshold),
+            (None, Rating::Verdict { passed, .. }) => Some(*passed),
+            (None, _) => self.zero_or_one.then_some(score == 1.0),
+        }
+    }
+
+    /// Returns `true` if every rating that is not missing has a verdict.
+    pub(super) fn have_verdicts(&self) -> bool {
+        let mut ratings = self.rows.iter().map(|(rating, _)| rating);
+        ratings.all(|rating| rating.is_missing() || self.verdict(rating).is_some())
+    }
+
     /// Returns the rows that have both a rating and a label, with their positions.
     fn compared(&self) -> impl Iterator<Item = (usize, &Rating, &Label)> {
         let rows = self.rows.iter().enumerate();
         rows.filter(|(_, (rating, label))| !rating.is_missing() && !label.is_missing())
             .map(|(row, (rating, label))| (row, rating, label))
-    }
-
-    /// Returns `true` if every score is 0 or 1.
-    fn zero_or_one(&self) -> bool {
-        let mut scores = self.rows.iter().filter_map(|(rating, _)| rating.score());
-        scores.all(|score| score == 0.0 || score == 1.0)
-    }
-
-    /// Compares scores with labels that are verdicts: by verdict if every score has one, otherwise only by order.
-    fn scores_with_verdicts(&self, passing: &PassingLabels) -> Compared {
-        let zero_or_one = self.zero_or_one();
-        let verdict = |rating: &Rating| self.options.verdict(rating, zero_or_one);
-        let all = self
-            .rows
-            .iter()
-            .all(|(rating, _)| rating.is_missing() || verdict(rating).is_some());
-        if all {
-            return self.verdicts(passing, verdict);
-        }
-        Compared {
-            classes: Vec::new(),
-            matrix: Err(Note::NO_VERDICT),
-            ordered: false,
-            ranked: Ok(self.ranked(passing, Rating::score)),
-            verdicts: Err(Note::NO_VERDICT),
-        }
     }
 
     /// Compares verdicts with verdicts.
@@ -231,69 +247,52 @@ impl Pairs<'_> {
             .rows
             .iter()
             .any(|(_, label)| matches!(label, Label::Number(_)));
-        let classes = if are_numbers {
-            self.numeric_classes(&scale)?
-        } else {
-            Err(Note::NO_CLASSES)
+        let (classes, matrix) = match are_numbers {
+            true => self.numeric_classes(&scale)?,
+            false => (Vec::new(), Err(Note::NO_CLASSES)),
         };
-        let mut compared = Compared {
-            classes: Vec::new(),
-            matrix: Err(Note::NO_CLASSES),
+        Ok(Compared {
+            classes,
+            matrix,
             ordered: true,
             verdicts: Err(Note::NO_POSITIVE),
             ranked: Ok(ranked),
-        };
-        match classes {
-            Ok((classes, pairs)) => {
-                compared.matrix = Ok(ConfusionMatrix::of(classes.len(), pairs));
-                compared.classes = classes;
-            }
-            Err(note) => compared.matrix = Err(note),
-        }
-        Ok(compared)
+        })
     }
 
-    /// Returns the classes, and the class of each row's label and score, if both are numbers on one scale.
-    #[expect(clippy::type_complexity, reason = "the type occurs only here")]
+    /// Returns the classes and the counts of labels and scores, if both are numbers on one scale.
     fn numeric_classes(
         &self,
         scale: &Scale,
-    ) -> Result<Result<(Vec<String>, Vec<(usize, usize)>), Note>, AgreementError> {
-        let verdict =
-            |rating: &Rating| matches!(rating, Rating::Verdict { .. } | Rating::Missing(_));
-        let are_bools = self.zero_or_one() && self.rows.iter().all(|(rating, _)| verdict(rating));
+    ) -> Result<(Vec<String>, Result<ConfusionMatrix, Note>), AgreementError> {
+        let is_verdict =
+            |(rating, _): &Row| matches!(rating, Rating::Verdict { .. } | Rating::Missing(_));
+        let are_bools = self.zero_or_one && self.rows.iter().all(is_verdict);
         if are_bools || self.options.threshold.is_some() {
-            return Ok(Err(Note::NO_POSITIVE));
+            return Ok((Vec::new(), Err(Note::NO_POSITIVE)));
         }
-        let numbers: Vec<(usize, f64, f64)> = self
+        let numbers = self
             .compared()
             .filter_map(|(row, rating, label)| match label {
                 Label::Number(label) => Some((row, *label, rating.score()?)),
                 _ => None,
-            })
-            .collect();
-        let found;
-        let scale = if scale.is_empty() {
-            let Some(occurring) =
-                Scale::of_numbers(&numbers).filter(|scale| scale.len() <= MAX_CLASSES)
-            else {
-                return Ok(Err(Note::NO_CLASSES));
-            };
-            found = occurring;
-            &found
-        } else {
-            scale
+            });
+        let numbers: Vec<(usize, f64, f64)> = numbers.collect();
+        let occurring = match scale.is_empty() {
+            true => Scale::of_numbers(&numbers).filter(|scale| scale.len() <= MAX_CLASSES),
+            false => None,
         };
-        let pairs = numbers.iter().map(|(row, label, score)| {
-            Ok((
-                scale.position_of_number(*row, *label)?,
-                scale.position_of_number(*row, *score)?,
-            ))
-        });
-        Ok(Ok((
-            scale.names(),
-            pairs.collect::<Result<_, AgreementError>>()?,
-        )))
+        let scale = match (scale.is_empty(), &occurring) {
+            (true, None) => return Ok((Vec::new(), Err(Note::NO_CLASSES))),
+            (true, Some(occurring)) => occurring,
+            (false, _) => scale,
+        };
+        let mut pairs = Vec::with_capacity(numbers.len());
+        for (row, label, score) in numbers {
+            let label = scale.position_of_number(row, label)?;
+            pairs.push((label, scale.position_of_number(row, score)?));
+        }
+        Ok((scale.names(), Ok(ConfusionMatrix::of(scale.len(), pairs))))
     }
 
     /// Compares named classes with string labels.

@@ -10,7 +10,6 @@ mod compare;
 mod figure;
 mod labelled;
 mod next;
-mod options;
 mod rating;
 mod scale;
 mod statistics;

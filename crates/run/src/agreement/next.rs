@@ -3,9 +3,8 @@
 use twox_hash::XxHash3_128;
 
 use super::builder::AgreementBuilder;
-use super::compare::validate;
+use super::compare::Pairs;
 use super::rating::{AgreementError, Label, Rating};
-use super::scale::PassingLabels;
 use crate::stats::Stratum;
 
 impl AgreementBuilder {
@@ -43,26 +42,21 @@ impl AgreementBuilder {
         id: impl Fn(usize) -> String,
         count: usize,
     ) -> Result<Vec<usize>, AgreementError> {
-        validate(rows, &self.0)?;
-        let no_verdicts = || {
-            AgreementError {
+        let pairs = Pairs::of(rows, self)?;
+        let passing = pairs.passing.as_ref().ok_or_else(|| AgreementError {
             row: None,
             message: "expected labels that are verdicts, such as `true` and `false`; name those that pass with --positive (in code, `positive`)".to_owned(),
-        }
-        };
-        let passing = PassingLabels::of(rows, &self.0)?.ok_or_else(no_verdicts)?;
-        let mut scores = rows.iter().filter_map(|(rating, _)| rating.score());
-        let zero_or_one = scores.all(|score| score == 0.0 || score == 1.0);
+        })?;
         let mut strata = [Stratum::default(); 2];
         let mut unlabelled = [Vec::new(), Vec::new()];
         for (row, (rating, label)) in rows.iter().enumerate() {
-            let Some(passed) = self.0.verdict(rating, zero_or_one) else {
+            let Some(passed) = pairs.verdict(rating) else {
                 continue;
             };
             let (verdict, label) = (usize::from(passed), passing.label(label));
             strata[verdict].record(label);
             if label.is_none() {
-                let key = XxHash3_128::oneshot_with_seed(self.0.seed, id(row).as_bytes());
+                let key = XxHash3_128::oneshot_with_seed(self.seed, id(row).as_bytes());
                 unlabelled[verdict].push((key, row));
             }
         }

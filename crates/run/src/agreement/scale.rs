@@ -1,6 +1,6 @@
 //! The meaning of labels: which labels mean a pass, and how labels are ordered.
 
-use super::options::Options;
+use super::builder::AgreementBuilder;
 use super::rating::{AgreementError, Label, Rating};
 use crate::messages::escape;
 
@@ -38,21 +38,17 @@ impl PassingLabels {
     /// Returns how to interpret these labels, or `None` if they are not verdicts.
     pub(super) fn of(
         rows: &[(Rating, Label)],
-        options: &Options,
+        options: &AgreementBuilder,
     ) -> Result<Option<Self>, AgreementError> {
-        let labels = || {
-            rows.iter()
-                .map(|(_, label)| label)
-                .filter(|label| !label.is_missing())
+        let numbered = || {
+            let labels = rows.iter().map(|(_, label)| label).enumerate();
+            labels.filter(|(_, label)| !label.is_missing())
         };
+        let labels = || numbered().map(|(_, label)| label);
         if !options.positive.is_empty() {
             let listed = Self::Listed(options.positive.clone());
-            let first = rows
-                .iter()
-                .enumerate()
-                .find(|(_, (_, label))| !label.is_missing());
-            return match first {
-                Some((row, (_, label))) if !labels().any(|label| listed.is_pass(label)) => {
+            return match numbered().next() {
+                Some((row, label)) if !labels().any(|label| listed.is_pass(label)) => {
                     let positive = options.positive.join("`, `");
                     let message = format!(
                         "expected a passing label (`{}`) in at least one row, found `{}`",
@@ -87,13 +83,10 @@ impl PassingLabels {
         }
         // Named classes need no verdicts. Scores can be compared with string labels only as
         // verdicts.
-        let unclear = rows
-            .iter()
-            .enumerate()
-            .find(|(_, (_, label))| matches!(label, Label::Class(_)));
+        let unclear = numbered().find(|(_, label)| matches!(label, Label::Class(_)));
         let scores = rows.iter().any(|(rating, _)| rating.score().is_some());
         match unclear {
-            Some((row, (_, label))) if scores => Err(AgreementError::at(
+            Some((row, label)) if scores => Err(AgreementError::at(
                 row,
                 format!(
                     "cannot compare scores with labels such as `{}`; name the passing labels (positive) or the order of all labels (scale)",
@@ -135,61 +128,56 @@ impl PassingLabels {
 }
 
 /// Classes in ascending order. Each has a name, and a number if the name is one.
-pub(super) struct Scale {
-    values: Vec<(String, Option<f64>)>,
-}
+pub(super) struct Scale(Vec<(String, Option<f64>)>);
 
 impl Scale {
     pub(super) fn of(names: &[String]) -> Self {
         let value = |name: &String| (name.clone(), name.trim().parse().ok());
-        Self {
-            values: names.iter().map(value).collect(),
-        }
+        Self(names.iter().map(value).collect())
     }
 
     /// Returns all numbers that occur as label or score. `None` if only the labels or only the scores are all whole
     /// numbers, because they are then unlikely to be on one scale.
     pub(super) fn of_numbers(numbers: &[(usize, f64, f64)]) -> Option<Self> {
-        let all_whole = |side: &dyn Fn(&(usize, f64, f64)) -> f64| {
-            numbers.iter().all(|number| side(number).fract() == 0.0)
+        let are_whole = |values: [bool; 2], (_, label, score): &(usize, f64, f64)| {
+            [
+                values[0] && label.fract() == 0.0,
+                values[1] && score.fract() == 0.0,
+            ]
         };
-        if all_whole(&|number| number.1) != all_whole(&|number| number.2) {
+        let [labels, scores] = numbers.iter().fold([true; 2], are_whole);
+        if labels != scores {
             return None;
         }
         // Adding 0 makes -0 and 0 the same value.
-        let mut all: Vec<f64> = numbers
-            .iter()
-            .flat_map(|(_, label, score)| [label + 0.0, score + 0.0])
-            .collect();
+        let all = numbers.iter();
+        let all = all.flat_map(|(_, label, score)| [label + 0.0, score + 0.0]);
+        let mut all: Vec<f64> = all.collect();
         all.sort_unstable_by(f64::total_cmp);
         all.dedup();
-        Some(Self {
-            values: all
-                .into_iter()
+        let values = all.into_iter();
+        Some(Self(
+            values
                 .map(|value| (value.to_string(), Some(value)))
                 .collect(),
-        })
+        ))
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.values.is_empty()
+        self.0.is_empty()
     }
 
     pub(super) fn len(&self) -> usize {
-        self.values.len()
+        self.0.len()
     }
 
     pub(super) fn names(&self) -> Vec<String> {
-        self.values.iter().map(|(name, _)| name.clone()).collect()
+        self.0.iter().map(|(name, _)| name.clone()).collect()
     }
 
     /// Returns the position of the class with this name.
     pub(super) fn position_of(&self, row: usize, name: &str) -> Result<usize, AgreementError> {
-        let position = self
-            .values
-            .iter()
-            .position(|(other, _)| other.trim() == name.trim());
-        position.ok_or_else(|| self.missing(row, name))
+        self.position(row, name, |(other, _)| other.trim() == name.trim())
     }
 
     /// Returns the position of the class with this number.
@@ -198,17 +186,21 @@ impl Scale {
         row: usize,
         number: f64,
     ) -> Result<usize, AgreementError> {
-        let position = self
-            .values
-            .iter()
-            .position(|(_, value)| *value == Some(number));
-        position.ok_or_else(|| self.missing(row, &number.to_string()))
+        let name = number.to_string();
+        self.position(row, &name, |(_, value)| *value == Some(number))
     }
 
-    fn missing(&self, row: usize, value: &str) -> AgreementError {
-        let scale = self.names().join(", ");
-        let (scale, value) = (escape::escaped(&scale), escape::name(value));
-        let message = format!("expected a value of the scale {scale}, found `{value}`");
-        AgreementError::at(row, message)
+    fn position(
+        &self,
+        row: usize,
+        value: &str,
+        is_class: impl FnMut(&(String, Option<f64>)) -> bool,
+    ) -> Result<usize, AgreementError> {
+        self.0.iter().position(is_class).ok_or_else(|| {
+            let scale = self.names().join(", ");
+            let (scale, value) = (escape::escaped(&scale), escape::name(value));
+            let message = format!("expected a value of the scale {scale}, found `{value}`");
+            AgreementError::at(row, message)
+        })
     }
 }

@@ -4,10 +4,10 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use super::builder::AgreementBuilder;
 use super::compare::{Compared, Verdicts};
 use super::figure::{Figure, Note};
 use super::labelled::LabelledRows;
-use super::options::Options;
 use super::rating::{Label, Rating};
 use crate::stats::{
     Bootstrap, ConfusionMatrix, ErrorRates, KappaWeights, Proportion, RankPairs, cohen_kappa,
@@ -100,7 +100,7 @@ impl Agreement {
     pub(super) fn new(
         rows: &[(Rating, Label)],
         compared: Compared,
-        options: &Options,
+        options: &AgreementBuilder,
         bootstrap: Bootstrap,
     ) -> Self {
         let mut without_score = IndexMap::new();

@@ -35,8 +35,8 @@ pub(super) enum BatchRows {
     Csv(CsvRows),
     #[cfg(feature = "parquet")]
     Columns(ColumnRows),
-    /// Gold rows without a prediction. The flag is `true` if the row's values are CSV cells.
-    Gold(Vec<(Stored, bool)>),
+    /// Gold rows without a prediction.
+    Gold(Vec<Stored>),
 }
 
 /// A row that is not yet decoded.
@@ -75,7 +75,7 @@ impl Batch {
     }
 
     /// Creates a batch of gold rows without predictions.
-    pub(super) fn of_gold(file: &Arc<Path>, rows: Vec<(Stored, bool)>) -> Self {
+    pub(super) fn of_gold(file: &Arc<Path>, rows: Vec<Stored>) -> Self {
         Self {
             file: Arc::clone(file),
             rows: BatchRows::Gold(rows),
@@ -93,7 +93,7 @@ impl Batch {
             BatchRows::Csv(rows) => rows.line(index),
             #[cfg(feature = "parquet")]
             BatchRows::Columns(_) => number,
-            BatchRows::Gold(rows) => rows[index].0.line,
+            BatchRows::Gold(rows) => rows[index].line,
         };
         RawRow {
             rows: &self.rows,
@@ -128,10 +128,8 @@ impl RawRow<'_> {
     /// other fields.
     pub(crate) fn pair(&self, pairing: &Pairing) -> Result<Option<Pair>, DataError> {
         if let BatchRows::Gold(rows) = self.rows {
-            let (stored, is_textual) = &rows[self.index];
-            return pairing
-                .pair_without_pred(stored, *is_textual, &self.at)
-                .map(Some);
+            let pair = pairing.pair_without_pred(&rows[self.index], &self.at);
+            return pair.map(Some);
         }
         let pair_of = |row| pairing.pair_of(row, &self.at, self.number);
         if let Some(selection) = pairing.selection()

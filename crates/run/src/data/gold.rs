@@ -1,20 +1,18 @@
 //! Gold rows in a separate file, joined to predictions by id.
 //!
-//! The rows are written to a temporary file. Each one takes 16 bytes and a bit of memory: the hash of its id and where
-//! it starts.
+//! The rows are written to a temporary file. Only their ids and where they start stay in memory.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Write as _};
-use std::iter;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use serde::{Deserialize, Serialize};
+use indexmap::IndexMap;
+use indexmap::map::Entry;
 use serde_json::{Map, Value};
-use twox_hash::XxHash3_128;
 
 use super::error::DataError;
 use super::guess::id_columns;
@@ -113,16 +111,30 @@ pub(super) struct GoldFile {
 /// The gold rows that were read so far.
 pub(super) struct GoldWriter {
     out: BufWriter<File>,
-    index: Vec<(u64, u64)>,
+    rows: IndexMap<Box<str>, GoldRow>,
     place: u64,
     is_textual: bool,
     has_nan: bool,
+    /// The number of rows whose id an earlier row has, and the first of them.
+    duplicates: usize,
+    first_duplicates: Vec<(String, u64)>,
+}
+
+/// A gold row in the temporary file.
+#[derive(Debug)]
+struct GoldRow {
+    /// Where it starts.
+    place: u64,
+    /// Its line in the file of gold rows.
+    line: u64,
+    /// `true` once a prediction has it.
+    is_matched: AtomicBool,
 }
 
 /// A row for the temporary file.
 pub(super) struct StoredLine {
-    /// The hash of its id.
-    hash: u64,
+    id: String,
+    line: u64,
     text: Vec<u8>,
     /// `true` if its values are cells.
     is_textual: bool,
@@ -132,16 +144,15 @@ pub(super) struct StoredLine {
 /// The gold rows of a file.
 #[derive(Debug)]
 struct GoldRows {
-    rows: Mutex<(BufReader<File>, u64)>,
-    /// Hashes of ids with the places of their rows, sorted.
-    index: Vec<(u64, u64)>,
-    /// A bit for each row of the index that a prediction has.
-    matched: Vec<AtomicU64>,
+    /// The temporary file, and the place of its next byte.
+    file: Mutex<(BufReader<File>, u64)>,
+    /// The rows by id, in the order of the file.
+    rows: IndexMap<Box<str>, GoldRow>,
     is_textual: bool,
     has_nan: bool,
     without_gold: Mutex<WithoutGold>,
-    /// Where the rows without a prediction start that are still to be returned; `None` before the last prediction.
-    missing: Mutex<Option<VecDeque<u64>>>,
+    /// The positions of the rows without a prediction that are still to be returned; `None` before the last prediction.
+    missing: Mutex<Option<VecDeque<usize>>>,
 }
 
 /// The predictions without a gold row: their number, and the first of them by line.
@@ -151,21 +162,16 @@ struct WithoutGold {
     first: BTreeSet<(u64, String, Arc<Path>)>,
 }
 
-/// A gold row as it is in the temporary file, on one line.
-#[derive(Clone, Serialize, Deserialize)]
+/// A gold row without a prediction.
+#[derive(Clone)]
 pub(super) struct Stored {
     pub(super) line: u64,
     pub(super) id: String,
-    row: Map<String, Value>,
+    pub(super) fields: Fields,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "half of the hash")]
-fn hash(id: &str) -> u64 {
-    XxHash3_128::oneshot(id.as_bytes()) as u64
 }
 
 impl GoldFile {
@@ -204,40 +210,70 @@ impl GoldFile {
         let out = tempfile::tempfile().map_err(|reason| self.unwritable(&reason))?;
         Ok(GoldWriter {
             out: BufWriter::new(out),
-            index: Vec::new(),
+            rows: IndexMap::new(),
             place: 0,
             is_textual: false,
             has_nan: false,
+            duplicates: 0,
+            first_duplicates: Vec::new(),
         })
     }
 
     /// Adds the next row.
-    pub(super) fn add(&self, writer: &mut GoldWriter, line: &StoredLine) -> Result<(), DataError> {
-        writer.is_textual |= line.is_textual;
-        writer.has_nan |= line.has_nan;
-        writer.index.push((line.hash, writer.place));
-        writer.place += line.text.len() as u64;
-        let written = writer.out.write_all(&line.text);
+    pub(super) fn add(&self, writer: &mut GoldWriter, row: StoredLine) -> Result<(), DataError> {
+        writer.is_textual |= row.is_textual;
+        writer.has_nan |= row.has_nan;
+        match writer.rows.entry(row.id.into()) {
+            Entry::Occupied(first) => {
+                writer.duplicates += 1;
+                if writer.first_duplicates.len() < SHOWN {
+                    let id = first.key().to_string();
+                    writer.first_duplicates.push((id, row.line));
+                }
+            }
+            Entry::Vacant(new) => {
+                new.insert(GoldRow {
+                    place: writer.place,
+                    line: row.line,
+                    is_matched: AtomicBool::new(false),
+                });
+            }
+        }
+        writer.place += row.text.len() as u64;
+        let written = writer.out.write_all(&row.text);
         written.map_err(|reason| self.unwritable(&reason))
     }
 
     /// Makes the rows ready to be found.
+    ///
+    /// # Errors
+    /// Returns a [`DataError`] if two rows have the same id.
     pub(super) fn finish(&self, writer: GoldWriter) -> Result<(), DataError> {
+        if let Some((id, line)) = writer.first_duplicates.first() {
+            let at = Origin {
+                file: Arc::clone(&self.file),
+                line: *line,
+            };
+            let ids = writer.first_duplicates.iter().map(|(id, _)| id.as_str());
+            let message = format_args!(
+                "duplicate id `{}`, first on line {}; ids must be unique in the gold file (duplicates: {}, the first {}); remove them, or join by another column with --join",
+                escape::name(id),
+                writer.rows[id.as_str()].line,
+                writer.duplicates,
+                escape::names(ids)
+            );
+            return Err(DataError::invalid(&at, message));
+        }
         let file = writer.out.into_inner();
         let file = file.map_err(|error| self.unwritable(error.error()))?;
-        let mut index = writer.index;
-        index.sort_unstable();
-        let bits = iter::repeat_with(AtomicU64::default).take(index.len().div_ceil(64));
         let rows = GoldRows {
-            rows: Mutex::new((BufReader::with_capacity(READ, file), writer.place)),
-            matched: bits.collect(),
-            index,
+            file: Mutex::new((BufReader::with_capacity(READ, file), writer.place)),
+            rows: writer.rows,
             is_textual: writer.is_textual,
             has_nan: writer.has_nan,
             without_gold: Mutex::default(),
             missing: Mutex::default(),
         };
-        rows.check_unique(&self.file)?;
         // Only one thread reads batches.
         let _ = self.rows.set(rows);
         Ok(())
@@ -263,12 +299,12 @@ impl GoldFile {
             Some(Shape::Other(value)) => [("value", value)].into_iter().collect(),
             None => row.attributes,
         };
-        let (hash, line) = (hash(&id), at.line);
-        let row = fields.into_iter().collect();
-        let mut text = serde_json::to_vec(&Stored { line, id, row }).unwrap_or_default();
+        let fields: Map<String, Value> = fields.into_iter().collect();
+        let mut text = serde_json::to_vec(&fields).unwrap_or_default();
         text.push(b'\n');
         Ok(StoredLine {
-            hash,
+            id,
+            line: at.line,
             text,
             is_textual,
             has_nan,
@@ -281,7 +317,7 @@ impl GoldFile {
         let Some(rows) = self.rows.get() else {
             return Ok(None);
         };
-        let Some(stored) = rows.find(id).map_err(|reason| self.unreadable(&reason))? else {
+        let Some(row) = rows.rows.get(id) else {
             let mut without = lock(&rows.without_gold);
             without.count += 1;
             let first = (at.line, id.to_owned(), Arc::clone(&at.file));
@@ -291,7 +327,9 @@ impl GoldFile {
             }
             return Ok(None);
         };
-        Ok(Some(stored.fields(rows.is_textual)))
+        row.is_matched.store(true, Ordering::Relaxed);
+        let fields = rows.read(row).map_err(|reason| self.unreadable(&reason))?;
+        Ok(Some(fields))
     }
 
     fn unreadable(&self, reason: &io::Error) -> DataError {
@@ -303,31 +341,37 @@ impl GoldFile {
     ///
     /// # Errors
     /// Returns a [`DataError`] if no prediction has a gold row, or if lines of text differ in number.
-    pub(super) fn missing(&self, pred_path: &str) -> Result<Vec<(Stored, bool)>, DataError> {
+    pub(super) fn missing(&self, pred_path: &str) -> Result<Vec<Stored>, DataError> {
         let Some(rows) = self.rows.get() else {
             return Ok(Vec::new());
         };
         let mut places = lock(&rows.missing);
         if places.is_none() {
-            let unmatched = rows.unmatched();
-            self.check(rows, &unmatched, pred_path)?;
+            self.check(rows, pred_path)?;
             *places = Some(match self.missing {
-                Missing::Fail => unmatched.into(),
+                Missing::Fail => rows.unmatched().map(|(place, ..)| place).collect(),
                 Missing::Skip => VecDeque::new(),
             });
         }
         let next = places
             .iter_mut()
             .flat_map(|places| places.drain(..AT_ONCE.min(places.len())));
-        let read = |place| Ok((rows.read(place)?, rows.is_textual));
+        let read = |place: usize| {
+            let (id, row) = (&rows.rows.keys()[place], &rows.rows[place]);
+            Ok(Stored {
+                line: row.line,
+                id: id.to_string(),
+                fields: rows.read(row)?,
+            })
+        };
         let missing: io::Result<_> = next.map(read).collect();
         missing.map_err(|reason| self.unreadable(&reason))
     }
 
-    /// Checks that the two files belong together. `unmatched` are the places of the gold rows without a prediction.
-    fn check(&self, rows: &GoldRows, unmatched: &[u64], pred_path: &str) -> Result<(), DataError> {
+    /// Checks that the two files belong together.
+    fn check(&self, rows: &GoldRows, pred_path: &str) -> Result<(), DataError> {
         let without_gold = lock(&rows.without_gold);
-        let (lines, without_pred) = (rows.index.len(), unmatched.len());
+        let (lines, without_pred) = (rows.rows.len(), rows.unmatched().count());
         if self.is_by_position && without_pred as u64 + without_gold.count > 0 {
             let preds = (lines - without_pred) as u64 + without_gold.count;
             let message = format_args!(
@@ -339,22 +383,20 @@ impl GoldFile {
         else {
             return Ok(());
         };
-        let golds = rows
-            .first(unmatched)
-            .map_err(|reason| self.unreadable(&reason))?;
         let at = Origin {
             file: Arc::clone(file),
             line: *line,
         };
         let path = self.join.as_ref().map_or("id", |join| &join.gold);
-        let first = golds.first().map_or(1, |gold| gold.line);
+        let first = rows.unmatched().next().map_or(1, |(.., gold)| gold.line);
+        let golds: Vec<&str> = rows.unmatched().take(SHOWN).map(|(_, id, _)| id).collect();
         Err(DataError::invalid(
             &at,
             format_args!(
                 "`{}`: expected ids from {}, such as {} in `{}` from line {first} on, found {}, and no prediction has a matching id; pass --join gold.COLUMN=pred.COLUMN with the columns that have the same ids",
                 escape::name(pred_path),
                 self.file.display(),
-                escape::names(golds.iter().map(|gold| &*gold.id)),
+                escape::names(golds.into_iter()),
                 escape::name(path),
                 escape::names(without_gold.first.iter().map(|(_, id, _)| &**id)),
             ),
@@ -386,25 +428,10 @@ impl GoldFile {
             ),
             Missing::Skip => ("gold rows without a prediction, not scored", ""),
         };
-        let unmatched = rows.unmatched();
-        let golds = rows.first(&unmatched).unwrap_or_default();
-        let golds = golds.iter().map(|gold| &*gold.id).collect();
-        let of_golds = note(unmatched.len() as u64, what, golds, advice);
+        let golds: Vec<&str> = rows.unmatched().map(|(_, id, _)| id).collect();
+        let first = golds.iter().take(SHOWN).copied().collect();
+        let of_golds = note(golds.len() as u64, what, first, advice);
         of_preds.into_iter().chain(of_golds).collect()
-    }
-}
-
-impl Stored {
-    /// Returns the fields of the row. `is_textual` is `true` if they are cells.
-    pub(super) fn fields(self, is_textual: bool) -> Fields {
-        let mut fields: Fields = self.row.into_iter().collect();
-        fields.textual = is_textual;
-        if !is_textual {
-            // In a prediction of cells they must not be read as cells.
-            let strings = fields.iter().filter(|(_, value)| value.is_string());
-            fields.strings = strings.map(|(name, _)| name.to_owned()).collect();
-        }
-        fields
     }
 }
 
@@ -424,86 +451,30 @@ pub(super) fn without_id(row: &RowObject, path: &str, at: &Origin) -> DataError 
 }
 
 impl GoldRows {
-    /// Reads the row at a place of the temporary file.
-    fn read(&self, place: u64) -> io::Result<Stored> {
-        let mut rows = lock(&self.rows);
-        let (file, at) = &mut *rows;
+    /// Reads the fields of a row from the temporary file.
+    fn read(&self, row: &GoldRow) -> io::Result<Fields> {
+        let mut file = lock(&self.file);
+        let (file, at) = &mut *file;
         // Rows in the same order in both files are read from the buffer.
-        let distance = i64::try_from(place).and_then(|to| Ok(to - i64::try_from(*at)?));
+        let distance = i64::try_from(row.place).and_then(|to| Ok(to - i64::try_from(*at)?));
         file.seek_relative(distance.map_err(io::Error::other)?)?;
         let mut line = Vec::new();
-        *at = place + file.read_until(b'\n', &mut line)? as u64;
-        Ok(serde_json::from_slice(&line)?)
-    }
-
-    fn find(&self, id: &str) -> io::Result<Option<Stored>> {
-        let hash = hash(id);
-        let first = self.index.partition_point(|(other, _)| *other < hash);
-        let same = self.index[first..]
-            .iter()
-            .take_while(|(other, _)| *other == hash);
-        for (number, (_, place)) in (first..).zip(same) {
-            let stored = self.read(*place)?;
-            if stored.id == id {
-                self.matched[number / 64].fetch_or(1 << (number % 64), Ordering::Relaxed);
-                return Ok(Some(stored));
-            }
+        *at = row.place + file.read_until(b'\n', &mut line)? as u64;
+        let fields: Map<String, Value> = serde_json::from_slice(&line)?;
+        let mut fields = Fields::from_iter(fields);
+        fields.textual = self.is_textual;
+        if !self.is_textual {
+            // In a prediction of cells they must not be read as cells.
+            let strings = fields.iter().filter(|(_, value)| value.is_string());
+            fields.strings = strings.map(|(name, _)| name.to_owned()).collect();
         }
-        Ok(None)
+        Ok(fields)
     }
 
-    /// Checks that each id occurs once.
-    fn check_unique(&self, file: &Path) -> Result<(), DataError> {
-        let (mut count, mut first) = (0, BTreeMap::new());
-        for two in self.index.windows(2).filter(|two| two[0].0 == two[1].0) {
-            let stored = |place| {
-                self.read(place)
-                    .map_err(|reason| DataError::unreadable(file, &reason))
-            };
-            let (one, other) = (stored(two[0].1)?, stored(two[1].1)?);
-            if one.id == other.id {
-                count += 1;
-                first.insert(other.line, (other.id, one.line));
-                if first.len() > SHOWN {
-                    first.pop_last();
-                }
-            }
-        }
-        let Some((line, (id, before))) = first.first_key_value() else {
-            return Ok(());
-        };
-        let at = Origin {
-            file: Arc::from(file),
-            line: *line,
-        };
-        let ids = escape::names(first.values().map(|(id, _)| id.as_str()));
-        Err(DataError::invalid(
-            &at,
-            format_args!(
-                "duplicate id `{}`, first on line {before}; ids must be unique in the gold file (duplicates: {count}, the first {ids}); remove them, or join by another column with --join",
-                escape::name(id)
-            ),
-        ))
-    }
-
-    /// Returns the places of the rows that no prediction has, in the order of the file.
-    fn unmatched(&self) -> Vec<u64> {
-        let is_matched = |number: usize| {
-            self.matched[number / 64].load(Ordering::Relaxed) >> (number % 64) & 1 == 1
-        };
-        let numbered = self.index.iter().enumerate();
-        let unmatched = numbered.filter(|(number, _)| !is_matched(*number));
-        let mut places: Vec<u64> = unmatched.map(|(_, (_, place))| *place).collect();
-        places.sort_unstable();
-        places
-    }
-
-    /// Reads the first rows at these places.
-    fn first(&self, places: &[u64]) -> io::Result<Vec<Stored>> {
-        places
-            .iter()
-            .take(SHOWN)
-            .map(|place| self.read(*place))
-            .collect()
+    /// Returns the rows that no prediction has, with their positions and ids.
+    fn unmatched(&self) -> impl Iterator<Item = (usize, &str, &GoldRow)> {
+        let rows = self.rows.iter().enumerate();
+        let rows = rows.filter(|(_, (_, row))| !row.is_matched.load(Ordering::Relaxed));
+        rows.map(|(place, (id, row))| (place, &**id, row))
     }
 }

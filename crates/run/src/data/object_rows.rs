@@ -9,11 +9,10 @@ use serde_json::Value;
 
 use super::batch::{Batch, RawRow};
 use super::error::DataError;
-use super::input::ROW_LIMIT;
 use super::mapping::Mapping;
 use super::pairing::Pairing;
 use super::row::{Row, RowObject, id_of, into_object};
-use super::row_file::{FileOptions, Format, NamedFile, Reading, RowFile, RowSource};
+use super::row_file::{FileOptions, Format, NamedFile, RowFile, RowSource};
 use super::selection::FieldSelection;
 use crate::contract::{Origin, Pair, Side};
 use crate::in_order::in_order;
@@ -168,7 +167,8 @@ pub(crate) fn column_strings(file: &Path, format: Option<Format>, name: &str) ->
     // A pair would need all columns, and no row has to be one.
     let mut pairing = Pairing::new(false, Vec::new(), true);
     pairing.select(selection.clone());
-    let Ok(mut file) = open(file, FileOptions::of(format), Some(&Arc::new(pairing))) else {
+    let options = FileOptions::of(format);
+    let Ok(mut file) = open(file, options, Some(&Arc::new(pairing))) else {
         return Vec::new();
     };
     let key = format!("\"{name}\"");
@@ -200,12 +200,11 @@ fn open<'f>(
     options: FileOptions,
     pairing: Option<&Arc<Pairing>>,
 ) -> Result<RowFile, DataError> {
-    RowSource::new(file, options)?.open(&Reading {
-        row_limit: ROW_LIMIT,
+    let options = FileOptions {
         has_escapes: true,
-        pairing,
-        is_hashed: false,
-    })
+        ..options
+    };
+    RowSource::new(file, options)?.open(pairing, false)
 }
 
 /// An iterator over the rows of one file. It ends after the first error.

@@ -172,14 +172,9 @@ impl Pairing {
     }
 
     /// Makes a pair with an empty prediction from a gold row that no prediction has.
-    pub(super) fn pair_without_pred(
-        &self,
-        gold: &Stored,
-        is_textual: bool,
-        at: &Origin,
-    ) -> Result<Pair, DataError> {
+    pub(super) fn pair_without_pred(&self, gold: &Stored, at: &Origin) -> Result<Pair, DataError> {
         let mut row = RowObject::default();
-        let of_gold = self.set_gold(&mut row, gold.clone().fields(is_textual), at)?;
+        let of_gold = self.set_gold(&mut row, gold.fields.clone(), at)?;
         self.map(&mut row, of_gold, at)?;
         Ok(row.into_pair(at, gold.id.clone(), false))
     }

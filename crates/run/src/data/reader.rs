@@ -15,11 +15,10 @@ use super::data_file::DataFiles;
 use super::encoding::Encoding;
 use super::error::DataError;
 use super::gold::{GoldFile, Join, Missing};
-use super::input::ROW_LIMIT;
 use super::mapping::Mapping;
 use super::object_rows::ObjectRows;
 use super::pairing::Pairing;
-use super::row_file::{FileOptions, Format, NamedFile, Reading, RowFile, RowSource};
+use super::row_file::{FileOptions, Format, NamedFile, RowFile, RowSource};
 use super::selection::FieldSelection;
 use crate::contract::{MetricSpec, Pair};
 use crate::in_order::in_order;
@@ -59,7 +58,7 @@ use crate::in_order::in_order;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct DataReader {
     options: FileOptions,
     gold: Option<PathBuf>,
@@ -68,22 +67,6 @@ pub struct DataReader {
     mappings: Vec<Mapping>,
     conversions: Vec<Conversion>,
     selection: Option<FieldSelection>,
-    row_limit: usize,
-}
-
-impl Default for DataReader {
-    fn default() -> Self {
-        Self {
-            options: FileOptions::default(),
-            gold: None,
-            join: None,
-            missing: Missing::default(),
-            mappings: Vec::new(),
-            conversions: Vec::new(),
-            selection: None,
-            row_limit: ROW_LIMIT,
-        }
-    }
 }
 
 impl DataReader {
@@ -129,7 +112,7 @@ impl DataReader {
     /// A gold row without a prediction fails, unless you [skip it](Self::with_missing). A prediction without a gold row
     /// is left out. [`EvaluationResult::notes`](crate::EvaluationResult::notes) reports both counts.
     ///
-    /// The gold rows are copied to a temporary file, so each takes only 16 bytes of memory.
+    /// The gold rows are copied to a temporary file, so only their ids stay in memory.
     ///
     /// ```
     /// use dsrs_metrics::data::DataReader;
@@ -203,9 +186,9 @@ impl DataReader {
         self.with_selection(selection)
     }
 
-    /// Sets the maximum size of a row, in bytes. The default is [`ROW_LIMIT`].
+    /// Sets the maximum size of a row, in bytes. The default is [`ROW_LIMIT`](super::ROW_LIMIT).
     pub fn with_row_limit(mut self, bytes: usize) -> Self {
-        self.row_limit = bytes;
+        self.options.row_limit = bytes;
         self
     }
 
@@ -272,11 +255,7 @@ impl DataReader {
         if let Some(selection) = &self.selection {
             pairing.select(selection.clone());
         }
-        let pairs = Pairs::new(files, pairing, self.row_limit);
-        Pairs {
-            options: self.options,
-            ..pairs
-        }
+        Pairs::new(files, pairing, self.options)
     }
 
     /// Returns the rows of a file, where a row can be any object. The path `-` is standard input.
@@ -291,12 +270,12 @@ impl DataReader {
     /// Returns the rows of a devset, with empty predictions. The gold row is `gold`, or the whole row except its id if
     /// it has neither `gold` nor `pred`.
     pub(crate) fn read_examples(file: &Path) -> Result<Pairs, DataError> {
-        let pairing = Pairing::new(false, Vec::new(), true);
-        Ok(Pairs::new(
-            vec![RowSource::new(file, FileOptions::default())?],
-            pairing,
-            ROW_LIMIT,
-        ))
+        let (options, pairing) = (
+            FileOptions::default(),
+            Pairing::new(false, Vec::new(), true),
+        );
+        let files = vec![RowSource::new(file, options)?];
+        Ok(Pairs::new(files, pairing, options))
     }
 }
 
@@ -307,7 +286,6 @@ pub struct Pairs {
     pairing: Arc<Pairing>,
     /// How the file of the gold rows is read.
     options: FileOptions,
-    row_limit: usize,
     /// The records of the files opened so far.
     records: DataFiles,
     /// `true` if file contents are hashed.
@@ -320,14 +298,13 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    fn new(files: Vec<RowSource>, pairing: Pairing, row_limit: usize) -> Self {
+    fn new(files: Vec<RowSource>, pairing: Pairing, options: FileOptions) -> Self {
         let (sender, receiver) = channel();
         Self {
             files: files.into_iter(),
             current: None,
             pairing: Arc::new(pairing),
-            options: FileOptions::default(),
-            row_limit,
+            options,
             records: DataFiles::default(),
             is_hashed: false,
             decoded: Vec::new().into_iter(),
@@ -379,15 +356,11 @@ impl Pairs {
     }
 
     /// Reads the file of gold rows, before the first prediction.
-    fn load_gold(&self, reading: &Reading<'_>) -> Result<(), DataError> {
+    fn load_gold(&self) -> Result<(), DataError> {
         let Some(gold) = self.pairing.gold().filter(|gold| !gold.is_loaded()) else {
             return Ok(());
         };
-        let reading = Reading {
-            pairing: None,
-            ..*reading
-        };
-        let mut file = RowSource::new(&gold.file, self.options)?.open(&reading)?;
+        let mut file = RowSource::new(&gold.file, self.options)?.open(None, self.is_hashed)?;
         self.records.add(&file.records);
         let mut writer = gold.writer()?;
         let stored = |row: &RawRow<'_>| gold.stored(row.read(None)?, &row.at, row.number);
@@ -395,7 +368,7 @@ impl Pairs {
             |batch: Batch| batch.decode(stored),
             |rows| {
                 rows.into_iter()
-                    .try_for_each(|row| gold.add(&mut writer, &row?))
+                    .try_for_each(|row| gold.add(&mut writer, row?))
             },
             |pass| iter::from_fn(|| file.next_batch()).try_for_each(pass),
         )?;
@@ -422,13 +395,7 @@ impl Pairs {
                     ..batch
                 });
             }
-            let reading = Reading {
-                row_limit: self.row_limit,
-                has_escapes: false,
-                pairing: Some(&self.pairing),
-                is_hashed: self.is_hashed,
-            };
-            if let Err(error) = self.load_gold(&reading) {
+            if let Err(error) = self.load_gold() {
                 return Some(Batch::failed(error));
             }
             let Some(file) = self.files.next() else {
@@ -438,7 +405,7 @@ impl Pairs {
                 let _ = self.until_decoded.1.recv();
                 return self.without_pred();
             };
-            match file.open(&reading) {
+            match file.open(Some(&self.pairing), self.is_hashed) {
                 Ok(file) => {
                     self.records.add(&file.records);
                     self.current = Some(file);

@@ -13,7 +13,7 @@ use super::csv::CsvFile;
 use super::data_file::{DataFileRecord, RecordedFile};
 use super::encoding::Encoding;
 use super::error::{DataError, DataErrorKind, Read};
-use super::input::Input;
+use super::input::{Input, ROW_LIMIT};
 use super::pairing::Pairing;
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetFile;
@@ -62,13 +62,34 @@ enum Content {
 }
 
 /// How to read files: what their names don't say.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(
+    not(feature = "csv"),
+    allow(dead_code, reason = "only CSV has delimiters and escapes")
+)]
 pub(super) struct FileOptions {
     /// The format, or `None` if the extension says it.
     pub(super) format: Option<Format>,
     /// What separates the columns of CSV, or `None` if the header shows it.
     pub(super) delimiter: Option<u8>,
     pub(super) encoding: Encoding,
+    /// The maximum number of bytes in one row.
+    pub(super) row_limit: usize,
+    /// `true` if an apostrophe before a formula in a CSV file is an escape, because the file is derived from a result
+    /// file. In a result file it always is.
+    pub(super) has_escapes: bool,
+}
+
+impl Default for FileOptions {
+    fn default() -> Self {
+        Self {
+            format: None,
+            delimiter: None,
+            encoding: Encoding::default(),
+            row_limit: ROW_LIMIT,
+            has_escapes: false,
+        }
+    }
 }
 
 impl FileOptions {
@@ -78,23 +99,6 @@ impl FileOptions {
             ..Self::default()
         }
     }
-}
-
-/// How a file is read.
-#[derive(Clone, Copy)]
-#[cfg_attr(
-    not(feature = "csv"),
-    allow(dead_code, reason = "only columns are selected and have escapes")
-)]
-pub(super) struct Reading<'p> {
-    pub(super) row_limit: usize,
-    /// `true` if an apostrophe before a formula in a CSV file is an escape, because the file is derived from a result
-    /// file. In a result file it always is.
-    pub(super) has_escapes: bool,
-    /// Selects the columns to decode; `None` decodes all.
-    pub(super) pairing: Option<&'p Arc<Pairing>>,
-    /// `true` if the record of the file has its hash.
-    pub(super) is_hashed: bool,
 }
 
 impl RowSource {
@@ -171,19 +175,26 @@ impl RowSource {
         }
     }
 
-    pub(super) fn open(self, reading: &Reading<'_>) -> Result<RowFile, DataError> {
+    /// Opens the file. The pairing selects the columns to decode; without one, all are. The record of the file has its
+    /// hash if `is_hashed`.
+    pub(super) fn open(
+        self,
+        pairing: Option<&Arc<Pairing>>,
+        is_hashed: bool,
+    ) -> Result<RowFile, DataError> {
         // In a stream, a row does not wait for the next one.
         let is_stream = self.may_block();
         let name: Arc<Path> = self.name.into();
-        let record = Arc::new(DataFileRecord::new(&name, reading.is_hashed));
+        let record = Arc::new(DataFileRecord::new(&name, is_hashed));
         let unreadable = |reason| DataError::unreadable(&name, &reason);
         let others = self.sources.iter().filter(|source| ***source != *name);
         let mut records = others
-            .map(|source| DataFileRecord::of_source(source, reading.is_hashed))
+            .map(|source| DataFileRecord::of_source(source, is_hashed))
             .collect::<io::Result<Vec<_>>>()
             .map_err(unreadable)?;
         records.push(Arc::clone(&record));
-        let (row_limit, options) = (reading.row_limit, self.options);
+        let options = self.options;
+        let row_limit = options.row_limit;
         let input = |content: Content| {
             let reader = content.reader(&name, &record).map_err(unreadable)?;
             Input::new(Arc::clone(&name), reader, row_limit, options.encoding)
@@ -209,16 +220,16 @@ impl RowSource {
             }
             #[cfg(feature = "csv")]
             Format::Csv => {
-                let pairing = reading.pairing.map(|pairing| &**pairing);
+                let pairing = pairing.map(|pairing| &**pairing);
                 let input = input(self.content)?;
-                let columns = (reading.has_escapes, options.delimiter);
+                let columns = (options.has_escapes, options.delimiter);
                 let mut file = CsvFile::new(input, columns, pairing, is_stream)?;
                 record.note(file.note());
                 all(move || file.next(), BatchRows::Csv)
             }
             #[cfg(feature = "parquet")]
             Format::Parquet => {
-                let (file, pairing) = (Arc::clone(&name), reading.pairing.cloned());
+                let (file, pairing) = (Arc::clone(&name), pairing.cloned());
                 let mut file = match self.content {
                     Content::File(path) => {
                         record.hash_all(&path).map_err(unreadable)?;
