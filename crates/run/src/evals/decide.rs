@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::baseline::Baseline;
-use super::condition::{Bound, Condition, End, Kind};
+use super::condition::{Bound, Condition, End};
 use super::eval::Gate;
 use super::figures::{Figures, Finished, GroupOfRows};
 use super::findings::{
@@ -104,12 +104,12 @@ pub(super) fn decide(
     };
     let parts: Vec<Parts> = gates
         .iter()
-        .map(|gate| decider.parts(&gate.condition.0))
+        .map(|gate| decider.parts(&gate.condition))
         .collect();
     let p_values: Vec<f64> = parts.iter().flat_map(Parts::p_values).collect();
     let (tests, mut adjusted) = (p_values.len(), holm(&p_values).into_iter());
     let result = |(number, (gate, parts)): (usize, (&Gate, Parts))| {
-        let compares = gate.condition.0.is_relative();
+        let compares = gate.condition.is_relative();
         let is_compared = parts.parts.iter().any(|(_, part)| part.is_ok());
         let early = decider
             .early(number, gate)
@@ -122,7 +122,7 @@ pub(super) fn decide(
                 false => decided,
             };
         }
-        let (metric, is_relative) = (gate.condition.0.metric(), gate.condition.0.is_relative());
+        let (metric, is_relative) = (gate.condition.metric(), gate.condition.is_relative());
         if let Some(note) = metric
             .filter(|_| is_relative)
             .and_then(|it| decider.code_note(it))
@@ -150,8 +150,8 @@ struct Decider<'a> {
 }
 
 impl Decider<'_> {
-    fn parts(&self, kind: &Kind) -> Parts {
-        let Kind::Each { field, condition } = kind else {
+    fn parts(&self, kind: &Condition) -> Parts {
+        let Condition::Each { field, condition } = kind else {
             let part = self.part(kind, &self.run.whole, None);
             return Parts {
                 parts: vec![(None, part)],
@@ -184,17 +184,23 @@ impl Decider<'_> {
         }
     }
 
-    fn part(&self, kind: &Kind, figures: &Figures, ids: Option<&HashSet<String>>) -> Part {
+    fn part(&self, kind: &Condition, figures: &Figures, ids: Option<&HashSet<String>>) -> Part {
         let finding = match kind {
-            Kind::Score { metric, end, bound } => self.score(figures, metric, *end, *bound),
-            Kind::PassedAt { metric, k, bound } => passed_at(figures, *metric, *k, *bound),
-            Kind::Failed { bound } => share(figures.failed_rows, figures.rows, "failed", *bound),
-            Kind::Abstained { bound } => abstained(figures, *bound),
-            Kind::Latency { seconds } => self.latency(figures, *seconds),
-            Kind::NoWorse { metric, by } => return self.compared(metric, Some(*by), ids),
-            Kind::Better { metric } => return self.compared(metric, None, ids),
+            Condition::Score { metric, end, bound } => self.score(figures, metric, *end, *bound),
+            Condition::PassedAt { metric, k, bound } => passed_at(figures, *metric, *k, *bound),
+            Condition::Failed { bound } => {
+                share(figures.failed_rows, figures.rows, "failed", *bound)
+            }
+            Condition::Abstained { bound } => abstained(figures, *bound),
+            Condition::Latency { seconds } => self.latency(figures, *seconds),
+            Condition::NoWorse { metric, by } => {
+                return Ok((Some(*by), self.comparison(metric, ids)?));
+            }
+            Condition::Better { metric } => return Ok((None, self.comparison(metric, ids)?)),
             // The macro rejects a nested `each`.
-            Kind::Each { .. } => Finding(GateVerdict::Failed, "`each` within `each`".to_owned()),
+            Condition::Each { .. } => {
+                Finding(GateVerdict::Failed, "`each` within `each`".to_owned())
+            }
         };
         Err(finding)
     }
@@ -204,11 +210,8 @@ impl Decider<'_> {
             Ok(summary) => summary,
             Err(finding) => return finding,
         };
-        if let Some(finding) = self
-            .run
-            .metric(metric)
-            .and_then(|it| favoured(figures, it, summary))
-        {
+        let direction = self.run.direction(metric);
+        if let Some(finding) = direction.and_then(|it| favoured(figures, it, summary)) {
             return finding;
         }
         let value = match end {
@@ -219,37 +222,28 @@ impl Decider<'_> {
         let Some(value) = value else {
             return Finding(GateVerdict::Undecided, format!("no interval: {summary}"));
         };
-        let is_kept = bound.holds(value);
-        let verdict = if is_kept {
-            GateVerdict::Passed
-        } else {
-            GateVerdict::Failed
+        let chance = match end {
+            End::Estimate => chance(summary, bound),
+            End::Lower | End::Upper => String::new(),
         };
-        let chance = if end == End::Estimate {
-            chance(summary, bound)
-        } else {
-            String::new()
-        };
+        let verdict = GateVerdict::of(bound.holds(value));
         Finding(verdict, format!("{summary}{chance}"))
     }
 
     /// Returns the verdict that ended the run before all rows were evaluated.
     fn early(&self, gate: usize, Gate { condition, .. }: &Gate) -> Option<Finding> {
         let early = self.run.early?;
-        let verdict = match early.gates.get(gate)?.passed? {
-            true => GateVerdict::Passed,
-            false => GateVerdict::Failed,
-        };
+        let verdict = GateVerdict::of(early.gates.get(gate)?.passed?);
         let (decided, figures) = (early.sentence(), &self.run.whole);
-        let sentence = match &condition.0 {
-            Kind::Score { metric, .. } => {
+        let sentence = match &condition {
+            Condition::Score { metric, .. } => {
                 let summary = figures.metric(metric)?;
-                if favoured(figures, self.run.metric(metric)?, summary).is_some() {
+                if favoured(figures, self.run.direction(metric)?, summary).is_some() {
                     return None;
                 }
                 format!("{summary}; {decided}")
             }
-            Kind::Failed { .. } => {
+            Condition::Failed { .. } => {
                 let (failed, rows) = (figures.failed_rows, early.evaluated);
                 format!("{failed} of {rows} rows failed; {decided}")
             }
@@ -269,16 +263,8 @@ impl Decider<'_> {
                 "no program was run, so the latency is unknown".to_owned(),
             ),
             Some(mean) => {
-                let is_below = mean <= seconds;
-                let verdict = if is_below {
-                    GateVerdict::Passed
-                } else {
-                    GateVerdict::Failed
-                };
-                Finding(
-                    verdict,
-                    format!("{mean:.3} s per row (mean of {} rows)", figures.rows),
-                )
+                let sentence = format!("{mean:.3} s per row (mean of {} rows)", figures.rows);
+                Finding(GateVerdict::of(mean <= seconds), sentence)
             }
         }
     }
@@ -293,10 +279,6 @@ impl Decider<'_> {
         let old = self.baseline.as_ref().ok().and_then(|old| identity(old));
         let identities = old.zip(identity(self.run.results));
         identities.is_some_and(|(old, new)| old.has_other_code(&new))
-    }
-
-    fn compared(&self, metric: &str, by: Option<f64>, ids: Option<&HashSet<String>>) -> Part {
-        Ok((by, self.comparison(metric, ids)?))
     }
 
     /// Compares the rows with the baseline.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::baseline::Baseline;
-use super::condition::{Bound, Kind};
+use super::condition::{Bound, Condition};
 use super::eval::Gate;
 use crate::contract::{Direction, MetricSpec};
 use crate::evaluate::report::ResultRow;
@@ -34,14 +34,14 @@ pub(super) fn options(
                 Bound::AtLeast(-by),
             ))
         };
-        let found = match &condition.0 {
-            Kind::Score { metric, end, bound } => {
+        let found = match &condition {
+            Condition::Score { metric, end, bound } => {
                 let metric = (*metric).to_owned();
                 Some((Figure::Score { metric, end: *end }, *bound))
             }
-            Kind::Failed { bound } => Some((Figure::Failed, Bound::AtMost(*bound))),
-            Kind::NoWorse { metric, by } => gain(metric, *by),
-            Kind::Better { metric } => gain(metric, 0.0),
+            Condition::Failed { bound } => Some((Figure::Failed, Bound::AtMost(*bound))),
+            Condition::NoWorse { metric, by } => gain(metric, *by),
+            Condition::Better { metric } => gain(metric, 0.0),
             _ => {
                 return Err(format!(
                     "gate `{text}`: `early` decides limits on metrics and on `failed`, `no_worse` and `better`; remove this gate, or `early`"

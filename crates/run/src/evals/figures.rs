@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use crate::contract::{Direction, MetricIdentity, Outcome, ScoreRange};
+use crate::contract::{Direction, MetricIdentity, Outcome};
 use crate::evaluate::report::ResultRow;
 use crate::evaluate::summary::{IntervalOptions, Place, Tally, TallyOptions};
 use crate::evaluate::{EarlyResult, Ending, EvaluationResult, MetricSummary, RowResult};
@@ -34,7 +34,7 @@ pub(super) struct Finished<'a> {
     pub(super) results: &'a Results,
     pub(super) whole: Figures,
     rows: Vec<FinishedRow<'a>>,
-    metrics: Vec<MetricOfRun>,
+    metrics: &'a IndexMap<String, MetricIdentity>,
     options: TallyOptions,
     /// The group of each row, for intervals.
     clusters: Option<Vec<u32>>,
@@ -49,14 +49,6 @@ struct FinishedRow<'a> {
     repeats: Vec<&'a [Outcome]>,
     is_failure: bool,
     latency_s: Option<f64>,
-}
-
-/// A metric of the run.
-#[derive(Clone)]
-pub(super) struct MetricOfRun {
-    pub(super) name: String,
-    pub(super) direction: Direction,
-    pub(super) range: Option<ScoreRange>,
 }
 
 /// The figures for some of the rows.
@@ -75,21 +67,14 @@ impl Figures {
         self.metrics.iter().find(|metric| metric.name == name)
     }
 
-    /// Returns the worst score, if a failed row would count as better than it.
-    pub(super) fn worst_below_failures(&self, metric: &MetricOfRun) -> Option<f64> {
-        let at = self
-            .metrics
-            .iter()
-            .position(|summary| summary.name == metric.name)?;
-        let (summary, (low, high)) = (&self.metrics[at], (*self.extremes.get(at)?)?);
-        let is_better = match metric.direction {
-            Direction::HigherIsBetter => summary.failure_score > low,
-            Direction::LowerIsBetter => summary.failure_score < high,
-        };
-        let worst = if metric.direction == Direction::HigherIsBetter {
-            low
-        } else {
-            high
+    /// Returns the worst score of a metric, if a failed row would count as better than it.
+    pub(super) fn worst_below_failures(&self, metric: &str, direction: Direction) -> Option<f64> {
+        let mut metrics = self.metrics.iter().zip(&self.extremes);
+        let (summary, extremes) = metrics.find(|(summary, _)| summary.name == metric)?;
+        let (low, high) = (*extremes)?;
+        let (worst, is_better) = match direction {
+            Direction::HigherIsBetter => (low, summary.failure_score > low),
+            Direction::LowerIsBetter => (high, summary.failure_score < high),
         };
         (summary.failed > 0 && is_better).then_some(worst)
     }
@@ -101,17 +86,6 @@ impl<'a> Finished<'a> {
         results: &'a Results,
         group: Option<&str>,
     ) -> Self {
-        let identities = &result.manifest.run.metrics;
-        let metrics: Vec<MetricOfRun> = result
-            .metric_names()
-            .map(|name| MetricOfRun {
-                name: name.to_owned(),
-                direction: identities
-                    .get(name)
-                    .map_or(Direction::HigherIsBetter, MetricIdentity::direction),
-                range: identities.get(name).and_then(MetricIdentity::range),
-            })
-            .collect();
         let rows: Vec<FinishedRow<'a>> = result.results.iter().map(FinishedRow::of).collect();
         let group = group.map(|field| path_of(field, results));
         let clusters = group.as_deref().map(|path| clusters(path, results));
@@ -133,13 +107,13 @@ impl<'a> Finished<'a> {
             rows: result.rows,
             failed_rows: result.failed_rows,
             latency_s: result.program.mean_latency_s(),
-            extremes: extremes(rows.iter(), metrics.len()),
+            extremes: extremes(rows.iter(), run.metrics.len()),
         };
         Self {
             results,
             whole,
             rows,
-            metrics,
+            metrics: &run.metrics,
             options,
             clusters,
             group,
@@ -150,8 +124,9 @@ impl<'a> Finished<'a> {
         }
     }
 
-    pub(super) fn metric(&self, name: &str) -> Option<&MetricOfRun> {
-        self.metrics.iter().find(|metric| metric.name == name)
+    /// Returns the direction of a metric of the run.
+    pub(super) fn direction(&self, metric: &str) -> Option<Direction> {
+        self.metrics.get(metric).map(MetricIdentity::direction)
     }
 
     /// Returns the figures of some rows, by their positions.
@@ -160,7 +135,9 @@ impl<'a> Finished<'a> {
             .metrics
             .iter()
             .zip(&self.whole.metrics)
-            .map(|(metric, whole)| Tally::new(&metric.name, whole.kind, metric.range, self.options))
+            .map(|((name, metric), whole)| {
+                Tally::new(name, whole.kind, metric.range(), self.options)
+            })
             .collect();
         for position in positions {
             let row = &self.rows[*position];
@@ -267,7 +244,7 @@ fn path_of(field: &str, results: &Results) -> String {
     }
 }
 
-fn value(row: &ResultRow, path: &str) -> Option<String> {
+pub(super) fn value(row: &ResultRow, path: &str) -> Option<String> {
     row.field(path).cloned().and_then(describe::text)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::condition::Bound;
-use super::figures::{Figures, MetricOfRun};
+use super::figures::Figures;
 use crate::contract::{Direction, ScoreKind};
 use crate::evaluate::MetricSummary;
 use crate::messages::escape;
@@ -31,6 +31,10 @@ pub(super) enum GateVerdict {
 }
 
 impl GateVerdict {
+    pub(super) const fn of(passed: bool) -> Self {
+        if passed { Self::Passed } else { Self::Failed }
+    }
+
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -57,10 +61,7 @@ struct Change<'a> {
 impl<'a> Change<'a> {
     fn of(comparison: &'a MetricComparison) -> Option<Self> {
         let it = &comparison.overall;
-        let sign = match comparison.direction {
-            Direction::HigherIsBetter => 1.0,
-            Direction::LowerIsBetter => -1.0,
-        };
+        let sign = sign(comparison.direction);
         let gains = it
             .ci95
             .map(|Interval { low, high }| match comparison.direction {
@@ -111,6 +112,14 @@ impl<'a> Change<'a> {
             Some(groups) => format!("{} rows in {groups} groups", it.n),
             None => format!("{} rows", it.n),
         }
+    }
+}
+
+/// Returns 1 if a higher score is better, and -1 if a lower one is.
+pub(super) fn sign(direction: Direction) -> f64 {
+    match direction {
+        Direction::HigherIsBetter => 1.0,
+        Direction::LowerIsBetter => -1.0,
     }
 }
 
@@ -167,16 +176,9 @@ fn lost(comparison: &MetricComparison, by: Option<f64>) -> Option<Finding> {
     let sides: Vec<_> = sides
         .map(|(when, it)| format!("{} {when}", counts(it)))
         .collect();
-    let sign = if comparison.direction == Direction::HigherIsBetter {
-        1.0
-    } else {
-        -1.0
-    };
-    let is_beyond = by.is_some_and(|by| {
-        comparison
-            .difference_with_lost
-            .is_some_and(|difference| sign * difference < -by)
-    });
+    let gain = comparison.difference_with_lost;
+    let gain = gain.map(|difference| sign(comparison.direction) * difference);
+    let is_beyond = gain.zip(by).is_some_and(|(gain, by)| gain < -by);
     let (verdict, beyond) = match is_beyond {
         true => (
             GateVerdict::Suspected,
@@ -331,10 +333,10 @@ fn chance_of_share(rows: u64, bound: Bound, limit: f64) -> f64 {
 /// Returns a finding if failed rows improve the score.
 pub(super) fn favoured(
     figures: &Figures,
-    metric: &MetricOfRun,
+    direction: Direction,
     summary: &MetricSummary,
 ) -> Option<Finding> {
-    let worst = figures.worst_below_failures(metric)?;
+    let worst = figures.worst_below_failures(&summary.name, direction)?;
     let (failed, score) = (summary.failed, summary.failure_score);
     Some(Finding(
         GateVerdict::Failed,
@@ -364,11 +366,7 @@ pub(super) fn passed_at(figures: &Figures, metric: Option<&str>, k: u32, bound: 
             ),
         ),
         Some(at) => {
-            let verdict = if *at >= bound {
-                GateVerdict::Passed
-            } else {
-                GateVerdict::Failed
-            };
+            let verdict = GateVerdict::of(*at >= bound);
             Finding(verdict, format!("pass@{k} {:.2}%; {summary}", 100.0 * at))
         }
     }
@@ -384,13 +382,6 @@ pub(super) fn abstained(figures: &Figures, bound: f64) -> Finding {
 
 pub(super) fn share(count: u64, rows: u64, what: &str, bound: f64) -> Finding {
     let share = count as f64 / rows.max(1) as f64;
-    let verdict = if share <= bound {
-        GateVerdict::Passed
-    } else {
-        GateVerdict::Failed
-    };
-    Finding(
-        verdict,
-        format!("{:.2}% {what} ({count}/{rows} rows)", 100.0 * share),
-    )
+    let sentence = format!("{:.2}% {what} ({count}/{rows} rows)", 100.0 * share);
+    Finding(GateVerdict::of(share <= bound), sentence)
 }

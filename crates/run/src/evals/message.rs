@@ -103,14 +103,14 @@ pub(super) fn message(
     text
 }
 
-/// Returns the rows whose score changed most since the baseline, or those with the worst scores.
+/// Returns the rows whose score changed most since the baseline, or those with the worst scores. `sign` is -1 if a lower
+/// score is better.
 pub(super) fn rows<'r>(
     metric: &str,
-    is_lower_better: bool,
+    sign: f64,
     baseline: Option<&'r Results>,
     results: &'r Results,
 ) -> Option<String> {
-    let sign = if is_lower_better { -1.0 } else { 1.0 };
     let value = |of: &Results, row: &ResultRow| {
         let score = row.scores.get(metric)?;
         let failed = score.outcome.is_failure().then(|| of.failure_score());

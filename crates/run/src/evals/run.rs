@@ -14,17 +14,17 @@ use super::decide::{GateResult, Verdicts, decide};
 use super::early;
 use super::environment::{Environment, Update, claim_name};
 use super::eval::{Eval, Source};
-use super::figures::{Finished, complete};
-use super::findings::GateVerdict;
+use super::figures::{Finished, complete, value};
+use super::findings::{GateVerdict, sign};
 use super::message::{self, Notes, print_always};
 use super::models::EvalModels;
 use super::pending::Pending;
 use super::{github, pending};
-use crate::contract::{Direction, IsProgram, Pair, Program};
+use crate::contract::{IsProgram, Pair, Program};
+use crate::evaluate::report::ResultRow;
 use crate::evaluate::{
     Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, RowResult, Running,
 };
-use crate::json::{describe, path};
 #[cfg(feature = "store")]
 use crate::lm::Store;
 use crate::messages::escape;
@@ -333,21 +333,8 @@ where
     P: Serialize + Send + Sync + 'static,
 {
     let group = move |row: &RowResult<G, P>| {
-        let at = |path: &str, of: &serde_json::Value| {
-            path::find(path, |name| of.get(name))
-                .cloned()
-                .and_then(describe::text)
-        };
-        let gold = |path: &str| at(path, &serde_json::to_value(&*row.gold).ok()?);
-        let pred = |path: &str| at(path, &serde_json::to_value(&row.pred).ok()?);
-        let attribute = path::find(field, |name| row.attributes.get(name)).cloned();
-        attribute
-            .and_then(describe::text)
-            .or_else(|| match field.split_once('.') {
-                Some(("gold", path)) => gold(path),
-                Some(("pred", path)) => pred(path),
-                _ => gold(field),
-            })
+        let row = ResultRow::of(row, &[]);
+        value(&row, field).or_else(|| value(&row, &format!("gold.{field}")))
     };
     evaluate.statistics(|statistics| statistics.named_group(field, group))
 }
@@ -450,13 +437,11 @@ fn explaining_rows(
     run: &Finished<'_>,
     old: Option<&Results>,
 ) -> Option<String> {
-    let mut worst: Vec<&GateResult> = gates.iter().filter(|gate| gate.metric.is_some()).collect();
-    worst.sort_by_key(|gate| std::cmp::Reverse(gate.verdict));
-    let gate = worst.first()?;
+    // Of equally bad gates, the first one.
+    let gates = gates.iter().rev().filter(|gate| gate.metric.is_some());
+    let gate = gates.max_by_key(|gate| gate.verdict)?;
     let metric = gate.metric?;
-    let is_lower = run
-        .metric(metric)
-        .is_some_and(|it| it.direction == Direction::LowerIsBetter);
+    let sign = run.direction(metric).map_or(1.0, sign);
     let old = old.filter(|_| gate.is_relative);
-    message::rows(metric, is_lower, old, run.results)
+    message::rows(metric, sign, old, run.results)
 }

@@ -99,7 +99,7 @@ pub trait Evaluator: Module {
             let options = Options {
                 concurrency: Self::MAX_CONCURRENCY.max(1),
                 progress: ProgressDisplay::from(Self::DISPLAY_PROGRESS),
-                ..Options::default()
+                ..Options::new()
             };
             let metrics = vec![MetricEntry::new(Arc::new(OwnMetric(self)))];
             let plan = Plan::new(
@@ -116,7 +116,7 @@ pub trait Evaluator: Module {
                 .map(|row| Ok(Input::to_predict(row.into())));
             let source = Source::iterator(rows);
             let program = self;
-            run::run_in_task(plan, source, &program, &options).await
+            run::run_in_task(plan, source, &program, options).await
         }
     }
 }

@@ -18,10 +18,8 @@ pub mod report;
 mod row;
 mod run;
 mod score_files;
-mod score_rollouts;
 pub(crate) mod summary;
 mod truth;
-mod unknown_field;
 mod workers;
 
 use std::fmt;
@@ -50,14 +48,13 @@ pub use self::manifest::{
 };
 pub use self::observer::{Observer, RunStart};
 pub use self::row::{BudgetReport, Repeat, RolloutNumber, RowResult, Sample, Spending, StoreUse};
-pub(crate) use self::row::{Gate, ScoredRollouts, reduced};
+pub(crate) use self::row::{Gate, RowOutcomes, reduced, requirements};
 pub use self::summary::{
     Ending, EvaluationResult, JudgedByTally, MetricSummary, ProgramTotals, RepeatSummary,
+    UnknownField,
 };
-pub use self::unknown_field::UnknownField;
 
-use self::input::{Chunk, Input, Source};
-use self::report::{Render, score_line};
+use self::input::{Chunk, Input, Source, check_row};
 use self::row::{Plan, Predicted};
 use crate::contract::{Example, Fallible, IsProgram, Pair, Prediction, Program};
 
@@ -92,7 +89,7 @@ use crate::contract::{Example, Fallible, IsProgram, Pair, Prediction, Program};
 /// # }
 /// ```
 pub struct Evaluate<G = Example, P = Prediction> {
-    plan: Arc<Plan<'static, G, P>>,
+    pub(crate) plan: Arc<Plan<'static, G, P>>,
     settings: EvaluateBuilder<G, P>,
 }
 
@@ -182,12 +179,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
             devset,
             row_id,
             inputs,
-            options,
             ..
         } = &self.settings;
         let source = devset.source(row_id.clone(), inputs.clone());
-        let render = options.render_pair.unwrap_or(score_line);
-        Box::pin(async move { self.start(source?, program, render).await })
+        Box::pin(async move { self.start(source?, program).await })
     }
 
     /// Scores rows that already have predictions. The items are [`Pair`]s or `Result`s of pairs; the first error ends
@@ -202,7 +197,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     ) -> Running<'_, G, P> {
         let rows = rows.into_iter().map(|row| to_input(row));
         let source = Source::iterator(rows);
-        Box::pin(self.start(source, Predicted, self.render_scored()))
+        Box::pin(self.start(source, Predicted))
     }
 
     /// Like [`score`](Self::score), but decodes rows in chunks on several threads. A chunk is a function that returns
@@ -241,7 +236,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
             Box::new(decode) as Chunk<'_, G, P>
         });
         let source = Source::chunks(Box::new(chunks));
-        Box::pin(self.start(source, Predicted, self.render_scored()))
+        Box::pin(self.start(source, Predicted))
     }
 
     /// Like [`score`](Self::score), but takes a stream of rows.
@@ -254,34 +249,41 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     ) -> Running<'_, G, P> {
         let rows = rows.map(|row| to_input(row));
         let source = Source::stream(rows.boxed(), None);
-        Box::pin(self.start(source, Predicted, self.render_scored()))
+        Box::pin(self.start(source, Predicted))
     }
 
-    /// Returns how rows with given predictions are written.
-    fn render_scored(&self) -> Render<G, P> {
-        let options = &self.settings.options;
-        let render = if options.save_rows {
-            options.render_pair
-        } else {
-            options.render_scored
-        };
-        render.unwrap_or(score_line)
+    /// Scores rows with several predictions each.
+    pub(crate) fn score_rows(
+        &self,
+        rows: impl Iterator<Item = (G, Vec<P>)> + Send + 'static,
+    ) -> Running<'_, G, P> {
+        let rows = rows.map(|(gold, preds)| Ok(Input::rollouts(Arc::new(gold), preds)));
+        let source = Source::iterator(rows);
+        Box::pin(self.start(source, Predicted))
+    }
+
+    /// Runs a program on each example, once per rollout, and scores its predictions.
+    pub(crate) fn run_rows<Kind: 'static>(
+        &self,
+        program: impl Program<G, P, Kind> + 'static,
+        golds: impl Iterator<Item = G> + Send + 'static,
+    ) -> Running<'_, G, P> {
+        let inputs = self.settings.inputs.clone();
+        let rows = (1..).zip(golds).map(move |(row, gold)| {
+            check_row(row, &gold, inputs.as_deref())?;
+            Ok(Input::to_predict(Arc::new(gold)))
+        });
+        let source = Source::iterator(rows);
+        Box::pin(self.start(source, program))
     }
 
     async fn start<Kind: 'static>(
         &self,
         source: Source<'static, G, P>,
         program: impl Program<G, P, Kind> + 'static,
-        render: Render<G, P>,
     ) -> Result<EvaluationResult<G, P>, EvaluateError> {
-        run::run(
-            Arc::clone(&self.plan),
-            source,
-            program,
-            render,
-            &self.settings.options,
-        )
-        .await
+        let plan = Arc::clone(&self.plan);
+        run::run(plan, source, program, &self.settings.options).await
     }
 }
 
@@ -342,12 +344,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 }
 
-fn pair<G, P>(row: impl Fallible<Pair<G, P>>) -> Result<Pair<G, P>, EvaluateError> {
-    row.into_result().map_err(EvaluateError::input)
-}
-
 fn to_input<G, P>(row: impl Fallible<Pair<G, P>>) -> Result<Input<G, P>, EvaluateError> {
-    pair(row).map(Box::new).map(Input::Predicted)
+    let row = row.into_result().map_err(EvaluateError::input)?;
+    Ok(Input::Predicted(Box::new(row)))
 }
 
 impl<G, P> fmt::Debug for Evaluate<G, P> {

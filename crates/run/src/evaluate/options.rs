@@ -13,17 +13,19 @@ use super::observer::Observer;
 use super::report::{Format, ProgressDisplay, Render};
 use super::row::StoreOptions;
 use super::summary::{EvaluationResult, GroupOf, IntervalOptions, TallyOptions};
-use super::workers::{DEFAULT_GRACE_PERIOD, GraceSettings};
 use crate::lm::Ledger;
 use crate::stats::Bootstrap;
 
 /// The default number of rows evaluated concurrently.
 const DEFAULT_CONCURRENCY: usize = 32;
 
+/// The default time that rows in progress have to finish after a stop.
+const DEFAULT_GRACE_PERIOD: Duration = Duration::from_secs(30);
+
 pub(super) type ShowTable<G, P> = fn(&EvaluationResult<G, P>, usize);
 
 /// The settings of a run, apart from how a single row is evaluated.
-#[derive_where(Clone)]
+#[derive_where(Clone, Default)]
 pub(super) struct Options<G, P> {
     pub(super) concurrency: usize,
     pub(super) max_errors: Option<u64>,
@@ -41,9 +43,7 @@ pub(super) struct Options<G, P> {
     pub(super) escape_formulas: bool,
     /// `true` if given predictions are written too.
     pub(super) save_rows: bool,
-    pub(super) render_pair: Option<Render<G, P>>,
-    /// Like [`render_pair`](Self::render_pair), but without gold row and prediction.
-    pub(super) render_scored: Option<Render<G, P>>,
+    pub(super) render: Option<Render<G, P>>,
     pub(super) observers: Vec<Arc<dyn Observer<G, P>>>,
     pub(super) store: Option<StoreOptions<G, P>>,
     /// `true` if stored results are replaced.
@@ -61,6 +61,17 @@ pub(super) struct Options<G, P> {
 }
 
 impl<G, P> Options<G, P> {
+    /// Returns the options of a run for which nothing is set.
+    pub(super) fn new() -> Self {
+        Self {
+            concurrency: DEFAULT_CONCURRENCY,
+            keep_results: true,
+            escape_formulas: true,
+            grace_period: DEFAULT_GRACE_PERIOD,
+            ..Self::default()
+        }
+    }
+
     /// Returns `true` if the details of scores may be read, because rows are kept, written or passed to an observer.
     pub(super) fn shows_rows(&self) -> bool {
         self.keep_results
@@ -79,14 +90,6 @@ impl<G, P> Options<G, P> {
             || self.observers.iter().any(|it| (**it).reads_rows())
     }
 
-    pub(super) fn grace(&self) -> GraceSettings {
-        GraceSettings {
-            period: self.grace_period,
-            #[cfg(feature = "ctrl-c")]
-            is_reported: self.stop_on_ctrl_c,
-        }
-    }
-
     pub(super) fn tally(&self, repeats: Option<u32>) -> TallyOptions {
         let bootstrap = self.bootstrap.map(|resamples| Bootstrap {
             resamples,
@@ -100,40 +103,6 @@ impl<G, P> Options<G, P> {
             failure_score: self.failure_score,
             repeats,
             intervals,
-        }
-    }
-}
-
-impl<G, P> Default for Options<G, P> {
-    fn default() -> Self {
-        Self {
-            concurrency: DEFAULT_CONCURRENCY,
-            max_errors: None,
-            failure_score: 0.0,
-            group: None,
-            group_field: None,
-            bootstrap: None,
-            seed: 0,
-            keep_results: true,
-            progress: ProgressDisplay::Off,
-            table_rows: 0,
-            show_table: None,
-            outputs: Vec::new(),
-            escape_formulas: true,
-            save_rows: false,
-            render_pair: None,
-            render_scored: None,
-            observers: Vec::new(),
-            store: None,
-            refresh: false,
-            program_version: None,
-            description: RunDescription::default(),
-            ledger: None,
-            stop_when: None,
-            early: None,
-            grace_period: DEFAULT_GRACE_PERIOD,
-            #[cfg(feature = "ctrl-c")]
-            stop_on_ctrl_c: false,
         }
     }
 }

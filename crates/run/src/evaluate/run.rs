@@ -15,22 +15,19 @@ use super::lock::lock;
 use super::manifest::{Manifest, RunCosts, RunManifest, StartedManifest, executable};
 use super::observer::{Observers, RunStart};
 use super::options::Options;
-use super::report::{Lines, Progress, Render, ResultFiles, score_line};
-use super::row::{
-    MetricEntry, Plan, Predicted, Preflight, ProgramIdentity, RunStore, StoreOptions,
-};
-use super::summary::{Ending, EvaluationResult, Groups, Tally};
+use super::report::{Lines, Progress, ResultFiles};
+use super::row::{MetricEntry, Plan, Predicted, RunStore, checked_requirements};
+use super::summary::{Ending, EvaluationResult, Groups, MetricSummary, ProgramTotals, Tally};
 use super::truth::TruthRun;
-use super::workers::{Collector, CollectorOptions, Finished, Run, run_as_tasks, run_on_threads};
-use crate::contract::{Program, panic};
-use crate::lm::{LmError, Store};
+use super::workers::{Collector, Run, run_as_tasks, run_on_threads};
+use crate::contract::declared::requirements;
+use crate::contract::{Program, Requirement, panic};
 
 /// Runs a program on the rows.
 pub(super) async fn run<G, P, Kind>(
     plan: Arc<Plan<'static, G, P>>,
     source: Source<'static, G, P>,
     program: impl Program<G, P, Kind> + 'static,
-    render: Render<G, P>,
     options: &Options<G, P>,
 ) -> Result<EvaluationResult<G, P>, EvaluateError>
 where
@@ -39,7 +36,7 @@ where
     Kind: 'static,
 {
     check_runtime(&plan)?;
-    let preflight = Preflight::new(&plan.metrics)?;
+    let required = checked_requirements(&plan.metrics)?;
     let stop = Arc::new(Stop::default());
     // Created before the result files, so a signal leaves none behind.
     #[cfg(feature = "ctrl-c")]
@@ -56,12 +53,11 @@ where
         }
         None => None,
     };
-    let state = (preflight, stop);
-    let mut run = Run::prepare(plan, source, render, options, state, !is_scored)?;
+    let mut run = Run::prepare(plan, source, options.clone(), stop, !is_scored)?;
     run.early = early;
     let run = Arc::new(run);
-    run.check_models().await?;
-    run.started(options);
+    run.check_models(required).await?;
+    run.started();
     // The threads take rows in batches, so they cannot keep the order.
     let is_immediate = run.early.is_none() && run.plan.never_waits(run.store.is_some());
     let ended = match is_scored && is_immediate {
@@ -69,7 +65,7 @@ where
         false => run_as_tasks(&run, program).await,
     };
     run.judge_samples().await;
-    run.ended(ended.and_then(|()| run.finish(options)))
+    run.ended(ended.and_then(|()| run.finish()))
 }
 
 /// Runs the evaluation within the calling task, which lets program and metrics borrow.
@@ -77,47 +73,24 @@ pub(super) async fn run_in_task<'a, G, P, Kind>(
     plan: Plan<'a, G, P>,
     source: Source<'a, G, P>,
     program: &impl Program<G, P, Kind>,
-    options: &Options<G, P>,
+    options: Options<G, P>,
 ) -> Result<EvaluationResult<G, P>, EvaluateError>
 where
     G: Send + Sync,
     P: Send + Sync,
 {
-    let state = (Preflight::new(&plan.metrics)?, Arc::default());
-    let run = Run::prepare(Arc::new(plan), source, score_line, options, state, true)?;
-    run.check_models().await?;
+    let required = checked_requirements(&plan.metrics)?;
+    let run = Run::prepare(Arc::new(plan), source, options, Arc::default(), true)?;
+    run.check_models(required).await?;
     let (_, rows) = run.source.size_hint();
-    let workers = options.concurrency.min(rows.unwrap_or(usize::MAX));
+    let workers = run.options.concurrency.min(rows.unwrap_or(usize::MAX));
     let work = |_| async {
         let first = run.source.next(&run.stop).await;
         run.work(first, program).await;
     };
     join_all((0..workers).map(work)).await;
     run.judge_samples().await;
-    run.finish(options)
-}
-
-/// Opens the store of a run.
-fn opened<G: Send + Sync, P: Send + Sync>(
-    store: &StoreOptions<G, P>,
-    options: &Options<G, P>,
-    plan: &Plan<'_, G, P>,
-    has_program: bool,
-) -> Result<RunStore<G, P>, LmError> {
-    let opened = Store::open(&store.dir)?;
-    let after = if options.refresh {
-        opened.last_number()?
-    } else {
-        0
-    };
-    let program = match &options.program_version {
-        Some(version) => ProgramIdentity::Version(version.clone()),
-        None if has_program => {
-            executable().map_or(ProgramIdentity::None, ProgramIdentity::Executable)
-        }
-        None => ProgramIdentity::None,
-    };
-    RunStore::new(opened, after, store, program, plan)
+    run.finish()
 }
 
 fn check_runtime<G, P>(plan: &Plan<'_, G, P>) -> Result<(), EvaluateError> {
@@ -169,23 +142,28 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
     fn prepare(
         plan: Arc<Plan<'a, G, P>>,
         source: Source<'a, G, P>,
-        render: Render<G, P>,
-        options: &Options<G, P>,
-        (preflight, stop): (Preflight, Arc<Stop>),
+        options: Options<G, P>,
+        stop: Arc<Stop>,
         has_program: bool,
     ) -> Result<Self, EvaluateError> {
-        let opened = |store| opened(store, options, &plan, has_program);
-        let store = options.store.as_ref().map(opened).transpose();
+        let version = options.program_version.as_deref();
+        let open = |store| {
+            let executable = executable().filter(|_| has_program && version.is_none());
+            RunStore::open(
+                store,
+                &plan,
+                options.refresh,
+                version,
+                executable.as_deref(),
+            )
+        };
+        let store = options.store.as_ref().map(open).transpose();
         let store = store.map_err(EvaluateError::store)?;
         let files = ResultFiles::create(&options.outputs, options.escape_formulas)?;
-        let render = files.is_some().then_some(render);
+        let render = options.render.filter(|_| files.is_some());
+        let tally_options = options.tally(plan.options.repeats);
         let tally = |metric: &MetricEntry<'_, G, P>| {
-            Tally::new(
-                &metric.name,
-                metric.kind,
-                metric.range,
-                options.tally(plan.options.repeats),
-            )
+            Tally::new(&metric.name, metric.kind, metric.range, tally_options)
         };
         let manifest = StartedManifest::new(
             options.manifest(&plan),
@@ -199,16 +177,25 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         } else {
             options.table_rows as u64
         };
-        let intervals = options.tally(plan.options.repeats).intervals;
-        let needs_rows = !options.observers.is_empty() || intervals.needs_places();
-        let needs_rows = needs_rows || options.keep_results;
-        let collector = CollectorOptions {
+        let needs_rows = options.keep_results
+            || !options.observers.is_empty()
+            || tally_options.intervals.needs_places();
+        let kept = expected.min(MAX_PREALLOCATED_ROWS) as u64;
+        let kept = usize::try_from(kept.min(keep_below)).unwrap_or(0);
+        let collector = Collector {
+            tallies: plan.metrics.iter().map(tally).collect(),
+            rows: 0,
+            failed_rows: 0,
+            program: ProgramTotals::default(),
+            results: Vec::with_capacity(kept),
             keep_below,
-            expected: expected.min(MAX_PREALLOCATED_ROWS),
             max_errors: options.max_errors,
             groups: options.group.clone().map(Groups::new),
             files,
             progress: Progress::new(options.progress, total.map(|total| total as u64)),
+            first_error: None,
+            too_many_errors: false,
+            output_error: None,
         };
         Ok(Self {
             names: plan
@@ -216,45 +203,38 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
                 .iter()
                 .map(|metric| metric.name.clone())
                 .collect(),
-            collector: Mutex::new(Collector::new(
-                plan.metrics.iter().map(tally).collect(),
-                collector,
-            )),
+            collector: Mutex::new(collector),
             plan,
             counted_from: (!needs_rows).then_some(keep_below),
             thread_rows: Mutex::default(),
             source,
             stop,
-            stop_when: options.stop_when.clone(),
             early: None,
             truth,
             observers: Observers::new(&options.observers),
             render,
-            preflight,
+            has_sides: has_program || options.save_rows,
             store,
             started: Instant::now(),
             manifest,
-            concurrency: options.concurrency,
-            grace: options.grace(),
+            options,
         })
     }
 
     /// Makes the first model calls once the run's files are open. A stop ends them.
-    async fn check_models(&self) -> Result<(), EvaluateError> {
+    async fn check_models(&self, required: Vec<Requirement>) -> Result<(), EvaluateError> {
         tokio::select! {
-            checked = self.preflight.check() => Ok(checked?),
+            checked = requirements::probe(required) => Ok(checked?),
             () = self.stop.wait() => Ok(()),
         }
     }
 
-    fn started(&self, options: &Options<G, P>) {
+    fn started(&self) {
         let (_, rows) = self.source.size_hint();
-        let (metrics, concurrency) = (&*self.names, options.concurrency);
-        let rows = rows.map(|rows| rows as u64);
         let start = RunStart {
-            metrics,
-            rows,
-            concurrency,
+            metrics: &self.names,
+            rows: rows.map(|rows| rows as u64),
+            concurrency: self.options.concurrency,
             manifest: &self.manifest.run,
         };
         self.observers.notify(|observer| observer.on_start(&start));
@@ -287,18 +267,13 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
 
     fn manifest(
         &self,
-        finished: &Finished<G, P>,
-        rows: u64,
+        collector: &Collector<G, P>,
+        summaries: &[Vec<MetricSummary>],
         ending: &Ending,
         elapsed: Duration,
     ) -> Manifest {
-        let usage = finished.program.usage;
-        let metrics = || {
-            finished
-                .summaries
-                .iter()
-                .filter_map(|summaries| summaries.first())
-        };
+        let usage = collector.program.usage;
+        let metrics = || summaries.iter().filter_map(|summaries| summaries.first());
         let judges = metrics().filter(|metric| !metric.judged_by.is_empty());
         let others = metrics().filter(|metric| metric.judged_by_others > 0);
         let costs = RunCosts {
@@ -311,9 +286,9 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             language_models: None,
         };
         let run = RunManifest {
-            rows,
+            rows: collector.rows,
             positional_ids: self.source.has_positional(),
-            failed_rows: finished.failed_rows,
+            failed_rows: collector.failed_rows,
             ending: ending.name().to_owned(),
             data: self.source.data(*ending == Ending::Complete),
             judged_by: judges
@@ -328,7 +303,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
     }
 
     /// Takes the run by reference, because a worker that could not be cancelled may still use it.
-    fn finish(&self, options: &Options<G, P>) -> Result<EvaluationResult<G, P>, EvaluateError> {
+    fn finish(&self) -> Result<EvaluationResult<G, P>, EvaluateError> {
         let stopped = self.stop.is_requested();
         for rows in &*lock(&self.thread_rows) {
             self.record(|collector| lock(rows).add_to(collector));
@@ -342,20 +317,20 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         let mut collector = lock(&self.collector);
         self.end_budget(&mut collector, stopped);
         if let Some(error) = self.source.error() {
-            collector.discard_files();
+            collector.files = None;
             return Err(error);
         }
         if collector.rows == 0 && !stopped {
             return Err(EvaluateError::no_rows());
         }
-        let mut finished = collector.finish();
+        let mut summaries = collector.summaries();
+        let failed_rows = collector.failed_rows;
         let is_whole = !stopped && !collector.too_many_errors;
         let early = self.early.as_ref();
-        let early = early
-            .map(|early| early.finish(&mut finished.summaries, finished.failed_rows, is_whole));
+        let early = early.map(|early| early.finish(&mut summaries, failed_rows, is_whole));
         let truth = self.truth.as_ref().filter(|_| is_whole);
         let (truth, notes) = truth
-            .map(|truth| truth.finish(&mut finished.summaries))
+            .map(|truth| truth.finish(&mut summaries))
             .unwrap_or_default();
         let is_decided = early.as_ref().is_some_and(|(_, is_decided)| *is_decided);
         let early = early.map(|(early, _)| early);
@@ -367,25 +342,25 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             None if stopped => Ending::Stopped,
             None => Ending::Complete,
         };
-        let mut manifest = self.manifest(&finished, collector.rows, &ending, elapsed);
+        let mut manifest = self.manifest(&collector, &summaries, &ending, elapsed);
         manifest.run.early.clone_from(&early);
         manifest.run.truth = truth;
         collector.write_files(&manifest);
         let mut result = EvaluationResult {
-            score: finished.summaries[0][0].score,
-            results: finished.results,
-            metrics: finished.summaries.into_iter().flatten().collect(),
-            program: finished.program,
+            score: summaries[0][0].score,
+            results: collector.take_results(),
+            metrics: summaries.into_iter().flatten().collect(),
+            program: collector.program,
             rows: collector.rows,
-            failed_rows: finished.failed_rows,
-            first_error: finished.first_error,
+            failed_rows,
+            first_error: collector.first_error.take().map(|(_, error)| error),
             ending: collector
                 .output_error
                 .take()
                 .map_or(ending, Ending::OutputFailed),
             elapsed,
             manifest: Box::new(manifest),
-            without_group: finished.without_group,
+            without_group: collector.groups.as_ref().map_or(0, Groups::rows_without),
             early,
             store: self.store.as_ref().map(RunStore::usage),
             reads: self
@@ -394,16 +369,14 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
                 .iter()
                 .flat_map(|metric| metric.reads.clone())
                 .collect(),
-            names: self.names.clone(),
             observer_error: None,
             unused_mappings: Vec::new(),
             notes,
-            failure_score: options.failure_score,
         };
-        if let Some(show_table) = options.show_table {
-            show_table(&result, options.table_rows);
+        if let Some(show_table) = self.options.show_table {
+            show_table(&result, self.options.table_rows);
         }
-        if !options.keep_results {
+        if !self.options.keep_results {
             result.results = Vec::new();
         }
         Ok(result)

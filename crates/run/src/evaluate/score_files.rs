@@ -68,11 +68,8 @@ impl Evaluate {
         } else {
             Ok(Source::chunks(Box::new(chunks(rows, check))))
         };
-        let render = self.render_scored();
         Box::pin(async move {
-            let mut result = self
-                .start(source?.with_data(data), Predicted, render)
-                .await?;
+            let mut result = self.start(source?.with_data(data), Predicted).await?;
             result.notes.extend(files.notes());
             if result.ending == Ending::Complete {
                 result.notes.extend(pairing.notes());
@@ -106,9 +103,8 @@ impl Evaluate {
             }
         });
         let source = Source::iterator(rows).with_data(SourceData::Reading(files.clone()));
-        let render = self.render_scored();
         Box::pin(async move {
-            let mut result = self.start(source, Predicted, render).await?;
+            let mut result = self.start(source, Predicted).await?;
             result.notes.extend(files.notes());
             if result.ending == Ending::Complete {
                 result.notes.extend(pairing.notes());

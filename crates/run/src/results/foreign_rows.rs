@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::contract::{Fields, MetricIdentity, Outcome, ProgramRun};
 use crate::evaluate::manifest::{RunCosts, RunDescription, RunManifest, StartedManifest};
-use crate::evaluate::report::{Format, Lines, ResultFiles, pair_line};
+use crate::evaluate::report::{Format, Lines, ResultFiles, row_line};
 use crate::evaluate::{EvaluateError, RowResult, reduced};
 
 /// A row scored by another program.
@@ -83,7 +83,7 @@ pub fn write_foreign_rows(
     for (number, row) in (0..).zip(rows) {
         let (row, names) = result(row);
         failed_rows += u64::from(row.is_failure());
-        lines.push(number, |line| pair_line(&row, &names, line));
+        lines.push(number, |line| row_line(&row, &names, true, line));
         files.write(&mut lines)?;
     }
     let tag = |(name, value): (String, String)| {

@@ -228,25 +228,24 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
             let tier = requested_tier.unwrap_or_else(|| metric.spec().tier);
             set.insert_as(tier, Arc::clone(metric))?;
         }
-        let entries = |metrics: &[BoxedMetric<G, P>]| {
-            metrics
-                .iter()
-                .map(Entry::new)
-                .collect::<Result<Vec<_>, _>>()
-        };
-        let (proxies, truth) = (entries(set.proxy())?, entries(set.truth())?);
-        self.check_costs(&truth)?;
+        let metrics = set.all().map(Entry::new).collect::<Result<Vec<_>, _>>()?;
+        let proxies = set.proxy().len();
+        self.check_costs(&metrics[proxies..])?;
         let Self {
             config, evaluate, ..
         } = self;
         let (threshold, on_missing) = (config.threshold, config.on_missing);
         let tiers = Arc::new(Tiers {
+            metrics,
             proxies,
-            truth,
             threshold,
             on_missing,
         });
-        let gate = gate(&tiers, config.budget_msats);
+        let of_gate = Arc::clone(&tiers);
+        let rejected_by = move |proxies: &[Outcome]| of_gate.rejected_by(proxies);
+        let costs = tiers.metrics.iter().map(|entry| entry.declared_cost);
+        let gate = Gate::new(proxies, Box::new(rejected_by), config.budget_msats, costs);
+        let gate = Arc::new(gate);
         let rollouts = u32::try_from(config.num_rollouts).unwrap_or(u32::MAX);
         let evaluate = evaluate
             .gated(Arc::clone(&gate), rollouts, set.all())
@@ -293,23 +292,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
             _ => Ok(()),
         }
     }
-}
-
-/// Returns the gate of a run, with its budget.
-fn gate(tiers: &Arc<Tiers>, budget: Option<u64>) -> Arc<Gate> {
-    let of_gate = Arc::clone(tiers);
-    let rejected_by = move |proxies: &[Outcome]| of_gate.rejected_by(proxies);
-    let costs = tiers
-        .proxies
-        .iter()
-        .chain(&tiers.truth)
-        .map(|entry| entry.declared_cost);
-    Arc::new(Gate::new(
-        tiers.proxies.len(),
-        Box::new(rejected_by),
-        budget,
-        costs,
-    ))
 }
 
 impl<G, P> fmt::Debug for ScorerBuilder<G, P> {

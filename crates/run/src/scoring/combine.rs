@@ -38,14 +38,11 @@ impl Tiers {
     /// about the program.
     pub(super) fn rollout(&self, (outcomes, is_interrupted): (Vec<Outcome>, bool)) -> Rollout {
         if let Some(Outcome::ProgramFailed { error }) = outcomes.first() {
-            let of_program = if is_interrupted {
-                ""
-            } else {
-                "the program failed: "
+            let reason = match is_interrupted {
+                true => error.to_string(),
+                false => format!("the program failed: {error}"),
             };
-            let status = RowStatus::Failed {
-                reason: format!("{of_program}{error}"),
-            };
+            let status = RowStatus::Failed { reason };
             return Rollout {
                 status,
                 passed: false,
@@ -53,7 +50,7 @@ impl Tiers {
                 outcomes,
             };
         }
-        let (proxies, truth) = outcomes.split_at(self.proxies.len().min(outcomes.len()));
+        let (proxies, truth) = outcomes.split_at(self.proxies.min(outcomes.len()));
         let (status, passed, proxy) = match self.proxy_mean(proxies) {
             Ok(proxy) => (self.status(proxy, truth), true, proxy),
             Err(RowStatus::Gated { proxy, by }) => {
@@ -74,9 +71,9 @@ impl Tiers {
     pub(super) fn saved(&self, rollouts: &[Rollout]) -> Spending {
         let is_gated = |rollout: &&Rollout| matches!(rollout.status, RowStatus::Gated { .. });
         let gated = rollouts.iter().filter(is_gated).count() as u64;
-        let declared = self.truth.iter().map(|entry| entry.declared_cost);
+        let declared = self.truth().iter().map(|entry| entry.declared_cost);
         let declared = declared.fold(0, u64::saturating_add);
-        let truth_calls_gated = gated.saturating_mul(self.truth.len() as u64);
+        let truth_calls_gated = gated.saturating_mul(self.truth().len() as u64);
         let saved_msats = gated.saturating_mul(declared);
         Spending {
             truth_calls_gated,

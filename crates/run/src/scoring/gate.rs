@@ -37,23 +37,32 @@ impl Entry {
 
 /// The metrics of both tiers, and the gate between them.
 pub(super) struct Tiers {
-    pub(super) proxies: Vec<Entry>,
-    pub(super) truth: Vec<Entry>,
+    /// Proxies first.
+    pub(super) metrics: Vec<Entry>,
+    pub(super) proxies: usize,
     pub(super) threshold: f64,
     pub(super) on_missing: OnMissing,
 }
 
 impl Tiers {
+    fn proxies(&self) -> &[Entry] {
+        &self.metrics[..self.proxies]
+    }
+
+    pub(super) fn truth(&self) -> &[Entry] {
+        &self.metrics[self.proxies..]
+    }
+
     /// Returns the mean of one rollout's proxies; `None` if there are none.
     ///
     /// # Errors
     /// Returns the status of a rollout that does not pass the gate.
     pub(super) fn proxy_mean(&self, outcomes: &[Outcome]) -> Result<Option<f64>, RowStatus> {
-        let mean = mean(&self.proxies, outcomes, self.on_missing)?;
+        let mean = mean(self.proxies(), outcomes, self.on_missing)?;
         match mean.filter(|proxy| *proxy < self.threshold) {
             None => Ok(mean),
             Some(proxy) => {
-                let scores = normalized(&self.proxies, outcomes, self.on_missing);
+                let scores = normalized(self.proxies(), outcomes, self.on_missing);
                 let low = scores.iter().filter(|(_, score)| *score < self.threshold);
                 let by = joined_names(low.map(|(entry, _)| *entry));
                 Err(RowStatus::Gated { proxy, by })
@@ -66,7 +75,7 @@ impl Tiers {
         let by = match self.proxy_mean(outcomes).err()? {
             RowStatus::Gated { by, .. } => by,
             RowStatus::Failed { .. } => {
-                joined_names(missing(&self.proxies, outcomes).map(|(entry, _)| entry))
+                joined_names(missing(self.proxies(), outcomes).map(|(entry, _)| entry))
             }
             _ => joined_names(std::iter::empty()),
         };
@@ -75,7 +84,7 @@ impl Tiers {
 
     /// Returns the status of a rollout that passed the gate with this proxy mean.
     pub(super) fn status(&self, proxy: Option<f64>, truth: &[Outcome]) -> RowStatus {
-        match mean(&self.truth, truth, self.on_missing) {
+        match mean(self.truth(), truth, self.on_missing) {
             // Without truth metrics the proxy mean is the score; a scorer has at least one metric.
             Ok(score) => RowStatus::Scored {
                 score: score.or(proxy).unwrap_or_default(),

@@ -31,8 +31,8 @@ pub use crate::composite::OnMissing;
 
 use self::gate::Tiers;
 use crate::contract::declared::requirements;
-use crate::contract::{Example, Metric, Prediction};
-use crate::evaluate::{BudgetReport, Evaluate, Gate};
+use crate::contract::{Example, Prediction};
+use crate::evaluate::{self, BudgetReport, Evaluate, Gate};
 
 /// Scores rows with cheap proxy metrics first. Runs expensive truth metrics only if the proxies reach a threshold.
 ///
@@ -126,9 +126,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// # Errors
     /// Returns [`ScorerError::Run`] if a model does not reply. The error names the metric and the setting to correct.
     pub async fn probe(&self) -> Result<(), ScorerError> {
-        let mut required = Vec::new();
-        let metrics = self.inner.set.all();
-        metrics.for_each(|metric| Metric::<G, P>::requirements(metric, &mut required));
+        let required = evaluate::requirements(&self.inner.evaluate.plan.metrics);
         Ok(requirements::probe(required).await?)
     }
 
@@ -181,8 +179,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
 
     /// Scores all rollouts of one row and aggregates their scores. A row without a score is not an error.
     pub async fn score_rollouts(&self, gold: &G, preds: &[P]) -> RowScore {
-        let Inner { evaluate, gate, .. } = &*self.inner;
-        self.inner.row(evaluate.score_row(gate, gold, preds).await)
+        let plan = &self.inner.evaluate.plan;
+        self.inner.row(plan.score_row(gold, preds).await)
     }
 }
 
@@ -197,7 +195,7 @@ impl<G, P> Scorer<G, P> {
         &self.inner.config
     }
 
-    /// Returns the state of the budget. All clones share it.
+    /// Returns the state of the budget, which all clones share.
     pub fn budget(&self) -> BudgetReport {
         self.inner.gate.budget()
     }

@@ -12,7 +12,7 @@ use super::{Inner, Scorer};
 use crate::contract::{Example, IsProgram, Pair, Prediction, Program, panic};
 use crate::evaluate::manifest::Manifest;
 use crate::evaluate::{
-    Ending, Evaluate, EvaluateError, EvaluationResult, MetricSummary, RowResult, ScoredRollouts,
+    Ending, Evaluate, EvaluateError, EvaluationResult, MetricSummary, RowOutcomes, RowResult,
     StoreUse,
 };
 use crate::messages::escape;
@@ -205,8 +205,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
         program: &(impl IsProgram<G, Kind> + Program<G, P, Kind>),
         gold: &G,
     ) -> RowScore {
-        let Inner { evaluate, gate, .. } = &*self.inner;
-        self.inner.row(evaluate.run_row(gate, program, gold).await)
+        let plan = &self.inner.evaluate.plan;
+        self.inner.row(plan.run_row(gold, program).await)
     }
 }
 
@@ -227,15 +227,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Inner<G, P> {
 }
 
 impl<G, P> Inner<G, P> {
-    pub(super) fn row(&self, scored: ScoredRollouts) -> RowScore {
-        let ScoredRollouts {
-            outcomes,
-            interrupted,
-            mut spending,
-            ..
-        } = scored;
-        let rollouts = outcomes.into_iter().zip(interrupted);
-        let rollouts: Vec<_> = rollouts.map(|it| self.tiers.rollout(it)).collect();
+    pub(super) fn row(&self, (outcomes, mut spending): RowOutcomes) -> RowScore {
+        let rollouts = outcomes.into_iter().map(|it| self.tiers.rollout(it));
+        let rollouts: Vec<_> = rollouts.collect();
         spending.add(&self.tiers.saved(&rollouts));
         let status = combine(&rollouts, self.config.aggregation, self.config.on_missing);
         RowScore {

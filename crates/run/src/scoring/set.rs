@@ -29,16 +29,17 @@ pub type BoxedMetric<G = Example, P = Prediction> = Arc<dyn Metric<G, P>>;
 /// ```
 #[derive_where(Clone, Default)]
 pub struct MetricSet<G = Example, P = Prediction> {
-    proxy: Vec<BoxedMetric<G, P>>,
-    truth: Vec<BoxedMetric<G, P>>,
+    /// Proxies first.
+    all: Vec<BoxedMetric<G, P>>,
+    proxies: usize,
 }
 
 impl<G: Sync, P: Sync> MetricSet<G, P> {
     /// Returns an empty set.
     pub const fn new() -> Self {
         Self {
-            proxy: Vec::new(),
-            truth: Vec::new(),
+            all: Vec::new(),
+            proxies: 0,
         }
     }
 
@@ -49,33 +50,36 @@ impl<G: Sync, P: Sync> MetricSet<G, P> {
 
     /// Returns the proxy metrics, in the order they were added.
     pub fn proxy(&self) -> &[BoxedMetric<G, P>] {
-        &self.proxy
+        &self.all[..self.proxies]
     }
 
     /// Returns the truth metrics, in the order they were added.
     pub fn truth(&self) -> &[BoxedMetric<G, P>] {
-        &self.truth
+        &self.all[self.proxies..]
     }
 
     /// Iterates over all metrics in the order they run, proxies first.
     pub fn all(&self) -> impl Iterator<Item = &BoxedMetric<G, P>> {
-        self.proxy.iter().chain(&self.truth)
+        self.all.iter()
     }
 
     /// Returns the number of metrics.
     pub fn len(&self) -> usize {
-        self.proxy.len() + self.truth.len()
+        self.all.len()
     }
 
     /// Returns `true` if the set is empty.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.all.is_empty()
     }
 
     fn insert(&mut self, metric: BoxedMetric<G, P>) {
         match metric.spec().tier {
-            MetricTier::Proxy => self.proxy.push(metric),
-            MetricTier::Truth => self.truth.push(metric),
+            MetricTier::Proxy => {
+                self.all.insert(self.proxies, metric);
+                self.proxies += 1;
+            }
+            MetricTier::Truth => self.all.push(metric),
         }
     }
 
@@ -109,8 +113,8 @@ impl<G: Sync, P: Sync> fmt::Debug for MetricSet<G, P> {
                 .collect()
         };
         f.debug_struct("MetricSet")
-            .field("proxy", &names(&self.proxy))
-            .field("truth", &names(&self.truth))
+            .field("proxy", &names(self.proxy()))
+            .field("truth", &names(self.truth()))
             .finish()
     }
 }

@@ -131,22 +131,19 @@ impl ScoringSummary {
     }
 
     fn fmt_unscored(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let as_zero = |count| {
-            if count > 0 && self.mean.is_some() {
-                " counted as 0"
-            } else {
-                ""
-            }
+        let as_zero = |count| match self.mean {
+            Some(_) if count > 0 => " counted as 0",
+            _ => "",
         };
         write!(f, ", {} failed{}", self.failed, as_zero(self.failed))?;
-        if self.gated > 0 {
-            write!(f, ", {} gated{}", self.gated, as_zero(self.gated))?;
-        }
-        if self.skipped > 0 {
-            write!(f, ", {} skipped because of the budget", self.skipped)?;
-        }
-        if self.judged_in_part > 0 {
-            write!(f, ", {} judged by part of the panel", self.judged_in_part)?;
+        let as_zero = as_zero(self.gated);
+        let unscored = [
+            (self.gated, "gated", as_zero),
+            (self.skipped, "skipped for the budget", ""),
+            (self.judged_in_part, "judged by part of the panel", ""),
+        ];
+        for (count, what, as_zero) in unscored.into_iter().filter(|(count, ..)| *count > 0) {
+            write!(f, ", {count} {what}{as_zero}")?;
         }
         Ok(())
     }
@@ -163,58 +160,38 @@ impl ScoringSummary {
         if self.rollouts == self.rows && self.short == 0 {
             return Ok(());
         }
-        let Self {
-            rollouts,
-            rollouts_gated,
-            rollouts_failed,
-            ..
-        } = self;
-        write!(
-            f,
-            "; {rollouts} rollouts, {rollouts_failed} failed, {rollouts_gated} gated"
-        )?;
-        if self.short > 0 {
-            write!(
-                f,
-                ", fewer than configured in {}/{} rows",
-                self.short, self.rows
-            )?;
+        let (rollouts, failed) = (self.rollouts, self.rollouts_failed);
+        let (gated, short, rows) = (self.rollouts_gated, self.short, self.rows);
+        write!(f, "; {rollouts} rollouts, {failed} failed, {gated} gated")?;
+        if short > 0 {
+            write!(f, ", fewer than configured in {short}/{rows} rows")?;
         }
         Ok(())
     }
 
     fn fmt_spending(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let spending = &self.spending;
-        write!(f, "; {} truth calls made", spending.truth_calls)?;
-        if spending.truth_calls_gated > 0 {
-            let Spending {
-                truth_calls_gated,
-                saved_msats,
-                ..
-            } = spending;
-            write!(
-                f,
-                ", {truth_calls_gated} avoided by the gate, saving {saved_msats} msat"
-            )?;
+        let Spending {
+            truth_calls,
+            truth_calls_gated: gated,
+            saved_msats: saved,
+            spent_msats: spent,
+            reserved_msats: reserved,
+            returned_msats: returned,
+            overrun_msats: overrun,
+        } = self.spending;
+        write!(f, "; {truth_calls} truth calls made")?;
+        if gated > 0 {
+            write!(f, ", {gated} avoided by the gate, saving {saved} msat")?;
         }
-        write!(f, "; spent {} msat", spending.spent_msats)?;
+        write!(f, "; spent {spent} msat")?;
         if let Some(budget) = self.budget {
-            let Spending {
-                reserved_msats,
-                returned_msats,
-                ..
-            } = spending;
             write!(
                 f,
-                " of {budget}, {reserved_msats} reserved and {returned_msats} returned"
+                " of {budget}, {reserved} reserved and {returned} returned"
             )?;
         }
-        if spending.overrun_msats > 0 {
-            write!(
-                f,
-                ", {} msat more than the metrics declared",
-                spending.overrun_msats
-            )?;
+        if overrun > 0 {
+            write!(f, ", {overrun} msat more than the metrics declared")?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use super::evaluate_builder::EvaluateBuilder;
 use crate::contract::{Example, MetricSpec, Requirement};
 use crate::evaluate::input::{Devset, DevsetRow};
-use crate::evaluate::row::MetricEntry;
+use crate::evaluate::row::{MetricEntry, requirements};
 
 /// The rows of a devset: any [`IntoIterator`] over rows of type `G`, or the path of a file if `G` can be deserialized.
 /// `Kind` distinguishes the two cases, and the compiler infers it.
@@ -136,18 +136,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
 
     /// Returns the name of a provider's model that a metric calls.
     pub(crate) fn remote_model(&self) -> Option<String> {
-        let mut requirements = Vec::new();
-        self.metrics
-            .iter()
-            .for_each(|metric| metric.metric().requirements(&mut requirements));
+        let requirements = requirements(&self.metrics);
         let models = requirements.iter().filter_map(Requirement::lm);
         let embedders = requirements.iter().filter_map(Requirement::embedding_model);
-        let mut remote = models.filter(|lm| lm.is_remote()).map(|lm| lm.id()).chain(
-            embedders
-                .filter(|model| model.is_remote())
-                .map(|model| model.id()),
-        );
-        remote.next().map(str::to_owned)
+        let models = models.filter(|lm| lm.is_remote()).map(|lm| lm.id());
+        let embedders = embedders.filter(|it| it.is_remote()).map(|it| it.id());
+        models.chain(embedders).next().map(str::to_owned)
     }
 
     /// Removes the devset and the metrics that call a model. Also returns the names of these metrics.

@@ -97,7 +97,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             inputs: None,
             gate: None,
             row_options: RowOptions::default(),
-            options: Options::default(),
+            options: Options::new(),
         }
     }
 

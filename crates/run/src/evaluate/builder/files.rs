@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::evaluate_builder::EvaluateBuilder;
 #[cfg(feature = "report")]
 use crate::evaluate::options::ShowTable;
-use crate::evaluate::report::{Format, pair_line, scored_line};
+use crate::evaluate::report::{Format, row_line};
 #[cfg(feature = "report")]
 use crate::evaluate::summary::EvaluationResult;
 
@@ -108,8 +108,7 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     fn save_as(mut self, format: Format, path: PathBuf) -> Self {
         let options = &mut self.0.options;
         options.outputs.push((format, path));
-        options.render_pair = Some(pair_line);
-        options.render_scored = Some(scored_line);
+        options.render = Some(row_line);
         self
     }
 }

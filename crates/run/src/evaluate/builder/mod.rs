@@ -1,7 +1,6 @@
 //! The builder of [`Evaluate`](crate::Evaluate), with a file for each group of settings.
 
 mod devset;
-mod early;
 mod evaluate_builder;
 mod faults;
 mod files;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::contract::{Outcome, ScoreKind};
-use crate::evaluate::row::{MetricEntry, RowResult};
+use crate::evaluate::row::{MetricEntry, RowResult, counted};
 use crate::messages::escape;
 use crate::stats::{BettingTest, Interval};
 
@@ -167,7 +167,7 @@ impl EarlyGate {
     ///
     /// # Errors
     /// Returns a message if no row decides the gate.
-    pub(super) fn range<G, P>(
+    pub(super) fn range<G: Sync, P: Sync>(
         &self,
         metrics: &[MetricEntry<'_, G, P>],
         failure_score: f64,
@@ -199,7 +199,7 @@ impl EarlyGate {
 }
 
 /// Returns the range of the value that a row contributes to the mean of a metric.
-fn score_range<G, P>(
+fn score_range<G: Sync, P: Sync>(
     name: &str,
     metrics: &[MetricEntry<'_, G, P>],
     failure_score: f64,
@@ -213,18 +213,14 @@ fn score_range<G, P>(
             escape::name(name)
         ));
     };
-    match (metric.kind, metric.range) {
-        (ScoreKind::Corpus, _) => Err(format!(
+    if metric.kind == ScoreKind::Corpus {
+        return Err(format!(
             "`{name}` scores all rows together, so it needs all of them; gate on a metric that scores each row"
-        )),
-        (_, None) => Err(format!(
-            "`{name}` has no range, so a single row could change any verdict; write `range = 0.0..=1.0` in its `#[metric]`"
-        )),
-        (_, Some(range)) => Ok(Interval {
-            low: range.min.min(failure_score),
-            high: range.max.max(failure_score),
-        }),
+        ));
     }
+    metric.range_with(failure_score).ok_or_else(|| format!(
+        "`{name}` has no range, so a single row could change any verdict; write `range = 0.0..=1.0` in its `#[metric]`"
+    ))
 }
 
 /// The test of a gate on the rows so far.
@@ -299,14 +295,6 @@ impl GateTest {
     pub(super) fn evidence(&self) -> Option<f64> {
         let evidence = self.test.above().max(self.test.below());
         (self.test.certain().is_none()).then_some(evidence)
-    }
-}
-
-/// Returns a row's value in the mean: the failure score if it failed, `None` if it has no score for another reason.
-pub(super) fn counted(outcome: &Outcome, failure_score: f64) -> Option<f64> {
-    match outcome.is_failure() {
-        true => Some(failure_score),
-        false => outcome.value(),
     }
 }
 

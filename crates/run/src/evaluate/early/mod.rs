@@ -11,12 +11,12 @@ use std::sync::Mutex;
 
 pub use self::gate::{Bound, EarlyGate, End, Figure};
 
-use self::gate::{GateTest, counted};
+use self::gate::GateTest;
 use super::error::EvaluateError;
 use super::input::{Numbered, Source, Stop};
 use super::lock::lock;
 use super::manifest::{DecidedGate, EarlyResult};
-use super::row::{MetricEntry, Plan, RowResult};
+use super::row::{MetricEntry, Plan, RowResult, counted};
 use super::summary::MetricSummary;
 use crate::contract::{Outcome, ScoreKind};
 use crate::stats::{Interval, Uncertainty, confidence_sequence};
@@ -129,11 +129,8 @@ impl<G: Send + Sync, P: Send + Sync> EarlyRun<G, P> {
             .map(test)
             .collect::<Result<Vec<_>, EvaluateError>>()?;
         let range = |metric: &MetricEntry<'_, G, P>| {
-            let range = metric.range.filter(|_| metric.kind != ScoreKind::Corpus)?;
-            Some(Interval {
-                low: range.min.min(failure_score),
-                high: range.max.max(failure_score),
-            })
+            let range = metric.range_with(failure_score);
+            range.filter(|_| metric.kind != ScoreKind::Corpus)
         };
         Ok(Self {
             ranks,

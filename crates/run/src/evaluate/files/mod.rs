@@ -6,6 +6,6 @@ pub(super) mod stale_files;
 mod temporary_file;
 
 pub use self::output_file::{OutputFile, real_path};
+pub(super) use self::temporary_file::TemporaryFile;
 #[cfg(all(unix, feature = "ctrl-c"))]
 pub(super) use self::temporary_file::in_temporary_folder;
-pub(super) use self::temporary_file::{Access, TemporaryFile};

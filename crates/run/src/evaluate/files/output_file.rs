@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::temporary_file::{Access, TemporaryFile, in_temporary_folder};
+use super::temporary_file::{TemporaryFile, in_temporary_folder};
 use crate::named_files::WriteLock;
 
 /// A file that is replaced atomically. The content is first written to a hidden file in the same folder, which then
@@ -12,19 +12,10 @@ use crate::named_files::WriteLock;
 /// replaced, no other run can write the file. If the path is a symbolic link, its target is replaced. Pipes and devices
 /// are written directly.
 pub struct OutputFile {
-    place: Place,
-}
-
-enum Place {
-    /// A temporary file in the same folder as the path, with symbolic links resolved. Publishing renames it to the
-    /// path.
-    Renamed {
-        path: PathBuf,
-        file: TemporaryFile,
-        _lock: WriteLock,
-    },
-    /// A pipe or device, which is written to directly and never replaced.
-    Direct { file: File },
+    /// The hidden file; or a pipe or device, which must not be replaced by a file.
+    file: TemporaryFile,
+    /// The name that the file gets, with symbolic links resolved; `None` for a pipe or device.
+    name: Option<(PathBuf, WriteLock)>,
 }
 
 impl OutputFile {
@@ -48,25 +39,19 @@ impl OutputFile {
             // Opening the file checks that it is writable, and changes nothing yet.
             let file = File::options().append(true).open(path)?;
             if !kind.is_file() {
-                return Ok(Self {
-                    place: Place::Direct { file },
-                });
+                let (file, name) = (TemporaryFile::kept(file), None);
+                return Ok(Self { file, name });
             }
         }
         let path = real_path(path);
         let lock = WriteLock::of(&path)?;
-        let file = TemporaryFile::beside(&path, Access::Default)?;
+        let file = TemporaryFile::beside(&path, false)?;
         if let Some(existing) = existing {
             // Set before anything is written, because other users may not be allowed to read it.
             file.file().set_permissions(existing.permissions())?;
         }
-        Ok(Self {
-            place: Place::Renamed {
-                path,
-                file,
-                _lock: lock,
-            },
-        })
+        let name = Some((path, lock));
+        Ok(Self { file, name })
     }
 
     /// Writes the content and replaces the target.
@@ -80,86 +65,71 @@ impl OutputFile {
     }
 
     /// Writes the content without touching the old file. A pipe or device is written directly.
-    pub(crate) fn fill(
+    pub(crate) fn fill<T>(
         &self,
-        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let (file, is_renamed) = match &self.place {
-            Place::Renamed { file, .. } => (file.file(), true),
-            Place::Direct { file } => (file, false),
-        };
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let file = self.file.file();
         let mut out = BufWriter::with_capacity(1 << 16, file.try_clone()?);
-        write(&mut out)?;
+        let written = write(&mut out)?;
         out.flush()?;
         // Synced before the rename, so a crash leaves either the old file or the complete new one.
-        if is_renamed { file.sync_all() } else { Ok(()) }
+        if self.is_renamed() {
+            file.sync_all()?;
+        }
+        Ok(written)
     }
 
     /// Gives the filled file its name, or publishes `other` instead, a file in the same folder.
     pub(crate) fn publish(&self, other: Option<&TemporaryFile>) -> io::Result<()> {
-        match &self.place {
-            Place::Renamed { path, file, .. } => fs::rename(&other.unwrap_or(file).path, path),
-            Place::Direct { .. } => Ok(()),
-        }
+        let file = other.unwrap_or(&self.file);
+        let name = self.name.as_ref();
+        name.map_or(Ok(()), |(name, _)| fs::rename(&file.path, name))
     }
 
     /// Prepares a complete file in the same folder for publishing. Returns `false` for a pipe or device, which is never
     /// replaced.
     pub(crate) fn accepts(&self, other: &TemporaryFile) -> io::Result<bool> {
-        let Place::Renamed { file, .. } = &self.place else {
+        if self.name.is_none() {
             return Ok(false);
-        };
-        other
-            .file
-            .set_permissions(file.file.metadata()?.permissions())?;
+        }
+        let permissions = self.file.file.metadata()?.permissions();
+        other.file.set_permissions(permissions)?;
         other.file.sync_all()?;
         Ok(true)
     }
 
     /// Gives the filled file a temporary name in the same folder until it is published.
     pub(crate) fn stage(&mut self, name: PathBuf) -> io::Result<()> {
-        match &mut self.place {
-            Place::Renamed { file, .. } => file.rename(name),
-            Place::Direct { .. } => Ok(()),
-        }
+        self.file.rename(name)
     }
 
     /// Keeps the staged file when it could not be published.
     pub(crate) fn keep_staged(&mut self) {
-        if let Place::Renamed { file, .. } = &mut self.place {
-            file.keep_name();
-        }
+        self.file.keep_name();
     }
 
     /// Gives the file the permissions of another one that is not yet written.
     pub(crate) fn set_permissions_of(&self, other: &Self) -> io::Result<()> {
-        match (&self.place, &other.place) {
-            (Place::Renamed { file, .. }, Place::Renamed { file: other, .. }) => file
-                .file()
-                .set_permissions(other.file().metadata()?.permissions()),
-            _ => Ok(()),
-        }
+        let permissions = other.file.file.metadata()?.permissions();
+        self.file.file.set_permissions(permissions)
     }
 
     /// Returns `true` if the file replaces another one. Pipes and devices are written directly.
     pub(crate) fn is_renamed(&self) -> bool {
-        matches!(self.place, Place::Renamed { .. })
+        self.name.is_some()
     }
 
     /// Returns the file next to which temporary files are created.
     pub(crate) fn beside(&self) -> PathBuf {
-        match &self.place {
-            Place::Renamed { path, .. } => path.clone(),
-            Place::Direct { .. } => in_temporary_folder(),
-        }
+        let name = self.name.as_ref().map(|(name, _)| name.clone());
+        name.unwrap_or_else(in_temporary_folder)
     }
 
     /// Replaces the hidden file, for tests that make it fail.
     #[cfg(all(test, target_os = "linux"))]
     pub(crate) fn replace_file(&mut self, other: File) {
-        if let Place::Renamed { file, .. } = &mut self.place {
-            file.file = other;
-        }
+        self.file.file = other;
     }
 }
 

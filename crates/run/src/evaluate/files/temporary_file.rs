@@ -13,24 +13,14 @@ pub(crate) struct TemporaryFile {
     is_kept: bool,
 }
 
-/// Who may read a new file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
-    /// Everyone allowed by the process's umask.
-    Default,
-    Owner,
-}
-
-impl Access {
-    fn create_new(self, path: &Path) -> io::Result<File> {
-        let mut options = File::options();
-        options.read(true).write(true).create_new(true);
-        #[cfg(unix)]
-        if self == Self::Owner {
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        }
-        options.open(path)
+fn create_new(path: &Path, is_private: bool) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true).write(true).create_new(true);
+    #[cfg(unix)]
+    if is_private {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     }
+    options.open(path)
 }
 
 /// Returns the target for temporary files that belong to no output file: a name in the system's temporary folder.
@@ -40,8 +30,9 @@ pub(crate) fn in_temporary_folder() -> PathBuf {
 
 impl TemporaryFile {
     /// Creates the file under an unused name. Process ids repeat in containers, so a killed process may have left a
-    /// file of the same name.
-    pub(crate) fn beside(target: &Path, access: Access) -> io::Result<Self> {
+    /// file of the same name. Only the owner can read a private file, and everyone else whom the process's umask allows
+    /// can read any other.
+    pub(crate) fn beside(target: &Path, is_private: bool) -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -49,7 +40,7 @@ impl TemporaryFile {
             name.push(target.file_name().ok_or(io::ErrorKind::InvalidFilename)?);
             name.push(format!(".{}-{number}.tmp", std::process::id()));
             let path = target.with_file_name(name);
-            match access.create_new(&path) {
+            match create_new(&path, is_private) {
                 Ok(file) => {
                     #[cfg(all(unix, feature = "ctrl-c"))]
                     super::stale_files::lock(&file);
@@ -77,9 +68,18 @@ impl TemporaryFile {
     /// Creates a file that only this process uses. On Unix it has no name, so nothing is left behind even if the
     /// process is killed.
     pub(crate) fn anonymous_beside(target: &Path) -> io::Result<Self> {
-        let mut temporary = Self::beside(target, Access::Owner)?;
+        let mut temporary = Self::beside(target, true)?;
         temporary.is_kept = cfg!(unix) && fs::remove_file(&temporary.path).is_ok();
         Ok(temporary)
+    }
+
+    /// Returns a file that is not removed.
+    pub(crate) fn kept(file: File) -> Self {
+        Self {
+            file,
+            path: PathBuf::new(),
+            is_kept: true,
+        }
     }
 
     /// Returns the open file.

@@ -8,9 +8,8 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::early::EarlyResult;
 use super::judged_by::JudgedBy;
-use super::truth::TruthResult;
+use super::partial::{EarlyResult, TruthResult};
 use crate::contract::MetricIdentity;
 use crate::data::DataFile;
 use crate::json::equality;

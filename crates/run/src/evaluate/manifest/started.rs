@@ -1,42 +1,72 @@
-//! The manifest of a run that is in progress.
+//! The manifest of a run in progress. The commit of the working folder, as printed by `git`, and the hash of the program
+//! are read while the run evaluates rows.
 
-use std::time::{Duration, SystemTime};
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::process::{Command, Stdio};
+use std::sync::{Once, OnceLock};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
-use super::content::{FORMAT, Manifest, ProcessManifest, RunCosts, RunManifest};
-use super::git::Commit;
-use super::program;
+use super::content::{FORMAT, GitCommit, Manifest, ProcessManifest, RunCosts, RunManifest};
+use super::file::Hashing;
 use crate::lm::Ledger;
+
+/// The commit of the working folder, for the first run in this process that writes files. A running program was built
+/// from these files or from earlier ones.
+static COMMIT: OnceLock<Option<GitCommit>> = OnceLock::new();
+
+/// The hash of this process's program, once the first run that writes files has computed it.
+static PROGRAM: OnceLock<Option<String>> = OnceLock::new();
+
+/// How long a finished run waits for git, and how long between two looks.
+const PATIENCE: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// The maximum size of a program that is hashed, in bytes.
+const MAX_LENGTH: u64 = 1 << 30;
+
+/// Without optimizations, hashing 100 MB takes two seconds, which is too long to wait.
+const IS_FAST: bool = !cfg!(debug_assertions);
 
 /// The manifest of a run in progress: the values available before its first row.
 pub(crate) struct StartedManifest {
     pub(crate) run: RunManifest,
     started: SystemTime,
-    /// Set only if the run writes files.
-    commit: Option<Commit>,
+    has_files: bool,
     ledger: Option<Ledger>,
 }
 
 impl StartedManifest {
     /// `run` has everything but the results; `has_files` is `true` if the run writes files.
     pub(crate) fn new(run: RunManifest, has_files: bool, ledger: Option<Ledger>) -> Self {
+        static START: Once = Once::new();
         if has_files {
-            program::start();
+            START.call_once(|| {
+                let start = |name: &str| thread::Builder::new().name(name.to_owned());
+                // Without a thread, there is no commit, and the program is hashed at the end of the run.
+                let _ = start("dsrs-git").spawn(|| COMMIT.get_or_init(commit));
+                if IS_FAST {
+                    let _ = start("dsrs-program").spawn(|| PROGRAM.get_or_init(program));
+                }
+            });
         }
         Self {
             run,
             started: SystemTime::now(),
-            commit: has_files.then(Commit::start),
+            has_files,
             ledger,
         }
     }
 
     pub(crate) fn finish(&self, run: RunManifest, costs: &RunCosts, elapsed: Duration) -> Manifest {
         let calls = self.ledger.as_ref().map(Ledger::total);
+        let has_program = self.has_files && IS_FAST;
         let process = ProcessManifest {
             started: humantime::format_rfc3339_seconds(self.started).to_string(),
             duration_s: elapsed.as_secs_f64(),
-            git: self.commit.as_ref().and_then(Commit::finish),
-            program: self.commit.as_ref().and_then(|_| program::hash()),
+            git: self.has_files.then(known_commit).flatten(),
+            program: has_program.then(executable).flatten(),
             totals: RunCosts {
                 language_models: calls.filter(|it| it.calls + it.refused > 0),
                 ..costs.clone()
@@ -48,5 +78,111 @@ impl StartedManifest {
             process: Some(process),
             file: None,
         }
+    }
+}
+
+/// Returns the XXH3 hash of this process's executable, as 128 bits in hexadecimal, even if that takes seconds. `None` if
+/// it cannot be read or is too large.
+pub(crate) fn executable() -> Option<String> {
+    PROGRAM.get_or_init(program).clone()
+}
+
+fn program() -> Option<String> {
+    let file = File::open(std::env::current_exe().ok()?).ok()?;
+    if file.metadata().ok()?.len() > MAX_LENGTH {
+        return None;
+    }
+    let mut hashing = Hashing::new(io::sink());
+    io::copy(&mut BufReader::with_capacity(1 << 16, file), &mut hashing).ok()?;
+    Some(hashing.described().xxh3)
+}
+
+/// Waits for git.
+fn known_commit() -> Option<GitCommit> {
+    let asked = Instant::now();
+    while COMMIT.get().is_none() && asked.elapsed() < PATIENCE {
+        thread::sleep(PAUSE);
+    }
+    let seconds = PATIENCE.as_secs();
+    let no_answer = || unreadable(format!("git did not finish within {seconds} s"));
+    COMMIT.get().cloned().unwrap_or_else(no_answer)
+}
+
+fn unreadable(error: String) -> Option<GitCommit> {
+    Some(GitCommit {
+        error: Some(error),
+        ..GitCommit::default()
+    })
+}
+
+/// Returns the commit; `None` without git, or outside a repository.
+fn commit() -> Option<GitCommit> {
+    if !is_in_repository() {
+        return None;
+    }
+    let commit = match git(&["rev-parse", "--verify", "HEAD"]) {
+        Ok(commit) => commit,
+        // Git is not installed.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        Err(error) => return unreadable(error.to_string()),
+    };
+    let (is_changed, error) = match git(&["status", "--porcelain", "--untracked-files=no"]) {
+        Ok(changes) => (Some(!changes.is_empty()), None),
+        Err(error) => (None, Some(error.to_string())),
+    };
+    Some(GitCommit {
+        commit: Some(commit),
+        is_changed,
+        error,
+    })
+}
+
+/// Returns `true` if the working folder or one of its parents has a git folder.
+fn is_in_repository() -> bool {
+    let folder = std::env::current_dir().unwrap_or_default();
+    folder
+        .ancestors()
+        .any(|folder| folder.join(".git").symlink_metadata().is_ok())
+}
+
+/// Runs git without hooks or a file system monitor, and returns the first line of its output.
+fn git(arguments: &[&str]) -> io::Result<String> {
+    let output = Command::new("git")
+        .args([
+            "-c",
+            "core.fsmonitor=false",
+            "-c",
+            "core.hooksPath=/dev/null",
+        ])
+        .args(arguments)
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| io::Error::new(error.kind(), format!("cannot run git: {error}")))?;
+    let first_line = |text: &[u8]| {
+        let text = String::from_utf8_lossy(text);
+        text.lines()
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .take(200)
+            .collect::<String>()
+    };
+    match output.status.success() {
+        true => Ok(first_line(&output.stdout)),
+        false => Err(io::Error::other(first_line(&output.stderr))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_is_hashed_as_a_file_is() {
+        let bytes = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        let expected = twox_hash::XxHash3_128::oneshot(&bytes);
+        assert_eq!(program().unwrap(), format!("{expected:032x}"));
     }
 }

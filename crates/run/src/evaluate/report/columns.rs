@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
 
-use indexmap::{Equivalent, IndexMap};
+use indexmap::IndexMap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -63,7 +63,7 @@ impl Kind {
 
 type Fields<'l> = IndexMap<String, &'l RawValue>;
 
-/// The order of columns: fixed names, and prefixes of fields. The scores have no name.
+/// The order of columns: names, and prefixes of the names of fields. The scores have no prefix.
 const ORDER: [&str; 17] = [
     "id",
     "gold",
@@ -84,90 +84,55 @@ const ORDER: [&str; 17] = [
     "traceback",
 ];
 
-/// A metric, or a name of [`ORDER`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Group<S> {
-    is_score: bool,
-    name: S,
-}
+/// The order of a column: its position in [`ORDER`], and for a score the position of its metric.
+type Rank = (usize, usize);
 
-impl Equivalent<Group<String>> for Group<&str> {
-    fn equivalent(&self, key: &Group<String>) -> bool {
-        self.is_score == key.is_score && self.name == key.name
-    }
-}
-
-impl Group<String> {
-    fn rank(&self) -> Option<usize> {
-        let name = if self.is_score { "" } else { &*self.name };
-        ORDER.iter().position(|it| *it == name)
-    }
-
-    fn column(&self, field: &str) -> String {
-        let Self { is_score, name } = self;
-        match (is_score, field) {
-            (true, "value") => name.clone(),
-            (true, key) => format!("{name}.{key}"),
-            (false, field) => format!("{name}{field}"),
-        }
-    }
-}
-
-/// One value per column, by group and field.
-type ByColumn<T> = IndexMap<Group<String>, IndexMap<String, T>>;
-
-/// Calls a function with the group, field and JSON value of each cell in a line.
-fn each_cell<'l>(
-    line: &'l str,
-    mut each: impl FnMut(Group<&str>, &str, &'l str),
-) -> io::Result<()> {
+/// Calls a function with the rank, column and JSON value of each cell in a line.
+fn each_cell<'l>(line: &'l str, mut each: impl FnMut(Rank, &str, &'l str)) -> io::Result<()> {
+    let rank = |name: &str, prefix: &str| {
+        let is_same = |it: &&str| it.strip_prefix(name) == Some(prefix);
+        ORDER.iter().position(is_same)
+    };
+    let mut column = String::new();
+    let mut cell = |rank: Rank, name: [&str; 3], value: &'l str| {
+        column.clear();
+        column.extend(name);
+        each(rank, &column, value);
+    };
     for (key, value) in &serde_json::from_str::<Fields<'l>>(line)? {
         let (key, value) = (&**key, value.get());
-        let mut cell = |name, field: &str, value: &'l str| {
-            let is_score = false;
-            each(Group { is_score, name }, field, value);
-        };
-        match key {
-            "scores" => {
-                let scores: IndexMap<String, Fields<'l>> = serde_json::from_str(value)?;
-                scores
-                    .iter()
-                    .for_each(|(name, it)| each_of_score(name, it, &mut each));
-            }
-            "gold" | "pred" | "attributes" if value.starts_with('{') => {
-                let group = ORDER.iter().find(|it| it.strip_suffix('.') == Some(key));
-                let fields: Fields<'l> = serde_json::from_str(value)?;
-                for (field, value) in &fields {
-                    cell(group.unwrap_or(&key), field, value.get());
+        if key == "scores" {
+            let scores: IndexMap<String, Fields<'l>> = serde_json::from_str(value)?;
+            for (metric, (name, score)) in scores.iter().enumerate() {
+                let rank = (rank("", "").unwrap_or_default(), metric);
+                // The value comes first, even if a row has none.
+                let value = score.get("value").map_or("null", |it| it.get());
+                cell(rank, [name, "", ""], value);
+                for (key, value) in score.iter().filter(|(key, _)| *key != "value") {
+                    cell(rank, [name, ".", key], value.get());
                 }
             }
-            key if value != "null" && ORDER.contains(&key) => cell(key, "", value),
-            _ => {}
+        } else if value.starts_with('{')
+            && let Some(rank) = rank(key, ".")
+        {
+            for (field, value) in &serde_json::from_str::<Fields<'l>>(value)? {
+                cell((rank, 0), [key, ".", field], value.get());
+            }
+        } else if value != "null"
+            && let Some(rank) = rank(key, "")
+        {
+            cell((rank, 0), [key, "", ""], value);
         }
     }
     Ok(())
 }
 
-fn each_of_score<'l>(
-    name: &str,
-    score: &Fields<'l>,
-    each: &mut impl FnMut(Group<&str>, &str, &'l str),
-) {
-    let is_score = true;
-    // The value comes first, even if a row has none.
-    let value = score.get("value").map_or("null", |it| it.get());
-    each(Group { is_score, name }, "value", value);
-    for (key, value) in score.iter().filter(|(key, _)| *key != "value") {
-        each(Group { is_score, name }, key, value.get());
-    }
-}
-
-/// The types of the columns of rows.
+/// The columns of rows, in the order in which they were found.
 #[derive(Default)]
 struct Columns {
-    groups: ByColumn<Kind>,
-    /// The number of cells of each group with a value in all rows.
-    cells: IndexMap<String, u64>,
+    found: IndexMap<String, (Rank, Kind)>,
+    /// The number of cells at each position in [`ORDER`].
+    cells: [u64; ORDER.len()],
     rows: u64,
 }
 
@@ -177,87 +142,59 @@ impl Columns {
         let mut columns = Self::default();
         for place in lines {
             columns.rows += 1;
-            each_cell(&text[place], |group, field, value| {
-                columns.add(group, field, Kind::of(value), 1);
+            each_cell(&text[place], |rank, column, value| {
+                columns.cells[rank.0] += 1;
+                columns.add(column, rank, Kind::of(value));
             })?;
         }
         Ok(columns)
     }
 
-    fn add(&mut self, group: Group<&str>, field: &str, kind: Kind, cells: u64) {
-        let Group { is_score, name } = group;
-        if !self.groups.contains_key(&group) {
-            let name = name.to_owned();
-            self.groups
-                .insert(Group { is_score, name }, IndexMap::new());
-        }
-        let columns = &mut self.groups[&group];
-        match columns.get_mut(field) {
-            Some(known) => *known = known.with(kind),
-            None => drop(columns.insert(field.to_owned(), kind)),
-        }
-        if !is_score && name.ends_with('.') {
-            match self.cells.get_mut(name) {
-                Some(known) => *known += cells,
-                None => drop(self.cells.insert(name.to_owned(), cells)),
-            }
+    fn add(&mut self, column: &str, rank: Rank, kind: Kind) {
+        match self.found.get_mut(column) {
+            Some((_, known)) => *known = known.with(kind),
+            None => drop(self.found.insert(column.to_owned(), (rank, kind))),
         }
     }
 
-    fn merge(&mut self, other: Self) {
+    fn merge(&mut self, other: &Self) {
         self.rows += other.rows;
-        for (Group { is_score, name }, columns) in &other.groups {
-            for (field, kind) in columns {
-                self.add(
-                    Group {
-                        is_score: *is_score,
-                        name,
-                    },
-                    field,
-                    *kind,
-                    0,
-                );
-            }
+        for (column, (rank, kind)) in &other.found {
+            self.add(column, *rank, *kind);
         }
-        for (name, cells) in other.cells {
-            *self.cells.entry(name).or_default() += cells;
+        for (cells, more) in self.cells.iter_mut().zip(other.cells) {
+            *cells += more;
         }
     }
 
     fn finish(mut self) -> Layout {
-        self.groups.sort_by_key(|group, _| group.rank());
-        let mut layout = Layout::default();
-        for (group, columns) in self.groups {
-            let width = columns.len();
-            let cells = self.cells.get(&group.name).copied();
-            let is_sparse = width > MAX_SPARSE_COLUMNS
-                && cells.is_some_and(|cells| {
-                    (width as u64).saturating_mul(self.rows) / MAX_SPARSENESS > cells
-                });
-            if is_sparse && !group.is_score {
-                let column = group.name.trim_end_matches('.').to_owned();
-                let place = layout.columns.insert_full(column, Kind::Json).0;
-                layout.packed.insert(group.name, place);
-                continue;
-            }
-            let mut place = |(field, kind): (String, Kind)| {
-                let place = layout.columns.insert_full(group.column(&field), kind).0;
-                (field, place)
+        let is_packed = |(position, prefix): (usize, &&str)| {
+            let width = self.found.values().filter(|((at, _), _)| *at == position);
+            let width = width.count();
+            let average = (width as u64).saturating_mul(self.rows) / MAX_SPARSENESS;
+            prefix.ends_with('.') && width > MAX_SPARSE_COLUMNS && average > self.cells[position]
+        };
+        let mut layout = Layout {
+            columns: IndexMap::new(),
+            is_packed: ORDER.iter().enumerate().map(is_packed).collect(),
+        };
+        self.found.sort_by(|_, (a, _), _, (b, _)| a.cmp(b));
+        for (column, ((position, _), kind)) in self.found {
+            let (column, kind) = match layout.is_packed[position] {
+                true => (ORDER[position].trim_end_matches('.').to_owned(), Kind::Json),
+                false => (column, kind),
             };
-            let places = columns.into_iter().map(&mut place).collect();
-            layout.places.insert(group, places);
+            layout.columns.insert(column, kind);
         }
         layout
     }
 }
 
 /// The columns of a file.
-#[derive(Default)]
 pub(super) struct Layout {
     pub(super) columns: IndexMap<String, Kind>,
-    places: ByColumn<usize>,
-    /// The groups whose fields share one column of JSON objects, with that column.
-    packed: IndexMap<String, usize>,
+    /// For each position in [`ORDER`], `true` if its fields share one column of JSON objects.
+    is_packed: Vec<bool>,
 }
 
 impl Layout {
@@ -266,7 +203,7 @@ impl Layout {
         let mut columns = Columns::default();
         let is_full = |_, bytes| bytes >= CHUNK;
         lines.map_chunks(is_full, Columns::of, |more| {
-            columns.merge(more);
+            columns.merge(&more);
             Ok(())
         })?;
         Ok(columns.finish())
@@ -284,13 +221,20 @@ impl Layout {
         for place in lines {
             row.fill(None);
             let mut packed: IndexMap<usize, Map<String, Value>> = IndexMap::new();
-            each_cell(&text[place.clone()], |group, field, value| {
-                if let Some(place) = self.places.get(&group).and_then(|it| it.get(field)) {
-                    row[*place] = (value != "null").then_some(value.into());
-                } else if let Some(place) = self.packed.get(group.name) {
+            each_cell(&text[place.clone()], |(position, _), column, value| {
+                let (name, field) = match self.is_packed[position] {
+                    true => column.split_once('.').unwrap_or((column, "")),
+                    false => (column, ""),
+                };
+                let Some(place) = self.columns.get_index_of(name) else {
+                    return;
+                };
+                if self.is_packed[position] {
                     let value = serde_json::from_str(value).unwrap_or_default();
-                    let fields = packed.entry(*place).or_default();
+                    let fields = packed.entry(place).or_default();
                     fields.insert(field.to_owned(), value);
+                } else {
+                    row[place] = (value != "null").then_some(value.into());
                 }
             })?;
             for (place, fields) in packed {
@@ -331,9 +275,8 @@ mod tests {
     /// Returns the columns and values of a line.
     fn cells(line: &str) -> io::Result<Vec<(String, String)>> {
         let mut cells = Vec::new();
-        each_cell(line, |Group { is_score, name }, field, value| {
-            let name = name.to_owned();
-            cells.push((Group { is_score, name }.column(field), value.to_owned()));
+        each_cell(line, |_, column, value| {
+            cells.push((column.to_owned(), value.to_owned()));
         })?;
         Ok(cells)
     }

@@ -8,37 +8,36 @@ use crate::contract::{CorpusCounts, Fields, Outcome, ProgramRun, Scored};
 use crate::data::row_hash;
 use crate::evaluate::row::RowResult;
 
-/// Appends a row, without a line break. A row that cannot be serialized, such as a map with numeric keys, is still
-/// written, so no paid score is lost.
-pub(crate) type Render<G, P> = fn(&RowResult<G, P>, &[String], &mut Vec<u8>);
+/// Appends a row, without a line break. If the third argument is `true`, the line has the gold row and the prediction. A
+/// row that cannot be serialized, such as a map with numeric keys, is still written, so no paid score is lost.
+pub(crate) type Render<G, P> = fn(&RowResult<G, P>, &[String], bool, &mut Vec<u8>);
 
 /// `{"id": .., "scores": {..}}`, for rows that are not written to files or that cannot be serialized
-pub(crate) fn score_line<G, P>(row: &RowResult<G, P>, metrics: &[String], line: &mut Vec<u8>) {
-    Line::of(row, metrics).write(line);
-}
-
-/// `{"id": .., "scores": {..}, "gold_hash": "..", "pred_hash": ".."}`
-pub(crate) fn scored_line<G: Serialize, P: Serialize>(
+pub(crate) fn score_line<G, P>(
     row: &RowResult<G, P>,
     metrics: &[String],
+    _: bool,
     line: &mut Vec<u8>,
 ) {
-    Line::of(row, metrics).with_hashes(row).write(line);
+    Line::of(row, metrics).write(line);
 }
 
 /// `{"id": .., "gold": .., "pred": .., "scores": {..}, "gold_hash": "..", "pred_hash": ".."}`, plus latency, tokens and
 /// cost of the program's run
-pub(crate) fn pair_line<G: Serialize, P: Serialize>(
+pub(crate) fn row_line<G: Serialize, P: Serialize>(
     row: &RowResult<G, P>,
     metrics: &[String],
+    has_sides: bool,
     line: &mut Vec<u8>,
 ) {
-    let mut pair = Line::of(row, metrics).with_hashes(row);
-    (pair.gold, pair.pred) = (Some(raw(&*row.gold)), Some(raw(&row.pred)));
-    for (number, repeat) in pair.repeats.iter_mut().enumerate() {
-        repeat.pred = Some(raw(&row.pred_of_repeat(number)));
+    let mut written = Line::of(row, metrics).with_hashes(row);
+    if has_sides {
+        (written.gold, written.pred) = (Some(raw(&*row.gold)), Some(raw(&row.pred)));
+        for (number, repeat) in written.repeats.iter_mut().enumerate() {
+            repeat.pred = Some(raw(&row.pred_of_repeat(number)));
+        }
     }
-    pair.write(line);
+    written.write(line);
 }
 
 /// Returns a value as JSON, or a note that says why it cannot be written.

@@ -14,7 +14,7 @@ mod spool;
 #[cfg(feature = "report")]
 mod table;
 
-pub(crate) use self::line::{Render, pair_line, score_line, scored_line};
+pub(crate) use self::line::{Render, row_line, score_line};
 pub(crate) use self::progress::Progress;
 pub use self::progress::ProgressDisplay;
 pub use self::record::{ResultOutcome, ResultRow, ResultScore};

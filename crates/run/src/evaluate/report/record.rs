@@ -422,6 +422,15 @@ impl ResultScore {
     #[doc(hidden)]
     pub fn of(outcome: &Outcome) -> Self {
         let scored = outcome.scored();
+        let (mut gated_by, mut budget_msats, mut probability) = (None, None, None);
+        match outcome {
+            Outcome::Gated { by } => gated_by = Some(by.clone()),
+            Outcome::Skipped { budget, .. } => budget_msats = Some(*budget),
+            Outcome::NotSampled {
+                probability: of_row,
+            } => probability = Some(*of_row),
+            _ => {}
+        }
         let mut record = Self {
             outcome: outcome.into(),
             value: outcome.value(),
@@ -432,18 +441,9 @@ impl ResultScore {
             cost_msats: outcome.cost_msats(),
             missing: Vec::new(),
             error: outcome.error(),
-            gated_by: match outcome {
-                Outcome::Gated { by } => Some(by.clone()),
-                _ => None,
-            },
-            budget_msats: match outcome {
-                Outcome::Skipped { budget, .. } => Some(*budget),
-                _ => None,
-            },
-            probability: match outcome {
-                Outcome::NotSampled { probability } => Some(*probability),
-                _ => None,
-            },
+            gated_by,
+            budget_msats,
+            probability,
             parts: IndexMap::new(),
             metadata: Map::new(),
             components: IndexMap::new(),

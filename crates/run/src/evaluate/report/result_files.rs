@@ -5,14 +5,13 @@
 //!
 //! `line.rs` has the content of a line, and `spool.rs` its place in the spool. The columns of CSV are in `csv.rs`.
 
-use std::fmt::Display;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::spool::{LineIndex, Lines, SpoolReader, SpooledLine};
-use crate::evaluate::error::EvaluateError;
-use crate::evaluate::files::{Access, OutputFile, TemporaryFile};
+use crate::evaluate::error::{EvaluateError, EvaluateErrorKind};
+use crate::evaluate::files::{OutputFile, TemporaryFile};
 #[cfg(all(unix, feature = "ctrl-c"))]
 use crate::evaluate::files::{in_temporary_folder, stale_files};
 use crate::evaluate::manifest::{
@@ -42,8 +41,6 @@ pub(crate) struct ResultFiles {
     targets: Vec<Target>,
     /// The lines that are not yet spooled.
     latest: Lines,
-    /// The memory for the next lines.
-    spare: Lines,
     spool: Hashing<BufWriter<TemporaryFile>>,
     /// `true` if the spool may become the only file. If not, its hash is not computed.
     is_spool_exported: bool,
@@ -81,7 +78,6 @@ impl ResultFiles {
             is_spool_exported: matches!(targets, [(Format::JsonLines, _)]),
             targets: opened,
             latest: Lines::default(),
-            spare: Lines::default(),
             end: 0,
             escape_formulas,
         }))
@@ -94,15 +90,15 @@ impl ResultFiles {
             return Ok(());
         }
         self.spool_latest(MAX_LATEST / 2).map_err(|error| {
-            let path = self.targets[0].path.clone();
-            self.keep_spool(&path, &error)
+            let error = EvaluateError::output(&self.targets[0].path, error);
+            self.keep_spool(&error.to_string())
         })
     }
 
     /// Spools the earliest rows in memory until at most this many bytes are left. Unless `kept` is 0, the last row
     /// stays, because the reference to the manifest is added to it at the end.
     fn spool_latest(&mut self, kept: usize) -> io::Result<()> {
-        let mut latest = std::mem::replace(&mut self.latest, std::mem::take(&mut self.spare));
+        let mut latest = std::mem::take(&mut self.latest);
         // Each thread adds its rows in order, so there are few sequences to merge.
         latest.rows.sort_by_key(|(row, _)| *row);
         let mut left = latest.text.len();
@@ -135,9 +131,6 @@ impl ResultFiles {
             self.end += length;
             self.lines.insert(*row, line)?;
         }
-        latest.rows.clear();
-        latest.text.clear();
-        self.spare = latest;
         Ok(())
     }
 
@@ -153,37 +146,31 @@ impl ResultFiles {
     pub(crate) fn finish(mut self, manifest: &Manifest) -> Result<(), EvaluateError> {
         self.latest
             .add_to_last(REFERENCE_KEY, &manifest.run.reference());
-        let targets = std::mem::take(&mut self.targets);
         let mut failed = Vec::new();
         let mut is_written = true;
-        for mut target in targets {
+        for mut target in std::mem::take(&mut self.targets) {
             if let Err(error) = self.export_with_manifest(&mut target, manifest) {
                 is_written &= target.is_published;
-                failed.push(error);
+                failed.push(error.to_string());
             }
         }
-        let mut failed = failed.into_iter();
-        let Some((path, error)) = failed.next() else {
-            return Ok(());
-        };
-        let others =
-            failed.map(|(path, error)| format!("; cannot write `{}`: {error}", path.display()));
-        let error = format!("{error}{}", others.collect::<String>());
+        let errors = failed.join("; ");
         match is_written {
-            true => Err(EvaluateError::output(&path, error)),
-            false => Err(self.keep_spool(&path, &error)),
+            true if failed.is_empty() => Ok(()),
+            true => Err(EvaluateError::new(EvaluateErrorKind::Output, errors)),
+            false => Err(self.keep_spool(&errors)),
         }
     }
 
     /// Keeps the spool file and returns an error that names it.
-    fn keep_spool(&mut self, path: &Path, error: &impl Display) -> EvaluateError {
+    fn keep_spool(&mut self, error: &str) -> EvaluateError {
         // On a full disk there may still be room for some of them.
         let _ = self.spool_latest(0);
         let kept = self.spool.out().get_mut().keep();
         let kept = kept.display();
         let reason =
             format!("{error}; the rows so far are kept in `{kept}`, one JSON object per line");
-        EvaluateError::output(path, reason)
+        EvaluateError::new(EvaluateErrorKind::Output, reason)
     }
 
     /// Replaces a target and its manifest. The old ones remain until the new ones are complete. The new manifest first
@@ -192,17 +179,17 @@ impl ResultFiles {
         &mut self,
         target: &mut Target,
         manifest: &Manifest,
-    ) -> Result<(), (PathBuf, String)> {
+    ) -> Result<(), EvaluateError> {
         let path = target.path.clone();
-        let of_target = |error: io::Error| (path.clone(), error.to_string());
-        let of_manifest = |error: io::Error| (manifest_path(&path), error.to_string());
+        let of_target = |error| EvaluateError::output(&path, error);
+        let of_manifest = |error| EvaluateError::output(&manifest_path(&path), error);
         let (described, is_spool) = self.fill(target, manifest).map_err(of_target)?;
         let staged = staged_path(&path);
         if let Some(file) = &mut target.manifest {
             let text = manifest.to_file(described);
-            file.fill(|out| out.write_all(text.as_bytes()))
-                .map_err(of_manifest)?;
-            file.stage(staged.clone()).map_err(of_manifest)?;
+            let filled = file.fill(|out| out.write_all(text.as_bytes()));
+            let staged = filled.and_then(|()| file.stage(staged.clone()));
+            staged.map_err(of_manifest)?;
         }
         let spool = is_spool.then(|| self.spool.out().get_ref());
         target.file.publish(spool).map_err(of_target)?;
@@ -212,14 +199,10 @@ impl ResultFiles {
         };
         file.publish(None).map_err(|error| {
             file.keep_staged();
-            let (manifest, error) = of_manifest(error);
-            let (path, staged) = (path.display(), staged.display());
-            (
-                manifest,
-                format!(
-                    "{error}; the rows are in `{path}`, and their manifest is read from `{staged}`"
-                ),
-            )
+            let (rows, staged) = (path.display(), staged.display());
+            of_manifest(io::Error::other(format!(
+                "{error}; the rows are in `{rows}`, and their manifest is read from `{staged}`"
+            )))
         })
     }
 
@@ -233,13 +216,12 @@ impl ResultFiles {
         }
         #[cfg(not(feature = "parquet"))]
         let _ = manifest;
-        let mut described = None;
         let mut file = self.spool.out().get_ref().file();
         file.seek(SeekFrom::Start(0))?;
         let mut lines = SpoolReader::new(file, &mut self.lines);
         #[cfg(feature = "csv")]
         let escape_formulas = self.escape_formulas;
-        target.file.fill(|out| {
+        let described = target.file.fill(|out| {
             let mut out = Hashing::new(out);
             match target.format {
                 #[cfg(feature = "csv")]
@@ -252,10 +234,8 @@ impl ResultFiles {
                     out.write_all(b"\n")
                 }),
             }?;
-            described = Some(out.described());
-            Ok(())
+            Ok(out.described())
         })?;
-        let described = described.ok_or_else(|| io::Error::other("the file was not written"))?;
         Ok((described, false))
     }
 }
@@ -312,7 +292,7 @@ impl Target {
 
     /// Creates the spool file in the same folder as the target. Only its owner can read it.
     fn spool(&self) -> io::Result<TemporaryFile> {
-        TemporaryFile::beside(&self.file.beside(), Access::Owner)
+        TemporaryFile::beside(&self.file.beside(), true)
     }
 }
 

@@ -23,13 +23,6 @@ pub(super) struct SpooledLine {
 }
 
 impl SpooledLine {
-    fn to_bytes(self) -> [u8; ENTRY] {
-        let mut bytes = [0; ENTRY];
-        bytes[..8].copy_from_slice(&self.offset.to_le_bytes());
-        bytes[8..].copy_from_slice(&self.length.to_le_bytes());
-        bytes
-    }
-
     /// Returns the line of an entry, or `None` for a row without a line.
     fn read(entry: &[u8]) -> Option<Self> {
         let (offset, length) = (entry.first_chunk()?, entry.last_chunk()?);
@@ -81,7 +74,8 @@ impl LineIndex {
             file.seek(SeekFrom::Start(offset))?;
         }
         self.next = row + 1;
-        file.write_all(&line.to_bytes())
+        file.write_all(&line.offset.to_le_bytes())?;
+        file.write_all(&line.length.to_le_bytes())
     }
 
     /// Calls `each` with all lines in the order of the rows.

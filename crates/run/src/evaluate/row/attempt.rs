@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::plan::RowOptions;
 use crate::contract::panic::{self, Panic};
-use crate::contract::{MetricError, MetricErrorKind, ProgramRun, RowAnswer};
+use crate::contract::{MetricError, MetricErrorKind, Outcome, ProgramRun, RowAnswer};
 
 pub(super) type Attempt<T> = Result<T, Failure>;
 
@@ -20,14 +20,13 @@ pub(super) enum Failure {
 pub(crate) type ProgramResult<P> = Result<(P, ProgramRun), ProgramFailure>;
 
 /// Why a program returned no prediction.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct ProgramFailure {
-    pub(crate) error: String,
+    /// The outcome of each metric.
+    pub(crate) outcome: Outcome,
     pub(crate) traceback: Option<String>,
-    /// `true` if the program panicked or was stopped. Then `error` is a sentence about the program.
+    /// `true` if the program panicked or was stopped. Then its error is a sentence about the program.
     pub(crate) is_interrupted: bool,
-    /// The budget that did not cover a call of the program, in millisatoshis.
-    pub(crate) budget_msats: Option<u64>,
 }
 
 impl RowOptions {

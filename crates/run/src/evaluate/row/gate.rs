@@ -1,16 +1,46 @@
-//! The gate between two tiers of metrics. Metrics of the second tier cost something, so they run only where the first
-//! tier passes and the budget allows.
+//! The gate between two tiers of metrics, and its budget. Metrics of the second tier cost something, so they run only
+//! where the first tier passes and the budget allows.
 //!
-//! `rollouts.rs` evaluates the row, and `budget.rs` reserves the cost. Models have a separate budget, in
-//! `lm/layers/budget.rs`.
+//! A call's cost is reserved before it, settled after it, and released if it fails. `rollouts.rs` decides which calls are
+//! made. Models have a separate budget, in `lm/layers/budget.rs`.
 
+use std::pin::pin;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::budget::{BudgetReport, Ledger, Reservation, Spending};
+use serde::Serialize;
+use tokio::sync::Notify;
+
 use crate::contract::Outcome;
 use crate::evaluate::lock::lock;
 use crate::lm::{LmError, Store};
+
+/// The state of a scorer's budget, shared by all clones of the scorer. All amounts are in millisatoshis.
+///
+/// `spent + reserved <= limit` always holds, unless a metric costs more than it declared. In that case, `overrun` is
+/// the excess, and a call starts only if the remaining budget covers it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct BudgetReport {
+    /// The limit. If it is `None`, the budget is unlimited and nothing is reserved.
+    pub limit: Option<u64>,
+    /// The total reported cost of calls, whether they scored or failed.
+    pub spent: u64,
+    /// The amount reserved for calls in progress.
+    pub reserved: u64,
+    /// The amount that was reserved but released without being spent.
+    pub returned: u64,
+    /// The amount by which calls exceeded their reservations.
+    pub overrun: u64,
+}
+
+impl BudgetReport {
+    /// Returns the amount that can still be reserved, or `None` if there is no limit.
+    pub fn available(&self) -> Option<u64> {
+        let taken = self.spent.saturating_add(self.reserved);
+        self.limit.map(|limit| limit.saturating_sub(taken))
+    }
+}
 
 /// Returns the names of the metrics that reject the outcomes of the first tier; `None` if the outcomes pass.
 pub(crate) type RejectedBy = Box<dyn Fn(&[Outcome]) -> Option<String> + Send + Sync>;
@@ -20,7 +50,12 @@ pub(crate) struct Gate {
     /// The number of metrics in the first tier, which come first in the run.
     pub(crate) proxies: usize,
     pub(crate) rejected_by: RejectedBy,
-    ledger: Ledger,
+    limit: Option<u64>,
+    account: Mutex<BudgetReport>,
+    /// The spent amount that is recorded in the store.
+    kept: AtomicU64,
+    /// Notified, one waiter at a time, when a reservation is released.
+    freed: Notify,
     /// The declared cost of one call of each metric, raised to the highest cost observed once a call exceeds it.
     max_costs: Vec<AtomicU64>,
 }
@@ -33,25 +68,35 @@ impl Gate {
         limit: Option<u64>,
         costs: impl IntoIterator<Item = u64>,
     ) -> Self {
-        let max_costs = costs.into_iter().map(AtomicU64::new).collect();
+        let account = BudgetReport {
+            limit,
+            ..BudgetReport::default()
+        };
         Self {
             proxies,
             rejected_by,
-            ledger: Ledger::new(limit),
-            max_costs,
+            limit,
+            account: Mutex::new(account),
+            kept: AtomicU64::new(0),
+            freed: Notify::new(),
+            max_costs: costs.into_iter().map(AtomicU64::new).collect(),
         }
     }
 
     pub(crate) fn budget(&self) -> BudgetReport {
-        self.ledger.report()
+        *lock(&self.account)
     }
 
-    /// Adds the cost of stored calls, because the budget also covers a run that was killed.
+    /// Adds the cost of stored calls, because the budget also covers a run that was killed. `total` is the amount in the
+    /// store; it includes this gate's own calls, which are already counted.
     pub(crate) fn add_kept(&self, total: u64) {
-        self.ledger.add_kept(total);
+        let known = self.kept.fetch_max(total, Ordering::Relaxed);
+        let mut account = lock(&self.account);
+        account.spent = account.spent.saturating_add(total.saturating_sub(known));
     }
 
-    /// Reserves the maximum cost of these calls, given by metric position: all or nothing.
+    /// Reserves the maximum cost of these calls, given by metric position: all or nothing. Waits while calls in progress
+    /// might release enough, so a row is skipped because of what was spent, not because of what runs concurrently.
     ///
     /// # Errors
     /// Returns the budget if it does not cover them.
@@ -60,25 +105,48 @@ impl Gate {
         calls: Vec<usize>,
         spending: &'a Mutex<Spending>,
     ) -> Result<Vec<Charge<'a>>, u64> {
-        let costs: Vec<_> = calls
-            .into_iter()
-            .map(|metric| (metric, self.max_cost(metric)))
-            .collect();
-        let total = costs
-            .iter()
-            .try_fold(0, |sum: u64, (_, cost)| sum.checked_add(*cost));
-        let mut reservation = self.ledger.reserve(total).await?;
-        let charge = |(metric, cost)| {
-            let reservation = reservation.split(cost);
-            Charge {
-                gate: self,
-                metric,
-                reservation,
-                spending,
-                open: None,
-            }
+        let mut costs = vec![0; calls.len()];
+        if let Some(limit) = self.limit {
+            costs = calls.iter().map(|metric| self.max_cost(*metric)).collect();
+            let mut costs = costs.iter();
+            let total = costs.try_fold(0, |sum: u64, cost| sum.checked_add(*cost));
+            // An amount that overflows is never covered.
+            self.reserve_msats(limit, total.ok_or(limit)?).await?;
+        }
+        let charge = |(metric, msats)| Charge {
+            gate: self,
+            metric,
+            msats,
+            spending,
+            open: None,
         };
-        Ok(costs.into_iter().map(charge).collect())
+        Ok(calls.into_iter().zip(costs).map(charge).collect())
+    }
+
+    async fn reserve_msats(&self, limit: u64, msats: u64) -> Result<(), u64> {
+        loop {
+            // Registers before trying, so no notification is missed in between.
+            let mut freed = pin!(self.freed.notified());
+            freed.as_mut().enable();
+            if let Some(reserved) = self.try_reserve(limit, msats) {
+                // One settled call may have released enough for several waiters.
+                self.freed.notify_one();
+                return reserved;
+            }
+            freed.await;
+        }
+    }
+
+    /// Returns `None` if the amount may become available as calls in progress settle.
+    fn try_reserve(&self, limit: u64, msats: u64) -> Option<Result<(), u64>> {
+        let mut account = lock(&self.account);
+        let fits = |taken: u64| taken.checked_add(msats).is_some_and(|total| total <= limit);
+        if msats == 0 || fits(account.spent.saturating_add(account.reserved)) {
+            account.reserved += msats;
+            return Some(Ok(()));
+        }
+        let waits = account.reserved > 0 && fits(account.spent);
+        (!waits).then_some(Err(limit))
     }
 
     fn max_cost(&self, metric: usize) -> u64 {
@@ -87,10 +155,19 @@ impl Gate {
 
     /// Adds a call whose outcome is stored. It is not paid for again.
     pub(crate) fn restore(&self, metric: usize, cost: u64, spending: &Mutex<Spending>) {
-        let limited = self.ledger.report().limit.is_some();
-        let reserved = if limited { self.max_cost(metric) } else { 0 };
+        let reserved = self.limit.map_or(0, |_| self.max_cost(metric));
         self.max_costs[metric].fetch_max(cost, Ordering::Relaxed);
-        lock(spending).add(&Spending::of_call(reserved, cost, limited));
+        lock(spending).add(&self.spending_of_call(reserved, cost));
+    }
+
+    fn spending_of_call(&self, reserved: u64, cost: u64) -> Spending {
+        Spending {
+            spent_msats: cost,
+            reserved_msats: reserved,
+            returned_msats: reserved.saturating_sub(cost),
+            overrun_msats: self.limit.map_or(0, |_| cost.saturating_sub(reserved)),
+            ..Spending::default()
+        }
     }
 }
 
@@ -98,49 +175,100 @@ impl Gate {
 pub(crate) struct Charge<'a> {
     gate: &'a Gate,
     metric: usize,
-    reservation: Reservation<'a>,
+    msats: u64,
     spending: &'a Mutex<Spending>,
-    open: Option<OpenCall>,
-}
-
-/// A call that the store lists as reserved. It counts as spent until its cost is known.
-struct OpenCall {
-    store: Store,
-    number: i64,
+    /// The number of the call in a store that lists it as reserved. It counts as spent until its cost is known.
+    open: Option<(Store, i64)>,
 }
 
 impl Charge<'_> {
+    /// Returns the limit of the budget; 0 if there is none.
+    pub(crate) fn limit(&self) -> u64 {
+        self.gate.limit.unwrap_or_default()
+    }
+
     /// Records the reservation in the store, under the budget's name, before the call.
     ///
     /// # Errors
     /// Returns an [`LmError`] if the store cannot be written.
     pub(crate) fn record(&mut self, (store, budget): (&Store, &str)) -> Result<(), LmError> {
-        if self.reservation.is_limited() {
-            let number = store.reserve_msats(budget, self.reservation.msats())?;
-            self.open = Some(OpenCall {
-                store: store.clone(),
-                number,
-            });
+        if self.gate.limit.is_some() {
+            let number = store.reserve_msats(budget, self.msats)?;
+            self.open = Some((store.clone(), number));
         }
         Ok(())
     }
 
     /// Records the cost of the call.
-    pub(crate) fn settle(self, cost: u64) {
-        let Self {
-            gate,
-            metric,
-            reservation,
-            spending,
-            open,
-        } = self;
-        gate.max_costs[metric].fetch_max(cost, Ordering::Relaxed);
-        let of_call = reservation.settle(cost);
-        if let Some(OpenCall { store, number }) = open {
+    pub(crate) fn settle(mut self, cost: u64) {
+        self.gate.max_costs[self.metric].fetch_max(cost, Ordering::Relaxed);
+        let of_call = self.close(cost);
+        if let Some((store, number)) = self.open.take() {
             // If this fails, the call counts with its reserved amount.
             let _ = store.settle_msats(number, cost);
-            gate.ledger.count_kept(cost);
+            self.gate.kept.fetch_add(cost, Ordering::Relaxed);
         }
-        lock(spending).add(&of_call);
+        lock(self.spending).add(&of_call);
+    }
+
+    /// Counts the cost and releases the rest.
+    fn close(&mut self, cost: u64) -> Spending {
+        let reserved = std::mem::take(&mut self.msats);
+        let of_call = self.gate.spending_of_call(reserved, cost);
+        if of_call != Spending::default() {
+            let mut account = lock(&self.gate.account);
+            account.reserved = account.reserved.saturating_sub(reserved);
+            account.spent = account.spent.saturating_add(cost);
+            account.returned = account.returned.saturating_add(of_call.returned_msats);
+            account.overrun = account.overrun.saturating_add(of_call.overrun_msats);
+            drop(account);
+            self.gate.freed.notify_one();
+        }
+        of_call
+    }
+}
+
+impl Drop for Charge<'_> {
+    fn drop(&mut self) {
+        self.close(0);
+    }
+}
+
+/// The calls for a single row, or for all rows of a run, and their cost. All amounts are in millisatoshis, and sums
+/// saturate.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Spending {
+    /// The number of calls to truth metrics.
+    pub truth_calls: u64,
+    /// The number of calls skipped because the proxies rejected the rollout.
+    pub truth_calls_gated: u64,
+    /// The declared maximum cost of the skipped calls.
+    pub saved_msats: u64,
+    /// The total reported cost of calls in both tiers, whether they scored or failed. A call that panicked reports no
+    /// cost.
+    pub spent_msats: u64,
+    /// The amount reserved for calls; 0 if there is no budget.
+    pub reserved_msats: u64,
+    /// The amount that was reserved but released without being spent.
+    pub returned_msats: u64,
+    /// The amount by which calls exceeded their reservations; 0 if there is no budget.
+    pub overrun_msats: u64,
+}
+
+impl Spending {
+    pub(crate) fn add(&mut self, other: &Self) {
+        let sums = [
+            (&mut self.truth_calls, other.truth_calls),
+            (&mut self.truth_calls_gated, other.truth_calls_gated),
+            (&mut self.saved_msats, other.saved_msats),
+            (&mut self.spent_msats, other.spent_msats),
+            (&mut self.reserved_msats, other.reserved_msats),
+            (&mut self.returned_msats, other.returned_msats),
+            (&mut self.overrun_msats, other.overrun_msats),
+        ];
+        for (sum, more) in sums {
+            *sum = sum.saturating_add(more);
+        }
     }
 }

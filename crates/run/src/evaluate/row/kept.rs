@@ -81,7 +81,8 @@ struct StoredPrediction {
 pub(crate) struct RunStore<G, P> {
     scope: Scope,
     codec: Codec<G, P>,
-    /// What the program's outputs depend on besides its inputs; `None` if they are not kept.
+    /// What the program's outputs depend on besides its inputs; `None` if they are not kept, because predictions are
+    /// given or the executable cannot be read.
     program: Option<Value>,
     /// The unfinished run of a program without a version.
     open_run: Option<OpenRun>,
@@ -105,13 +106,16 @@ pub struct StoreUse {
 }
 
 impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
-    pub(crate) fn new(
-        store: Store,
-        after: i64,
+    /// Opens the store of a run. A program has the version that you set, or else the hash of its executable.
+    pub(crate) fn open(
         options: &StoreOptions<G, P>,
-        program: ProgramIdentity,
         plan: &Plan<'_, G, P>,
+        refresh: bool,
+        version: Option<&str>,
+        executable: Option<&str>,
     ) -> Result<Self, LmError> {
+        let store = Store::open(&options.dir)?;
+        let after = if refresh { store.last_number()? } else { 0 };
         let mut metrics = Vec::new();
         let mut identities = Vec::new();
         for (position, entry) in plan.metrics.iter().enumerate() {
@@ -127,33 +131,28 @@ impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
             identities.push(identity);
         }
         let run = json!([identities, plan.options.repeats, plan.inputs]);
-        let budget = format!(
-            "run {}",
-            hexadecimal(&Sha256::digest(run.to_string())[..16])
-        );
+        let hash = hexadecimal(&Sha256::digest(run.to_string())[..16]);
+        let budget = format!("run {hash}");
         if let Some(gate) = &plan.gate {
             gate.add_kept(store.spent_msats(&budget)?);
         }
-        let (scope, codec, totals) = (Scope::new(store, after), options.codec, Default::default());
-        let open_run = match &program {
-            ProgramIdentity::Executable(executable) => {
-                Some(OpenRun::open(&scope, &run, executable))
-            }
-            _ => None,
-        };
-        let program = match (program, &open_run) {
-            (ProgramIdentity::Version(version), _) => Some(json!({ "version": version })),
-            (_, Some(run)) => Some(json!({ "run": run.begun })),
-            _ => None,
+        let scope = Scope::new(store, after);
+        // What a program without a version reads is unknown, so its outputs belong to one run, which continues after it
+        // is interrupted or killed.
+        let open_run = executable.map(|executable| OpenRun::open(&scope, &run, executable));
+        let program = match (version, &open_run) {
+            (Some(version), _) => Some(json!({ "version": version })),
+            (None, Some(run)) => Some(json!({ "run": run.begun })),
+            (None, None) => None,
         };
         Ok(Self {
             scope,
-            codec,
+            codec: options.codec,
             program,
             open_run,
             metrics,
             budget,
-            totals,
+            totals: Default::default(),
         })
     }
 
@@ -201,26 +200,80 @@ impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
     }
 }
 
-/// A row of a run with a store.
+/// A row of a run with a store. Its results are kept by the number of the rollout.
 pub(crate) struct KeptRow<'a, G, P> {
     run: &'a RunStore<G, P>,
-    /// The key of the program's output, without the repeat number.
+    /// The key of the program's output, without the number.
     output: Option<Value>,
     scope: Scope,
 }
 
 impl<G, P> KeptRow<'_, G, P> {
-    /// Returns one evaluation of the row.
-    pub(crate) fn repeat(&self, number: u32) -> KeptRepeat<'_, G, P> {
-        let output = self.output.clone().map(|mut key| {
-            key["repeat"] = number.into();
-            Key::new(&key)
-        });
-        KeptRepeat {
-            row: self,
-            number,
-            output,
+    /// Evaluates a part of the row and keeps its judges' replies.
+    pub(crate) fn scope<F: Future>(&self, evaluated: F) -> impl Future<Output = F::Output> {
+        self.scope.run(evaluated)
+    }
+
+    fn output_key(&self, number: u32) -> Option<Key> {
+        let mut key = self.output.clone()?;
+        key["repeat"] = number.into();
+        Some(Key::new(&key))
+    }
+
+    /// Returns the stored output of the program.
+    pub(crate) fn output(&self, number: u32) -> Option<(P, ProgramRun)> {
+        let StoredOutput { prediction, run } = self.scope.find(&self.output_key(number)?.hash)?;
+        let prediction = (self.run.codec.decode)(prediction).ok()?;
+        self.scope.count(true);
+        Some((prediction, run))
+    }
+
+    /// Keeps the output of the program. Failures are not kept, so the program runs again.
+    pub(crate) fn keep_output(&self, number: u32, predicted: &ProgramResult<P>) {
+        self.scope.count(false);
+        let (Some(key), Ok((prediction, run))) = (self.output_key(number), predicted) else {
+            return;
+        };
+        // A prediction that cannot be serialized, such as one with NaN in a typed field, is made again.
+        let Ok(prediction) = (self.run.codec.encode)(prediction) else {
+            return;
+        };
+        let cost = run.usage.and_then(|usage| usage.cost_msats);
+        let run = run.clone();
+        let output = StoredOutput { prediction, run };
+        let key = (&key.hash, &*key.about);
+        self.scope.keep("output", key, &output, cost);
+    }
+
+    /// Returns the kept evaluations of a prediction.
+    pub(crate) fn scores(&self, call: &MetricCall<'_, G, P>, number: u32) -> KeptScores {
+        let RunStore { metrics, codec, .. } = self.run;
+        let row = (!metrics.is_empty()).then(|| (codec.content)(call));
+        let row = row.flatten();
+        let key = |(position, metric): &(usize, Value)| {
+            let row = row.as_ref()?;
+            let about = json!({ "kind": "evaluation", "format": FORMAT, "metric": metric, "row": row, "repeat": number });
+            Some((*position, Key::new(&about)))
+        };
+        KeptScores {
+            scope: self.scope.clone(),
+            keys: metrics.iter().filter_map(key).collect(),
         }
+    }
+
+    /// Records the reservations for calls under a gate. If that fails, no call may be made, and the run ends.
+    ///
+    /// # Errors
+    /// Returns the budget of the gate.
+    pub(crate) fn record(&self, charges: &mut [Charge<'_>]) -> Result<(), u64> {
+        for charge in charges {
+            let recorded = charge.record((self.scope.store(), &self.run.budget));
+            recorded.map_err(|error| {
+                self.scope.fail(error);
+                charge.limit()
+            })?;
+        }
+        Ok(())
     }
 }
 
@@ -233,85 +286,6 @@ impl<G, P> Drop for KeptRow<'_, G, P> {
         }
     }
 }
-
-/// One evaluation of a row.
-pub(crate) struct KeptRepeat<'a, G, P> {
-    row: &'a KeptRow<'a, G, P>,
-    number: u32,
-    output: Option<Key>,
-}
-
-impl<G, P> KeptRepeat<'_, G, P> {
-    /// Evaluates the row and keeps its judges' replies.
-    pub(crate) fn scope<F: Future>(&self, evaluated: F) -> impl Future<Output = F::Output> {
-        self.row.scope.run(evaluated)
-    }
-
-    /// Returns the stored output of the program.
-    pub(crate) fn output(&self) -> Option<(P, ProgramRun)> {
-        let StoredOutput { prediction, run } = self.row.scope.find(&self.output.as_ref()?.hash)?;
-        let prediction = (self.row.run.codec.decode)(prediction).ok()?;
-        self.row.scope.count(true);
-        Some((prediction, run))
-    }
-
-    /// Keeps the output of the program. Failures are not kept, so the program runs again.
-    pub(crate) fn keep_output(&self, predicted: &ProgramResult<P>) {
-        self.row.scope.count(false);
-        let (Some(key), Ok((prediction, run))) = (&self.output, predicted) else {
-            return;
-        };
-        // A prediction that cannot be serialized, such as one with NaN in a typed field, is made again.
-        let Ok(prediction) = (self.row.run.codec.encode)(prediction) else {
-            return;
-        };
-        let cost = run.usage.and_then(|usage| usage.cost_msats);
-        self.row.scope.keep(
-            "output",
-            (&key.hash, &key.about),
-            &StoredOutput {
-                prediction,
-                run: run.clone(),
-            },
-            cost,
-        );
-    }
-
-    /// Returns the kept evaluations of a prediction.
-    pub(crate) fn scores(&self, call: &MetricCall<'_, G, P>) -> KeptScores {
-        let RunStore { metrics, codec, .. } = self.row.run;
-        let content = if metrics.is_empty() {
-            None
-        } else {
-            (codec.content)(call)
-        };
-        let key = |(position, metric): &(usize, Value)| {
-            let (row, repeat) = (content.clone()?, self.number);
-            let about = json!({ "kind": "evaluation", "format": FORMAT, "metric": metric, "row": row, "repeat": repeat });
-            Some((*position, Key::new(&about)))
-        };
-        KeptScores {
-            scope: self.row.scope.clone(),
-            keys: metrics.iter().filter_map(key).collect(),
-        }
-    }
-
-    /// Records the reservations for calls under a gate. If that fails, no call may be made, and the run ends.
-    pub(crate) fn record(&self, charges: &mut [Charge<'_>]) -> Result<(), Unrecorded> {
-        let (scope, budget) = (&self.row.scope, &*self.row.run.budget);
-        for charge in charges {
-            if let Err(error) = charge.record((scope.store(), budget)) {
-                scope.fail(error);
-                return Err(Unrecorded);
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A call has no record in the store.
-#[derive(Debug)]
-pub(crate) struct Unrecorded;
 
 /// The evaluations of one prediction that are kept, by the position of the metric.
 pub(crate) struct KeptScores {
@@ -396,17 +370,6 @@ impl Key {
         let hash = Sha256::digest(about.as_bytes()).into();
         Self { about, hash }
     }
-}
-
-/// What a program's outputs depend on besides its inputs.
-pub(crate) enum ProgramIdentity {
-    /// The version that you set.
-    Version(String),
-    /// The executable's hash, for a program without a version. There is no way to know what such a program reads, so
-    /// its outputs are kept for a single run only. The run can be resumed after it is interrupted or killed.
-    Executable(String),
-    /// Outputs are not kept, because you passed predictions or the executable cannot be read.
-    None,
 }
 
 /// An unfinished run of a program without a version.

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use derive_where::derive_where;
 
-use super::sample::Sample;
 use crate::contract::declared::requirements::{self, NotReady};
 use crate::contract::dedup::Sharing;
 use crate::contract::metric::shared_answer;
@@ -13,6 +12,7 @@ use crate::contract::{
     ScoreRange, Scored,
 };
 use crate::evaluate::error::EvaluateError;
+use crate::stats::Interval;
 
 /// Names of result columns that do not belong to a metric.
 const RESERVED: [&str; 11] = [
@@ -108,6 +108,14 @@ impl<G: Sync, P: Sync> MetricEntry<'_, G, P> {
         })
     }
 
+    /// Returns the range of a row's value in the mean, which may be the failure score; `None` if there is no range.
+    pub(crate) fn range_with(&self, failure_score: f64) -> Option<Interval> {
+        self.range.map(|range| Interval {
+            low: range.min.min(failure_score),
+            high: range.max.max(failure_score),
+        })
+    }
+
     /// Returns `true` if a score is in range. A metric written by hand may change a score after it was validated.
     pub(crate) fn is_in_range(&self, scored: &Scored) -> bool {
         self.range
@@ -155,27 +163,43 @@ pub(crate) fn requirements<G: Sync, P: Sync>(
     all
 }
 
-/// The requirements of the metrics of a run.
-pub(crate) struct Preflight(Vec<Requirement>);
+/// Returns all requirements of the metrics of a run, with the models of the current scope.
+///
+/// # Errors
+/// Returns the first metric that cannot score any row, if that is known without a call.
+pub(crate) fn checked_requirements<G: Sync, P: Sync>(
+    metrics: &[MetricEntry<'_, G, P>],
+) -> Result<Vec<Requirement>, NotReady> {
+    let all = requirements(metrics);
+    requirements::check(&all)?;
+    Ok(all)
+}
 
-impl Preflight {
-    /// Collects the requirements, with the models of the current scope.
-    ///
-    /// # Errors
-    /// Returns the first metric that cannot score any row, if that is known without a call.
-    pub(crate) fn new<G: Sync, P: Sync>(
-        metrics: &[MetricEntry<'_, G, P>],
-    ) -> Result<Self, NotReady> {
-        let all = requirements(metrics);
-        requirements::check(&all)?;
-        Ok(Self(all))
+/// A sample of the rows, for a metric that you add with [`EvaluateBuilder::truth`](crate::EvaluateBuilder::truth).
+///
+/// ```
+/// use dsrs_metrics::runs::Sample;
+///
+/// let sample = Sample::rows(100).stratified_by("f1");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sample {
+    pub(crate) rows: u64,
+    pub(crate) by: Option<String>,
+}
+
+impl Sample {
+    /// Creates a sample of this many rows. The minimum is 10.
+    pub fn rows(rows: u64) -> Self {
+        Self { rows, by: None }
     }
 
-    /// Probes the models and runs the checks.
-    ///
-    /// # Errors
-    /// Returns the first metric that cannot score any row.
-    pub(crate) async fn check(&self) -> Result<(), NotReady> {
-        requirements::probe(self.0.clone()).await
+    /// Sets the proxy: another metric in the run that the sample is stratified by. The strata are the proxy's verdicts,
+    /// or fifths of its scores, and each stratum is sampled in proportion to its size. The more closely the proxy
+    /// follows the truth, the narrower the interval.
+    #[must_use]
+    pub fn stratified_by(self, proxy: impl Into<String>) -> Self {
+        let by = Some(proxy.into());
+        Self { by, ..self }
     }
 }

@@ -7,11 +7,9 @@ use indexmap::IndexMap;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use super::attempt::ProgramFailure;
 use super::gate::Gate;
 use super::metric_entry::MetricEntry;
-use super::repeats;
-use super::repeats::Repeat;
+use super::row_result::{Repeat, reduced};
 use crate::contract::dedup::Sharing;
 use crate::contract::{MetricCall, MetricIdentity, Outcome, ProgramRun};
 
@@ -29,7 +27,7 @@ pub(crate) struct Plan<'a, G, P> {
     pub(crate) is_immediate: bool,
     /// The gate, if the metrics have two tiers.
     pub(crate) gate: Option<Arc<Gate>>,
-    /// How many rollouts may run a program at once.
+    /// How many rollouts may run a program at once, under a gate.
     pub(crate) permits: Semaphore,
     /// The metric identities at the first run.
     identities: OnceLock<Arc<IndexMap<String, MetricIdentity>>>,
@@ -110,21 +108,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
 
     /// Returns the outcome of each metric over the repeats of a row.
     pub(crate) fn reduced(&self, repeats: &[Repeat<P>]) -> Vec<Outcome> {
-        repeats::reduced(repeats, self.metrics.len(), self.options.failure_score)
-    }
-
-    /// Returns each metric's outcome for a row whose program failed or was not covered by a budget.
-    pub(crate) fn program_failed(&self, failure: &ProgramFailure) -> Vec<Outcome> {
-        let outcome = match failure.budget_msats {
-            Some(budget) => Outcome::Skipped {
-                budget,
-                cost_msats: 0,
-            },
-            None => Outcome::ProgramFailed {
-                error: failure.error.as_str().into(),
-            },
-        };
-        vec![outcome; self.metrics.len()]
+        reduced(repeats, self.metrics.len(), self.options.failure_score)
     }
 }
 

@@ -1,21 +1,27 @@
-//! Evaluates all rollouts of one row under a gate: first the metrics of the first tier on each, then those of the
-//! second tier on the rollouts that pass, if the budget covers all of them.
+//! Evaluates the rollouts of a row: runs the program or takes given predictions, then scores each of them.
+//!
+//! Without a gate, rollouts are repeats, which are evaluated one after another; usually there is one. Under a gate, they
+//! are evaluated together: first the metrics of the first tier on each, then those of the second tier on the rollouts
+//! that pass, if the budget covers all of them.
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use futures_util::future::join_all;
 use tokio::time::Instant;
 
-use super::attempt::ProgramFailure;
-use super::budget::Spending;
-use super::gate::Gate;
-use super::kept::{KeptRepeat, KeptRow, KeptScores};
+use super::attempt::{Failure, ProgramFailure, ProgramResult};
+use super::gate::Spending;
+use super::kept::{KeptRow, KeptScores, RunStore};
 use super::plan::Plan;
-use super::row_result::{Gated, RowResult, ScoredRollouts};
+use super::row_result::{Gated, RowOutcomes, RowResult};
 use crate::contract::dedup::Memo;
-use crate::contract::{MetricCall, Outcome, Program, ProgramRun, RepeatNumber, Settings};
+use crate::contract::{
+    IsProgram, MetricCall, Outcome, Program, ProgramOutput, ProgramRun, ProgramRunError,
+    RepeatNumber, Settings,
+};
+use crate::evaluate::input::Input;
 use crate::evaluate::lock::lock;
 
 /// The zero-based number of the current rollout. [`Scorer::run`](crate::Scorer::run) sets this number, and the program
@@ -24,223 +30,326 @@ use crate::evaluate::lock::lock;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RolloutNumber(pub usize);
 
-/// One rollout of a row before it is scored.
-struct Rollout<'a, G, P> {
-    call: MetricCall<'a, G, P>,
-    kept: Option<(&'a KeptRepeat<'a, G, P>, KeptScores)>,
-    /// The stored outcomes.
-    known: HashMap<usize, Outcome>,
-}
-
 /// A rollout's prediction, with the record of the run if a program was run; or the program's failure.
 type RolloutRun<P> = Result<(P, Option<Box<ProgramRun>>), ProgramFailure>;
 
-/// The outcomes of one tier by rollout, and the backtraces of panics.
-type TierOutcomes = Vec<(Vec<Outcome>, Option<String>)>;
+/// A rollout that is ready to be scored; or the program's failure.
+type RolloutCall<'a, G, P> = Result<MetricCall<'a, G, P>, &'a ProgramFailure>;
+
+/// The outcomes of one rollout by metric, and the backtraces of panics.
+pub(super) type RolloutOutcomes = (Vec<Outcome>, Option<String>);
+
+/// The outcomes of rollouts that were scored together, and the cost of their calls.
+type ScoredRollouts = (Vec<RolloutOutcomes>, Spending);
+
+/// A rollout before it is scored.
+pub(super) struct Rollout<'a, G, P> {
+    pub(super) call: MetricCall<'a, G, P>,
+    pub(super) memo: Option<Memo>,
+    pub(super) kept: Option<(&'a KeptRow<'a, G, P>, KeptScores)>,
+    /// The stored outcomes, by metric position.
+    pub(super) known: HashMap<usize, Outcome>,
+}
+
+impl<G, P> Rollout<'_, G, P> {
+    /// Returns the metrics of a tier whose outcome is not stored.
+    fn new_calls(&self, tier: &Range<usize>) -> impl Iterator<Item = usize> {
+        tier.clone()
+            .filter(|metric| !self.known.contains_key(metric))
+    }
+}
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
-    /// Evaluates the rollouts of a row: given predictions or a program's.
-    pub(crate) async fn evaluate_rollouts<Kind>(
+    /// Evaluates a row.
+    pub(crate) async fn finish<Kind>(
         &self,
-        gate: &Gate,
+        index: u64,
+        mut input: Input<G, P>,
+        program: &impl Program<G, P, Kind>,
+        store: Option<&RunStore<G, P>>,
+    ) -> RowResult<G, P> {
+        let given = input.take_rollouts();
+        let mut row = RowResult::begin(index, input);
+        let is_given = row.pred.is_some() || given.is_some();
+        let kept = store.map(|store| store.row(&row.gold, self.inputs.as_deref(), is_given));
+        self.evaluate(&mut row, given, program, kept.as_ref()).await;
+        // Without a judgement yet; a row whose program failed has all its outcomes.
+        let unsampled = Outcome::NotSampled { probability: 0.0 };
+        row.outcomes.resize(self.metrics.len(), unsampled);
+        row
+    }
+
+    /// Evaluates all rollouts of a row, and reduces the outcomes of each metric to one.
+    async fn evaluate<Kind>(
+        &self,
         row: &mut RowResult<G, P>,
         given: Option<Vec<P>>,
         program: &impl Program<G, P, Kind>,
         kept: Option<&KeptRow<'_, G, P>>,
     ) {
-        let given_number = |given: &Vec<P>| u32::try_from(given.len()).unwrap_or(u32::MAX);
-        let number = given.as_ref().map_or(self.rollouts(), given_number);
-        let mut repeats = Vec::new();
-        if let Some(kept) = kept {
-            repeats.extend((0..number).map(|number| kept.repeat(number)));
+        let (is_gated, repeats) = (self.gate.is_some(), self.options.repeats);
+        let number = given.as_ref().map_or(repeats.unwrap_or(1), |given| {
+            u32::try_from(given.len()).unwrap_or(u32::MAX)
+        });
+        let together = if is_gated { number.max(1) } else { 1 };
+        // The one prediction of a row is the same in all repeats, and so is its run.
+        let has_pred = row.pred.is_some();
+        let mut given = given.map(|given| given.into_iter().map(|pred| Ok((pred, None))));
+        let (mut spending, mut interrupted) = (Spending::default(), Vec::new());
+        for first in (0..number).step_by(together as usize) {
+            let runs = match row.pred.take_if(|_| has_pred) {
+                Some(pred) => Some(vec![Ok((pred, row.run.take()))]),
+                None => given
+                    .as_mut()
+                    .map(|given| given.take(together as usize).collect()),
+            };
+            let numbers = first..first + together;
+            // Boxed, because a future that is moved takes its memory twice.
+            let evaluated =
+                Box::pin(self.evaluate_together(&row.gold, runs, program, numbers, kept));
+            let (runs, (scored, spent)) = match repeats {
+                Some(_) if !is_gated => {
+                    let settings = Settings::new().with(RepeatNumber(first));
+                    settings.scope(evaluated).await
+                }
+                _ => evaluated.await,
+            };
+            spending.add(&spent);
+            interrupted.extend(runs.iter().map(is_interrupted));
+            for (run, (outcomes, traceback)) in runs.into_iter().zip(scored) {
+                let (pred, mut run, failed) = match run {
+                    Ok((pred, run)) => (Some(pred), run, None),
+                    Err(failure) => (None, None, failure.traceback),
+                };
+                if has_pred {
+                    row.run = run.take();
+                }
+                row.traceback = row.traceback.take().or(traceback).or(failed);
+                row.push_repeat(pred, run, outcomes);
+            }
         }
-        let deadline = self.deadline();
-        let runs: Vec<RolloutRun<P>> = match given {
-            Some(given) => given.into_iter().map(|pred| Ok((pred, None))).collect(),
+        let is_single = number == 1 && (is_gated || repeats.is_none());
+        match row.repeats.pop_if(|_| is_single) {
+            Some(only) => {
+                row.run = row.run.take().or(only.run);
+                row.outcomes = only.outcomes;
+            }
+            None => row.outcomes = self.reduced(&row.repeats),
+        }
+        let gated = Gated {
+            spending,
+            interrupted,
+        };
+        row.gated = is_gated.then(|| Box::new(gated));
+    }
+
+    /// Makes the predictions of rollouts, unless they are given, and scores them.
+    async fn evaluate_together<Kind>(
+        &self,
+        gold: &G,
+        given: Option<Vec<RolloutRun<P>>>,
+        program: &impl Program<G, P, Kind>,
+        numbers: Range<u32>,
+        kept: Option<&KeptRow<'_, G, P>>,
+    ) -> (Vec<RolloutRun<P>>, ScoredRollouts) {
+        let (first, deadline) = (numbers.start, self.deadline());
+        let runs = match given {
+            Some(given) => given,
             None => {
-                self.run_rollouts(&row.gold, program, deadline, &repeats)
-                    .await
+                let run = |number| self.run_rollout(gold, program, number, deadline, kept);
+                join_all(numbers.map(run)).await
             }
         };
-        let calls = self.calls(&row.gold, &runs);
-        let scored = self.score_rollouts(gate, calls, deadline, &repeats).await;
-        self.finish_rollouts(row, runs, scored);
+        let calls = runs.iter().map(|run| {
+            let (pred, run) = run.as_ref()?;
+            Ok(self.call(gold, pred, run.as_deref()))
+        });
+        let calls = calls.collect();
+        let scored = self.score_together(calls, deadline, first, kept).await;
+        (runs, scored)
     }
 
-    /// Stores predictions and outcomes in the row. A single rollout becomes the row's own.
-    fn finish_rollouts(
-        &self,
-        row: &mut RowResult<G, P>,
-        runs: Vec<RolloutRun<P>>,
-        scored: ScoredRollouts,
-    ) {
-        let ScoredRollouts {
-            outcomes,
-            interrupted,
-            spending,
-            mut traceback,
-        } = scored;
-        row.gated = Some(Box::new(Gated {
-            spending,
-            interrupted,
-        }));
-        for (result, outcomes) in runs.into_iter().zip(outcomes) {
-            let (pred, run) = match result {
-                Ok((pred, run)) => (Some(pred), run),
-                Err(failure) => {
-                    traceback = traceback.or(failure.traceback);
-                    (None, None)
-                }
-            };
-            row.push_repeat(pred, run, outcomes);
-        }
-        row.traceback = traceback;
-        if row.repeats.len() == 1
-            && let Some(only) = row.repeats.pop()
-        {
-            (row.run, row.outcomes) = (only.run, only.outcomes);
-            return;
-        }
-        row.outcomes = self.reduced(&row.repeats);
-    }
-
-    /// Returns how often a program is run on each row.
-    fn rollouts(&self) -> u32 {
-        self.options.repeats.unwrap_or(1)
-    }
-
-    /// Runs a program on one row, once per rollout, as many at once as the run allows.
-    pub(crate) async fn run_rollouts<Kind>(
+    /// Runs a program on an example, once per rollout, and scores its predictions.
+    pub(crate) async fn run_row<Kind>(
         &self,
         gold: &G,
         program: &impl Program<G, P, Kind>,
-        deadline: Option<Instant>,
-        kept: &[KeptRepeat<'_, G, P>],
-    ) -> Vec<RolloutRun<P>> {
-        let run = |number: u32| async move {
-            // The semaphore is never closed, so there is always a permit.
-            let _permit = self.permits.acquire().await;
-            let kept = kept.get(number as usize);
-            let settings = Settings::new().with(RolloutNumber(number as usize));
-            let settings = settings.with(RepeatNumber(number));
-            let run = settings.scope(self.predict(gold, program, deadline, kept));
-            in_scope(kept, run)
-                .await
-                .map(|(pred, run)| (pred, Some(Box::new(run))))
-        };
-        join_all((0..self.rollouts()).map(run)).await
+    ) -> RowOutcomes {
+        let numbers = 0..self.options.repeats.unwrap_or(1);
+        let evaluated = self.evaluate_together(gold, None, program, numbers, None);
+        let (runs, (scored, spending)) = evaluated.await;
+        let outcomes = scored.into_iter().map(|(outcomes, _)| outcomes);
+        let outcomes = outcomes.zip(runs.iter().map(is_interrupted));
+        (outcomes.collect(), spending)
     }
 
-    pub(crate) fn calls<'r>(
+    /// Scores several predictions for an example.
+    pub(crate) async fn score_row(&self, gold: &G, preds: &[P]) -> RowOutcomes {
+        let call = |pred| Ok(self.call(gold, pred, None));
+        let calls = preds.iter().map(call).collect();
+        let scored = self.score_together(calls, self.deadline(), 0, None);
+        let (scored, spending) = scored.await;
+        let outcomes = scored.into_iter().map(|(outcomes, _)| (outcomes, false));
+        (outcomes.collect(), spending)
+    }
+
+    /// Runs a program. Under a gate, only as many rollouts do so at once as the run allows.
+    async fn run_rollout<Kind>(
         &self,
-        gold: &'r G,
-        runs: &'r [RolloutRun<P>],
-    ) -> Vec<Result<MetricCall<'r, G, P>, &'r ProgramFailure>> {
-        let call = |run: &'r RolloutRun<P>| match run {
-            Ok((pred, run)) => Ok(self.call(gold, pred, run.as_deref())),
-            Err(failure) => Err(failure),
+        gold: &G,
+        program: &impl Program<G, P, Kind>,
+        number: u32,
+        deadline: Option<Instant>,
+        kept: Option<&KeptRow<'_, G, P>>,
+    ) -> RolloutRun<P> {
+        let run = in_scope(kept, self.predict(gold, program, number, deadline, kept));
+        let output = match self.gate {
+            None => run.await,
+            Some(_) => {
+                // The semaphore is never closed, so there is always a permit.
+                let _permit = self.permits.acquire().await;
+                let settings = Settings::new().with(RolloutNumber(number as usize));
+                settings.with(RepeatNumber(number)).scope(run).await
+            }
         };
-        runs.iter().map(call).collect()
+        output.map(|(pred, run)| (pred, Some(Box::new(run))))
     }
 
-    /// Evaluates the metrics on all rollouts of a row. If a rollout's program failed, its outcome is that failure.
-    pub(crate) async fn score_rollouts<'a>(
-        &'a self,
-        gate: &'a Gate,
-        calls: Vec<Result<MetricCall<'a, G, P>, &'a ProgramFailure>>,
+    async fn predict<Kind>(
+        &self,
+        gold: &G,
+        program: &impl Program<G, P, Kind>,
+        number: u32,
         deadline: Option<Instant>,
-        kept: &'a [KeptRepeat<'_, G, P>],
-    ) -> ScoredRollouts {
-        let memo = |call: &Result<MetricCall<'a, G, P>, _>| {
-            call.as_ref()
-                .ok()
-                .and_then(|call| Some(self.sharing.as_ref()?.memo(call.address())))
+        kept: Option<&KeptRow<'_, G, P>>,
+    ) -> ProgramResult<P> {
+        if let Some(output) = kept.and_then(|kept| kept.output(number)) {
+            return Ok(output);
+        }
+        // Called in an async block, because it may panic before its first await.
+        let start = |_| async {
+            let started = Instant::now();
+            let (prediction, run) = program
+                .output(gold, self.inputs.as_deref())
+                .await?
+                .into_parts();
+            Ok((prediction, run.measured(started.elapsed())))
         };
-        let memos: Vec<Option<Memo>> = calls.iter().map(memo).collect();
-        let rollout = |number: usize| {
-            let call = calls[number].ok()?.with_memo(memos[number].as_ref());
-            let kept = kept.get(number).map(|kept| (kept, kept.scores(&call)));
-            let known = kept
-                .as_ref()
-                .map(|(_, scores)| scores.known(self))
-                .unwrap_or_default();
-            Some(Rollout { call, kept, known })
-        };
-        let rollouts: Vec<_> = (0..calls.len()).filter_map(rollout).collect();
-        let spending = Mutex::new(Spending::default());
-        let scored = self
-            .score_both_tiers(gate, &rollouts, deadline, &spending)
-            .await;
-        let mut traceback = None;
-        let mut scored = scored.into_iter().map(|(outcomes, of_rollout)| {
-            traceback = traceback.take().or(of_rollout);
-            outcomes
-        });
-        let outcomes = |call: &Result<_, &ProgramFailure>| match call {
-            Ok(_) => scored.next().unwrap_or_default(),
-            Err(failure) => self.program_failed(failure),
-        };
-        let outcomes = calls.iter().map(outcomes).collect();
-        let is_interrupted = |call: &Result<_, &ProgramFailure>| {
-            call.as_ref()
-                .err()
-                .is_some_and(|failure| failure.is_interrupted)
-        };
-        let interrupted = calls.iter().map(is_interrupted).collect();
-        let spending = spending
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        ScoredRollouts {
-            outcomes,
-            interrupted,
-            spending,
+        let failed = |error: String, traceback, is_interrupted| ProgramFailure {
+            outcome: Outcome::ProgramFailed {
+                error: error.into(),
+            },
             traceback,
+            is_interrupted,
+        };
+        let predicted = match self.options.attempt(start, Result::is_ok, deadline).await {
+            Ok(Ok(output)) => Ok(output),
+            Ok(Err(ProgramRunError {
+                message,
+                budget_msats,
+                ..
+            })) => {
+                let cost_msats = 0;
+                let skipped = |budget| Outcome::Skipped { budget, cost_msats };
+                let mut failure = failed(message, None, false);
+                failure.outcome = budget_msats.map_or(failure.outcome, skipped);
+                Err(failure)
+            }
+            Err(Failure::Panicked(panic)) => {
+                let error = format!("the program panicked: {}", panic.message);
+                Err(failed(error, panic.traceback, true))
+            }
+            Err(Failure::TimedOut) => {
+                let seconds = self.options.timeout.unwrap_or_default().as_secs_f64();
+                let error = format!(
+                    "the program returned no prediction within {seconds} s; raise `timeout`"
+                );
+                Err(failed(error, None, true))
+            }
+        };
+        if let Some(kept) = kept {
+            kept.keep_output(number, &predicted);
+        }
+        predicted
+    }
+
+    /// Scores rollouts of a row. If a rollout's program failed, its outcome is that failure.
+    async fn score_together<'a>(
+        &'a self,
+        calls: Vec<RolloutCall<'a, G, P>>,
+        deadline: Option<Instant>,
+        first: u32,
+        kept: Option<&'a KeptRow<'a, G, P>>,
+    ) -> ScoredRollouts {
+        let rollout = |(number, call): (u32, &RolloutCall<'a, G, P>)| {
+            let call = call.as_ref().ok()?;
+            Some(self.rollout(*call, number, kept))
+        };
+        let rollouts: Vec<_> = (first..).zip(&calls).filter_map(rollout).collect();
+        let spending = Mutex::default();
+        let scored = self.score_tiers(&rollouts, deadline, &spending).await;
+        let mut scored = scored.into_iter();
+        let outcomes = |call: RolloutCall<'a, G, P>| match call {
+            Ok(_) => scored.next().unwrap_or_default(),
+            Err(ProgramFailure { outcome, .. }) => {
+                (vec![outcome.clone(); self.metrics.len()], None)
+            }
+        };
+        let outcomes = calls.into_iter().map(outcomes).collect();
+        (outcomes, *lock(&spending))
+    }
+
+    fn rollout<'a>(
+        &self,
+        call: MetricCall<'a, G, P>,
+        number: u32,
+        kept: Option<&'a KeptRow<'a, G, P>>,
+    ) -> Rollout<'a, G, P> {
+        let sharing = self.sharing.as_ref();
+        let memo = sharing.map(|sharing| sharing.memo(call.address()));
+        let kept = kept.map(|kept| (kept, kept.scores(&call, number)));
+        let known = kept.as_ref().map(|(_, scores)| scores.known(self));
+        Rollout {
+            call,
+            memo,
+            known: known.unwrap_or_default(),
+            kept,
         }
     }
 
-    /// Evaluates the first tier on every rollout, and the second on those that pass. If the budget does not cover all
-    /// of those, the second tier is skipped, so all scores are based on the same metrics and rollouts.
-    async fn score_both_tiers<'a>(
+    /// Evaluates the first tier on every rollout, and under a gate the second on those that pass. If the budget does not
+    /// cover all of those, the second tier is skipped, so all scores are based on the same metrics and rollouts.
+    async fn score_tiers<'a>(
         &'a self,
-        gate: &'a Gate,
         rollouts: &'a [Rollout<'a, G, P>],
         deadline: Option<Instant>,
         spending: &'a Mutex<Spending>,
-    ) -> TierOutcomes {
-        let (proxies, truths) = (0..gate.proxies, gate.proxies..self.metrics.len());
+    ) -> Vec<RolloutOutcomes> {
         let skipped = |number: usize, budget| {
-            vec![
-                Outcome::Skipped {
-                    budget,
-                    cost_msats: 0
-                };
-                number
-            ]
+            let cost_msats = 0;
+            vec![Outcome::Skipped { budget, cost_msats }; number]
         };
+        let gate = self.gate.as_deref();
+        let first = 0..gate.map_or(self.cheap, |gate| gate.proxies);
         let all = rollouts.iter().collect();
-        let mut scored = match self
-            .score_tier(gate, &proxies, all, deadline, spending)
-            .await
-        {
+        let mut scored = match self.score_tier(&first, all, deadline, spending).await {
             Ok(scored) => scored,
             Err(budget) => {
-                let skipped = |_: &_| (skipped(self.metrics.len(), budget), None);
-                return rollouts.iter().map(skipped).collect();
+                let skipped = (skipped(self.metrics.len(), budget), None);
+                return vec![skipped; rollouts.len()];
             }
         };
+        let Some(gate) = gate else { return scored };
+        let truths = gate.proxies..self.metrics.len();
         let rejected = scored
             .iter()
             .map(|(outcomes, _)| (gate.rejected_by)(outcomes));
         let rejected: Vec<Option<String>> = rejected.collect();
-        let passing = rollouts
-            .iter()
-            .zip(&rejected)
-            .filter(|(_, by)| by.is_none());
+        let passing = rollouts.iter().zip(&rejected);
+        let passing = passing.filter(|(_, by)| by.is_none());
         let passing: Vec<_> = passing.map(|(rollout, _)| rollout).collect();
         let truth_calls = (passing.len() as u64).saturating_mul(truths.len() as u64);
-        let second = self
-            .score_tier(gate, &truths, passing, deadline, spending)
-            .await;
+        let second = self.score_tier(&truths, passing, deadline, spending).await;
         if second.is_ok() {
             lock(spending).truth_calls = truth_calls;
         }
@@ -261,70 +370,90 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         scored
     }
 
-    /// Evaluates the metrics of one tier on several rollouts concurrently. First reserves the maximum cost of all calls
-    /// whose outcome is not stored.
+    /// Evaluates the metrics of one tier on several rollouts concurrently. Under a gate, first reserves the maximum cost
+    /// of all calls whose outcome is not stored.
     ///
     /// # Errors
-    /// Returns the budget if it does not cover the calls, or an error if the store cannot record them.
+    /// Returns the budget if it does not cover the calls, or if the store cannot record them.
     async fn score_tier<'a>(
         &'a self,
-        gate: &'a Gate,
         metrics: &Range<usize>,
         rollouts: Vec<&'a Rollout<'a, G, P>>,
         deadline: Option<Instant>,
         spending: &'a Mutex<Spending>,
-    ) -> Result<TierOutcomes, u64> {
-        let new = rollouts
-            .iter()
-            .flat_map(|rollout| rollout.new_calls(metrics))
-            .collect();
-        let mut charges = gate.reserve(new, spending).await?.into_iter();
+    ) -> Result<Vec<RolloutOutcomes>, u64> {
+        let mut charges = Vec::new().into_iter();
+        if let Some(gate) = &self.gate {
+            let new = rollouts
+                .iter()
+                .flat_map(|rollout| rollout.new_calls(metrics));
+            charges = gate.reserve(new.collect(), spending).await?.into_iter();
+        }
         let mut scored = Vec::with_capacity(rollouts.len());
         for rollout in rollouts {
             let number = rollout.new_calls(metrics).count();
-            let kept = rollout.kept.as_ref();
             let mut charges: Vec<_> = charges.by_ref().take(number).collect();
-            if let Some((kept, _)) = kept
-                && kept.record(&mut charges).is_err()
-            {
-                // No call has been made yet: each starts when it is awaited.
-                return Err(gate.budget().limit.unwrap_or_default());
+            let kept = rollout.kept.as_ref().map(|(kept, _)| *kept);
+            // If this fails, no call has been made yet: each starts when it is awaited.
+            kept.map_or(Ok(()), |kept| kept.record(&mut charges))?;
+            if let Some(gate) = &self.gate {
+                let known = rollout.known.iter();
+                for (metric, outcome) in known.filter(|(metric, _)| metrics.contains(metric)) {
+                    gate.restore(*metric, outcome.cost_msats(), spending);
+                }
             }
-            let known = rollout
-                .known
-                .iter()
-                .filter(|(metric, _)| metrics.contains(metric));
-            let known = known.map(|(metric, outcome)| {
-                gate.restore(*metric, outcome.cost_msats(), spending);
-                (*metric, outcome.clone())
-            });
-            let (known, metrics) = (known.collect(), metrics.clone());
-            let (repeat, scores) = (kept.map(|(kept, _)| *kept), kept.map(|(_, scores)| scores));
-            let charges = charges.into_iter();
+            let metrics = metrics.clone();
             scored.push(in_scope(
-                repeat,
-                self.score_metrics(rollout.call, deadline, scores, known, metrics, charges),
+                kept,
+                self.score_metrics(rollout, deadline, metrics, charges),
             ));
         }
         Ok(join_all(scored).await)
     }
-}
 
-impl<G, P> Rollout<'_, G, P> {
-    /// Returns the metrics of a tier whose outcome is not stored.
-    fn new_calls(&self, tier: &Range<usize>) -> impl Iterator<Item = usize> {
-        tier.clone()
-            .filter(|metric| !self.known.contains_key(metric))
+    /// Evaluates a row by a metric that judges a sample of the rows.
+    pub(crate) async fn judge(
+        &self,
+        row: &mut RowResult<G, P>,
+        metric: usize,
+        store: Option<&RunStore<G, P>>,
+    ) {
+        let Some(pred) = &row.pred else { return };
+        let kept = store.map(|store| store.row(&row.gold, None, true));
+        let call = self.call(&row.gold, pred, row.run.as_deref());
+        let rollout = self.rollout(call, 0, kept.as_ref());
+        let (tier, spending) = (metric..metric + 1, Mutex::default());
+        let judged = self.score_tier(&tier, vec![&rollout], self.deadline(), &spending);
+        for (outcomes, traceback) in judged.await.unwrap_or_default() {
+            row.outcomes.splice(tier.clone(), outcomes);
+            row.traceback = row.traceback.take().or(traceback);
+        }
     }
 }
 
+fn is_interrupted<P>(run: &RolloutRun<P>) -> bool {
+    run.as_ref().is_err_and(|failure| failure.is_interrupted)
+}
+
 /// Awaits a part of a rollout, and keeps its replies if the run has a store.
-async fn in_scope<G, P, T>(
-    kept: Option<&KeptRepeat<'_, G, P>>,
-    part: impl Future<Output = T>,
-) -> T {
+async fn in_scope<G, P, T>(kept: Option<&KeptRow<'_, G, P>>, part: impl Future<Output = T>) -> T {
     match kept {
         Some(kept) => kept.scope(part).await,
         None => part.await,
+    }
+}
+
+/// Stands in for the program when rows already have predictions; never called.
+pub(crate) struct Predicted;
+
+impl<G> IsProgram<G, Predicted> for Predicted {}
+
+impl<G: Sync, P> Program<G, P, Predicted> for Predicted {
+    async fn output(
+        &self,
+        _: &G,
+        _: Option<&[String]>,
+    ) -> Result<ProgramOutput<P>, ProgramRunError> {
+        Err("the row has no prediction".to_owned().into())
     }
 }

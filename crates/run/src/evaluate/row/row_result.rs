@@ -1,11 +1,13 @@
-//! One row of a result: the row, its prediction and the outcomes.
+//! One row of a result: the row, its prediction and the outcomes, and how those of several rollouts are reduced to one.
 
 use std::sync::Arc;
 
-use super::budget::Spending;
-use super::repeats::{Repeat, RepeatPred};
-use crate::contract::{Example, Fields, Origin, Outcome, Pair, Prediction, ProgramRun};
+use super::gate::Spending;
+use crate::contract::{
+    Example, Fields, MetricScore, Origin, Outcome, Part, Prediction, ProgramRun, Scored,
+};
 use crate::evaluate::input::{Input, ListedRow, RowDetails};
+use crate::stats::Moments;
 
 /// One row of an [`EvaluationResult`](crate::EvaluationResult).
 #[derive(Debug, Clone, PartialEq)]
@@ -39,81 +41,42 @@ pub struct RowResult<G = Example, P = Prediction> {
     pub(crate) gated: Option<Box<Gated>>,
 }
 
-/// What a row evaluated under a gate cost, and which of its rollouts were interrupted.
+/// The outcomes of each rollout by metric, with `true` if its program was interrupted; and the cost of their calls.
+pub(crate) type RowOutcomes = (Vec<(Vec<Outcome>, bool)>, Spending);
+
+/// The rollouts of a row that was evaluated under a gate, and their cost.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Gated {
     pub(crate) spending: Spending,
-    pub(crate) interrupted: Vec<bool>,
-}
-
-/// The outcomes of each rollout of a row, by metric, and the cost of its calls.
-pub(crate) struct ScoredRollouts {
-    pub(crate) outcomes: Vec<Vec<Outcome>>,
     /// For each rollout, `true` if its program panicked or was stopped.
     pub(crate) interrupted: Vec<bool>,
-    pub(crate) spending: Spending,
-    pub(crate) traceback: Option<String>,
 }
 
 impl<G, P> RowResult<G, P> {
     /// Creates a row before it is evaluated.
     pub(crate) fn begin(index: u64, input: Input<G, P>) -> Self {
-        let mut given_run = None;
-        let (id, is_positional, gold, pred, attributes, origin) = match input {
-            Input::Predicted(pair) => {
-                let Pair {
-                    id,
-                    is_positional,
-                    gold,
-                    pred,
-                    attributes,
-                    origin,
-                    run,
-                } = *pair;
-                given_run = run;
-                (
-                    id,
-                    is_positional,
-                    Arc::new(gold),
-                    Some(pred),
-                    attributes,
-                    origin,
-                )
+        match input {
+            Input::Predicted(pair) => Self {
+                is_positional: pair.is_positional,
+                pred: Some(pair.pred),
+                run: pair.run,
+                origin: pair.origin,
+                ..Self::of_parts(pair.id, Arc::new(pair.gold), pair.attributes)
+            },
+            Input::ToPredict(ListedRow { gold, details })
+            | Input::Rollouts(ListedRow { gold, details }, _) => {
+                let by_position = || RowDetails {
+                    id: index.to_string(),
+                    is_positional: true,
+                    ..RowDetails::default()
+                };
+                let details = details.map_or_else(by_position, |details| *details);
+                Self {
+                    is_positional: details.is_positional,
+                    origin: details.origin,
+                    ..Self::of_parts(details.id, gold, details.attributes)
+                }
             }
-            Input::ToPredict(ListedRow {
-                gold,
-                details: Some(details),
-            })
-            | Input::Rollouts(
-                ListedRow {
-                    gold,
-                    details: Some(details),
-                },
-                _,
-            ) => {
-                let RowDetails {
-                    id,
-                    is_positional,
-                    attributes,
-                    origin,
-                } = *details;
-                (id, is_positional, gold, None, attributes, origin)
-            }
-            Input::ToPredict(ListedRow {
-                gold,
-                details: None,
-            })
-            | Input::Rollouts(ListedRow { gold, .. }, _) => {
-                (index.to_string(), true, gold, None, Fields::default(), None)
-            }
-        };
-        let row = Self::of_parts(id, gold, attributes);
-        Self {
-            is_positional,
-            pred,
-            run: given_run,
-            origin,
-            ..row
         }
     }
 
@@ -156,26 +119,18 @@ impl<G, P> RowResult<G, P> {
         });
     }
 
-    /// Returns the outcomes of each rollout of a row that was evaluated under a gate.
-    pub(crate) fn into_rollouts(self) -> Option<ScoredRollouts> {
+    /// Returns the outcomes of each rollout of a row that was evaluated under a gate, and their cost.
+    pub(crate) fn into_rollouts(self) -> Option<RowOutcomes> {
         let Gated {
             spending,
             interrupted,
         } = *self.gated?;
+        let repeats = self.repeats.into_iter().map(|repeat| repeat.outcomes);
         let outcomes = match interrupted.len() {
             1 => vec![self.outcomes],
-            _ => self
-                .repeats
-                .into_iter()
-                .map(|repeat| repeat.outcomes)
-                .collect(),
+            _ => repeats.collect(),
         };
-        Some(ScoredRollouts {
-            outcomes,
-            interrupted,
-            spending,
-            traceback: self.traceback,
-        })
+        Some((outcomes.into_iter().zip(interrupted).collect(), spending))
     }
 
     /// Returns the score of the first metric, if there is one.
@@ -203,4 +158,109 @@ impl<G, P> RowResult<G, P> {
             RepeatPred::None => None,
         }
     }
+}
+
+/// One repeat of a row: the prediction, the record of the program's run, and the outcomes.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Repeat<P> {
+    pub(crate) pred: RepeatPred<P>,
+    /// The trace, usage and latency of the program; `None` if the row came with a prediction or the program failed.
+    pub run: Option<Box<ProgramRun>>,
+    /// The outcome of each metric, in the order of the metrics.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// The prediction that a repeat evaluated.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum RepeatPred<P> {
+    /// The prediction of the row.
+    OfRow,
+    Own(P),
+    /// The program failed.
+    None,
+}
+
+/// Returns the outcome of each metric over the repeats of a row.
+pub(crate) fn reduced<P>(
+    repeats: &[Repeat<P>],
+    metrics: usize,
+    failure_score: f64,
+) -> Vec<Outcome> {
+    let of_metric = |metric: usize| {
+        let outcomes: Vec<_> = repeats
+            .iter()
+            .map(|repeat| &repeat.outcomes[metric])
+            .collect();
+        reduce(&outcomes, failure_score)
+    };
+    (0..metrics).map(of_metric).collect()
+}
+
+/// Returns a row's outcome over its repeats: the mean, with each failed repeat as the failure score. Without a score,
+/// returns the first failure; without a failure, the first outcome.
+fn reduce(outcomes: &[&Outcome], failure_score: f64) -> Outcome {
+    let scored: Vec<&Scored> = outcomes
+        .iter()
+        .filter_map(|outcome| outcome.scored())
+        .collect();
+    let Some(first) = scored.first() else {
+        let failure = outcomes.iter().find(|outcome| outcome.is_failure());
+        return failure
+            .or(outcomes.first())
+            .map_or(Outcome::Abstained, |it| (*it).clone());
+    };
+    let values: Moments = outcomes
+        .iter()
+        .filter_map(|it| counted(it, failure_score))
+        .collect();
+    let confidences: Moments = scored
+        .iter()
+        .map(|scored| scored.score.confidence)
+        .collect();
+    let costs = outcomes.iter().map(|outcome| outcome.cost_msats());
+    let score = MetricScore {
+        value: values.mean().unwrap_or(first.score.value),
+        confidence: confidences.mean().unwrap_or(1.0).clamp(0.0, 1.0),
+        details: Some(details(outcomes)),
+        cost_msats: costs.fold(0, u64::saturating_add),
+    };
+    Outcome::Scored(Scored::over_repeats(score, &scored, parts(&scored)))
+}
+
+/// Returns a row's value in the mean: the failure score if it failed, `None` if it has no score for another reason.
+pub(crate) fn counted(outcome: &Outcome, failure_score: f64) -> Option<f64> {
+    outcome
+        .value()
+        .or(outcome.is_failure().then_some(failure_score))
+}
+
+/// Returns `mean of 5 repeats: 1, 0, failed, 1, 1`.
+fn details(outcomes: &[&Outcome]) -> String {
+    let one = |outcome: &&Outcome| match outcome.value() {
+        Some(value) => value.to_string(),
+        None if outcome.is_failure() => "failed".to_owned(),
+        None => outcome.name().to_owned(),
+    };
+    let all: Vec<_> = outcomes.iter().map(one).collect();
+    format!("mean of {} repeats: {}", outcomes.len(), all.join(", "))
+}
+
+/// Returns the mean of each named score over the repeats that have it.
+fn parts(scored: &[&Scored]) -> Vec<Part> {
+    let mut parts: Vec<(String, Moments)> = Vec::new();
+    for part in scored.iter().flat_map(|scored| scored.parts()) {
+        match parts.iter_mut().find(|(name, _)| *name == part.name) {
+            Some((_, values)) => values.record(part.value),
+            None => parts.push((part.name.clone(), [part.value].into_iter().collect())),
+        }
+    }
+    let mean = |(name, values): (String, Moments)| {
+        Some(Part {
+            name,
+            value: values.mean()?,
+            feedback: None,
+        })
+    };
+    parts.into_iter().filter_map(mean).collect()
 }

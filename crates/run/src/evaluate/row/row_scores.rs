@@ -1,27 +1,25 @@
 //! Evaluates the metrics on one prediction, whether they answer immediately or are awaited.
 //!
-//! The prediction comes from `evaluation.rs`, or from `rollouts.rs` if the row has several.
+//! The prediction comes from `rollouts.rs`.
 
-use std::collections::HashMap;
 use std::future::poll_fn;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::task::{Context, Poll};
 
+use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
 use tokio::time::Instant;
 
 use super::attempt::{Attempt, Failure, is_conclusive, unless_late};
 use super::gate::Charge;
-use super::kept::KeptScores;
 use super::metric_entry::MetricEntry;
 use super::plan::Plan;
+use super::rollouts::{Rollout, RolloutOutcomes};
 use crate::contract::{
-    Answer, MetricCall, MetricError, MetricErrorKind, Outcome, RowAnswer, panic,
+    Answer, Metric, MetricCall, MetricError, MetricErrorKind, Origin, Outcome, RowAnswer, panic,
 };
-
-/// Stored outcomes, by metric position.
-pub(super) type KnownOutcomes = HashMap<usize, Outcome>;
+use crate::evaluate::error::EvaluateError;
 
 type PendingAnswer<'a> = BoxFuture<'a, Result<RowAnswer, MetricError>>;
 
@@ -70,22 +68,21 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
 
     /// Evaluates the metrics in a range whose outcomes are not stored. Pending answers are awaited concurrently. Each
     /// call is settled with the next charge, if there is one.
-    pub(crate) fn score_metrics<'a>(
+    pub(super) fn score_metrics<'a>(
         &'a self,
-        call: MetricCall<'a, G, P>,
+        rollout: &'a Rollout<'a, G, P>,
         deadline: Option<Instant>,
-        kept: Option<&'a KeptScores>,
-        known: KnownOutcomes,
         metrics: Range<usize>,
-        charges: impl Iterator<Item = Charge<'a>>,
-    ) -> impl Future<Output = (Vec<Outcome>, Option<String>)> {
+        charges: Vec<Charge<'a>>,
+    ) -> impl Future<Output = RolloutOutcomes> {
+        let call = rollout.call.with_memo(rollout.memo.as_ref());
         let start = metrics.start;
-        let mut given = Some((known, metrics, charges));
+        let mut given = Some((metrics, charges));
         // Not an `async fn`, which would store each argument twice.
         async move {
             let begin = |context: &mut Context<'_>| match given.take() {
                 Some(given) => {
-                    Poll::Ready(self.begin_metrics(context, call, deadline, kept, given))
+                    Poll::Ready(self.begin_metrics(context, (rollout, call), deadline, given))
                 }
                 None => Poll::Pending,
             };
@@ -109,15 +106,10 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                         let answer = panic::catch_async(self.options.traceback, future).await;
                         answer.map_err(Failure::Panicked)
                     };
-                    charge
-                        .into_iter()
-                        .for_each(|charge| charge.settle(cost_of(&attempt)));
-                    let (outcome, traceback) = self.outcome(entry, attempt);
-                    kept.inspect(|kept| kept.keep(position, &outcome));
-                    (position, outcome, traceback)
+                    (position, self.settled(rollout, position, attempt, charge))
                 },
             );
-            for (position, outcome, traceback) in join_all(calls).await {
+            for (position, (outcome, traceback)) in join_all(calls).await {
                 outcomes[position - start] = outcome;
                 tracebacks.extend(traceback);
             }
@@ -129,22 +121,17 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     fn begin_metrics<'a>(
         &'a self,
         context: &mut Context<'_>,
-        call: MetricCall<'a, G, P>,
+        (rollout, call): (&Rollout<'_, G, P>, MetricCall<'a, G, P>),
         deadline: Option<Instant>,
-        kept: Option<&KeptScores>,
-        given: (
-            KnownOutcomes,
-            Range<usize>,
-            impl Iterator<Item = Charge<'a>>,
-        ),
+        (metrics, charges): (Range<usize>, Vec<Charge<'a>>),
     ) -> Begun<'a> {
-        let (mut known, metrics, mut charges) = given;
+        let mut charges = charges.into_iter();
         let mut outcomes = Vec::with_capacity(metrics.len());
         let mut tracebacks = Vec::new();
         let mut pending = Vec::new();
         for (position, entry) in metrics.clone().zip(&self.metrics[metrics]) {
-            if let Some(outcome) = known.remove(&position) {
-                outcomes.push(outcome);
+            if let Some(outcome) = rollout.known.get(&position) {
+                outcomes.push(outcome.clone());
                 continue;
             }
             let charge = charges.next();
@@ -169,11 +156,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 Ok(Answer::Ready(result)) => unless_late(Ok(result), is_conclusive, deadline),
                 Err(panic) => Err(Failure::Panicked(panic)),
             };
-            charge
-                .into_iter()
-                .for_each(|charge| charge.settle(cost_of(&attempt)));
-            let (outcome, traceback) = self.outcome(entry, attempt);
-            kept.inspect(|kept| kept.keep(position, &outcome));
+            let (outcome, traceback) = self.settled(rollout, position, attempt, charge);
             tracebacks.extend(traceback);
             outcomes.push(outcome);
         }
@@ -182,6 +165,24 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             tracebacks,
             pending,
         }
+    }
+
+    /// Settles and keeps a finished call. Returns its outcome, and the backtrace of a panic.
+    fn settled(
+        &self,
+        rollout: &Rollout<'_, G, P>,
+        position: usize,
+        attempt: Attempt<Result<RowAnswer, MetricError>>,
+        charge: Option<Charge<'_>>,
+    ) -> (Outcome, Option<String>) {
+        if let Some(charge) = charge {
+            charge.settle(cost_of(&attempt));
+        }
+        let (outcome, traceback) = self.outcome(&self.metrics[position], attempt);
+        if let Some((_, scores)) = &rollout.kept {
+            scores.keep(position, &outcome);
+        }
+        (outcome, traceback)
     }
 
     async fn await_within_limits<'a>(
@@ -238,6 +239,51 @@ fn cost_of(attempt: &Attempt<Result<RowAnswer, MetricError>>) -> u64 {
     }
 }
 
-pub(super) fn joined(tracebacks: &[String]) -> Option<String> {
+fn joined(tracebacks: &[String]) -> Option<String> {
     (!tracebacks.is_empty()).then(|| tracebacks.join("\n"))
+}
+
+impl<G: Sync, P: Sync> Plan<'_, G, P> {
+    /// Returns why a metric cannot read a row of a file, if that must end the run.
+    pub(crate) fn unreadable(
+        &self,
+        gold: &G,
+        pred: &P,
+        at: Option<&Origin>,
+    ) -> Option<EvaluateError> {
+        let at = at.filter(|_| self.options.rejects_unreadable)?;
+        self.metrics.iter().find_map(|entry| {
+            // Reading a field may run the metric author's code.
+            let error = panic::catch(false, || read_error(entry.metric(), gold, pred));
+            let panicked = |panic: panic::Panic| {
+                Some(MetricError::panicked(entry.name.clone(), panic.message))
+            };
+            Some(EvaluateError::unreadable(
+                at,
+                &error.unwrap_or_else(panicked)?,
+            ))
+        })
+    }
+}
+
+/// Returns why the metric cannot read the row; `None` if it can, or if it reads NaN, which only fails the row.
+fn read_error<G: Sync, P: Sync>(
+    metric: &dyn Metric<G, P>,
+    gold: &G,
+    pred: &P,
+) -> Option<MetricError> {
+    if metric.can_evaluate(gold, pred) {
+        return None;
+    }
+    // `can_evaluate` gives no reason. A call does, before it awaits anything.
+    let call = MetricCall::new(gold, pred);
+    let error = metric
+        .answer(call)
+        .into_future()
+        .now_or_never()
+        .and_then(Result::err);
+    if error.as_ref().is_some_and(MetricError::is_not_finite) {
+        return None;
+    }
+    Some(error.unwrap_or_else(|| MetricError::failed(metric.name(), "it cannot evaluate this row")))
 }

@@ -16,34 +16,18 @@ pub struct JudgedByTally {
     others: u64,
 }
 
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Reported {
-    judge: String,
-    model: String,
-    fingerprint: Option<String>,
-}
+/// A judge, and the model and fingerprint that its provider reported.
+type Reported = (String, String, Option<String>);
 
 impl JudgedByTally {
     pub fn add(&mut self, replied_by: RepliedBy<'_>) {
-        let RepliedBy {
-            judge,
-            model,
-            fingerprint,
-            replies,
-            ..
-        } = replied_by;
-        let fingerprint = fingerprint.map(str::to_owned);
-        let reported = Reported {
-            judge: judge.to_owned(),
-            model: model.to_owned(),
-            fingerprint,
-        };
-        self.insert(reported, replies);
-    }
-
-    fn insert(&mut self, reported: Reported, replies: u64) {
+        let reported = (
+            replied_by.judge.to_owned(),
+            replied_by.model.to_owned(),
+            replied_by.fingerprint.map(str::to_owned),
+        );
         let count = self.named.entry(reported).or_default();
-        *count = count.saturating_add(replies);
+        *count = count.saturating_add(replied_by.replies);
         if self.named.len() > MAX_NAMED
             && let Some((_, replies)) = self.named.pop_last()
         {
@@ -52,10 +36,11 @@ impl JudgedByTally {
     }
 
     pub fn named(&self) -> Vec<JudgedBy> {
-        let named = self.named.iter().map(|(reported, replies)| JudgedBy {
-            judge: reported.judge.clone(),
-            model: reported.model.clone(),
-            fingerprint: reported.fingerprint.clone(),
+        let named = self.named.iter();
+        let named = named.map(|((judge, model, fingerprint), replies)| JudgedBy {
+            judge: judge.clone(),
+            model: model.clone(),
+            fingerprint: fingerprint.clone(),
             replies: *replies,
         });
         named.collect()

@@ -5,10 +5,10 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::missing::UnknownField;
 use super::repeats::RepeatSummary;
 use crate::contract::ScoreKind;
 use crate::evaluate::manifest::{JudgedBy, TruthResult};
-use crate::evaluate::unknown_field::UnknownField;
 use crate::messages::escape;
 use crate::stats::decimals::decimals;
 use crate::stats::{Histogram, Interval, Uncertainty};
@@ -161,33 +161,23 @@ impl MetricSummary {
             .is_some_and(|repeats| repeats.repeats > 1)
     }
 
-    fn headline_bool(&self, mean: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.has_repeats() {
-            let (rows, interval) = (self.rows(), self.interval());
-            return write!(
-                f,
-                "{:.2}%{interval} (mean of {}/{rows}",
-                100.0 * mean,
-                self.scored
-            );
+    /// Returns a share in percent, or a number.
+    fn figure(&self, value: f64) -> String {
+        match self.kind {
+            ScoreKind::Bool => format!("{:.2}%", 100.0 * value),
+            ScoreKind::Number | ScoreKind::Corpus => decimals(value, 4),
         }
-        let counted = self.scored + self.failed;
-        write!(
-            f,
-            "{:.2}%{} ({}/{counted}",
-            100.0 * mean,
-            self.interval(),
-            self.ones
-        )
     }
 
-    /// The estimate of all rows: `91.80% [88.90, 94.10] (100 of 1,000 judged, worth 239`
-    fn headline_sampled(&self, sampled: &TruthResult, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind {
-            ScoreKind::Bool => write!(f, "{:.2}%", 100.0 * sampled.mean)?,
-            _ => f.write_str(&decimals(sampled.mean, 4))?,
+    fn headline(&self, mean: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{} (", self.figure(mean), self.interval())?;
+        match &self.sampled {
+            Some(sampled) => f.write_str(&sampled.counts()),
+            None if self.kind == ScoreKind::Bool && !self.has_repeats() => {
+                write!(f, "{}/{}", self.ones, self.scored + self.failed)
+            }
+            None => write!(f, "mean of {}/{}", self.scored, self.rows()),
         }
-        write!(f, "{} ({}", self.interval(), sampled.counts())
     }
 
     fn headline_corpus(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -199,39 +189,19 @@ impl MetricSummary {
         write!(f, " (over {}/{} rows", self.scored, self.rows())
     }
 
-    fn headline_number(&self, mean: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}{} (mean of {}/{}",
-            decimals(mean, 4),
-            self.interval(),
-            self.scored,
-            self.rows()
-        )
-    }
-
     fn fmt_repeats(&self, repeats: &RepeatSummary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "; {} repeats", repeats.repeats)?;
-        if repeats.failed > 0 {
-            write!(
-                f,
-                ", {} of {} evaluations failed",
-                repeats.failed, repeats.evaluations
-            )?;
+        let (failed, evaluations) = (repeats.failed, repeats.evaluations);
+        if failed > 0 {
+            write!(f, ", {failed} of {evaluations} evaluations failed")?;
         }
         if let Some(consistency) = repeats.consistency {
             write!(f, ", consistency {consistency:.2}")?;
         }
-        if let (Some((k, at)), Some(hat)) = (
-            repeats.pass_at.iter().last(),
-            repeats.pass_hat.values().last(),
-        ) {
-            write!(
-                f,
-                ", pass@{k} {:.2}%, pass^{k} {:.2}%",
-                100.0 * at,
-                100.0 * hat
-            )?;
+        let hat = repeats.pass_hat.values().last();
+        if let Some(((k, at), hat)) = repeats.pass_at.iter().last().zip(hat) {
+            let (at, hat) = (100.0 * at, 100.0 * hat);
+            write!(f, ", pass@{k} {at:.2}%, pass^{k} {hat:.2}%")?;
         }
         Ok(())
     }
@@ -242,16 +212,9 @@ impl MetricSummary {
         let is_share = self.kind == ScoreKind::Bool && !self.has_repeats();
         let note = match self.groups {
             Some(groups) => format!("; {groups} groups"),
-            None if self.has_few && !is_share => {
-                let is_short = self.scored + self.failed < 30;
-                if is_short {
-                    "; few rows"
-                } else {
-                    "; few rows differ"
-                }
-                .to_owned()
-            }
-            None => String::new(),
+            None if !self.has_few || is_share => String::new(),
+            None if self.scored + self.failed < 30 => "; few rows".to_owned(),
+            None => "; few rows differ".to_owned(),
         };
         match (self.uncertainty.ci95(), self.uncertainty.reason()) {
             _ if !self.has_interval => String::new(),
@@ -274,13 +237,12 @@ impl fmt::Display for MetricSummary {
             return write!(f, "not scored: {unknown} (0/{} rows)", self.rows());
         }
         match (self.mean, self.kind) {
-            _ if let Some(sampled) = &self.sampled => self.headline_sampled(sampled, f)?,
+            _ if let Some(sampled) = &self.sampled => self.headline(sampled.mean, f)?,
             (_, ScoreKind::Corpus) if self.scored > 0 => self.headline_corpus(f)?,
             (None, _) | (_, ScoreKind::Corpus) => {
                 write!(f, "not enough rows (0/{} scored", self.rows())?;
             }
-            (Some(mean), ScoreKind::Bool) => self.headline_bool(mean, f)?,
-            (Some(mean), ScoreKind::Number) => self.headline_number(mean, f)?,
+            (Some(mean), _) => self.headline(mean, f)?,
         }
         write!(f, ", {} failed", self.failed)?;
         if self.failed > 0 && self.mean.is_some() {
@@ -303,14 +265,12 @@ impl fmt::Display for MetricSummary {
             write!(f, ", {} without {names}", self.missing)?;
         }
         let has_other_mean = self.mean != self.mean_scored && self.sampled.is_none();
-        match self.mean_scored.filter(|_| has_other_mean) {
-            Some(mean) if self.kind == ScoreKind::Bool => {
-                write!(f, "; {:.2}% of the {} scored", 100.0 * mean, self.scored)?;
-            }
-            Some(mean) => {
-                write!(f, "; {} over the {} scored", decimals(mean, 4), self.scored)?;
-            }
-            None => {}
+        if let Some(mean) = self.mean_scored.filter(|_| has_other_mean) {
+            let of = match self.kind {
+                ScoreKind::Bool => "of",
+                ScoreKind::Number | ScoreKind::Corpus => "over",
+            };
+            write!(f, "; {} {of} the {} scored", self.figure(mean), self.scored)?;
         }
         if let Some(repeats) = &self.repeats {
             self.fmt_repeats(repeats, f)?;
@@ -325,17 +285,12 @@ impl fmt::Display for MetricSummary {
             write!(f, "; {}", escape::escaped(note))?;
         }
         f.write_str(")")?;
-        match self.corpus {
-            Some(corpus) if self.failed == 0 => write!(f, "; corpus {}", decimals(corpus, 4)),
-            Some(corpus) => {
-                write!(
-                    f,
-                    "; corpus {} over the {} scored",
-                    decimals(corpus, 4),
-                    self.scored
-                )
+        if let Some(corpus) = self.corpus {
+            write!(f, "; corpus {}", decimals(corpus, 4))?;
+            if self.failed > 0 {
+                write!(f, " over the {} scored", self.scored)?;
             }
-            None => Ok(()),
         }
+        Ok(())
     }
 }

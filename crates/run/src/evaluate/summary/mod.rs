@@ -1,11 +1,10 @@
 //! The result of a run: counts, means and intervals of each metric, and totals of the program.
 //!
 //! `tally.rs` counts the outcomes of a metric; each thread counts the simple ones itself. `sample.rs` has the values
-//! and their interval, `groups.rs` the groups of rows, `repeats.rs` the variance between repeats, `missing.rs` the
-//! fields that predictions lack, and `judged_by.rs` the models that answered for judges. `metric_summary.rs` and
+//! with their interval and groups, `repeats.rs` the variance between repeats, `missing.rs` the fields that predictions
+//! lack, and `judged_by.rs` the models that answered for judges. `metric_summary.rs` and
 //! `result.rs` have the results that users see.
 
-mod groups;
 mod judged_by;
 mod metric_summary;
 mod missing;
@@ -14,12 +13,12 @@ mod result;
 mod sample;
 mod tally;
 
-pub(super) use self::groups::{GroupOf, Groups, value_at};
 pub use self::judged_by::JudgedByTally;
 pub use self::metric_summary::MetricSummary;
+pub use self::missing::UnknownField;
 pub use self::repeats::RepeatSummary;
-pub use self::result::ProgramTotals;
-pub use self::result::{Ending, EvaluationResult};
+pub use self::result::{Ending, EvaluationResult, ProgramTotals};
+pub(super) use self::sample::{GroupOf, Groups, value_at};
 pub(crate) use self::sample::{IntervalOptions, Place, Sample};
 pub(super) use self::tally::PlainTally;
 pub(crate) use self::tally::{Tally, TallyOptions};

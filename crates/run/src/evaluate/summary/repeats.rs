@@ -67,7 +67,8 @@ impl RepeatTally {
     }
 
     pub(crate) fn record(&mut self, outcomes: &[&Outcome], failure_score: f64) {
-        let values: Vec<f64> = counted(outcomes, failure_score).collect();
+        let values = outcomes.iter().filter_map(|it| counted(it, failure_score));
+        let values: Vec<f64> = values.collect();
         self.evaluations += values.len() as u64;
         self.failed += outcomes
             .iter()

@@ -64,8 +64,6 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub notes: Vec<String>,
     /// The run's manifest, which records the metrics' identities, the data files and the program.
     pub manifest: Box<Manifest>,
-    pub(crate) failure_score: f64,
-    pub(crate) names: Vec<String>,
     /// The fields that the metrics read, first metric first.
     pub(crate) reads: Vec<String>,
 }
@@ -147,14 +145,16 @@ impl<G, P> EvaluationResult<G, P> {
     pub fn triples(&self) -> impl ExactSizeIterator<Item = (&G, Option<&P>, Option<f64>)> {
         self.results.iter().map(|row| {
             let failed = row.outcomes.first().is_some_and(Outcome::is_failure);
-            let score = row.score().or_else(|| failed.then_some(self.failure_score));
+            let score = row
+                .score()
+                .or_else(|| failed.then_some(self.failure_score()));
             (&*row.gold, row.pred.as_ref(), score)
         })
     }
 
     /// Returns the score that a failed row contributes to a mean.
     pub fn failure_score(&self) -> f64 {
-        self.failure_score
+        self.manifest.run.failure_score
     }
 
     /// Returns `true` if every row was evaluated and every result file was written.
@@ -164,7 +164,7 @@ impl<G, P> EvaluationResult<G, P> {
 
     /// Returns the metrics' names, in the order of [`RowResult::outcomes`].
     pub fn metric_names(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.names.iter().map(String::as_str)
+        self.manifest.run.metrics.keys().map(String::as_str)
     }
 
     /// Returns the score, or an error that explains why there is none.
@@ -175,7 +175,7 @@ impl<G, P> EvaluationResult<G, P> {
     pub fn try_score(&self) -> Result<f64, EvaluateError> {
         let nothing_scored =
             |message| EvaluateError::new(EvaluateErrorKind::NothingScored, message);
-        let metric = self.names.first().map_or("", String::as_str);
+        let metric = self.metric_names().next().unwrap_or_default();
         let first = self.metrics.first();
         if let Some(field) = first.and_then(|summary| summary.unknown_fields.first()) {
             return Err(nothing_scored(format!("metric `{metric}`: {field}")));
@@ -223,7 +223,7 @@ impl<G, P> EvaluationResult<G, P> {
         let mut lines = Vec::new();
         for metric in self
             .metrics
-            .chunk_by(|_, next| !self.names.contains(&next.name))
+            .chunk_by(|_, next| !self.manifest.run.metrics.contains_key(&next.name))
         {
             let (first, others) = metric.split_at(metric.len().min(1 + SHOWN_PARTS));
             for summary in first {

@@ -14,7 +14,7 @@ use super::error::EvaluateError;
 use super::input::hash_order;
 use super::lock::lock;
 use super::manifest::{TruthResult, TruthStratum};
-use super::row::{MetricEntry, Plan, RowResult, Sample};
+use super::row::{MetricEntry, Plan, RowResult, Sample, counted};
 use super::summary::MetricSummary;
 use crate::contract::{Outcome, ScoreKind, ScoreRange};
 use crate::messages::{escape, thousands};
@@ -188,11 +188,7 @@ impl<G: Sync, P: Sync> TruthRun<G, P> {
 
     /// Counts the outcome of a sampled row.
     pub(crate) fn record(&self, (truth, place): (usize, usize), outcome: &Outcome) {
-        let value = match outcome.is_failure() {
-            true => Some(self.failure_score),
-            false => outcome.value(),
-        };
-        lock(&self.truths[truth]).rows[place].value = value;
+        lock(&self.truths[truth]).rows[place].value = counted(outcome, self.failure_score);
     }
 
     /// Sets the scores of the metrics that judged a sample of the rows. Also returns what to know of them.

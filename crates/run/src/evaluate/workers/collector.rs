@@ -11,54 +11,28 @@ use crate::evaluate::summary::{Groups, MetricSummary, Place, PlainTally, Program
 pub(crate) struct Collector<G, P> {
     pub(crate) tallies: Vec<Tally>,
     pub(crate) rows: u64,
-    failed_rows: u64,
-    program: ProgramTotals,
+    pub(crate) failed_rows: u64,
+    pub(crate) program: ProgramTotals,
     /// Rows in the order in which they finished, each with its input position.
-    results: Vec<(u64, RowResult<G, P>)>,
-    options: CollectorOptions<G, P>,
-    first_error: Option<(u64, String)>,
-    pub(crate) too_many_errors: bool,
-    pub(crate) output_error: Option<EvaluateError>,
-}
-
-/// A collector's settings: which rows it keeps, groups, writes and displays.
-pub(crate) struct CollectorOptions<G, P> {
+    pub(crate) results: Vec<(u64, RowResult<G, P>)>,
     /// Rows at positions below this one are kept.
     pub(crate) keep_below: u64,
-    /// The number of rows to allocate space for.
-    pub(crate) expected: usize,
     pub(crate) max_errors: Option<u64>,
     /// The groups of rows, if they have any.
     pub(crate) groups: Option<Groups<G, P>>,
     pub(crate) files: Option<ResultFiles>,
     pub(crate) progress: Progress,
+    /// The position and error of the first failed row.
+    pub(crate) first_error: Option<(u64, String)>,
+    pub(crate) too_many_errors: bool,
+    pub(crate) output_error: Option<EvaluateError>,
 }
 
 impl<G, P> Collector<G, P> {
-    pub(crate) fn new(tallies: Vec<Tally>, options: CollectorOptions<G, P>) -> Self {
-        let kept = (options.expected as u64).min(options.keep_below);
-        let kept = usize::try_from(kept).unwrap_or(0);
-        Self {
-            tallies,
-            rows: 0,
-            failed_rows: 0,
-            program: ProgramTotals::default(),
-            results: Vec::with_capacity(kept),
-            options,
-            first_error: None,
-            too_many_errors: false,
-            output_error: None,
-        }
-    }
-
     /// Records a finished row.
     pub(crate) fn record(&mut self, index: u64, row: RowResult<G, P>) {
         self.rows += 1;
-        let group = self
-            .options
-            .groups
-            .as_mut()
-            .map_or(0, |groups| groups.of(&row));
+        let group = self.groups.as_mut().map_or(0, |groups| groups.of(&row));
         let place = Place { row: index, group };
         for (metric, (tally, outcome)) in self.tallies.iter_mut().zip(&row.outcomes).enumerate() {
             tally.record(place, outcome);
@@ -75,7 +49,7 @@ impl<G, P> Collector<G, P> {
             self.record_failure(index, &row);
         }
         self.row_done();
-        if index < self.options.keep_below {
+        if index < self.keep_below {
             self.results.push((index, row));
         }
     }
@@ -91,27 +65,23 @@ impl<G, P> Collector<G, P> {
 
     /// Writes the lines of rows, if rows are written.
     pub(crate) fn write(&mut self, lines: &mut Lines) {
-        if let Some(files) = &mut self.options.files
+        if let Some(files) = &mut self.files
             && let Err(error) = files.write(lines)
         {
             self.output_error = Some(error);
-            self.options.files = None;
+            self.files = None;
         }
     }
 
     fn row_done(&mut self) {
         let (tally, failed) = (&self.tallies[0], self.failed_rows);
-        self.options
-            .progress
+        self.progress
             .row_done(self.rows, || running_score(tally, failed));
     }
 
     fn record_failure(&mut self, index: u64, row: &RowResult<G, P>) {
         self.failed_rows += 1;
-        self.too_many_errors |= self
-            .options
-            .max_errors
-            .is_some_and(|max| self.failed_rows >= max);
+        self.too_many_errors |= self.max_errors.is_some_and(|max| self.failed_rows >= max);
         if self
             .first_error
             .as_ref()
@@ -131,49 +101,30 @@ impl<G, P> Collector<G, P> {
         self.too_many_errors || self.output_error.is_some()
     }
 
-    /// Removes the result files of a run that has no result.
-    pub(crate) fn discard_files(&mut self) {
-        self.options.files = None;
-    }
-
     /// Publishes the result files.
     pub(crate) fn write_files(&mut self, manifest: &Manifest) {
-        if let Some(files) = self.options.files.take()
+        if let Some(files) = self.files.take()
             && let Err(error) = files.finish(manifest)
         {
             self.output_error = Some(error);
         }
     }
 
-    /// Returns the rows in input order and the summaries.
-    pub(crate) fn finish(&mut self) -> Finished<G, P> {
-        let (tally, failed) = (&self.tallies[0], self.failed_rows);
-        self.options
-            .progress
-            .finish(self.rows, || running_score(tally, failed));
+    /// Returns the rows in input order.
+    pub(crate) fn take_results(&mut self) -> Vec<RowResult<G, P>> {
         let mut results = std::mem::take(&mut self.results);
         results.sort_unstable_by_key(|(position, _)| *position);
-        let summaries = self.tallies.iter().map(Tally::summaries);
-        Finished {
-            results: results.into_iter().map(|(_, row)| row).collect(),
-            summaries: summaries.collect(),
-            failed_rows: self.failed_rows,
-            program: self.program,
-            without_group: self.options.groups.as_ref().map_or(0, Groups::rows_without),
-            first_error: self.first_error.take().map(|(_, error)| error),
-        }
+        results.into_iter().map(|(_, row)| row).collect()
     }
-}
 
-pub(crate) struct Finished<G, P> {
-    pub(crate) results: Vec<RowResult<G, P>>,
-    /// For each metric, its own summary followed by those of its named scores.
-    pub(crate) summaries: Vec<Vec<MetricSummary>>,
-    pub(crate) failed_rows: u64,
-    pub(crate) program: ProgramTotals,
-    /// The number of rows without a group, if rows have groups.
-    pub(crate) without_group: u64,
-    pub(crate) first_error: Option<String>,
+    /// Ends the display of progress. Returns the summaries of each metric: its own, followed by those of its named
+    /// scores.
+    pub(crate) fn summaries(&mut self) -> Vec<Vec<MetricSummary>> {
+        let (tally, failed) = (&self.tallies[0], self.failed_rows);
+        self.progress
+            .finish(self.rows, || running_score(tally, failed));
+        self.tallies.iter().map(Tally::summaries).collect()
+    }
 }
 
 /// Formats the running score of the first metric, and the number of rows that failed elsewhere.

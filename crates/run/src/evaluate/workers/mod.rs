@@ -1,20 +1,19 @@
 //! The threads and tasks that evaluate rows.
 //!
-//! `threads.rs` evaluates rows that never wait, and `tasks.rs` all others. They share the state of [`Run`]. Finished
-//! rows reach the [`Collector`], simple ones in groups. `ctrl_c.rs` ends a run early, and `sampled.rs`
-//! judges a sample of the rows.
+//! `threads.rs` evaluates rows that never wait, and `tasks.rs` all others; it also judges a sample of the rows. They
+//! share the state of [`Run`]. Finished rows reach the [`Collector`], simple ones in groups. `ctrl_c.rs` ends a run
+//! early.
 
 mod collector;
 #[cfg(feature = "ctrl-c")]
 mod ctrl_c;
-mod sampled;
 mod state;
 mod tasks;
 mod threads;
 
-pub(super) use self::collector::{Collector, CollectorOptions, Finished};
+pub(super) use self::collector::Collector;
 #[cfg(feature = "ctrl-c")]
 pub(super) use self::ctrl_c::listen;
-pub(super) use self::state::{DEFAULT_GRACE_PERIOD, GraceSettings, Run};
+pub(super) use self::state::Run;
 pub(super) use self::tasks::run_as_tasks;
 pub(super) use self::threads::run_on_threads;

@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures_util::future::{BoxFuture, OptionFuture, Shared};
+use futures_util::future::OptionFuture;
 use tokio::time::Instant;
 
 use super::collector::Collector;
@@ -17,8 +17,9 @@ use crate::evaluate::input::{Source, Stop};
 use crate::evaluate::lock::lock;
 use crate::evaluate::manifest::StartedManifest;
 use crate::evaluate::observer::Observers;
+use crate::evaluate::options::Options;
 use crate::evaluate::report::{Lines, Render, score_line};
-use crate::evaluate::row::{Plan, Preflight, RowResult, RunStore};
+use crate::evaluate::row::{Plan, RowResult, RunStore};
 use crate::evaluate::truth::TruthRun;
 
 /// The state that the threads or tasks of one run share.
@@ -27,7 +28,6 @@ pub(crate) struct Run<'a, G, P> {
     pub(crate) names: Vec<String>,
     pub(crate) source: Source<'a, G, P>,
     pub(crate) stop: Arc<Stop>,
-    pub(crate) stop_when: Option<Shared<BoxFuture<'static, ()>>>,
     /// Set if the run ends once its gates are decided.
     pub(crate) early: Option<EarlyRun<G, P>>,
     /// Set if metrics judge a sample of the rows.
@@ -40,13 +40,12 @@ pub(crate) struct Run<'a, G, P> {
     pub(crate) thread_rows: Mutex<Vec<SharedRows<G, P>>>,
     /// Set if rows are written.
     pub(crate) render: Option<Render<G, P>>,
-    pub(crate) preflight: Preflight,
+    /// `true` if gold rows and predictions are written too.
+    pub(crate) has_sides: bool,
     pub(crate) store: Option<RunStore<G, P>>,
     pub(crate) started: Instant,
     pub(crate) manifest: StartedManifest,
-    /// The maximum number of rows evaluated at once.
-    pub(crate) concurrency: usize,
-    pub(crate) grace: GraceSettings,
+    pub(crate) options: Options<G, P>,
 }
 
 impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
@@ -54,7 +53,7 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
     /// requested.
     pub(super) async fn supervise<T>(&self, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
-        let mut stop = pin!(OptionFuture::from(self.stop_when.clone()));
+        let mut stop = pin!(OptionFuture::from(self.options.stop_when.clone()));
         let mut grace_period = None;
         loop {
             tokio::select! {
@@ -70,9 +69,9 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
 
     /// Starts the grace period. If signals are handled, its end is reported on standard error too.
     fn start_grace_period(&self) -> GracePeriod {
-        let (stop, GraceSettings { period, .. }) = (Arc::clone(&self.stop), self.grace);
+        let (stop, period) = (Arc::clone(&self.stop), self.options.grace_period);
         #[cfg(feature = "ctrl-c")]
-        if self.grace.is_reported {
+        if self.options.stop_on_ctrl_c {
             return GracePeriod::start(stop, period, super::ctrl_c::report_end_of(period));
         }
         GracePeriod::start(stop, period, || {})
@@ -83,9 +82,9 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
         let Some(render) = self.render else { return };
         lines.push(index, |text| {
             let start = text.len();
-            if panic::catch(false, || render(row, &self.names, text)).is_err() {
+            if panic::catch(false, || render(row, &self.names, self.has_sides, text)).is_err() {
                 text.truncate(start);
-                score_line(row, &self.names, text);
+                score_line(row, &self.names, false, text);
             }
         });
     }
@@ -115,18 +114,6 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
         lock(&self.thread_rows).push(Arc::clone(&rows));
         rows
     }
-}
-
-/// The default grace period.
-pub(crate) const DEFAULT_GRACE_PERIOD: Duration = Duration::from_secs(30);
-
-/// The grace period of a run.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct GraceSettings {
-    pub(crate) period: Duration,
-    /// `true` if its end is reported on standard error, like signals.
-    #[cfg(feature = "ctrl-c")]
-    pub(crate) is_reported: bool,
 }
 
 /// How long abandoned rows may take to be cancelled. A metric that computes without awaiting anything cannot be

@@ -1,9 +1,11 @@
-//! Rows that wait for a program or an asynchronous metric. Tasks of the runtime take them one by one.
+//! Rows that wait for a program or an asynchronous metric. Tasks of the runtime take them one by one. Once all rows are
+//! evaluated, a sample of them may be judged.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
+use futures_util::{StreamExt, stream};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
 use tokio::task::{JoinError, JoinSet};
@@ -15,6 +17,7 @@ use crate::evaluate::error::EvaluateError;
 use crate::evaluate::input::{Numbered, Stop};
 use crate::evaluate::report::Lines;
 use crate::evaluate::row::RowResult;
+use crate::evaluate::truth::{SampledRow, TruthRun};
 
 /// Runs the evaluation, and returns once the rows are evaluated or abandoned. Cancels the tasks if it is dropped.
 ///
@@ -29,11 +32,13 @@ where
     P: Send + Sync + 'static,
 {
     let (program, settings) = (Arc::new(program), Settings::current());
-    let unbegun = Arc::new(Semaphore::new(match number_of_threads(run.concurrency) {
-        // With a single thread, no row waits.
-        1 => 1,
-        threads => 2 * threads,
-    }));
+    let unbegun = Arc::new(Semaphore::new(
+        match number_of_threads(run.options.concurrency) {
+            // With a single thread, no row waits.
+            1 => 1,
+            threads => 2 * threads,
+        },
+    ));
     let spawn = |tasks: &mut JoinSet<()>, row, permit| {
         let (run, program) = (Arc::clone(run), Arc::clone(&program));
         let work = settings.clone().scope(async move {
@@ -49,7 +54,7 @@ where
     let mut has_rows = true;
     run.supervise(async {
         while has_rows || !tasks.is_empty() {
-            let takes_row = has_rows && tasks.len() < run.concurrency && !run.is_ahead();
+            let takes_row = has_rows && tasks.len() < run.options.concurrency && !run.is_ahead();
             let next = async {
                 let permit = Arc::clone(&unbegun).acquire_owned().await;
                 (run.source.next(&run.stop).await, permit)
@@ -128,13 +133,49 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
             };
         }
     }
-}
 
-impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
+    /// Draws and judges the samples, and records all rows. After a stop, no further row is judged.
+    pub(crate) async fn judge_samples(&self) {
+        let Some(truth) = &self.truth else { return };
+        let is_stopped = self.stop.is_set() || self.source.failed();
+        let rows = stream::iter(truth.draw(is_stopped));
+        let judged = rows.for_each_concurrent(self.options.concurrency, |row| async {
+            let judged = self.judge(truth, row);
+            #[cfg(feature = "lm")]
+            let judged = crate::lm::replay::in_scope(judged);
+            judged.await;
+        });
+        self.supervise(async {
+            tokio::select! {
+                biased;
+                () = judged => {}
+                () = self.stop.abandoned() => {}
+            }
+        })
+        .await;
+    }
+
+    async fn judge(&self, truth: &TruthRun<G, P>, sampled: SampledRow<G, P>) {
+        let SampledRow {
+            index,
+            mut row,
+            judges,
+        } = sampled;
+        for judge in judges {
+            if self.stop.is_set() {
+                break;
+            }
+            let metric = truth.metric(judge.0);
+            self.plan.judge(&mut row, metric, self.store.as_ref()).await;
+            truth.record(judge, &row.outcomes[metric]);
+        }
+        self.finished(index, row, &mut Lines::default());
+    }
+
     /// Returns `true` if so many finished rows wait for an earlier one that no other row should be paid for.
     fn is_ahead(&self) -> bool {
         let early = self.early.as_ref();
-        early.is_some_and(|early| early.waiting() >= self.concurrency)
+        early.is_some_and(|early| early.waiting() >= self.options.concurrency)
     }
 
     /// Writes, shows and counts a finished row.

@@ -54,7 +54,7 @@ where
             self.0.set();
         }
     }
-    let threads = Threads::start(run, run.concurrency)?;
+    let threads = Threads::start(run, run.options.concurrency)?;
     let guard = StopOnDrop(&run.stop);
     run.supervise(async {
         tokio::select! {

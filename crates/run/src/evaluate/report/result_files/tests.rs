@@ -177,7 +177,8 @@ fn rows_are_kept_if_their_index_cannot_be_written() {
     }
     files.latest.append(&mut lines);
     let error = files.spool_latest(0).unwrap_err();
-    let error = files.keep_spool(&path, &error).to_string();
+    let error = EvaluateError::output(&path, error).to_string();
+    let error = files.keep_spool(&error).to_string();
     drop(files);
     let kept = error.split('`').nth(3).unwrap();
     let rows = fs::read_to_string(kept).unwrap();
