@@ -489,7 +489,10 @@ impl LmBuilder {
             max_reply_bytes: self.reply_limit()?,
             ..self.http.clone()
         };
-        let target = self.target()?;
+        // Without a call, no key is needed.
+        let is_called = self.estimate.is_none() && !replay::is_replaying();
+        let (key, base_url) = (self.key.clone(), self.base_url.clone());
+        let target = Target::resolve(&self.id, key, base_url, &self.variables, is_called)?;
         // Checked here, before any call of the run.
         let needs_price = self.budget.is_some() && !self.allow_unpriced && !replay::is_replaying();
         if needs_price && prices.get(&target.id).is_none() {
@@ -530,20 +533,6 @@ impl LmBuilder {
             None => Arc::new(Metered::new(retried, ledger.clone())),
         };
         Ok(Lm::new(layers, ledger, store))
-    }
-
-    fn target(&self) -> Result<Target, LmError> {
-        let resolve = |key| Target::resolve(&self.id, key, self.base_url.clone(), &self.variables);
-        let target = resolve(self.key.clone());
-        let is_called = self.estimate.is_none() && !replay::is_replaying();
-        match &target {
-            Err(error)
-                if !is_called && matches!(error.kind(), LmErrorKind::MissingApiKey { .. }) =>
-            {
-                resolve(Some(SecretString::from("none")))
-            }
-            _ => target,
-        }
     }
 
     fn price_table(&self) -> Result<Prices, LmError> {

@@ -1,6 +1,6 @@
 //! Isolation with `bwrap`, which uses Linux namespaces and needs no privileges.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::process::CommandExt as _;
@@ -18,7 +18,7 @@ use super::init::{
     ARCHIVE_BYTES, Archived, INIT, MAX_LIMIT, READY, SHELL, START, init_arguments, setup_error,
     split_archive,
 };
-use super::programs::{Lookup, Programs};
+use super::programs::{Programs, Search};
 use super::supervise::{Prepared, on_thread};
 use super::work_dir::{self, FILES, PROGRAM, READ_ONLY};
 use super::{
@@ -198,12 +198,14 @@ impl Bubblewrap {
                 .clone()
                 .or_else(|| std::env::var_os("PATH"))
                 .unwrap_or_default();
-            let lookup = Lookup {
+            let search = Search {
                 path: &path,
                 folder: folder.as_deref(),
                 system: &SYSTEM_PATHS,
+                found: Programs::default(),
+                seen: BTreeSet::new(),
             };
-            lookup.find_all(names.iter().map(String::as_str))
+            search.find_all(names.iter().map(String::as_str))
         };
         let key = (names, job.folder.clone());
         programs.entry(key).or_insert_with_key(find).clone()

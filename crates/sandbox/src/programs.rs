@@ -26,35 +26,33 @@ pub(super) struct Programs {
     pub(super) readable: BTreeSet<PathBuf>,
 }
 
-/// A lookup on the host.
-pub(super) struct Lookup<'a> {
+/// A search on the host.
+pub(super) struct Search<'a> {
     /// The value of `PATH`.
     pub(super) path: &'a OsStr,
     /// The directory in which toolchain managers look for their configuration.
     pub(super) folder: Option<&'a Path>,
     /// The paths that every sandbox contains.
     pub(super) system: &'a [&'a str],
+    pub(super) found: Programs,
+    /// The programs and links that were followed.
+    pub(super) seen: BTreeSet<PathBuf>,
 }
 
-impl Lookup<'_> {
+impl Search<'_> {
     /// Looks for programs by name. Paths, and names that the host does not have, are left out: the sandbox looks for
     /// them again.
     ///
     /// # Errors
     /// Returns [`SandboxError::UnknownToolchain`] if a toolchain manager does not know the program.
     pub(super) fn find_all<'p>(
-        &self,
+        mut self,
         names: impl Iterator<Item = &'p str>,
     ) -> Result<Programs, SandboxError> {
-        let mut search = Search {
-            lookup: self,
-            found: Programs::default(),
-            seen: BTreeSet::new(),
-        };
         for name in names.filter(|name| !name.contains('/')) {
-            search.add_name(name)?;
+            self.add_name(name)?;
         }
-        Ok(search.found)
+        Ok(self.found)
     }
 
     /// Returns the program with this name, in a directory without symbolic links in its path.
@@ -101,21 +99,8 @@ impl Lookup<'_> {
         Err(unknown(if errors.is_empty() { printed } else { errors }))
     }
 
-    fn is_system(&self, path: &Path) -> bool {
-        self.system.iter().any(|dir| path.starts_with(dir))
-    }
-}
-
-/// The installations found so far.
-struct Search<'a> {
-    lookup: &'a Lookup<'a>,
-    found: Programs,
-    seen: BTreeSet<PathBuf>,
-}
-
-impl Search<'_> {
     fn add_name(&mut self, name: &str) -> Result<(), SandboxError> {
-        let Some(program) = self.lookup.find(name)? else {
+        let Some(program) = self.find(name)? else {
             return Ok(());
         };
         if let Some(dir) = program
@@ -161,7 +146,7 @@ impl Search<'_> {
 
     /// Adds the installation that contains a file, or only the file.
     fn expose(&mut self, file: &Path) -> Result<(), SandboxError> {
-        if self.lookup.is_system(file) {
+        if self.system.iter().any(|dir| file.starts_with(dir)) {
             return Ok(());
         }
         let Some(root) = installation(file) else {
@@ -323,12 +308,14 @@ mod tests {
         name: &str,
     ) -> Result<(Vec<String>, Vec<String>), SandboxError> {
         let path = std::env::join_paths(path.iter().map(|it| host.join(it))).unwrap();
-        let lookup = Lookup {
+        let search = Search {
             path: &path,
             folder: None,
             system: &["/usr", "/bin"],
+            found: Programs::default(),
+            seen: BTreeSet::new(),
         };
-        let found = lookup.find_all([name].into_iter())?;
+        let found = search.find_all([name].into_iter())?;
         let shown = |path: &PathBuf| {
             path.strip_prefix(host)
                 .unwrap_or(path)

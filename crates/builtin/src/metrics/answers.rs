@@ -2,14 +2,12 @@
 //!
 //! The file is long because each metric has its rules, its reference and an example; their code is short.
 
-use crate::contract::{Requirement, Requires, at_least, within};
+use crate::contract::{at_least, within};
 use crate::json::describe::shown;
 use crate::messages::escape::quoted;
 use crate::metric;
-use crate::metrics::explained::{
-    Words, any_of, best, counted, first_difference, joined, list, number,
-};
-use crate::text::{DecimalMark, NoReferences, NumericOptions, PassageAnswers, Profile};
+use crate::metrics::explained::{any_of, compared_words, counted, expected_and_found};
+use crate::text::{DecimalMark, NoReferences, NumericOptions, Profile};
 
 pub use crate::contract::rows::field_types::{StrOrList, StrOrNumber};
 
@@ -44,13 +42,8 @@ pub fn answer_exact_match(
     profile.answer_exact_match(prediction, &answer, frac)
 }
 
-impl Requires for AnswerExactMatch {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        all.extend(Requirement::unless(
-            Self::SPEC.name,
-            within("frac", self.frac, [0.0, 1.0]),
-        ));
-    }
+requires_valid! {
+    AnswerExactMatch: |metric| within("frac", metric.frac, [0.0, 1.0]);
 }
 
 /// Passes if any retrieved passage contains any of the answers, like dspy's `answer_passage_match`.
@@ -123,7 +116,7 @@ pub fn em(
 /// # }
 /// ```
 #[metric(range = 0.0..=1.0, missing = 0.0, explain = |answer, prediction, profile, _| {
-    explain_compared(&answer, prediction, profile, Profile::f1_score)
+    explain_words(&answer, prediction, profile)
 })]
 pub fn f1(
     #[gold] answer: StrOrList<'_>,
@@ -149,7 +142,9 @@ pub fn f1(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, missing = 0.0, explain = explain_hotpot_f1)]
+#[metric(range = 0.0..=1.0, missing = 0.0, explain = |answer, prediction, profile, _| {
+    explain_words(&answer, prediction, profile)
+})]
 pub fn hotpot_f1(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -174,7 +169,7 @@ pub fn hotpot_f1(
 /// # }
 /// ```
 #[metric(range = 0.0..=1.0, missing = 0.0, explain = |answer, prediction, profile, _| {
-    explain_compared(&answer, prediction, profile, Profile::precision_score)
+    explain_words(&answer, prediction, profile)
 })]
 pub fn precision(
     #[gold] answer: StrOrList<'_>,
@@ -199,7 +194,7 @@ pub fn precision(
 /// # }
 /// ```
 #[metric(range = 0.0..=1.0, missing = 0.0, explain = |answer, prediction, profile, _| {
-    explain_compared(&answer, prediction, profile, Profile::recall_score)
+    explain_words(&answer, prediction, profile)
 })]
 pub fn recall(
     #[gold] answer: StrOrList<'_>,
@@ -263,108 +258,38 @@ pub fn numeric_match(
     Ok(prediction.is_some_and(|prediction| prediction.is_close(&gold, &options)))
 }
 
-impl Requires for NumericMatch {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        let tolerances = [
-            ("abs_tolerance", self.abs_tolerance),
-            ("rel_tolerance", self.rel_tolerance),
-        ];
-        let tolerances = tolerances
-            .into_iter()
-            .map(|(param, value)| at_least(param, value, 0.0));
-        all.extend(tolerances.filter_map(|one| Requirement::unless(Self::SPEC.name, one)));
-    }
+requires_valid! {
+    NumericMatch: |metric| at_least("abs_tolerance", metric.abs_tolerance, 0.0),
+        at_least("rel_tolerance", metric.rel_tolerance, 0.0);
 }
 
-/// Explains an exact match, or how the answers differ.
-fn exact_match(answers: StrOrList<'_>, prediction: &str, profile: Profile, score: f64) -> String {
-    if score > 0.0 {
-        let equal = answers.iter().find(|it| profile.em_score(prediction, it));
-        return format!("exact match with {}", quoted(equal.map_or("", |it| it)));
-    }
-    let normalized = profile.normalize(prediction);
-    let closest = best(&answers, |answer| profile.f1_score(prediction, answer));
-    let closest = answers
-        .get(closest)
-        .map(|answer| profile.normalize(answer))
-        .unwrap_or_default();
-    // Strings that differ from the start differ visibly.
-    let is_similar = closest
-        .chars()
-        .next()
-        .is_some_and(|first| normalized.starts_with(first));
-    let text = format!(
-        "expected {}, found {}",
-        any_of(&answers),
-        quoted(prediction)
-    );
-    match is_similar {
-        true => joined([text, first_difference(&closest, &normalized)]),
-        false => text,
-    }
-}
-
+/// Names the answer that is equal, or the accepted ones; with a lower `frac`, compares words.
 fn explain_answer_exact_match(
-    answer: StrOrList<'_>,
+    answers: StrOrList<'_>,
     prediction: &str,
     frac: f64,
     profile: Profile,
     score: f64,
 ) -> String {
-    if frac >= 1.0 {
-        return exact_match(answer, prediction, profile, score);
+    if frac < 1.0 {
+        return explain_words(&answers, prediction, profile);
     }
-    let closest = best(&answer, |answer| profile.f1_score(prediction, answer));
-    let f1 = answer
-        .get(closest)
-        .map_or(0.0, |answer| profile.f1_score(prediction, answer));
-    let relation = if score > 0.0 { "reaches" } else { "is below" };
-    let words = explain_compared(&answer, prediction, profile, Profile::f1_score);
-    format!(
-        "the token F1 {} {relation} {}; {words}",
-        number(f1),
-        number(frac)
-    )
-}
-
-/// Compares the words of the prediction with those of the best reference.
-fn explain_compared(
-    answers: &StrOrList<'_>,
-    prediction: &str,
-    profile: Profile,
-    score: fn(Profile, &str, &str) -> f64,
-) -> String {
-    let closest = best(answers, |answer| score(profile, prediction, answer));
-    let Some(reference) = answers.get(closest) else {
-        return String::new();
-    };
-    let (expected, predicted) = (profile.normalize(reference), profile.normalize(prediction));
-    let expected: Vec<&str> = profile.split(&expected).collect();
-    let predicted: Vec<&str> = profile.split(&predicted).collect();
-    let words = Words::new(&expected, &predicted).describe();
-    match answers.len() {
-        1 => words,
-        _ => format!("closest to {}: {words}", quoted(reference)),
+    let mut equal = answers
+        .iter()
+        .filter(|answer| score > 0.0 && profile.em_score(prediction, answer));
+    match equal.next() {
+        Some(equal) => format!("exact match with {}", quoted(equal)),
+        None => expected_and_found(&answers, prediction),
     }
 }
 
-fn explain_hotpot_f1(
-    answer: StrOrList<'_>,
-    prediction: &str,
-    profile: Profile,
-    score: f64,
-) -> String {
-    let words = explain_compared(&answer, prediction, profile, Profile::hotpot_f1_score);
-    let is_label = score == 0.0
-        && answer
-            .iter()
-            .any(|answer| profile.f1_score(prediction, answer) > 0.0);
-    let rule = if is_label {
-        "; yes, no and noanswer only match the same answer"
-    } else {
-        ""
+/// Compares the words of the prediction with those of the closest answer.
+fn explain_words(answers: &StrOrList<'_>, prediction: &str, profile: Profile) -> String {
+    let words = |text: &str| -> Vec<String> {
+        let normalized = profile.normalize(text);
+        profile.split(&normalized).map(str::to_owned).collect()
     };
-    format!("{words}{rule}")
+    compared_words(answers, prediction, words)
 }
 
 fn explain_answer_passage_match(
@@ -373,20 +298,14 @@ fn explain_answer_passage_match(
     profile: Profile,
     score: f64,
 ) -> String {
-    if score == 0.0 {
-        let passages = counted(context.len(), "passage");
-        return format!("none of {passages} contains {}", any_of(&answer));
+    let has_answer = |passage: &_| score > 0.0 && profile.answer_passage_match(&[passage], &answer);
+    match context.iter().position(|passage| has_answer(passage)) {
+        Some(at) => format!("passage {} contains {}", at + 1, any_of(&answer)),
+        None => {
+            let passages = counted(context.len(), "passage");
+            format!("none of {passages} contains {}", any_of(&answer))
+        }
     }
-    let in_passage = |passage: &str| {
-        let found = |answer: &&_| PassageAnswers::new(profile, &[answer]).in_passage(passage);
-        answer.iter().find(found).map(|answer| quoted(answer))
-    };
-    let found = context
-        .iter()
-        .enumerate()
-        .find_map(|(at, it)| Some((at, in_passage(it)?)));
-    let (at, found) = found.unwrap_or((0, list(&answer)));
-    format!("passage {} contains {found}", at + 1)
 }
 
 fn explain_numeric_match(

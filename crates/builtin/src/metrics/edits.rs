@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use crate::contract::{CorpusCounts, CountFormula, WithCorpus};
 use crate::metric;
 use crate::metrics::StrOrList;
-use crate::metrics::explained::{Words, best, counted, first_difference, joined};
-use crate::metrics::input_limits::{are_short, bounded_pairs, without_common_ends};
+use crate::metrics::explained::{compared_words, expected_and_found};
+use crate::metrics::input_limits::{self, MAX_PAIRS, are_short, without_common_ends};
 use crate::text::{EditCounts, EditDistance, NoReferences, NormalForm, split};
 
 /// Returns a row's rate, with the counts for the rate of the corpus.
@@ -28,7 +28,7 @@ fn prepared(text: &str, form: NormalForm, lowercase: bool) -> Cow<'_, str> {
 }
 
 /// Returns the prediction and the references in the form in which they are compared.
-pub(super) fn sides<'a>(
+fn sides<'a>(
     prediction: &'a str,
     answer: &'a [impl AsRef<str>],
     form: NormalForm,
@@ -56,7 +56,7 @@ fn bounded<'t, T: PartialEq>(
     let ours = items(prediction);
     references.iter().try_for_each(|reference| {
         let (ours, theirs) = without_common_ends(&ours, &items(reference));
-        bounded_pairs(what, ours, theirs, instead)
+        input_limits::bounded(what, ours, theirs, MAX_PAIRS, instead)
     })
 }
 
@@ -83,7 +83,9 @@ fn characters_bounded(prediction: &str, references: &[Cow<'_, str>]) -> Result<(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(lower_is_better, explain = explain_wer)]
+#[metric(lower_is_better, explain = |answer, prediction, lowercase, form, _| {
+    explain_words(&answer, prediction, form, lowercase)
+})]
 pub fn wer(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer", missing)] prediction: &str,
@@ -119,7 +121,9 @@ pub fn wer(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(lower_is_better, explain = explain_cer)]
+#[metric(lower_is_better, explain = |answer, prediction, _, _, _| {
+    expected_and_found(&answer, prediction)
+})]
 pub fn cer(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer", missing)] prediction: &str,
@@ -155,7 +159,9 @@ pub fn cer(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, missing = 0.0, explain = explain_edit_similarity)]
+#[metric(range = 0.0..=1.0, missing = 0.0, explain = |answer, prediction, _, _, _, _| {
+    expected_and_found(&answer, prediction)
+})]
 pub fn edit_similarity(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -179,82 +185,14 @@ pub fn edit_similarity(
         .ok_or_else(|| NoReferences.to_string())
 }
 
-/// Returns the number of edits, given a row's rate and the length of its reference.
-#[expect(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "string lengths stay far below 2^53, and rates are non-negative"
-)]
-fn edits(rate: f64, length: usize) -> usize {
-    (rate * length.max(1) as f64).round() as usize
-}
-
-fn explain_wer(
-    answer: StrOrList<'_>,
+/// Compares the words of the prediction with those of the closest reference.
+pub(super) fn explain_words(
+    answer: &StrOrList<'_>,
     prediction: &str,
-    lowercase: bool,
     form: NormalForm,
-    score: f64,
-) -> Option<String> {
-    let (prediction, references) = sides(prediction, &answer, form, lowercase);
-    let rate = |text: &Cow<'_, str>| -EditCounts::of_words(&prediction, text).rate();
-    let reference = references.get(best(&references, rate))?;
-    let [expected, predicted] =
-        [reference, &prediction].map(|text| split(text).collect::<Vec<_>>());
-    let words = Words::new(&expected, &predicted);
-    let edits = counted(edits(score, words.expected), "edit");
-    let order = words.missing.is_empty() && words.extra.is_empty() && score > 0.0;
-    let order = if order {
-        "; the same words in another order"
-    } else {
-        ""
-    };
-    Some(format!("{edits}; {}{order}", words.describe()))
-}
-
-fn explain_cer(
-    answer: StrOrList<'_>,
-    prediction: &str,
     lowercase: bool,
-    form: NormalForm,
-    score: f64,
-) -> Option<String> {
-    let (prediction, references) = sides(prediction, &answer, form, lowercase);
-    let rate = |text: &Cow<'_, str>| -EditCounts::of_characters(&prediction, text).rate();
-    let (prediction, reference) = (
-        prediction.trim(),
-        references.get(best(&references, rate))?.trim(),
-    );
-    let length = reference.chars().count();
-    Some(joined([
-        format!(
-            "{} in {}",
-            counted(edits(score, length), "edit"),
-            counted(length, "character")
-        ),
-        first_difference(reference, prediction),
-    ]))
-}
-
-fn explain_edit_similarity(
-    answer: StrOrList<'_>,
-    prediction: &str,
-    distance: EditDistance,
-    lowercase: bool,
-    form: NormalForm,
-    _: f64,
-) -> Option<String> {
-    let (prediction, references) = sides(prediction, &answer, form, lowercase);
-    let closest = best(&references, |text| distance.similarity(&prediction, text));
-    let reference = references.get(closest)?;
-    let characters = |text: &str| counted(text.chars().count(), "character");
-    Some(joined([
-        format!(
-            "{} expected, {} predicted",
-            characters(reference),
-            prediction.chars().count()
-        ),
-        first_difference(reference, &prediction),
-    ]))
+) -> String {
+    let (prediction, references) = sides(prediction, answer, form, lowercase);
+    let words = |text: &str| split(text).map(str::to_owned).collect();
+    compared_words(&references, &prediction, words)
 }

@@ -1,10 +1,11 @@
-//! The shared parts of built-in metrics' explanations: quoted values, lists, first differences.
+//! The shared parts of built-in metrics' explanations: quoted values, lists, words in common.
 //!
 //! Rows may be of any size, so each value is shortened, and each list has at most [`MAX_ITEMS`] items.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::messages::escape::quoted;
+use crate::retrieval::{Relevant, Retrieved};
 use crate::stats::decimals::decimals;
 
 /// The maximum number of list items in an explanation.
@@ -13,6 +14,11 @@ pub(super) const MAX_ITEMS: usize = 10;
 /// Quotes the items of a list: `"a", "b" and 3 more`.
 pub(super) fn list<T: AsRef<str>>(items: &[T]) -> String {
     quoted_list(items, ", ")
+}
+
+/// Names the accepted answers, and what was found instead.
+pub(super) fn expected_and_found<T: AsRef<str>>(answers: &[T], found: &str) -> String {
+    format!("expected {}, found {}", any_of(answers), quoted(found))
 }
 
 /// Quotes the accepted answers: `"a" or "b"`.
@@ -60,65 +66,69 @@ pub(super) fn number(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Words of two strings, compared as multisets.
-pub(super) struct Words<'a> {
-    pub(super) expected: usize,
-    pub(super) predicted: usize,
-    /// The expected words that the prediction lacks, in order.
-    pub(super) missing: Vec<&'a str>,
-    /// The predicted words that were not expected, in order.
-    pub(super) extra: Vec<&'a str>,
+/// Compares the words of a prediction and of the reference with the most words in common, as multisets.
+pub(super) fn compared_words<T: AsRef<str>>(
+    references: &[T],
+    prediction: &str,
+    words: impl Fn(&str) -> Vec<String>,
+) -> String {
+    let found = words(prediction);
+    let in_common = |reference: &T| share_in_common(&words(reference.as_ref()), &found);
+    let Some(reference) = references.get(best(references, in_common)) else {
+        return String::new();
+    };
+    let expected = words(reference.as_ref());
+    let (missing, extra) = (without(&expected, &found), without(&found, &expected));
+    let common = expected.len() - missing.len();
+    let (wanted, predicted) = (counted(expected.len(), "word"), found.len());
+    let compared = joined([
+        format!("{wanted} expected, {predicted} predicted, {common} in common"),
+        labelled("missing", &missing),
+        labelled("extra", &extra),
+    ]);
+    match references.len() {
+        1 => compared,
+        _ => format!("closest to {}: {compared}", quoted(reference.as_ref())),
+    }
 }
 
-impl<'a> Words<'a> {
-    pub(super) fn new<T: AsRef<str>>(expected: &'a [T], predicted: &'a [T]) -> Self {
-        let pairs = expected.iter().zip(predicted);
-        let same = pairs
-            .take_while(|(one, other)| one.as_ref() == other.as_ref())
-            .count();
-        let rest = (&expected[same..], &predicted[same..]);
-        let (missing, extra) = (without(rest.0, rest.1), without(rest.1, rest.0));
-        Self {
-            expected: expected.len(),
-            predicted: predicted.len(),
-            missing,
-            extra,
-        }
-    }
+/// Returns the F1 of the words in common.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "word counts stay far below 2^53"
+)]
+fn share_in_common(expected: &[String], found: &[String]) -> f64 {
+    let common = expected.len() - without(expected, found).len();
+    2.0 * common as f64 / (expected.len() + found.len()).max(1) as f64
+}
 
-    /// Returns the F1 of the common words.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "word counts stay far below 2^53"
-    )]
-    pub(super) fn f1(&self) -> f64 {
-        let both = (self.expected + self.predicted).max(1);
-        2.0 * (self.expected - self.missing.len()) as f64 / both as f64
-    }
-
-    /// Returns the counts, and the missing or extra words.
-    pub(super) fn describe(&self) -> String {
-        let Self {
-            expected,
-            predicted,
-            missing,
-            extra,
-        } = self;
-        let both = expected - missing.len();
-        let expected = counted(*expected, "word");
-        joined([
-            format!("{expected} expected, {predicted} predicted, {both} in common"),
-            labelled("missing", missing),
-            labelled("extra", extra),
-        ])
-    }
+/// Names the relevant documents that are not among the first `depth` retrieved ones.
+pub(super) fn compared_ids(
+    relevant: &Relevant<'_>,
+    retrieved: &Retrieved<'_>,
+    depth: Option<usize>,
+) -> String {
+    let depth = depth.unwrap_or(usize::MAX);
+    let retrieved: HashSet<&str> = retrieved.iter().take(depth).collect();
+    let (found, missing): (Vec<&str>, Vec<&str>) = relevant
+        .ids()
+        .into_iter()
+        .partition(|id| retrieved.contains(id));
+    let (found, all) = (found.len(), found.len() + missing.len());
+    joined([
+        format!(
+            "{found} of {all} relevant among {} retrieved",
+            retrieved.len()
+        ),
+        labelled("not found", &missing),
+    ])
 }
 
 /// Returns the words of one list that the other lacks, in order.
-fn without<'a, T: AsRef<str>>(words: &'a [T], others: &'a [T]) -> Vec<&'a str> {
+fn without<'a>(words: &'a [String], others: &[String]) -> Vec<&'a str> {
     let mut left: HashMap<&str, usize> = HashMap::new();
     for word in others {
-        *left.entry(word.as_ref()).or_default() += 1;
+        *left.entry(word).or_default() += 1;
     }
     let is_missing = |word: &&str| match left.get_mut::<str>(word) {
         Some(count) if *count > 0 => {
@@ -127,39 +137,15 @@ fn without<'a, T: AsRef<str>>(words: &'a [T], others: &'a [T]) -> Vec<&'a str> {
         }
         _ => true,
     };
-    words.iter().map(T::as_ref).filter(is_missing).collect()
-}
-
-/// Returns the first difference between two strings, with the characters that follow in both; empty if they are equal.
-pub(super) fn first_difference(expected: &str, found: &str) -> String {
-    if expected == found {
-        return String::new();
-    }
-    let same = expected
-        .chars()
-        .zip(found.chars())
-        .take_while(|(a, b)| a == b);
-    let (same, start) = same.fold((0, 0), |(same, start), (a, _)| {
-        (same + 1, start + a.len_utf8())
-    });
-    let rest = |text: &str| match &text[start..] {
-        "" => "the end".to_owned(),
-        rest => quoted(
-            rest.char_indices()
-                .nth(20)
-                .map_or(rest, |(end, _)| &rest[..end]),
-        ),
-    };
-    format!(
-        "first difference at character {}: expected {}, found {}",
-        same + 1,
-        rest(expected),
-        rest(found)
-    )
+    words
+        .iter()
+        .map(String::as_str)
+        .filter(is_missing)
+        .collect()
 }
 
 /// Returns the index of the reference with the best score. A single reference is not scored.
-pub(super) fn best<T>(references: &[T], score: impl Fn(&T) -> f64) -> usize {
+fn best<T>(references: &[T], score: impl Fn(&T) -> f64) -> usize {
     if references.len() < 2 {
         return 0;
     }
@@ -170,7 +156,7 @@ pub(super) fn best<T>(references: &[T], score: impl Fn(&T) -> f64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Words, any_of, best, counted, first_difference, list, number};
+    use super::{any_of, best, compared_words, counted, list, number, without};
 
     #[test]
     fn lists_are_bounded() {
@@ -190,22 +176,16 @@ mod tests {
     #[test]
     fn words_are_compared_as_multisets() {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let many = words(&"b a ".repeat(20));
-        let missing = |expected: &str, predicted: &[String]| {
-            Words::new(&words(expected), predicted).missing.join(" ")
+        let missing = |expected: &str, predicted: &str| {
+            without(&words(expected), &words(predicted)).join(" ")
         };
-        assert_eq!(missing("a b a c a", &words("a x a b")), "c a");
-        assert_eq!(missing("c a b", &many), "c");
-        assert_eq!(missing(&"a ".repeat(22), &many), "a a");
-    }
-
-    #[test]
-    fn the_first_difference_is_by_character() {
+        assert_eq!(missing("a b a c a", "a x a b"), "c a");
+        assert_eq!(missing("c a b", &"b a ".repeat(20)), "c");
+        assert_eq!(missing(&"a ".repeat(22), &"b a ".repeat(20)), "a a");
         assert_eq!(
-            first_difference("é東京", "é東"),
-            "first difference at character 3: expected \"京\", found the end"
+            compared_words(&["a b", "b c"], "c c", words),
+            r#"closest to "b c": 2 words expected, 2 predicted, 1 in common; missing: "b"; extra: "c""#
         );
-        assert_eq!(first_difference("a", "a"), "");
     }
 
     #[test]

@@ -5,43 +5,55 @@ use serde_json::Value;
 
 /// The maximum number of pairs of characters or words for an edit distance or a longest common subsequence, which then
 /// takes seconds.
-const MAX_PAIRS: u64 = 4_000_000_000;
+pub(super) const MAX_PAIRS: u64 = 4_000_000_000;
 
 /// The maximum number of pairs of items that are compared one by one.
 const MAX_COMPARISONS: u64 = 16_000_000;
-
-/// Fails if two sides have too many characters or words to compare.
-pub(super) fn bounded_pairs(
-    what: &str,
-    ours: usize,
-    theirs: usize,
-    instead: &str,
-) -> Result<(), String> {
-    bounded(what, ours, theirs, MAX_PAIRS, instead)
-}
 
 /// Returns `true` if strings of these byte lengths are within the limit, without counting characters or words.
 pub(super) fn are_short(ours: usize, theirs: usize) -> bool {
     (ours as u64).saturating_mul(theirs as u64) <= MAX_PAIRS
 }
 
-/// Fails if two lists have too many items to compare.
-pub(super) fn bounded_comparisons(
+/// Fails if two sides have too many characters, words or items to compare.
+pub(super) fn bounded(
     what: &str,
     ours: usize,
     theirs: usize,
+    max: u64,
     instead: &str,
 ) -> Result<(), String> {
-    bounded(what, ours, theirs, MAX_COMPARISONS, instead)
-}
-
-fn bounded(what: &str, ours: usize, theirs: usize, most: u64, instead: &str) -> Result<(), String> {
-    if (ours as u64).saturating_mul(theirs as u64) <= most {
+    if (ours as u64).saturating_mul(theirs as u64) <= max {
         return Ok(());
     }
     Err(format!(
         "too many {what} to compare: {ours} predicted, {theirs} expected; {instead}"
     ))
+}
+
+/// Fails if two lists have too many items, or items with too many characters, to compare each with each.
+pub(super) fn bounded_lists(
+    [what, instead_of_items, instead]: [&str; 3],
+    ours: &[impl AsRef<str>],
+    theirs: &[impl AsRef<str>],
+) -> Result<(), String> {
+    bounded(
+        what,
+        ours.len(),
+        theirs.len(),
+        MAX_COMPARISONS,
+        instead_of_items,
+    )?;
+    let characters = |text: &str| text.chars().count();
+    let ours = ours.iter().map(|text| characters(text.as_ref())).sum();
+    let theirs = theirs.iter().map(|text| characters(text.as_ref())).sum();
+    bounded(
+        &format!("characters of {what}"),
+        ours,
+        theirs,
+        MAX_PAIRS,
+        instead,
+    )
 }
 
 /// Returns the lengths of two lists without their common prefix and suffix, which an edit distance skips.

@@ -51,6 +51,17 @@ impl LanguageSetting {
             )),
         }
     }
+
+    /// Returns the language, and fails if this build has no parser for it.
+    pub(super) fn parser(&self) -> Result<Option<Language>, String> {
+        let language = self.language()?;
+        if let Some(language) = language {
+            language
+                .first_error("")
+                .map_err(|error| error.to_string())?;
+        }
+        Ok(language)
+    }
 }
 
 conversions! {

@@ -43,7 +43,7 @@ use crate::contract::{Check, Unscored};
 use crate::json::describe::shown;
 use crate::messages::escape::quoted;
 use crate::metrics::answers::StrOrList;
-use crate::metrics::explained::{any_of, list};
+use crate::metrics::explained::{any_of, expected_and_found, labelled, list};
 use crate::metrics::proxies::format;
 use crate::syntax::RegexPattern;
 use crate::text::{Location, MatchOptions, Searchable, selected_choices};
@@ -82,15 +82,8 @@ fn searched<T: AsRef<str>>(strings: &[T], of: &str) -> Result<(), String> {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = |answer, prediction, case_sensitive, whole_words, score| {
-    let output = Searchable::new(prediction, case_sensitive, whole_words);
-    match answer
-        .iter()
-        .find(|answer| score > 0.0 && output.contains(answer))
-    {
-        Some(found) => format!("the output includes {}", quoted(found)),
-        None => format!("expected {} in {}", any_of(&answer), quoted(prediction)),
-    }
+#[metric(missing = false, explain = |answer, prediction, _, _, score| {
+    explain_place(&answer, "in", prediction, score)
 })]
 pub fn includes(
     #[gold] answer: StrOrList<'_>,
@@ -131,7 +124,13 @@ pub fn includes(
 /// # }
 /// ```
 #[metric(missing = false, explain = |answer, prediction, location, _, _, _, score| {
-    explain_matches(&answer, prediction, location, score)
+    let place = match location {
+        Location::Begin => "at the beginning of",
+        Location::End => "at the end of",
+        Location::Any => "in",
+        Location::Exact => "as the whole of",
+    };
+    explain_place(&answer, place, prediction, score)
 })]
 pub fn matches(
     #[gold] answer: StrOrList<'_>,
@@ -201,16 +200,8 @@ fn valid(values: &[String]) -> Result<(), String> {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = |answer, text, values, _, _, score| {
-    let accepted = values_or(values, &answer).unwrap_or_default();
-    match score > 0.0 {
-        true => format!("{} is one of the accepted strings", quoted(text.trim())),
-        false => format!(
-            "expected {}, found {}",
-            any_of(&accepted),
-            quoted(text.trim())
-        ),
-    }
+#[metric(missing = false, explain = |answer, text, values, _, _, _| {
+    expected_and_found(&values_or(values, &answer).unwrap_or_default(), text.trim())
 })]
 pub fn one_of(
     #[gold(default)] answer: StrOrList<'_>,
@@ -266,7 +257,12 @@ impl StringSearch {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = explain_contains_all)]
+#[metric(missing = false, explain = |answer, text, values, search, _, score| {
+    let mut searched = values_or(values, &answer).unwrap_or_default();
+    searched.retain(|value| score > 0.0 || !search.of(text).contains(value));
+    let label = if score > 0.0 { "contains" } else { "missing" };
+    labelled(label, &searched)
+})]
 pub fn contains_all(
     #[gold(default)] answer: StrOrList<'_>,
     #[pred(named_by = field)] text: &str,
@@ -299,16 +295,9 @@ pub fn contains_all(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = |answer, text, values, search, _, score| {
-    let found = search.of(text);
+#[metric(missing = false, explain = |answer, text, values, _, _, score| {
     let searched = values_or(values, &answer).unwrap_or_default();
-    match searched
-        .iter()
-        .find(|value| score > 0.0 && found.contains(value))
-    {
-        Some(found) => format!("the output contains {}", quoted(found)),
-        None => format!("expected {} in {}", any_of(&searched), quoted(text)),
-    }
+    explain_place(&searched, "in", text, score)
 })]
 pub fn contains_any(
     #[gold(default)] answer: StrOrList<'_>,
@@ -507,41 +496,10 @@ pub(in crate::metrics) fn expected_labels(
     }
 }
 
-fn explain_matches(
-    answer: &StrOrList<'_>,
-    prediction: &str,
-    location: Location,
-    score: f64,
-) -> String {
-    let place = match location {
-        Location::Begin => "at the beginning of",
-        Location::End => "at the end of",
-        Location::Any => "in",
-        Location::Exact => "as the whole of",
-    };
+/// Names the strings of which one must be at a place in the output.
+fn explain_place<T: AsRef<str>>(strings: &[T], place: &str, output: &str, score: f64) -> String {
     let verb = if score > 0.0 { "found" } else { "expected" };
-    format!("{verb} {} {place} {}", any_of(answer), quoted(prediction))
-}
-
-fn explain_contains_all(
-    answer: StrOrList<'_>,
-    text: &str,
-    values: &[String],
-    search: &StringSearch,
-    _: &str,
-    score: f64,
-) -> String {
-    let text = search.of(text);
-    let searched = values_or(values, &answer).unwrap_or_default();
-    let missing: Vec<&str> = searched
-        .iter()
-        .copied()
-        .filter(|value| !text.contains(value))
-        .collect();
-    match score > 0.0 {
-        true => format!("the output contains {}", list(&searched)),
-        false => format!("missing: {}", list(&missing)),
-    }
+    format!("{verb} {} {place} {}", any_of(strings), quoted(output))
 }
 
 fn explain_pattern(
@@ -550,23 +508,20 @@ fn explain_pattern(
     pattern: &RegexPattern,
     case_sensitive: bool,
     match_all: bool,
-    score: f64,
+    _: f64,
 ) -> String {
     let Ok(Some(groups)) = pattern.captures(prediction, case_sensitive) else {
         return format!("the pattern does not match {}", quoted(prediction));
     };
     let extracted: Vec<&str> = groups.into_iter().flatten().collect();
     let scope = if match_all { "each to be " } else { "" };
-    match (extracted.is_empty(), score > 0.0) {
-        (true, _) => "the pattern matches, but none of its groups does".to_owned(),
-        (_, true) => format!("extracted {}", list(&extracted)),
-        (_, false) => {
-            format!(
-                "extracted {}, expected {scope}{}",
-                list(&extracted),
-                any_of(&answer)
-            )
-        }
+    match extracted.is_empty() {
+        true => "the pattern matches, but none of its groups does".to_owned(),
+        false => format!(
+            "extracted {}, expected {scope}{}",
+            list(&extracted),
+            any_of(&answer)
+        ),
     }
 }
 

@@ -14,11 +14,11 @@
 /// Implements `Requires` for metrics that check their parameters before the first row. A failed check is reported as
 /// the reason.
 macro_rules! requires_valid {
-    ($($metric:ident: |$this:ident| $check:expr;)*) => {$(
+    ($($metric:ident: |$this:ident| $($check:expr),+;)*) => {$(
         impl $crate::contract::declared::requirements::Requires for $metric {
             fn requirements(&self, all: &mut Vec<$crate::Requirement>) {
                 let $this = self;
-                all.extend($crate::Requirement::unless(Self::SPEC.name, $check));
+                $(all.extend($crate::Requirement::unless(Self::SPEC.name, $check));)+
             }
         }
     )*};

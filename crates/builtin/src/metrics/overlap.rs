@@ -1,10 +1,10 @@
 //! Metrics of n-grams and word sequences shared with references: BLEU, chrF, ROUGE.
 
 use crate::contract::{CorpusCounts, Scores, WithCorpus, valid_beta, within};
-use crate::messages::escape::quoted;
 use crate::metrics::StrOrList;
-use crate::metrics::explained::{Words, best, joined, number};
-use crate::metrics::input_limits::{are_short, bounded_pairs};
+use crate::metrics::edits::explain_words;
+use crate::metrics::explained::compared_words;
+use crate::metrics::input_limits::{MAX_PAIRS, are_short, bounded};
 use crate::text::{
     BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, MAX_ORDER, NoReferences, NormalForm,
     Rouge, RougeOptions, RougeTokens,
@@ -30,9 +30,8 @@ use crate::{ParamGroup, metric};
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, explain = |answer, prediction, tokens, smoothing, max_order, lowercase, form, _| {
-    let bleu = BleuOptions { tokens, smoothing, max_order, lowercase, form };
-    explain_bleu(&bleu.counts(prediction, &answer).ok()?)
+#[metric(range = 0.0..=1.0, explain = |answer, prediction, _, _, _, lowercase, form, _| {
+    explain_words(&answer, prediction, form, lowercase)
 })]
 pub fn bleu(
     #[gold] answer: StrOrList<'_>,
@@ -92,9 +91,8 @@ requires_valid! {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, explain = |answer, prediction, char_order, word_order, beta, lowercase, form, _| {
-    let chrf = ChrfOptions { char_order, word_order, beta, lowercase, whitespace: false, form };
-    explain_chrf(&chrf.counts(prediction, &answer).ok()?, char_order)
+#[metric(range = 0.0..=1.0, explain = |answer, prediction, _, _, _, lowercase, form, _| {
+    explain_words(&answer, prediction, form, lowercase)
 })]
 pub fn chrf(
     #[gold] answer: StrOrList<'_>,
@@ -167,7 +165,7 @@ fn words_bounded(
             "too many words to compare line by line: {ours} predicted, {theirs} expected; use rouge_l"
         )),
         Rouge::Lsum => Ok(()),
-        _ => bounded_pairs("words", ours, theirs, "use rouge_2"),
+        _ => bounded("words", ours, theirs, MAX_PAIRS, "use rouge_2"),
     }
 }
 
@@ -332,66 +330,7 @@ rouge_metric! {
     fn rouge_lsum = Rouge::Lsum;
 }
 
-fn explain_bleu(counts: &[u64]) -> Option<String> {
-    let (lengths, grams) = counts.split_first_chunk::<2>()?;
-    let (matches, totals) = grams.split_at_checked(grams.len() / 2)?;
-    let precisions: Vec<String> = matches
-        .iter()
-        .zip(totals)
-        .filter(|(_, total)| **total > 0)
-        .map(|(matches, total)| format!("{matches}/{total}"))
-        .collect();
-    let [predicted, expected] = lengths;
-    Some(joined([
-        match precisions.is_empty() {
-            true => String::new(),
-            false => format!("n-gram precisions {}", precisions.join(", ")),
-        },
-        format!(
-            "brevity penalty {}",
-            number(BleuOptions::brevity_penalty(counts))
-        ),
-        format!("{predicted} words predicted, {expected} expected"),
-    ]))
-}
-
-fn explain_chrf(counts: &[u64], char_order: usize) -> Option<String> {
-    let (precision, recall) = ChrfOptions::precision_and_recall(counts)?;
-    let sizes = counts.first_chunk::<3>().filter(|_| char_order > 0);
-    Some(joined([
-        format!(
-            "mean n-gram precision {}, recall {}",
-            number(precision),
-            number(recall)
-        ),
-        sizes.map_or_else(String::new, |[predicted, expected, shared]| {
-            format!("{predicted} characters predicted, {expected} expected, {shared} in common")
-        }),
-    ]))
-}
-
 /// Explains any ROUGE by the words that both sides share.
-fn explain_rouge(
-    answer: StrOrList<'_>,
-    prediction: &str,
-    words: &RougeWords,
-    score: f64,
-) -> Option<String> {
-    let options = words.options();
-    let ours = options.words(prediction);
-    let f1 = |reference: &str| Words::new(&options.words(reference), &ours).f1();
-    let reference = answer.get(best(&answer, |reference| f1(reference)))?;
-    let expected = options.words(reference);
-    let words = Words::new(&expected, &ours);
-    let order = words.missing.is_empty() && words.extra.is_empty() && score < 1.0;
-    let order = if order && words.expected > 0 {
-        "; the same words in another order"
-    } else {
-        ""
-    };
-    let closest = match answer.len() {
-        1 => String::new(),
-        _ => format!("closest to {}: ", quoted(reference)),
-    };
-    Some(format!("{closest}{}{order}", words.describe()))
+fn explain_rouge(answer: StrOrList<'_>, prediction: &str, words: &RougeWords, _: f64) -> String {
+    compared_words(&answer, prediction, |text| words.options().words(text))
 }

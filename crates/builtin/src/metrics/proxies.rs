@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use serde::de::IgnoredAny;
 
-use crate::contract::{Check, FeedbackMetric, Requirement, Requires, Unscored};
+use crate::contract::{Check, FeedbackMetric, Unscored};
 use crate::metric;
 use crate::metrics::language::LanguageSetting;
 use crate::syntax::{BalanceOptions, check_balance};
@@ -38,7 +38,7 @@ use crate::text::{Searchable, count_tokens, count_words};
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = explain_format)]
+#[metric(missing = false, explain = |_, _, _, _, _, score| (score > 0.0).then_some("the output has the required format"))]
 pub fn format(
     #[pred(named_by = field)] text: &str,
     /// `true` if an empty output fails.
@@ -371,7 +371,7 @@ fn validate_bounds(bounds: &[Bounds]) -> Result<(), String> {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = explain_syntax)]
+#[metric(missing = false, explain = |_, _, _, _, _, score| (score > 0.0).then_some("the syntax is valid"))]
 pub fn syntax(
     #[pred(named_by = field)] text: &str,
     /// `true` to check that `()`, `[]` and `{}` match.
@@ -397,68 +397,14 @@ pub fn syntax(
     Ok(Check::unless(error.map(|error| error.to_string())))
 }
 
-impl Requires for Syntax {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        let configured = match self.language.language() {
-            // Fails if this build has no parser for the language.
-            Ok(Some(language)) => language
-                .first_error("")
-                .map(|_| ())
-                .map_err(|error| error.to_string()),
-            Err(unknown) => Err(unknown),
-            Ok(None) if self.check_balanced_brackets || self.check_balanced_quotes => Ok(()),
-            Ok(None) => Err(NOTHING_TO_CHECK.to_owned()),
-        };
-        all.extend(Requirement::unless(Self::SPEC.name, configured));
-    }
+requires_valid! {
+    Syntax: |metric| metric.language.parser().and_then(|parser| {
+        let is_checked = metric.check_balanced_brackets || metric.check_balanced_quotes;
+        match parser.is_some() || is_checked {
+            true => Ok(()),
+            false => Err(NOTHING_TO_CHECK.to_owned()),
+        }
+    });
 }
 
 const NOTHING_TO_CHECK: &str = "nothing to check, so every output would pass; set `check_balanced_brackets`, `check_balanced_quotes` or `language`";
-
-fn explain_format(
-    _: &str,
-    require_non_empty: bool,
-    require_valid_json: bool,
-    required_fields: &[String],
-    _: &str,
-    score: f64,
-) -> Option<String> {
-    let checks = [
-        (require_non_empty, "is not empty"),
-        (require_valid_json, "is valid JSON"),
-        (!required_fields.is_empty(), "has the required fields"),
-    ];
-    let checks: Vec<&str> = checks
-        .iter()
-        .filter(|(is_checked, _)| *is_checked)
-        .map(|(_, check)| *check)
-        .collect();
-    let checks = if checks.is_empty() {
-        "is not checked".to_owned()
-    } else {
-        checks.join(" and ")
-    };
-    (score > 0.0).then(|| format!("the output {checks}"))
-}
-
-fn explain_syntax(
-    _: &str,
-    check_balanced_brackets: bool,
-    check_balanced_quotes: bool,
-    language: &LanguageSetting,
-    _: &str,
-    score: f64,
-) -> Option<String> {
-    if score == 0.0 {
-        return None;
-    }
-    let balanced = match (check_balanced_brackets, check_balanced_quotes) {
-        (true, true) => "brackets and quotes",
-        (true, false) => "brackets",
-        (false, _) => "quotes",
-    };
-    Some(match language.language().ok().flatten() {
-        Some(language) => format!("the code parses as {language:?}"),
-        None => format!("{balanced} are balanced"),
-    })
-}

@@ -12,8 +12,10 @@ use crate::contract::{Check, CorpusCounts, CountFormula, WithCorpus, within};
 use crate::messages::escape::quoted;
 use crate::metric;
 use crate::metrics::answers::StrOrList;
-use crate::metrics::explained::{counted, joined, labelled, number};
-use crate::metrics::input_limits::{bounded_comparisons, bounded_pairs};
+use crate::metrics::explained::{
+    compared_ids, counted, expected_and_found, joined, labelled, number,
+};
+use crate::metrics::input_limits::bounded_lists;
 #[cfg(feature = "sparql")]
 use crate::metrics::sparql::SparqlSyntaxValid;
 use crate::retrieval::{Relevant, Retrieved, average_precision};
@@ -38,7 +40,7 @@ fn label(text: &str) -> String {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(explain = |expected, found, _| explain_expected_and_found(expected, found))]
+#[metric(explain = |expected, found, _| expected_and_found(&[expected], found))]
 pub fn intent_accuracy(#[gold] expected_intent: &str, #[pred(missing)] intent: &str) -> bool {
     label(expected_intent) == label(intent)
 }
@@ -73,7 +75,7 @@ fn related_intents() -> Vec<(String, String)> {
 #[metric(range = 0.0..=1.0, explain = |expected, found, _, _, score| {
     let is_related = score > 0.0 && score < 1.0;
     let related = is_related.then(|| format!(", a related intent: {}", number(score)));
-    explain_expected_and_found(expected, found) + &related.unwrap_or_default()
+    expected_and_found(&[expected], found) + &related.unwrap_or_default()
 })]
 pub fn intent_accuracy_with_fallback(
     #[gold] expected_intent: &str,
@@ -139,16 +141,12 @@ pub fn entity_f1(
     distinct: bool,
 ) -> Result<WithCorpus<f64>, String> {
     let (expected, predicted) = (listed(&expected_entities), listed(&entities));
-    let (ours, theirs) = (predicted.len(), expected.len());
-    bounded_comparisons("entities", ours, theirs, "provide fewer entities")?;
-    let characters = |side: &[&str]| side.iter().map(|entity| entity.chars().count()).sum();
-    let (ours, theirs) = (characters(&predicted), characters(&expected));
-    bounded_pairs(
-        "characters of entities",
-        ours,
-        theirs,
+    let instead = [
+        "entities",
+        "provide fewer entities",
         "provide fewer or shorter entities",
-    )?;
+    ];
+    bounded_lists(instead, &predicted, &expected)?;
     let counts = match distinct {
         true => EntityCounts::of_distinct(&predicted, &expected, similarity),
         false => EntityCounts::of(&predicted, &expected, similarity),
@@ -234,7 +232,7 @@ pub fn entity_type_accuracy(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, explain = |relevant, retrieved, _| explain_by_id(&relevant, &retrieved))]
+#[metric(range = 0.0..=1.0, explain = |relevant, retrieved, _| compared_ids(&relevant, &retrieved, None))]
 pub fn context_precision_by_id(
     #[gold("context_ids")] relevant: Relevant<'_>,
     #[pred("context_ids", missing)] retrieved: Retrieved<'_>,
@@ -258,7 +256,7 @@ pub fn context_precision_by_id(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, explain = |relevant, retrieved, _| explain_by_id(&relevant, &retrieved))]
+#[metric(range = 0.0..=1.0, explain = |relevant, retrieved, _| compared_ids(&relevant, &retrieved, None))]
 pub fn context_recall_by_id(
     #[gold("context_ids")] relevant: Relevant<'_>,
     #[pred("context_ids", missing)] retrieved: Retrieved<'_>,
@@ -308,7 +306,7 @@ pub fn context_precision_by_distance(
     similarity: f64,
 ) -> Result<Option<f64>, String> {
     let [reference, retrieved] = [texts(&reference), texts(&retrieved)];
-    bounded(&retrieved, &reference)?;
+    bounded_lists(CONTEXTS, &retrieved, &reference)?;
     let relevant = resembling(&retrieved, &reference, similarity);
     Ok((!reference.is_empty()).then(|| average_precision(relevant)))
 }
@@ -344,7 +342,7 @@ pub fn context_recall_by_distance(
     similarity: f64,
 ) -> Result<Option<f64>, String> {
     let [reference, retrieved] = [texts(&reference), texts(&retrieved)];
-    bounded(&retrieved, &reference)?;
+    bounded_lists(CONTEXTS, &retrieved, &reference)?;
     let found = resembling(&reference, &retrieved, similarity).filter(|is_found| *is_found);
     Ok((!reference.is_empty()).then(|| share_of(found.count(), reference.len())))
 }
@@ -376,19 +374,12 @@ pub(in crate::metrics) fn resembling<'a>(
         .map(move |text| others.iter().any(|other| resembles(text, other)))
 }
 
-/// Fails if there are too many strings or characters to compare.
-fn bounded(retrieved: &[Cow<'_, str>], reference: &[Cow<'_, str>]) -> Result<(), String> {
-    let instead = "retrieve fewer contexts";
-    bounded_comparisons("contexts", retrieved.len(), reference.len(), instead)?;
-    let characters = |side: &[Cow<'_, str>]| side.iter().map(|text| text.chars().count()).sum();
-    let (ours, theirs) = (characters(retrieved), characters(reference));
-    bounded_pairs(
-        "characters of contexts",
-        ours,
-        theirs,
-        "retrieve fewer or shorter contexts",
-    )
-}
+/// What has too many items to compare, and what helps.
+const CONTEXTS: [&str; 3] = [
+    "contexts",
+    "retrieve fewer contexts",
+    "retrieve fewer or shorter contexts",
+];
 
 /// Returns `count / of`, and 0 if `of` is 0.
 pub(crate) fn share_of(count: usize, of: usize) -> f64 {
@@ -526,14 +517,6 @@ pub struct HeritageRag;
 ))]
 pub struct HeritageRagStrict;
 
-fn explain_expected_and_found(expected: &str, found: &str) -> String {
-    format!(
-        "expected {}, found {}",
-        quoted(expected.trim()),
-        quoted(found.trim())
-    )
-}
-
 fn explain_entity_f1(
     expected_entities: StrOrList<'_>,
     entities: StrOrList<'_>,
@@ -542,35 +525,11 @@ fn explain_entity_f1(
     _: f64,
 ) -> String {
     let (expected, predicted) = (listed(&expected_entities), listed(&entities));
-    let counts = match distinct {
-        true => EntityCounts::of_distinct(&predicted, &expected, similarity),
-        false => EntityCounts::of(&predicted, &expected, similarity),
-    };
     let [missing, unexpected] =
         EntityCounts::unmatched(&predicted, &expected, similarity, distinct);
-    let expected = usize::try_from(counts.expected).unwrap_or(usize::MAX);
-    let entities = if expected == 1 { "entity" } else { "entities" };
     joined([
-        format!("{} of {expected} expected {entities} found", counts.found),
         labelled("missing", &missing),
         labelled("unexpected", &unexpected),
-    ])
-}
-
-/// Names the relevant contexts that were retrieved, and those that were not, by id.
-fn explain_by_id(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> String {
-    let distinct: HashSet<&str> = retrieved.iter().collect();
-    let ids = relevant.ids();
-    let (found, missing): (Vec<&str>, Vec<&str>) =
-        ids.iter().partition(|id| distinct.contains(*id));
-    joined([
-        format!(
-            "{} of {} among {} retrieved",
-            found.len(),
-            counted(ids.len(), "relevant context"),
-            distinct.len()
-        ),
-        labelled("not found", &missing),
     ])
 }
 
@@ -581,23 +540,15 @@ fn by_distance(
     [noun, found, missing]: [&str; 3],
 ) -> String {
     let [contexts, others] = [texts(contexts), texts(others)];
-    let unlike = unlike(&contexts, &others, similarity);
+    let is_like = resembling(&contexts, &others, similarity);
+    let unlike: Vec<&str> = contexts
+        .iter()
+        .zip(is_like)
+        .filter_map(|(text, is_like)| (!is_like).then_some(&**text))
+        .collect();
     let all = counted(contexts.len(), noun);
     joined([
         format!("{} of {all} {found}", contexts.len() - unlike.len()),
         labelled(missing, &unlike),
     ])
-}
-
-/// Returns the strings that resemble none of the others.
-fn unlike<'a>(
-    texts: &'a [Cow<'a, str>],
-    others: &'a [Cow<'a, str>],
-    similarity: f64,
-) -> Vec<&'a str> {
-    let pairs = texts.iter().zip(resembling(texts, others, similarity));
-    pairs
-        .filter(|(_, is_like)| !is_like)
-        .map(|(text, _)| &**text)
-        .collect()
 }

@@ -3,13 +3,11 @@
 //! A row without relevant documents cannot rank them well or badly, so these metrics abstain on it. `trec_eval` scores
 //! it 0.
 
-use std::collections::HashSet;
 use std::num::NonZeroUsize;
 
 use crate::contract::Scores;
-use crate::messages::escape::quoted;
 use crate::metric;
-use crate::metrics::explained::{MAX_ITEMS, counted, joined, labelled, more};
+use crate::metrics::explained::compared_ids;
 use crate::retrieval::{Cutoffs, Gain, Ranking, Relevant, Retrieved};
 
 /// Returns the score at each rank; the first is the headline. `None` without relevant documents.
@@ -33,7 +31,7 @@ fn at_each(
 macro_rules! metric_at_k {
     ($(#[$($attribute:tt)*])* fn $name:ident = $score:expr;) => {
         $(#[$($attribute)*])*
-        #[metric(range = 0.0..=1.0, explain = |relevant, retrieved, k, _| explain_ranks(&relevant, &retrieved, k.iter().next()))]
+        #[metric(range = 0.0..=1.0, explain = |relevant, retrieved, k, _| compared_ids(&relevant, &retrieved, k.iter().next()))]
         pub fn $name(
             #[gold] relevant: Relevant<'_>,
             #[pred(missing)] retrieved: Retrieved<'_>,
@@ -125,7 +123,7 @@ metric_at_k! {
 /// # }
 /// ```
 #[metric(name = "mrr", range = 0.0..=1.0, explain = |relevant, retrieved, depth, _| {
-    explain_ranks(&relevant, &retrieved, depth.map(NonZeroUsize::get))
+    compared_ids(&relevant, &retrieved, depth.map(NonZeroUsize::get))
 })]
 pub fn reciprocal_rank(
     #[gold] relevant: Relevant<'_>,
@@ -156,7 +154,7 @@ pub fn reciprocal_rank(
 /// # }
 /// ```
 #[metric(name = "map", range = 0.0..=1.0, explain = |relevant, retrieved, depth, _| {
-    explain_ranks(&relevant, &retrieved, depth.map(NonZeroUsize::get))
+    compared_ids(&relevant, &retrieved, depth.map(NonZeroUsize::get))
 })]
 pub fn average_precision(
     #[gold] relevant: Relevant<'_>,
@@ -190,7 +188,7 @@ pub fn average_precision(
 /// # }
 /// ```
 #[metric(range = 0.0..=1.0, explain = |relevant, retrieved, k, _, _| {
-    explain_ranks(&relevant, &retrieved, k.iter().next())
+    compared_ids(&relevant, &retrieved, k.iter().next())
 })]
 pub fn ndcg(
     #[gold] relevant: Relevant<'_>,
@@ -205,43 +203,4 @@ pub fn ndcg(
     at_each(&retrieved, &relevant, &k, |ranking, k| {
         ranking.ndcg_at(k, gain)
     })
-}
-
-/// Returns the relevant documents among the first `depth`, and the others.
-fn explain_ranks(
-    relevant: &Relevant<'_>,
-    retrieved: &Retrieved<'_>,
-    depth: Option<usize>,
-) -> String {
-    let mut seen = HashSet::new();
-    let ranked = retrieved
-        .iter()
-        .zip(1_usize..)
-        .take(depth.unwrap_or(usize::MAX));
-    let found: Vec<(&str, usize)> = ranked
-        .filter(|(id, _)| relevant.grade(id) > 0.0 && seen.insert(*id))
-        .collect();
-    let all = relevant.ids();
-    let missing: Vec<&str> = all
-        .iter()
-        .copied()
-        .filter(|id| !seen.contains(id))
-        .collect();
-    let shown: Vec<String> = found
-        .iter()
-        .take(MAX_ITEMS)
-        .map(|(id, rank)| format!("{} at rank {rank}", quoted(id)))
-        .collect();
-    let among = depth
-        .map(|depth| format!(" among the first {depth}"))
-        .unwrap_or_default();
-    let documents = counted(all.len(), "relevant document");
-    let found = match found.len() {
-        0 => String::new(),
-        count => format!(": {}", more(shown.join(", "), count)),
-    };
-    joined([
-        format!("{} of {documents}{among}{found}", seen.len()),
-        labelled("not found", &missing),
-    ])
 }

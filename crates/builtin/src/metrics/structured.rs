@@ -4,9 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::contract::{
-    CorpusCounts, CountFormula, Requirement, Requires, Scores, WithCorpus, at_least,
-};
+use crate::contract::{CorpusCounts, CountFormula, Scores, WithCorpus, at_least};
 use crate::json::depth;
 use crate::json::depth::TooDeep;
 use crate::json::describe::found;
@@ -150,19 +148,10 @@ pub(super) fn compared<'a>(
     })
 }
 
-impl Requires for JsonFieldAccuracy {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        let tolerances = [
-            ("abs_tolerance", self.abs_tolerance),
-            ("rel_tolerance", self.rel_tolerance),
-        ];
-        let tolerances = tolerances
-            .into_iter()
-            .map(|(param, value)| at_least(param, value, 0.0));
-        let pointers = self.fields.iter().map(|field| pointer(field));
-        let all_of_it = tolerances.chain(pointers);
-        all.extend(all_of_it.filter_map(|one| Requirement::unless(Self::SPEC.name, one)));
-    }
+requires_valid! {
+    JsonFieldAccuracy: |metric| at_least("abs_tolerance", metric.abs_tolerance, 0.0),
+        at_least("rel_tolerance", metric.rel_tolerance, 0.0),
+        metric.fields.iter().try_for_each(|field| pointer(field));
 }
 
 /// Checks a pointer. A path without a leading slash would name a field that no value has, and be right in every row.

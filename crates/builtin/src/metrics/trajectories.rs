@@ -25,7 +25,7 @@ use std::num::NonZeroUsize;
 use serde_json::Value;
 
 use crate::contract::Scores;
-use crate::messages::escape::{name, names, truncate};
+use crate::messages::escape::{name, truncate};
 use crate::metric;
 use crate::metrics::explained::{MAX_ITEMS, counted, joined, more};
 use crate::trajectory::{
@@ -73,9 +73,7 @@ use crate::trajectory::{
 /// # }
 /// ```
 #[metric(missing = false, explain = |called, expected, mode, args, _| {
-    let difference = mode.difference(called, expected, args).ok().flatten();
-    let difference = difference.map(|difference| explain_difference(&difference));
-    explain_with_malformed_args(called, difference)
+    explain_difference(called, expected, &[mode], args)
 })]
 pub fn trajectory_match(
     #[pred] trajectory: &Trajectory,
@@ -113,7 +111,7 @@ pub fn trajectory_match(
 /// # }
 /// ```
 #[metric(range = 0.0..=1.0, missing = 0.0, explain = |called, expected, _| {
-    explain_with_malformed_args(called, Some(explain_tool_call_f1(called, expected)))
+    explain_difference(called, expected, &[MatchMode::Unordered], &ArgsRules::default())
 })]
 pub fn tool_call_f1(
     #[pred] trajectory: &Trajectory,
@@ -145,9 +143,11 @@ pub fn tool_call_f1(
 /// # }
 /// ```
 #[metric(range = 0.0..=1.0, missing = 0.0, explain = |called, expected, order, _| {
-    let counts = ordered_counts(called, expected, order).ok();
-    let counts = counts.map(|counts| explain_trajectory_f1(counts, called, expected));
-    explain_with_malformed_args(called, counts)
+    let modes: &[MatchMode] = match order {
+        CallOrder::Any => &[MatchMode::Unordered],
+        _ => &[MatchMode::Unordered, MatchMode::Ordered],
+    };
+    explain_difference(called, expected, modes, &ArgsRule::Ignore.into())
 })]
 pub fn trajectory_f1(
     #[pred] trajectory: &Trajectory,
@@ -184,10 +184,17 @@ pub fn trajectory_f1(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, missing = 0.0, explain = |called, expected, order, arguments, outputs, score| {
-    let options = ToolCorrectnessOptions { order, arguments, outputs };
-    let difference = (score < 1.0).then(|| explain_tool_correctness(called, expected, options));
-    explain_with_malformed_args(called, difference)
+#[metric(range = 0.0..=1.0, missing = 0.0, explain = |called, expected, order, arguments, _, score| {
+    // Extra calls cost nothing.
+    let modes: &[MatchMode] = match order {
+        _ if score == 1.0 => &[],
+        CallOrder::Any if !expected.tool_calls().is_empty() => &[MatchMode::Superset],
+        CallOrder::InOrder => &[MatchMode::Superset, MatchMode::Ordered],
+        _ => &[MatchMode::Ordered],
+    };
+    let rule = if arguments { ArgsRule::Exact } else { ArgsRule::Ignore };
+    let difference = explain_difference(called, expected, modes, &rule.into());
+    difference.or_else(|| (score < 1.0).then(|| "the results differ".to_owned()))
 })]
 pub fn tool_correctness(
     #[pred] trajectory: &Trajectory,
@@ -400,7 +407,21 @@ fn explain_with_malformed_args(called: &Trajectory, explanation: Option<String>)
 }
 
 /// Describes why a trajectory does not match.
-fn explain_difference(difference: &TrajectoryDifference<'_>) -> String {
+/// Describes the first of the modes that finds a difference, and malformed arguments.
+fn explain_difference(
+    called: &Trajectory,
+    expected: &Trajectory,
+    modes: &[MatchMode],
+    rules: &ArgsRules,
+) -> Option<String> {
+    let mut differences = modes
+        .iter()
+        .filter_map(|mode| mode.difference(called, expected, rules).ok()?);
+    let described = differences.next().map(|difference| describe(&difference));
+    explain_with_malformed_args(called, described)
+}
+
+fn describe(difference: &TrajectoryDifference<'_>) -> String {
     match difference {
         TrajectoryDifference::Messages { called, expected } => {
             format!("{}, expected {expected}", counted(*called, "message"))
@@ -432,7 +453,6 @@ fn explain_difference(difference: &TrajectoryDifference<'_>) -> String {
     }
 }
 
-/// Describes calls without a partner.
 fn unmatched(calls: &UnmatchedCalls<'_>) -> String {
     let list = |label: &str, calls: &[&ToolCall]| match calls {
         [] => String::new(),
@@ -463,87 +483,15 @@ fn written(call: &ToolCall) -> String {
     format!("`{}({})`", name(&call.name), name(&args))
 }
 
-fn explain_tool_call_f1(called: &Trajectory, expected: &Trajectory) -> String {
-    let (called, expected) = (called.tool_calls(), expected.tool_calls());
-    let counts = CallCounts::in_any_order(&called, &expected, true);
-    let calls = UnmatchedCalls::new(&called, &expected, &ArgsRules::default()).unwrap_or_default();
-    joined([in_common(counts), unmatched(&calls)])
-}
-
-fn explain_trajectory_f1(counts: CallCounts, called: &Trajectory, expected: &Trajectory) -> String {
-    let is_best = counts.common == counts.called && counts.common == counts.expected;
-    let order = if is_best {
-        String::new()
-    } else {
-        expected_and_found(called, expected)
-    };
-    bounded(joined([in_common(counts), order]))
-}
-
-fn explain_tool_correctness(
-    called: &Trajectory,
-    expected: &Trajectory,
-    options: ToolCorrectnessOptions,
-) -> String {
-    let rules = if options.arguments {
-        ArgsRule::Exact
-    } else {
-        ArgsRule::Ignore
-    }
-    .into();
-    let calls = UnmatchedCalls::new(&called.tool_calls(), &expected.tool_calls(), &rules);
-    let mut calls = calls.unwrap_or_default();
-    if options.order != CallOrder::Exact && !expected.tool_calls().is_empty() {
-        // Extra calls cost nothing.
-        calls = calls.of_missing();
-    }
-    let described = unmatched(&calls);
-    match described.is_empty() {
-        false => described,
-        true if options.order == CallOrder::Any => "the results differ".to_owned(),
-        true => bounded(expected_and_found(called, expected)),
-    }
-}
-
-fn in_common(counts: CallCounts) -> String {
-    let CallCounts {
-        common,
-        called,
-        expected,
-    } = counts;
-    format!(
-        "{} expected, {called} made, {common} in common",
-        counted(expected, "call")
-    )
-}
-
-fn expected_and_found(called: &Trajectory, expected: &Trajectory) -> String {
-    let [expected, called] = [expected, called].map(|trajectory| {
-        let tools = trajectory.tool_calls().names();
-        if tools.is_empty() {
-            "no call".to_owned()
-        } else {
-            names(tools.into_iter())
-        }
-    });
-    format!("expected {expected}; found {called}")
-}
-
-/// Describes a loop.
 fn explain_call_loop(found: &CallLoop<'_>) -> String {
     let CallLoop {
         calls,
         times,
         first,
     } = found;
-    match &calls[..] {
-        [call] => format!(
-            "{times} times, the first as call {first}: {}",
-            written(call)
-        ),
-        calls => bounded(format!(
-            "{times} times in a row starting with call {first}: {}",
-            listed(calls)
-        )),
-    }
+    let count = match calls.len() {
+        1 => format!("{times} times, the first as call {first}"),
+        _ => format!("{times} times in a row starting with call {first}"),
+    };
+    bounded(format!("{count}: {}", listed(calls)))
 }

@@ -32,19 +32,17 @@ fn best_f1(texts: &[String], references: &[String]) -> f64 {
 
 /// Returns the reference with the largest F1 with the response; the first if several have it.
 fn closest(inputs: &[Option<&str>], references: usize, response: &str) -> String {
-    let mut best: Option<(f64, String)> = None;
-    for reference in texts(inputs, references) {
-        let score = f1_score(response, &reference);
-        if best.as_ref().is_none_or(|(highest, _)| score > *highest) {
-            best = Some((score, reference));
-        }
-    }
-    best.map(|(_, reference)| reference).unwrap_or_default()
+    let references = texts(inputs, references).into_iter().rev();
+    let f1 = |reference: &String| f1_score(response, reference);
+    let closest = references.max_by(|one, other| f1(one).total_cmp(&f1(other)));
+    closest.unwrap_or_default()
 }
 
-fn answer(words: &str, fields: Value) -> Map<String, Value> {
+/// Returns the outputs of a judge, with the share that decided as its reasoning.
+fn answer(measure: &str, share: f64, fields: Value) -> Map<String, Value> {
     let mut answer = Map::new();
-    answer.insert("reasoning".to_owned(), json!(words));
+    let reasoning = format!("{measure}: {share:.2}.");
+    answer.insert("reasoning".to_owned(), json!(reasoning));
     if let Value::Object(fields) = fields {
         answer.extend(fields);
     }
@@ -55,25 +53,14 @@ fn answer(words: &str, fields: Value) -> Map<String, Value> {
 pub fn recall_and_precision(inputs: &[Option<&str>]) -> Map<String, Value> {
     let response = text(inputs, 2);
     let truth = closest(inputs, 1, response);
-    let (recall, precision) = (
-        recall_score(response, &truth),
-        precision_score(response, &truth),
-    );
-    let words = format!(
-        "The response contains {:.0}% of the ground truth's tokens; {:.0}% of its own tokens are in the ground truth.",
-        100.0 * recall,
-        100.0 * precision
-    );
-    answer(
-        &words,
-        json!({
-            "ground_truth_key_ideas": [],
-            "system_response_key_ideas": [],
-            "discussion": "",
-            "recall": recall,
-            "precision": precision,
-        }),
-    )
+    let outputs = json!({
+        "ground_truth_key_ideas": [],
+        "system_response_key_ideas": [],
+        "discussion": "",
+        "recall": recall_score(response, &truth),
+        "precision": precision_score(response, &truth),
+    });
+    answer("Token F1", f1_score(response, &truth), outputs)
 }
 
 /// Returns the largest fraction of a ground truth's tokens found in the response.
@@ -88,52 +75,36 @@ fn recall(inputs: &[Option<&str>]) -> f64 {
 /// Returns the fraction of the ground truth's tokens found in the response.
 pub fn completeness(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = recall(inputs);
-    let words = format!(
-        "The response contains {:.0}% of the ground truth's tokens.",
-        100.0 * share
-    );
-    answer(
-        &words,
-        json!({
-            "ground_truth_key_ideas": [],
-            "system_response_key_ideas": [],
-            "discussion": "",
-            "completeness": share,
-        }),
-    )
+    let outputs = json!({
+        "ground_truth_key_ideas": [],
+        "system_response_key_ideas": [],
+        "discussion": "",
+        "completeness": share,
+    });
+    answer("Token recall", share, outputs)
 }
 
 /// Returns the fraction of the response's tokens found in the context.
 pub fn groundedness(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = precision_score(text(inputs, 2), text(inputs, 1));
-    let words = format!(
-        "{:.0}% of the response's tokens are in the context.",
-        100.0 * share
-    );
-    answer(
-        &words,
-        json!({ "system_response_claims": [], "discussion": "", "groundedness": share }),
-    )
+    let outputs = json!({ "system_response_claims": [], "discussion": "", "groundedness": share });
+    answer("Token precision", share, outputs)
 }
 
 /// Returns `true` if at least [`ENOUGH`] of the answer's tokens are in the context.
 pub fn grounded(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = precision_score(text(inputs, 1), text(inputs, 0));
-    let words = format!(
-        "{:.0}% of the answer's tokens are in the context.",
-        100.0 * share
-    );
-    answer(&words, json!({ "grounded": share >= ENOUGH }))
+    answer(
+        "Token precision",
+        share,
+        json!({ "grounded": share >= ENOUGH }),
+    )
 }
 
 /// Returns `true` if the answer contains any token of the question.
 pub fn relevant(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = recall_score(text(inputs, 1), text(inputs, 0));
-    let words = format!(
-        "The answer contains {:.0}% of the question's tokens.",
-        100.0 * share
-    );
-    answer(&words, json!({ "relevant": share > 0.0 }))
+    answer("Token recall", share, json!({ "relevant": share > 0.0 }))
 }
 
 /// Returns the answer's best F1 against the reference answers, or against the question if there are none.
@@ -143,48 +114,46 @@ pub fn grade(inputs: &[Option<&str>]) -> Map<String, Value> {
         _ => (1, "reference"),
     };
     let score = best_f1(&[text(inputs, 2).to_owned()], &texts(inputs, against));
-    let words = format!("Token F1 with the {name}: {score:.2}.");
-    answer(&words, json!({ "score": score, "feedback": words }))
+    let feedback = format!("Token F1 with the {name}: {score:.2}.");
+    answer(
+        "Token F1",
+        score,
+        json!({ "score": score, "feedback": feedback }),
+    )
 }
 
 /// Returns the share of the ground truth's tokens that the response contains, on a scale from 1 to 5.
 pub fn completeness_of_five(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = recall(inputs);
-    let words = format!(
-        "The response contains {:.0}% of the ground truth's tokens.",
-        100.0 * share
-    );
     // In 1..=5.
     let grade = (1.0 + 4.0 * share).round() as u8;
-    answer(&words, json!({ "score": grade }))
+    answer("Token recall", share, json!({ "score": grade }))
 }
 
 /// Returns which answer has the larger F1 with the question.
 pub fn preference(inputs: &[Option<&str>]) -> Map<String, Value> {
-    let question = text(inputs, 0);
-    let (first, second) = (
-        f1_score(text(inputs, 1), question),
-        f1_score(text(inputs, 2), question),
-    );
-    let preferred = match first.total_cmp(&second) {
+    let f1 = |at| f1_score(text(inputs, at), text(inputs, 0));
+    let preferred = match f1(1).total_cmp(&f1(2)) {
         std::cmp::Ordering::Greater => "first",
         std::cmp::Ordering::Less => "second",
         std::cmp::Ordering::Equal => "tie",
     };
-    let words = format!("Token F1 with the question: {first:.2} and {second:.2}.");
-    answer(&words, json!({ "preferred": preferred }))
+    answer(
+        "Token F1",
+        f1(1).max(f1(2)),
+        json!({ "preferred": preferred }),
+    )
 }
 
 /// Returns `true` if an answer equals a reference, or if the best F1 between them is at least [`ENOUGH`].
 pub fn equivalent(inputs: &[Option<&str>]) -> Map<String, Value> {
     let (answers, references) = (texts(inputs, 1), texts(inputs, 0));
     // Equal strings are equivalent even without tokens.
-    if answers.iter().any(|answer| references.contains(answer)) {
-        return answer("The answers are equal.", json!({ "equivalent": true }));
-    }
-    let score = best_f1(&answers, &references);
-    answer(
-        &format!("Token F1: {score:.2}."),
-        json!({ "equivalent": score >= ENOUGH }),
-    )
+    let is_equal = answers.iter().any(|answer| references.contains(answer));
+    let score = if is_equal {
+        1.0
+    } else {
+        best_f1(&answers, &references)
+    };
+    answer("Token F1", score, json!({ "equivalent": score >= ENOUGH }))
 }

@@ -235,15 +235,10 @@ impl Module for SimulatedUser {
 pub(super) enum SimulationError {
     #[error("{0}")]
     Input(String),
-    #[error("turn {turn}: the simulated user")]
-    User {
+    #[error("turn {turn}: the {who}")]
+    Turn {
         turn: u32,
-        #[source]
-        source: Box<dyn Error + Send + Sync>,
-    },
-    #[error("turn {turn}: the assistant")]
-    Assistant {
-        turn: u32,
+        who: &'static str,
         #[source]
         source: Box<dyn Error + Send + Sync>,
     },

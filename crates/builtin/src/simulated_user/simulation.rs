@@ -127,7 +127,9 @@ impl<'a> Simulation<'a> {
         let mut inputs = self.of_user.clone();
         inputs.data.insert("conversation", json!(self.conversation));
         let output = self.program.user.forward_traced(inputs).await;
-        let output = output.map_err(|source| SimulationError::User { turn, source })?;
+        let who = "simulated user";
+        let failed = |source| SimulationError::Turn { turn, who, source };
+        let output = output.map_err(failed)?;
         let answer: serde_json::Map<String, Value> = output
             .prediction
             .data
@@ -135,16 +137,14 @@ impl<'a> Simulation<'a> {
             .map(|(name, it)| (name.to_owned(), it.clone()))
             .collect();
         self.count(output);
-        UserTurn::deserialize(Value::Object(answer)).map_err(|error| SimulationError::User {
-            turn,
-            source: error.into(),
-        })
+        UserTurn::deserialize(Value::Object(answer)).map_err(|error| failed(error.into()))
     }
 
     /// Asks the assistant for its reply to the conversation so far.
     async fn reply(&mut self) -> Result<String, SimulationError> {
         let turn = self.turns + 1;
-        let failed = |source| SimulationError::Assistant { turn, source };
+        let who = "assistant";
+        let failed = |source| SimulationError::Turn { turn, who, source };
         let mut inputs = self.of_row.clone();
         inputs.data.insert(MESSAGES, json!(self.conversation));
         let names: Vec<String> = inputs.keys().map(str::to_owned).collect();

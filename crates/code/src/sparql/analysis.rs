@@ -1,6 +1,7 @@
 //! Static analysis of a query: detects network access, and computes upper bounds on the query's cost.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use spargebra::Query;
 use spargebra::algebra::{
@@ -9,7 +10,7 @@ use spargebra::algebra::{
 };
 
 use super::instrument::{operands, parts};
-use super::metered::MAX_STRING_BYTES;
+use super::metered::{Limits, MAX_STRING_BYTES};
 
 /// The maximum number of patterns and path steps. The planner's time grows with the cube of their
 /// number; 200 take half a second.
@@ -26,16 +27,8 @@ const MAX_EXPRESSION_BYTES: f64 = 64e6;
 pub(super) const SERVICE_REJECTED: &str =
     "SERVICE is not allowed: a predicted query must not access the network";
 
-/// What evaluating a query may store.
-pub(super) struct Cost {
-    /// An upper bound on the slots of a tuple.
-    pub(super) slots: usize,
-    /// See [`Limits`](super::metered::Limits).
-    pub(super) weight_of_stored: Option<u64>,
-}
-
-/// Returns the cost of a query, or why it must not run.
-pub(super) fn cost(text: &str, query: &mut Query) -> Result<Cost, String> {
+/// Returns the limits of a query, or why it must not run.
+pub(super) fn limits(text: &str, query: &mut Query, timeout: Duration) -> Result<Limits, String> {
     let analysis = analyze(query);
     if let Some(reason) = analysis.rejection() {
         return Err(reason);
@@ -52,7 +45,8 @@ pub(super) fn cost(text: &str, query: &mut Query) -> Result<Cost, String> {
         Query::Construct { .. } | Query::Describe { .. } => Some(text.len()),
         _ => analysis.has_groups.then_some(analysis.constants),
     };
-    Ok(Cost {
+    Ok(Limits {
+        timeout,
         // Path steps, blank nodes and aggregates may have their own slots.
         slots: names.len() + analysis.patterns + analysis.operands,
         weight_of_stored: constants.map(|bytes| 1 + bytes as u64 / 4),

@@ -8,10 +8,10 @@ use oxigraph::sparql::{QueryEvaluationError, QueryResults as EngineResults, Spar
 use spargebra::Query;
 use tokio::sync::Semaphore;
 
-use super::analysis::{Cost, cost};
+use super::analysis;
 use super::instrument::instrument;
 use super::metered::{
-    Exceeded, Limits, MAX_MEBIBYTES, MAX_STRING_BYTES, MAX_TERMS, MeteredDataset, metered,
+    Exceeded, MAX_MEBIBYTES, MAX_STRING_BYTES, MAX_TERMS, MeteredDataset, metered,
 };
 use super::query::{QueryLimits, QueryResults, SparqlError, check_size, parse};
 use super::store::{Backend, SparqlStore};
@@ -97,18 +97,11 @@ fn evaluate(
     limits: QueryLimits,
 ) -> Result<QueryResults, SparqlError> {
     let mut query = parse(text)?;
-    let Cost {
-        slots,
-        weight_of_stored,
-    } = cost(text, &mut query).map_err(SparqlError::of_query)?;
-    instrument(&mut query);
     let timeout = limits.timeout;
-    let limits_of_query = Limits {
-        timeout,
-        slots,
-        weight_of_stored,
-    };
-    match metered(limits_of_query, || run(dataset, query, limits.max_results)) {
+    let metered_limits =
+        analysis::limits(text, &mut query, timeout).map_err(SparqlError::of_query)?;
+    instrument(&mut query);
+    match metered(metered_limits, || run(dataset, query, limits.max_results)) {
         Ok(results) => results.map_err(SparqlError::of_query),
         Err(exceeded) => Err(SparqlError::of_query(describe(exceeded, timeout))),
     }

@@ -2,8 +2,10 @@
 //! queries.
 
 use std::fmt;
+use std::sync::LazyLock;
 use std::time::Duration;
 
+use regex::Regex;
 use spargebra::{Query, SparqlParser, SparqlSyntaxError};
 
 use crate::deadline;
@@ -213,99 +215,48 @@ fn unexpected(query: &str, line: usize, column: usize) -> String {
 /// Strings and comments are skipped. In what looks like an IRI, only opening brackets count, because `?a<(1)>` may be
 /// an IRI or a comparison. The result is never less than the depth that a parser finds.
 pub(super) fn depth(query: &str) -> usize {
-    let mut scan = Scan {
-        rest: query.as_bytes(),
-        open: 0,
-        negations: 0,
-        deepest: 0,
-    };
-    while let Some(&byte) = scan.rest.first() {
-        scan.step(byte);
-    }
-    scan.deepest
-}
-
-struct Scan<'a> {
-    rest: &'a [u8],
-    open: usize,
-    negations: usize,
-    deepest: usize,
-}
-
-impl Scan<'_> {
-    fn step(&mut self, byte: u8) {
-        let length = match byte {
-            // In a local name, a backslash escapes the next character.
-            b'\\' => 2,
-            b'"' | b'\'' => self.string(byte),
-            b'#' => self
-                .rest
-                .iter()
-                .position(|byte| matches!(byte, b'\n' | b'\r'))
-                .unwrap_or(usize::MAX),
-            b'<' => self.iri().unwrap_or_else(|| self.quoted_triple()),
-            _ => 1,
-        };
-        match byte {
-            b'(' | b'[' | b'{' => self.open += 1,
-            b')' | b']' | b'}' => self.open = self.open.saturating_sub(1),
-            b'!' => self.negations += 1,
+    let (mut open, mut negations, mut deepest) = (0_usize, 0, 0);
+    for token in TOKENS.find_iter(query).map(|token| token.as_str()) {
+        let first = token.as_bytes().first().copied();
+        match first {
+            Some(b'!') => negations += 1,
+            Some(b'#') => continue,
+            _ => negations = 0,
+        }
+        match first {
+            Some(b'<') => {
+                let mut inside = usize::from(token == "<<");
+                for byte in token.bytes() {
+                    match byte {
+                        b'(' | b'[' => inside += 1,
+                        b')' | b']' => inside = inside.saturating_sub(1),
+                        b'!' => negations += 1,
+                        _ => {}
+                    }
+                    deepest = deepest.max(open + inside + negations);
+                }
+                open += inside;
+            }
+            Some(b'(' | b'[' | b'{') => open += 1,
+            Some(b')' | b']' | b'}') => open = open.saturating_sub(1),
             _ => {}
         }
-        if !matches!(byte, b'!' | b'#' | b' ' | b'\t' | b'\r' | b'\n') {
-            self.negations = 0;
-        }
-        self.deepest = self.deepest.max(self.open + self.negations);
-        self.rest = self.rest.get(length..).unwrap_or_default();
+        deepest = deepest.max(open + negations);
     }
-
-    /// Returns the length of `<` or `<<`. The `<<` of a quoted triple nests too: SPARQL 1.1 has none, but the parser
-    /// recurses before it reports that.
-    fn quoted_triple(&mut self) -> usize {
-        let is_quoted_triple = self.rest.starts_with(b"<<");
-        self.open += usize::from(is_quoted_triple);
-        1 + usize::from(is_quoted_triple)
-    }
-
-    /// Returns the length of the string literal that starts here.
-    fn string(&self, quote: u8) -> usize {
-        let long = self.rest.starts_with(&[quote; 3]);
-        let mut at = if long { 3 } else { 1 };
-        while let Some(&byte) = self.rest.get(at) {
-            match byte {
-                b'\\' => at += 2,
-                _ if long && self.rest[at..].starts_with(&[quote; 3]) => return at + 3,
-                _ if !long && byte == quote => return at + 1,
-                _ => at += 1,
-            }
-        }
-        at
-    }
-
-    /// Returns the length of the IRI that starts here, if an IRI may contain the characters up to `>`.
-    fn iri(&mut self) -> Option<usize> {
-        let is_not_iri = |&byte: &u8| {
-            byte <= b' ' || matches!(byte, b'<' | b'>' | b'"' | b'{' | b'}' | b'|' | b'^' | b'`')
-        };
-        let length = 1 + self.rest[1..].iter().position(is_not_iri)?;
-        if self.rest[length] != b'>' {
-            return None;
-        }
-        let (mut open, mut deepest) = (0_usize, 0);
-        for byte in &self.rest[..length] {
-            match byte {
-                b'(' | b'[' => open += 1,
-                b')' | b']' => open = open.saturating_sub(1),
-                b'!' => deepest += 1,
-                _ => {}
-            }
-            deepest = deepest.max(open);
-        }
-        self.deepest = self.deepest.max(self.open + deepest);
-        self.open += open;
-        Some(length + 1)
-    }
+    deepest
 }
+
+/// The parts of a query: an escaped character of a local name, a comment, a string, an IRI, or any other character.
+///
+/// The `<<` of a quoted triple nests too: SPARQL 1.1 has none, but the parser recurses before it reports that.
+static TOKENS: LazyLock<Regex> = LazyLock::new(|| {
+    let long = |quote: &str| format!(r#"{quote}{{3}}(?:\\.?|[^\\])*?(?:{quote}{{3}}|\z)"#);
+    let short = |quote: &str| format!(r#"{quote}(?:\\.?|[^\\{quote}])*(?:{quote}|\z)"#);
+    let strings = ["\"", "'"].map(|quote| format!("{}|{}", long(quote), short(quote)));
+    let others = r#"<[^\x00-\x20<>"{}|^`]*>|<<|\S"#;
+    let tokens = format!(r"(?s)\\.|#[^\n\r]*|{}|{others}", strings.join("|"));
+    Regex::new(&tokens).expect("the pattern is valid")
+});
 
 #[cfg(test)]
 mod tests {

@@ -31,25 +31,6 @@ pub(super) fn error_in_body(body: &Value, target: &Target) -> Option<LmError> {
     ))
 }
 
-/// Returns the error for a successful response that is not JSON, such as the page of a proxy.
-fn not_json(content_type: &str, body: &str, target: &Target) -> LmError {
-    let body = sanitize(body, target);
-    let found = match sanitize(content_type, target) {
-        found if found.is_empty() => "no content type".to_owned(),
-        found => format!("`{found}`"),
-    };
-    invalid_reply(format!("expected JSON, found {found}: {body}"), target)
-}
-
-/// Returns the error for invalid JSON.
-fn invalid_json(cause: &str, target: &Target) -> LmError {
-    let reason = format!("invalid JSON ({})", sanitize(cause, target));
-    match cause.starts_with("EOF while parsing") {
-        true => LmError::new(&*target.id, LmErrorKind::TruncatedReply(reason)),
-        false => invalid_reply(reason, target),
-    }
-}
-
 /// Returns the error for a successful response that is not JSON, even if its headers say so.
 pub(super) fn unreadable(
     headers: &HeaderMap,
@@ -58,27 +39,29 @@ pub(super) fn unreadable(
     target: &Target,
 ) -> LmError {
     let header = |name| {
-        headers
-            .get(name)
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default()
+        let value = headers.get(name).and_then(|value| value.to_str().ok());
+        value.unwrap_or_default()
     };
     let (encoding, content_type) = (header(CONTENT_ENCODING), header(CONTENT_TYPE));
-    if !matches!(encoding, "" | "identity") {
+    let reason = if !matches!(encoding, "" | "identity") {
         let found = sanitize(encoding, target);
-        let reason =
-            format!("expected JSON, found the content encoding `{found}`, which was not requested");
-        return invalid_reply(reason, target);
-    }
-    // Media types are case-insensitive.
-    let is_json = error.is_eof() || content_type.to_ascii_lowercase().contains("json");
-    match is_json {
-        true => invalid_json(&error.to_string(), target),
-        false => {
-            let body = &body[..body.len().min(4 * MAX_MESSAGE_CHARS)];
-            not_json(content_type, &String::from_utf8_lossy(body), target)
-        }
-    }
+        format!("expected JSON, found the content encoding `{found}`, which was not requested")
+    } else if error.is_eof() {
+        let reason = format!("invalid JSON ({})", sanitize(&error.to_string(), target));
+        return LmError::new(&*target.id, LmErrorKind::TruncatedReply(reason));
+    } else if content_type.to_ascii_lowercase().contains("json") {
+        // Media types are case-insensitive.
+        format!("invalid JSON ({})", sanitize(&error.to_string(), target))
+    } else {
+        let found = match sanitize(content_type, target) {
+            found if found.is_empty() => "no content type".to_owned(),
+            found => format!("`{found}`"),
+        };
+        let body = &body[..body.len().min(4 * MAX_MESSAGE_CHARS)];
+        let body = sanitize(&String::from_utf8_lossy(body), target);
+        format!("expected JSON, found {found}: {body}")
+    };
+    invalid_reply(reason, target)
 }
 
 /// Returns `true` if a body arrived but cannot be decoded (decompressed, or divided into chunks).
@@ -185,21 +168,12 @@ pub(super) fn status_error(
     headers: Option<&HeaderMap>,
     target: &Target,
 ) -> LmError {
-    LmError::new(&*target.id, kind_of_status(status, body, headers, target))
-}
-
-fn kind_of_status(
-    status: u16,
-    body: &str,
-    headers: Option<&HeaderMap>,
-    target: &Target,
-) -> LmErrorKind {
     let message = message(body, target);
     let retry_after = headers.and_then(retry_after);
     let lowercase = body.to_lowercase();
     let mentions = |phrases: &[&str]| phrases.iter().any(|phrase| lowercase.contains(phrase));
     let is_about_request = matches!(status, 400 | 404 | 413 | 415 | 422);
-    match status {
+    let kind = match status {
         300..=399 => {
             let location = headers.and_then(|headers| headers.get(LOCATION));
             let location = location.and_then(|location| location.to_str().ok());
@@ -233,7 +207,8 @@ fn kind_of_status(
             retry_after,
             message,
         },
-    }
+    };
+    LmError::new(&*target.id, kind)
 }
 
 /// Returns the sampling parameter that a provider rejects: OpenAI's reasoning models accept no temperature.

@@ -8,6 +8,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::super::{LmError, LmErrorKind};
+use super::Client;
 use super::errors;
 use super::target::{Target, redact_url};
 use dsrs_metrics_values::json::size::has_more_values;
@@ -72,19 +73,12 @@ pub(super) struct Received {
     pub(super) error: Option<LmError>,
 }
 
-/// The client and the limits of its requests.
-pub(super) struct Http<'a> {
-    pub(super) client: &'a reqwest::Client,
-    pub(super) settings: &'a HttpSettings,
-    pub(super) target: &'a Target,
-}
-
-impl Http<'_> {
+impl Client {
     /// Sends a request and returns the JSON of its response, with up to `max_values` values. The content type is
     /// ignored because servers also send JSON as `text/plain` or without a type.
     pub(super) async fn post(&self, call: Call, max_values: usize) -> Result<Received, LmError> {
         let request = self
-            .client
+            .connections
             .post(call.url)
             .header(CONTENT_TYPE, "application/json");
         let request = call
@@ -103,12 +97,12 @@ impl Http<'_> {
                 status.as_u16(),
                 &body,
                 Some(&headers),
-                self.target,
+                &self.target,
             ));
         }
         let body = self.body(response).await?;
         let body = body.strip_prefix(BOM).unwrap_or(&body);
-        let unreadable = |error: &_| errors::unreadable(&headers, body, error, self.target);
+        let unreadable = |error: &_| errors::unreadable(&headers, body, error, &self.target);
         let is_json = body.trim_ascii_start().starts_with(b"{");
         if is_json && has_more_values(&String::from_utf8_lossy(body), max_values) {
             return Err(self.too_large(max_values, "JSON values"));
@@ -122,13 +116,13 @@ impl Http<'_> {
 
     /// Returns the whole body, decompressed.
     async fn body(&self, mut response: Response) -> Result<Vec<u8>, LmError> {
-        let limit = self.settings.max_reply_bytes;
+        let limit = self.http.max_reply_bytes;
         let mut body = Vec::new();
         loop {
             let chunk = response.chunk().await;
             let chunk = chunk.map_err(|error| match error.is_timeout() {
                 true => self.transport_error(error),
-                false => errors::incomplete(error, self.target),
+                false => errors::incomplete(error, &self.target),
             })?;
             let Some(chunk) = chunk else { return Ok(body) };
             if chunk.len() > limit - body.len() {
@@ -139,7 +133,7 @@ impl Http<'_> {
     }
 
     fn transport_error(&self, error: reqwest::Error) -> LmError {
-        errors::convert_transport(error, self.target, self.settings.timeout)
+        errors::convert_transport(error, &self.target, self.http.timeout)
     }
 
     fn too_large(&self, limit: usize, unit: &'static str) -> LmError {

@@ -19,7 +19,7 @@ use async_trait::async_trait;
 
 use self::format::{Question, embeddings};
 pub(super) use self::http::{DEFAULT_MAX_REPLY_BYTES, HttpSettings, Proxy};
-use self::http::{Http, MAX_VALUES, http_client};
+use self::http::{MAX_VALUES, http_client};
 pub(super) use self::target::{EndpointHash, Target, Variables};
 use super::model::probe_request;
 use super::private::lock;
@@ -68,7 +68,7 @@ impl Client {
         let max_values = MAX_VALUES * if request.logprobs.is_some() { 20 } else { 1 };
         target
             .format
-            .reply(self.http().post(call, max_values).await?, request, target)
+            .reply(self.post(call, max_values).await?, request, target)
     }
 
     /// Requests the vectors of the messages.
@@ -82,15 +82,7 @@ impl Client {
         let max_values = texts
             .saturating_mul(embeddings::MAX_DIMENSIONS)
             .saturating_add(MAX_VALUES);
-        embeddings::reply(self.http().post(call, max_values).await?, texts, target)
-    }
-
-    fn http(&self) -> Http<'_> {
-        Http {
-            client: &self.connections,
-            settings: &self.http,
-            target: &self.target,
-        }
+        embeddings::reply(self.post(call, max_values).await?, texts, target)
     }
 }
 

@@ -72,6 +72,7 @@ impl Target {
         key: Option<SecretString>,
         base_url: Option<String>,
         variables: &Variables,
+        is_called: bool,
     ) -> Result<Self, LmError> {
         let Some((provider, model)) = split_id(id) else {
             let reason = format!(
@@ -95,7 +96,7 @@ impl Target {
         let id = format!("{name}:{model}");
         let key_variable = key_variables.into_iter().next().unwrap_or_default();
         // A server at a configured address may need no key; if it does, it returns an error.
-        if key.is_none() && base_url.is_none() && !provider.is_local() {
+        if is_called && key.is_none() && base_url.is_none() && !provider.is_local() {
             return Err(LmError::new(id, LmErrorKind::MissingApiKey(key_variable)));
         }
         let other = base_url.as_deref().filter(|url| *url != provider.base_url);

@@ -2,7 +2,7 @@
 //!
 //! `embedder.rs` has the model of a metric, `embeddings.rs` the vectors, which are validated on creation, and
 //! `scripted.rs` the model for tests. `provider.rs` (feature `lm`) puts a provider's model behind the layers of
-//! language models; `text_reply.rs` has its requests and replies. `static_vectors/` (feature `embed-static`) reads
+//! language models. `static_vectors/` (feature `embed-static`) reads
 //! token vectors from a folder.
 
 mod embedder;
@@ -12,8 +12,6 @@ mod provider;
 mod scripted;
 #[cfg(feature = "embed-static")]
 mod static_vectors;
-#[cfg(feature = "lm")]
-mod text_reply;
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,11 +22,11 @@ pub use self::embedder::Embedder;
 pub use self::embeddings::{Embeddings, cosine};
 #[cfg(feature = "lm")]
 pub use self::provider::ProviderEmbedder;
+#[cfg(feature = "lm")]
+pub(super) use self::provider::{encoded, request};
 pub use self::scripted::ScriptedEmbedder;
 #[cfg(feature = "embed-static")]
 pub use self::static_vectors::StaticEmbedder;
-#[cfg(feature = "lm")]
-pub(super) use self::text_reply::{encoded, request};
 use super::LmError;
 
 /// An embedding model. It returns a vector for each string; strings with similar meanings get vectors in similar

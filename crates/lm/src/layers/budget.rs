@@ -252,22 +252,17 @@ impl LmBudget {
     /// Records a reply with more tokens than allowed.
     pub(super) fn record_overrun(&self, model: &str, tokens: u64, max_tokens: u32) {
         let mut state = lock(&self.state);
-        let replies = state
-            .overrun
-            .as_ref()
-            .map_or(1, |overrun| overrun.replies + 1);
-        let largest = state
-            .overrun
-            .take()
-            .filter(|overrun| overrun.tokens >= tokens);
-        let new = || BudgetOverrun {
-            replies,
+        let overrun = state.overrun.get_or_insert_with(|| BudgetOverrun {
+            replies: 0,
             model: model.to_owned(),
             tokens,
             max_tokens,
-        };
-        state.overrun =
-            Some(largest.map_or_else(new, |overrun| BudgetOverrun { replies, ..overrun }));
+        });
+        overrun.replies += 1;
+        if tokens > overrun.tokens {
+            overrun.model = model.to_owned();
+            (overrun.tokens, overrun.max_tokens) = (tokens, max_tokens);
+        }
     }
 
     /// Reserves the amounts of several calls, in msat, all or none. `model` is the model of the first call.

@@ -49,11 +49,8 @@ struct Shared {
     returned: Notify,
 }
 
-#[derive(Debug, Clone, Default)]
-struct Buckets {
-    requests: Option<Bucket>,
-    tokens: Option<Bucket>,
-}
+/// The bucket of requests, and the one of tokens.
+type Buckets = [Option<Bucket>; 2];
 
 type Limiters = HashMap<(EndpointHash, [Option<u32>; 2]), RateLimiter>;
 
@@ -101,7 +98,7 @@ impl RateLimiter {
     /// # }
     /// ```
     pub fn requests_per_minute(self, limit: u32) -> Self {
-        lock(&self.shared.buckets).requests = Some(Bucket::new(f64::from(limit.max(1))));
+        lock(&self.shared.buckets)[0] = Some(Bucket::new(f64::from(limit.max(1))));
         self
     }
 
@@ -126,7 +123,7 @@ impl RateLimiter {
     /// # }
     /// ```
     pub fn tokens_per_minute(self, limit: u32) -> Self {
-        lock(&self.shared.buckets).tokens = Some(Bucket::new(f64::from(limit.max(1))));
+        lock(&self.shared.buckets)[1] = Some(Bucket::new(f64::from(limit.max(1))));
         self
     }
 
@@ -138,10 +135,9 @@ impl RateLimiter {
             return Self::new();
         }
         let limiter = || {
-            let buckets = limits.map(|limit| limit.map(|limit| Bucket::new(f64::from(limit))));
-            let [requests, tokens] = buckets;
             let limiter = Self::new();
-            *lock(&limiter.shared.buckets) = Buckets { requests, tokens };
+            *lock(&limiter.shared.buckets) =
+                limits.map(|limit| limit.map(|limit| Bucket::new(f64::from(limit))));
             limiter
         };
         let mut limiters = lock(&LIMITERS);
@@ -152,8 +148,7 @@ impl RateLimiter {
     }
 
     fn is_unlimited(&self) -> bool {
-        let buckets = lock(&self.shared.buckets);
-        buckets.requests.is_none() && buckets.tokens.is_none()
+        lock(&self.shared.buckets).iter().all(Option::is_none)
     }
 
     /// Waits for one request and `tokens`, and takes them.
@@ -164,7 +159,7 @@ impl RateLimiter {
         let _next = self.shared.queue.lock().await;
         loop {
             let returned = self.shared.returned.notified();
-            let wait = lock(&self.shared.buckets).try_acquire(Instant::now(), tokens);
+            let wait = try_acquire(&mut lock(&self.shared.buckets), Instant::now(), tokens);
             if wait.is_zero() {
                 return;
             }
@@ -175,7 +170,7 @@ impl RateLimiter {
 
     /// Corrects the estimated tokens of a call to the actual ones.
     fn settle(&self, estimated: f64, used: f64) {
-        if let Some(bucket) = &mut lock(&self.shared.buckets).tokens {
+        if let Some(bucket) = &mut lock(&self.shared.buckets)[1] {
             bucket.level = (bucket.level + estimated - used).min(bucket.capacity);
         }
         if used < estimated {
@@ -184,25 +179,23 @@ impl RateLimiter {
     }
 }
 
-impl Buckets {
-    /// Takes one request and `tokens`, or returns how long to wait before trying again.
-    fn try_acquire(&mut self, now: Instant, tokens: f64) -> Duration {
-        let mut wait = Duration::ZERO;
-        for (bucket, amount) in [(&mut self.requests, 1.0), (&mut self.tokens, tokens)] {
-            if let Some(bucket) = bucket {
-                bucket.refill(now);
-                wait = wait.max(bucket.wait(amount));
-            }
+/// Takes one request and `tokens`, or returns how long to wait before trying again.
+fn try_acquire(buckets: &mut Buckets, now: Instant, tokens: f64) -> Duration {
+    let taken = buckets.iter_mut().zip([1.0, tokens]);
+    let mut taken: Vec<(&mut Bucket, f64)> = taken
+        .filter_map(|(bucket, amount)| Some((bucket.as_mut()?, amount)))
+        .collect();
+    let waits = taken.iter_mut().map(|(bucket, amount)| {
+        bucket.refill(now);
+        bucket.wait(*amount)
+    });
+    let wait = waits.max().unwrap_or_default();
+    if wait.is_zero() {
+        for (bucket, amount) in taken {
+            bucket.level -= amount;
         }
-        if wait.is_zero() {
-            for (bucket, amount) in [(&mut self.requests, 1.0), (&mut self.tokens, tokens)] {
-                if let Some(bucket) = bucket {
-                    bucket.level -= amount;
-                }
-            }
-        }
-        wait
     }
+    wait
 }
 
 /// A token bucket that refills steadily up to its capacity. Its level is negative after a call larger than the

@@ -174,17 +174,10 @@ impl Store {
             if let Some(max_bytes) = max_bytes {
                 let count: u64 =
                     connection.query_row("SELECT count(*) FROM records", (), |row| row.get(0))?;
-                let used = size(connection)?;
-                if used > max_bytes && count > 0 {
-                    // Records have about the same size, so a few rounds reach the limit.
-                    let surplus = (u128::from(count) * u128::from(used - max_bytes))
-                        .div_ceil(u128::from(used));
-                    records += remove_oldest(connection, u64::try_from(surplus).unwrap_or(count))?;
-                    while size(connection)? > max_bytes {
-                        match remove_oldest(connection, (count / 50).max(1))? {
-                            0 => break,
-                            removed => records += removed,
-                        }
+                while size(connection)? > max_bytes {
+                    match remove_oldest(connection, (count / 50).max(1))? {
+                        0 => break,
+                        removed => records += removed,
                     }
                 }
             }

@@ -18,13 +18,13 @@ pub(super) fn answers() -> Vec<Case> {
             m::Em::default(),
             capitals(),
             pred("Parma"),
-            "expected \"Paris\" or \"Paris, France\", found \"Parma\"; first difference at character 4: expected \"is\", found \"ma\"",
+            "expected \"Paris\" or \"Paris, France\", found \"Parma\"",
         ),
         case(
             m::AnswerExactMatch::builder().frac(0.9).build(),
             capitals(),
             pred("in Paris"),
-            "the token F1 0.6667 is below 0.9; closest to \"Paris\": 1 word expected, 2 predicted, 1 in common; extra: \"in\"",
+            "closest to \"Paris\": 1 word expected, 2 predicted, 1 in common; extra: \"in\"",
         ),
         case(
             m::AnswerPassageMatch::default(),
@@ -42,7 +42,7 @@ pub(super) fn answers() -> Vec<Case> {
             m::HotpotF1::default(),
             gold("yes it is"),
             pred("yes"),
-            "3 words expected, 1 predicted, 1 in common; missing: \"it\", \"is\"; yes, no and noanswer only match the same answer",
+            "3 words expected, 1 predicted, 1 in common; missing: \"it\", \"is\"",
         ),
         case(
             m::Precision::default(),
@@ -90,37 +90,37 @@ pub(super) fn rankings() -> Vec<Case> {
             m::PrecisionAtK::builder().k(k()).build(),
             relevant(),
             retrieved(),
-            "1 of 3 relevant documents among the first 3: \"d2\" at rank 2; not found: \"d1\", \"d3\"",
+            "1 of 3 relevant among 3 retrieved; not found: \"d1\", \"d3\"",
         ),
         case(
             m::RecallAtK::default(),
             relevant(),
             retrieved(),
-            "2 of 3 relevant documents among the first 10: \"d2\" at rank 2, \"d1\" at rank 4; not found: \"d3\"",
+            "2 of 3 relevant among 4 retrieved; not found: \"d3\"",
         ),
         case(
             m::HitRate::builder().k(Cutoffs::new([1]).unwrap()).build(),
             relevant(),
             retrieved(),
-            "0 of 3 relevant documents among the first 1; not found: \"d1\", \"d2\", \"d3\"",
+            "0 of 3 relevant among 1 retrieved; not found: \"d1\", \"d2\", \"d3\"",
         ),
         case(
             m::ReciprocalRank::builder().depth(depth).build(),
             relevant(),
             retrieved(),
-            "0 of 3 relevant documents among the first 1; not found: \"d1\", \"d2\", \"d3\"",
+            "0 of 3 relevant among 1 retrieved; not found: \"d1\", \"d2\", \"d3\"",
         ),
         case(
             m::AveragePrecision::default(),
             relevant(),
             retrieved(),
-            "2 of 3 relevant documents: \"d2\" at rank 2, \"d1\" at rank 4; not found: \"d3\"",
+            "2 of 3 relevant among 4 retrieved; not found: \"d3\"",
         ),
         case(
             m::Ndcg::default(),
             relevant(),
             retrieved(),
-            "2 of 3 relevant documents among the first 10: \"d2\" at rank 2, \"d1\" at rank 4; not found: \"d3\"",
+            "2 of 3 relevant among 4 retrieved; not found: \"d3\"",
         ),
     ]
 }
@@ -135,13 +135,13 @@ pub(super) fn overlap() -> Vec<Case> {
             m::Bleu::default(),
             cat(),
             short(),
-            "n-gram precisions 5/5, 3/4, 1/3, 0/2; brevity penalty 0.6703; 5 words predicted, 7 expected",
+            "7 words expected, 5 predicted, 5 in common; missing: \"was\", \"found\"",
         ),
         case(
             m::Chrf::default(),
             gold("東京都"),
             pred("東京"),
-            "mean n-gram precision 1, recall 0.5833; 2 characters predicted, 3 expected, 2 in common",
+            "1 word expected, 1 predicted, 0 in common; missing: \"東京都\"; extra: \"東京\"",
         ),
         case(
             m::Rouge1::default(),
@@ -159,7 +159,7 @@ pub(super) fn overlap() -> Vec<Case> {
             m::RougeL::default(),
             cat(),
             same(),
-            "7 words expected, 7 predicted, 7 in common; the same words in another order",
+            "7 words expected, 7 predicted, 7 in common",
         ),
         case(
             m::RougeLsum::default(),
@@ -171,19 +171,19 @@ pub(super) fn overlap() -> Vec<Case> {
             m::Wer::default(),
             gold("the cat sat down"),
             pred("the cat sit"),
-            "2 edits; 4 words expected, 3 predicted, 2 in common; missing: \"sat\", \"down\"; extra: \"sit\"",
+            "4 words expected, 3 predicted, 2 in common; missing: \"sat\", \"down\"; extra: \"sit\"",
         ),
         case(
             m::Cer::default(),
             gold("日本語"),
             pred("日本"),
-            "1 edit in 3 characters; first difference at character 3: expected \"語\", found the end",
+            "expected \"日本語\", found \"日本\"",
         ),
         case(
             m::EditSimilarity::default(),
             gold("sitting"),
             pred("sitten"),
-            "7 characters expected, 6 predicted; first difference at character 5: expected \"ing\", found \"en\"",
+            "expected \"sitting\", found \"sitten\"",
         ),
     ]
 }

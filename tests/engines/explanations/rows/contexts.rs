@@ -139,11 +139,11 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         case_of(
             m::ContextPrecisionById,
-            "1 of 2 relevant contexts among 2 retrieved; not found: \"paris\"",
+            "1 of 2 relevant among 2 retrieved; not found: \"paris\"",
         ),
         case_of(
             m::ContextRecallById,
-            "1 of 2 relevant contexts among 2 retrieved; not found: \"paris\"",
+            "1 of 2 relevant among 2 retrieved; not found: \"paris\"",
         ),
         case_of(
             m::ContextPrecisionByDistance::default(),

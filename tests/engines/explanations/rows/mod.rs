@@ -77,8 +77,8 @@ pub(super) fn passes() -> Vec<(Case, Option<&'static str>)> {
     let again = Some("the same call was made before, as call 1");
     let invalid = Some("/path: 5 is not of type \"string\"");
     let valid = m::Format::builder().require_valid_json(true).build();
-    let json = "the output is not empty and is valid JSON";
-    let balanced = "brackets and quotes are balanced";
+    let json = "the output has the required format";
+    let balanced = "the syntax is valid";
     let query = prediction! { "sparql_query" => "ASK { ?s ?p ?o }" };
     let present = "the answer has 5 characters";
     let identical = "the answer is identical except for white space";
@@ -134,7 +134,7 @@ pub(super) fn passes() -> Vec<(Case, Option<&'static str>)> {
                 m::AnswerPassageMatch::default(),
                 gold(json!(["Lyon", "Paris"])),
                 passage,
-                "passage 2 contains \"Paris\"",
+                "passage 2 contains \"Lyon\" or \"Paris\"",
             ),
             None,
         ),

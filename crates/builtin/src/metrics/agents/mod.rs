@@ -11,7 +11,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::contract::weights::check;
-use crate::contract::{Requirement, Requires, Unscored, Weights};
+use crate::contract::{Unscored, Weights};
 use crate::json::describe::found;
 use crate::metric;
 use crate::metrics::breakdown::Breakdown;
@@ -413,13 +413,9 @@ pub fn tool_step_utility(
     ))
 }
 
-impl Requires for ToolStepUtility {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        let name = Self::SPEC.name;
-        all.extend(Requirement::unless(name, check(&self.weights)));
-        let utility = interval(self.min_utility, self.max_utility);
-        all.extend(Requirement::unless(name, utility.map(|_| ())));
-    }
+requires_valid! {
+    ToolStepUtility: |metric| check(&metric.weights),
+        interval(metric.min_utility, metric.max_utility).map(|_| ());
 }
 
 fn interval(min: f64, max: f64) -> Result<[f64; 2], String> {

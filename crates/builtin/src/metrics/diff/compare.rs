@@ -22,9 +22,14 @@ pub(super) fn compare(
     let mut broken = None;
     for text in expected {
         match same(strictness, language, text, found)? {
-            Same::Yes => return Ok(Check::pass()),
-            Same::No => {}
-            Same::Broken(fault) => broken = Some(fault),
+            Comparison::Same => return Ok(Check::pass()),
+            Comparison::Different => {}
+            Comparison::RightBroken(fault) => broken = Some(fault),
+            Comparison::LeftBroken(fault) => {
+                return Err(Unscored::Because(format!(
+                    "the expected answer does not parse: {fault}"
+                )));
+            }
         }
     }
     if !is_explained {
@@ -62,18 +67,12 @@ pub(super) fn expected<'r>(row: &'r Fields, field: &str) -> Result<Vec<Cow<'r, s
     }
 }
 
-enum Same {
-    Yes,
-    No,
-    Broken(String),
-}
-
 fn same(
     strictness: DiffStrictness,
     language: Option<Language>,
     expected: &str,
     found: &str,
-) -> Result<Same, Unscored> {
+) -> Result<Comparison, Unscored> {
     let same = match strictness {
         DiffStrictness::Exact => expected == found,
         // Strings that differ only in white space have the same meaning. A judge decides on all others.
@@ -82,27 +81,17 @@ fn same(
         }
         DiffStrictness::AstEquivalent => {
             let language = language.ok_or_else(|| Unscored::because(NO_LANGUAGE))?;
-            return same_tree(language, expected, found);
+            return language.compare(expected, found).map_err(Unscored::because);
         }
     };
-    Ok(if same { Same::Yes } else { Same::No })
+    Ok(if same {
+        Comparison::Same
+    } else {
+        Comparison::Different
+    })
 }
 
 pub(super) const NO_LANGUAGE: &str = "`ast_equivalent` requires a language; set `language`";
-
-fn same_tree(language: Language, expected: &str, found: &str) -> Result<Same, Unscored> {
-    match language
-        .compare(expected, found)
-        .map_err(Unscored::because)?
-    {
-        Comparison::Same => Ok(Same::Yes),
-        Comparison::Different => Ok(Same::No),
-        Comparison::RightBroken(fault) => Ok(Same::Broken(fault.to_string())),
-        Comparison::LeftBroken(fault) => Err(Unscored::Because(format!(
-            "the expected answer does not parse: {fault}"
-        ))),
-    }
-}
 
 /// The maximum number of lines of a diff.
 const MAX_LINES: usize = 60;

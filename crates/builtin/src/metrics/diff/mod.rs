@@ -223,17 +223,14 @@ impl Diff {
 
     /// Returns a requirement if the language is unknown, or if it is needed but missing or without a parser.
     fn missing_language(&self) -> Option<Requirement> {
-        let parses = self.strictness == DiffStrictness::AstEquivalent;
-        let parsed = match self.language.language() {
-            Err(unknown) => Err(unknown),
-            Ok(_) if !parses => Ok(()),
-            Ok(Some(language)) => language
-                .first_error("")
-                .map(|_| ())
-                .map_err(|error| error.to_string()),
-            Ok(None) => Err(NO_LANGUAGE.to_owned()),
+        let usable = match self.strictness {
+            DiffStrictness::AstEquivalent => {
+                let parser = self.language.parser();
+                parser.and_then(|it| it.map(drop).ok_or_else(|| NO_LANGUAGE.to_owned()))
+            }
+            _ => self.language.language().map(drop),
         };
-        Requirement::unless(Self::SPEC.name, parsed)
+        Requirement::unless(Self::SPEC.name, usable)
     }
 
     fn compared(&self, call: MetricCall<'_>) -> Result<Check, Unscored> {

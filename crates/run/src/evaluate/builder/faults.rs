@@ -102,12 +102,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
     /// As in any run, a metric's mean excludes the rows on which the metric abstains. Once the budget fails to cover a
     /// row, no later row counts as evidence, because which rows the budget covers depends on their order.
     ///
-    /// With several gates, the probability that a gate's verdict is wrong is at most `alpha` divided by the number of
+    /// If there are several gates, each verdict is wrong with a probability of at most `alpha` divided by the number of
     /// gates. If all rows are evaluated, any undecided gates are decided as in an ordinary run. If the run ends early,
     /// the interval of a mean is a [confidence sequence](crate::stats::confidence_sequence).
     ///
     /// [`build`](EvaluateBuilder::build) returns an error if a gate uses a metric without a range or a metric that
-    /// scores all rows together, because a single row could change the gate's verdict.
+    /// scores all rows together. For such metrics, a single row could change the verdict.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::messages::thousands;
 use crate::stats::Interval;
 
-/// The gates of a run that ends once all of them are decided, and how many rows that took.
+/// The result of a run that ends once its gates are decided: the gates' verdicts and the number of rows they took.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EarlyResult {
