@@ -163,7 +163,7 @@ fn nothing_is_accepted_that_was_not_compared() {
     assert_eq!((ran.code, &*ran.out), (Some(2), ""));
     assert!(
         ran.err
-            .ends_with("changed after the run of `routing`; run the eval again\n"),
+            .ends_with("changed after `routing` was run; run the eval again\n"),
         "{}",
         ran.err
     );

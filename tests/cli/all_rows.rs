@@ -60,14 +60,14 @@ fn it_is_listed_with_its_kind_and_without_a_threshold() {
     let listed = list("cohen_kappa", "100");
     assert_snapshot!(listed, @"
     cohen_kappa
-      Cohen's kappa of gold and predicted labels, over all rows.
-      It measures agreement beyond chance. With weights, labels are sorted as numbers if all are
-      numbers, and as strings otherwise. It is not defined if all labels are equal.
-      proxy, one score of all rows in -1.0..=1.0, higher is better, free
+      Computes Cohen's kappa of gold and predicted labels, over all rows.
+      Kappa measures agreement beyond chance. If you set `weights`, labels are sorted as numbers, or as
+      strings if any of them is not a number. Kappa is undefined if all labels are equal.
+      proxy, one score for all rows in -1.0..=1.0, higher is better, free
       version 1, code ..
       reads  gold.answer: string, a number, true or false
       reads  pred.answer: string, a number, true or false, may be missing
-      param  case_sensitive: true or false = true - `true` if labels that differ only in case are
+      param  case_sensitive: true or false = true - `true` to treat labels that differ only in case as
              different.
       param  weights: KappaWeights = unweighted - The weight of a disagreement: `unweighted`, `linear`
              or `quadratic`.

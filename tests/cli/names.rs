@@ -121,7 +121,7 @@ fn invalid_numbers() {
     for score in ["1e308", "-1.1e300"] {
         let error = error_of(&format!("-m same_text --failure-score {score}"));
         assert!(
-            error.starts_with("`failure_score` must be a number from -1e300 to 1e300"),
+            error.starts_with("expected `failure_score` between -1e300 and 1e300"),
             "{error}"
         );
     }

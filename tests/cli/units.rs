@@ -134,7 +134,7 @@ fn summaries_of_the_version_with_percentages_are_refused() {
         @"old.jsonl:1: expected a row with `scores`, as written by `score --out`, found none, only `rows`, `metrics`, `ending`, `elapsed_s`");
     let csv = error("old.csv");
     assert!(
-        csv.starts_with("old.csv:2: no `scores` in the row, only `metric`"),
+        csv.starts_with("old.csv:2: expected a row with `scores`"),
         "{csv}"
     );
 }

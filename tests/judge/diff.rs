@@ -402,7 +402,7 @@ fn a_command_line_asks_for_meaning() {
     let (code, _, said) = score(&["diff.strictness=semantic", "diff.quorum=2"]);
     assert_eq!(code, Some(2), "{said}");
     assert!(
-        said.contains("`quorum` must be 1 for one judge, found 2"),
+        said.contains("expected `quorum` of 1 for one judge, found 2"),
         "{said}"
     );
 }

@@ -403,7 +403,7 @@ async fn a_score_that_is_not_finite_fails() {
         .with_lm(ScriptedLm::new().otherwise(json!({ "reasoning": "", "a": 1, "b": 0 })));
     let error = judge.evaluate(&gold, &pred).await.unwrap_err().to_string();
     assert!(
-        error.ends_with("the score computed from the answer must be a finite number, found inf"),
+        error.ends_with("expected a finite score from the answer, found inf"),
         "{error}"
     );
 }

@@ -233,7 +233,7 @@ fn damaged_and_hostile_files_are_errors() {
         ),
         (
             vectors(&[3, 2], &VECTORS[..6], "F32"),
-            "tokenizer.json has 4 tokens, but model.safetensors has the vectors of 3",
+            "tokenizer.json has 4 tokens, but model.safetensors has vectors for 3",
         ),
         (
             vectors(&[usize::MAX, 2], &VECTORS, "F32"),

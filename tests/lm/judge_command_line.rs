@@ -207,7 +207,7 @@ async fn an_unusable_model_is_reported_before_the_first_row() {
     let unknown = score(3, &["-m", "semantic_f1,polite", "--no-store"], &there).await;
     refused(
         &unknown,
-        "openai:gpt-6-luna: model not found; check the name of the model",
+        "openai:gpt-6-luna: model not found; check the model's name",
     );
     assert_eq!(
         server.received().len(),

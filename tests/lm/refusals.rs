@@ -70,7 +70,7 @@ async fn an_error_of_the_provider_is_one_line_before_any_row() {
         429,
         "insufficient_quota",
         "You exceeded your current quota",
-        "openai:gpt-6-luna: quota of the account exhausted; add credit or use another key",
+        "openai:gpt-6-luna: account quota exhausted; add credit or use another key",
         1,
     )
     .await;

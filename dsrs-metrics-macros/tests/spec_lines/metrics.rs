@@ -38,7 +38,7 @@ pub(crate) fn few_mistakes(#[pred] answer: &str) -> usize {
     answer.len().min(5)
 }
 
-/// proxy, one score of all rows in 0.0..=1.0, higher is better, free; reads `gold.label`, `pred.label`
+/// proxy, one score for all rows in 0.0..=1.0, higher is better, free; reads `gold.label`, `pred.label`
 #[metric(corpus, range = 0.0..=1.0)]
 pub(crate) fn same_labels(
     #[gold("label")] gold: bool,

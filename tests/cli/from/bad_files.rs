@@ -40,7 +40,7 @@ fn a_file_of_another_format_is_described() {
             &eval,
             "a ZIP archive, like an inspect_ai log (`--from inspect`)",
         ),
-        (&samples, "samples of lm-eval (`--from lm-eval`)"),
+        (&samples, "samples from lm-eval (`--from lm-eval`)"),
     ];
     for format in FORMATS {
         for (content, found) in files {
@@ -76,7 +76,7 @@ fn damaged_samples_of_lm_eval_are_named_with_their_line() {
         ),
         (
             r#"{"doc":{}}"#.to_owned(),
-            "line 2: no `doc_id`; expected a sample of lm-eval",
+            "line 2: expected an lm-eval sample with a number or string `doc_id`",
         ),
         (good[..20].to_owned(), "line 2: EOF while parsing"),
         (
@@ -262,7 +262,7 @@ fn a_byte_order_mark_is_skipped_in_each_format() {
     }
     let other = error("lm-eval", marked(br#"{"resourceSpans":[]}"#));
     assert!(
-        other.ends_with("found spans of OpenTelemetry (`--from otlp`)"),
+        other.ends_with("found spans from OpenTelemetry (`--from otlp`)"),
         "{other}"
     );
 }

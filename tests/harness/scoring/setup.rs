@@ -92,7 +92,7 @@ fn every_metric_needs_a_range_that_can_be_normalized() {
         let error = rejection(cheap().metric(number("x").with_range(min, max)));
         assert!(
             error.contains(
-                "of `x` cannot be normalized to [0, 1]; declare one of finite width above 0"
+                "of `x` cannot be normalized to [0, 1]; declare a finite range whose maximum exceeds its minimum"
             ),
             "{error}"
         );

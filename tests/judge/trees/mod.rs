@@ -298,7 +298,7 @@ async fn a_panel_answers_with_the_answer_of_more_than_half() {
         assert_eq!(
             error.to_string(),
             format!(
-                "metric `voted`: its component `order_by_three` has no score: no answer has more than half of the votes of {votes}; use an odd number of judges, or more judges"
+                "metric `voted`: its component `order_by_three` has no score: no answer has a majority among {votes}; use an odd number of judges, or more judges"
             )
         );
         assert!(error.cost_msats() >= 14);

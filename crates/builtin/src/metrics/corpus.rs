@@ -1,6 +1,6 @@
 //! Metrics over all rows: accuracy, F1, agreement, rank correlation, calibration.
 //!
-//! A row has no score of its own. It contributes to one score of all rows, which does not depend on their order or on
+//! A row has no score of its own. It contributes to one score for all rows, which does not depend on their order or on
 //! how they are divided; see [`CorpusState`](dsrs_metrics_core::CorpusState). A score that the rows do not determine,
 //! such as a correlation of equal values, is reported as not defined, never as 0 or NaN.
 //!

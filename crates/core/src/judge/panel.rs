@@ -488,7 +488,7 @@ impl<J> JudgeBuilder<J> {
         /// let (gold, pred) = (example! { "answer" => "5 km" }, prediction! { "answer" => "5,000 m" });
         /// assert_eq!(
         ///     judge.evaluate(&gold, &pred).await.unwrap_err().to_string(),
-        ///     "metric `semantic_equivalence`: `quorum` must be 1 for one judge, found 2; \
+        ///     "metric `semantic_equivalence`: expected `quorum` of 1 for one judge, found 2; \
         ///      set it to 1, or add judges"
         /// );
         /// # }

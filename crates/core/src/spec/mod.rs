@@ -553,7 +553,7 @@ impl<'a> MetricSpec<'a> {
         let kind = match self.kind {
             ScoreKind::Bool => "bool",
             ScoreKind::Number => "number",
-            ScoreKind::Corpus => "one score of all rows",
+            ScoreKind::Corpus => "one score for all rows",
         };
         let range = self.range.filter(|_| !matches!(self.kind, ScoreKind::Bool));
         let range = range

@@ -188,7 +188,7 @@ mod tests {
             ),
             (
                 r#"{"a":"x\":{","resourceSpans":[]}"#,
-                "spans of OpenTelemetry (`--from otlp`)",
+                "spans from OpenTelemetry (`--from otlp`)",
             ),
             (
                 "{\"x\":[1,{\"doc_id\":2}]}\n{\"doc_id\":1}",

@@ -180,7 +180,7 @@ impl Metric {
 
     /// Scores a list of predictions and returns a summary of all rows as a dict.
     ///
-    /// `score` is in the range of the metric: the share of true for a bool, a mean for a number, one score of all rows for a
+    /// `score` is in the range of the metric: the share of true for a bool, a mean for a number, one score for all rows for a
     /// metric such as `accuracy`. `ci95` and `stderr` belong to it. `mean` counts a failed row as `failure_score`, `mean_scored` leaves it
     /// out; `scored`, `failed` and `abstained` are numbers of rows. `parts` has the summaries of named scores. `manifest` states
     /// what was measured: the identity of the metric, the number of rows, the version of the library, and `label` and `tags`,

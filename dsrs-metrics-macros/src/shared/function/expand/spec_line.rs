@@ -17,7 +17,7 @@ pub(super) fn spec_line(cx: &Context<'_>) -> String {
         .filter(|tier| *tier == "truth")
         .map_or("proxy", |_| "truth");
     let kind = match attrs.corpus {
-        Some(_) => Some("one score of all rows"),
+        Some(_) => Some("one score for all rows"),
         None => cx.model.output().and_then(kind),
     };
     let mut line = kind.map_or_else(|| tier.to_owned(), |kind| format!("{tier}, {kind}"));
