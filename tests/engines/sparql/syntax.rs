@@ -149,7 +149,7 @@ fn queries_of_any_depth_and_length_are_handled() {
     assert!(
         evaluate(&SparqlSyntaxValid, &nested(99))
             .unwrap_err()
-            .contains("nested 101 levels deep")
+            .contains("at most 100 levels deep, found 101")
     );
 }
 
