@@ -4,14 +4,13 @@
 //! groups. `identity.rs` compares what the runs measured and the models that answered for their judges. `difference.rs`
 //! computes the figures, `corpus.rs` those for a score of all rows, `sampled.rs` those of a metric that judged a sample,
 //! and `closer.rs` which run is closer to labels.
-//! `text.rs` and `markdown.rs` show them.
+//! `text.rs` shows them.
 
 mod builder;
 mod closer;
 mod corpus;
 mod difference;
 mod identity;
-mod markdown;
 mod metric;
 mod pairs;
 mod runs;

@@ -14,7 +14,7 @@ use crate::contract::{MetricIdentity, ScoreKind};
 use crate::evaluate::JudgeReplies;
 use crate::evaluate::manifest::EarlyResult;
 use crate::messages::{escape, suggest};
-use crate::results::figures::{Bounds, Figures, counted, figures_of};
+use crate::results::figures::{Bounds, Figures, figures_of};
 use crate::results::run_scores::Usage;
 use crate::results::{Manifest, ResultRow, ResultsError};
 
@@ -145,7 +145,7 @@ impl<'a> View<'a> {
         let of_run = |run: &&ReportRun<'_>| {
             let failure_score = run.scores.run.failure_score;
             let value = |it: &PartScore| {
-                let value = counted(&it.score, failure_score)?;
+                let value = it.score.counted(failure_score)?;
                 Some((value, run.scores.group_number(it.row)))
             };
             let values: Vec<_> = part_scores(part, metric, run)
@@ -339,15 +339,13 @@ fn part_scores<'s>(part: &Part, metric: &str, run: &'s ReportRun<'_>) -> &'s [Pa
 /// if it is always 0 or 1 and its metric's range is [0, 1].
 fn is_bool(part: &Part, metric: &str, runs: &[&ReportRun<'_>]) -> bool {
     let scores = runs.iter().flat_map(|run| part_scores(part, metric, run));
-    let mut scores = scores.filter_map(|it| Some((it.score.value()?, it.score.passed)));
+    let mut scores = scores.filter(|it| it.score.value().is_some());
     if part.is_component {
-        return scores.all(|(value, passed)| {
-            passed.is_some_and(|passed| value == f64::from(u8::from(passed)))
-        });
+        return scores.all(|it| it.score.is_verdict());
     }
     let mut of_metric = runs.iter().flat_map(|run| scored(run, metric));
     of_metric.all(|it| (0.0..=1.0).contains(&it))
-        && scores.all(|(value, _)| value == 0.0 || value == 1.0)
+        && scores.all(|it| [0.0, 1.0].contains(&it.score.value))
 }
 
 #[cfg(test)]
