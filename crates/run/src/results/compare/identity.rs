@@ -64,7 +64,7 @@ impl Default for Places {
 impl IdentityComparison {
     /// Compares the runs and these metrics. `allowed` metrics are compared even if they differ. If `is_strict`, a
     /// metric with different code differs.
-    pub(in crate::results) fn of(
+    pub(super) fn of(
         a: &Run,
         b: &Run,
         names: &IndexSet<String>,
@@ -210,7 +210,7 @@ impl Results {
 }
 
 /// Checks that the runs have each metric that is allowed to differ.
-pub(in crate::results) fn check_allowed(
+pub(super) fn check_allowed(
     a: &Run,
     b: &Run,
     allowed: &IndexSet<String>,

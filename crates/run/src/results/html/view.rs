@@ -60,7 +60,7 @@ impl<'a> View<'a> {
         let metric = |(name, kind)| Metric {
             name,
             kind,
-            is_compared: changes.identity.is_compared(name),
+            is_compared: changes.is_compared(name),
             is_lower_better: report.is_lower_better(name, runs),
         };
         let metrics: Vec<_> = kinds(runs).into_iter().map(metric).collect();
@@ -79,13 +79,20 @@ impl<'a> View<'a> {
     pub(super) fn data(&self) -> Value {
         json!({
             "runs": self.runs.iter().map(|run| run_data(run)).collect::<Vec<_>>(),
-            "pairing": pairing(self.runs),
-            "differences": self.changes.identity.notes,
+            "pairing": self.pairing(),
+            "differences": self.changes.notes(),
             "group": self.group,
             "hidden_groups": self.groups.len().saturating_sub(MAX_GROUPS),
             "metrics": self.metrics.iter().map(|it| self.metric(it)).collect::<Vec<_>>(),
             "table": self.table.rule(),
         })
+    }
+
+    /// Returns how many rows both runs have.
+    fn pairing(&self) -> Option<Value> {
+        let is_positional = self.runs.iter().any(|run| run.has_positional());
+        let pairing = json!({"rows": self.table.paired, "is_positional": is_positional});
+        (self.runs.len() == 2).then_some(pairing)
     }
 
     fn metric(&self, metric: &Metric<'_>) -> Value {
@@ -111,7 +118,7 @@ impl<'a> View<'a> {
         let groups = self.groups.iter().take(MAX_GROUPS);
         json!({
             "name": name,
-            "kind": kind_name(kind),
+            "kind": kind,
             "lower_is_better": metric.is_lower_better,
             "is_compared": metric.is_compared,
             "runs": self.runs.iter().map(of_run).collect::<Vec<_>>(),
@@ -162,13 +169,6 @@ impl<'a> View<'a> {
         };
         let runs: Vec<_> = self.runs.iter().map(of_run).collect();
         json!({"name": part.name, "runs": runs})
-    }
-}
-
-pub(super) fn kind_name(kind: ScoreKind) -> &'static str {
-    match kind {
-        ScoreKind::Bool => "bool",
-        ScoreKind::Number | ScoreKind::Corpus => "number",
     }
 }
 
@@ -256,17 +256,6 @@ fn kinds<'a>(runs: &[&'a ReportRun<'_>]) -> IndexMap<&'a str, ScoreKind> {
     }
     let known = |(name, kind): (_, Option<_>)| (name, kind.unwrap_or(ScoreKind::Number));
     kinds.into_iter().map(known).collect()
-}
-
-/// Returns how many rows both runs have.
-fn pairing(runs: &[&ReportRun<'_>]) -> Option<Value> {
-    let [a, b] = runs else { return None };
-    let is_paired = |row: &usize| b.find(a.id(*row)).is_some();
-    json!({
-        "rows": (0..a.len()).filter(is_paired).count(),
-        "is_positional": a.has_positional() || b.has_positional(),
-    })
-    .into()
 }
 
 /// Returns the groups with their rows, those with the most rows first.
