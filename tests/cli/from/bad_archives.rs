@@ -364,8 +364,9 @@ fn an_archive_of_something_else_and_a_later_version_are_named() {
     .concat();
     let chunked = error(&archive(&chunked));
     assert!(
-        chunked
-            .starts_with("member `samples/q3_epoch_1/sample.json`: chunked samples are not supported"),
+        chunked.starts_with(
+            "member `samples/q3_epoch_1/sample.json`: chunked samples are not supported"
+        ),
         "{chunked}"
     );
     let empty = error(&archive(&good()[2..]));

@@ -178,9 +178,8 @@ fn contributions_of_a_file_are_checked() {
     ] {
         let error = invalid.unwrap_err();
         assert!(
-            error.contains(
-                ":1: `scores.m.corpus`: expected a row's contribution to a corpus score"
-            ),
+            error
+                .contains(":1: `scores.m.corpus`: expected a row's contribution to a corpus score"),
             "{error}"
         );
     }

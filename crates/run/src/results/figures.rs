@@ -2,13 +2,12 @@
 
 use std::fmt;
 
-use super::ResultOutcome;
 use super::run_scores::RunScores;
 use super::selected::Score;
+use super::{ResultOutcome, Unit};
 use crate::contract::{MetricIdentity, ScoreKind, ScoreRange};
 use crate::evaluate::TruthResult;
 use crate::evaluate::summary::{IntervalOptions, Place, Sample};
-use crate::stats::decimals::decimals;
 use crate::stats::{Interval, Proportion, Uncertainty};
 
 /// The number of rows with each outcome.
@@ -47,15 +46,6 @@ impl Counts {
         let unscored = self.gated + self.skipped + self.abstained;
         let not_evaluated = self.not_needed + self.not_sampled + self.absent;
         self.scored + self.failed + unscored + not_evaluated
-    }
-}
-
-/// Returns a row's value in the mean: the failure score if it failed, `None` if it has no score for another reason.
-pub(super) fn counted(score: &Score, failure_score: f64) -> Option<f64> {
-    if score.is_failure() {
-        Some(failure_score)
-    } else {
-        score.value()
     }
 }
 
@@ -192,7 +182,7 @@ pub(super) fn figures_of(
     let mut values = Vec::new();
     for (score, group) in scores {
         counts.record(score.outcome);
-        values.extend(counted(&score, run.run.failure_score).map(|it| (it, group)));
+        values.extend(score.counted(run.run.failure_score).map(|it| (it, group)));
     }
     let values = if counts.scored == 0 {
         Vec::new()
@@ -235,14 +225,10 @@ impl fmt::Display for MetricFigures {
         let Some(score) = self.score else {
             return write!(f, "not enough rows (0/{all} scored, {failed} failed)");
         };
-        let (scale, digits, unit) = match self.kind {
-            ScoreKind::Bool => (100.0, 2, "%"),
-            ScoreKind::Number | ScoreKind::Corpus => (1.0, 4, ""),
-        };
-        let number = |value: f64| decimals(scale * value, digits);
-        write!(f, "{}{unit} ", number(score))?;
+        let unit = Unit(self.kind);
+        write!(f, "{} ", unit.figure(score))?;
         match (self.uncertainty.ci95(), self.uncertainty.reason()) {
-            (Some(ci95), _) => write!(f, "[{}, {}]", number(ci95.low), number(ci95.high))?,
+            (Some(ci95), _) => f.write_str(&unit.interval(ci95))?,
             (None, reason) => write!(f, "[{}]", reason.unwrap_or_default())?,
         }
         write!(f, " (mean of {scored}/{all}, {failed} failed")?;
@@ -259,8 +245,8 @@ impl fmt::Display for MetricFigures {
             let of_scored = score * (scored + failed) as f64 / scored as f64;
             write!(
                 f,
-                " counted as 0; {}{unit} over the {scored} scored",
-                number(of_scored)
+                " counted as 0; {} over the {scored} scored",
+                unit.figure(of_scored)
             )?;
         }
         f.write_str(")")
@@ -327,6 +313,7 @@ impl RunScores {
 #[cfg(all(test, feature = "html"))]
 mod tests {
     use super::*;
+    use crate::stats::decimals::decimals;
 
     fn figures(kind: ScoreKind, values: &[f64]) -> Figures {
         Figures::of(

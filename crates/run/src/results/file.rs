@@ -6,8 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::error::ResultsError;
-use super::row_index::RowIndex;
-use super::run::Run;
+use super::run::{RowIndex, Run};
 use crate::contract::ScoreKind;
 use crate::evaluate::EvaluationResult;
 use crate::evaluate::manifest::Manifest;

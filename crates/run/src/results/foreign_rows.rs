@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;
 
 use crate::contract::{Fields, MetricIdentity, Outcome, ProgramRun};
@@ -113,11 +113,12 @@ fn result(row: ForeignRow) -> (RowResult<Value, Value>, Vec<String>) {
         attributes,
         attempts,
     } = row;
-    let mut names: IndexMap<String, ()> = IndexMap::new();
-    for name in attempts.iter().flat_map(|attempt| attempt.outcomes.keys()) {
-        names.entry(name.clone()).or_default();
-    }
-    let names: Vec<String> = names.into_keys().collect();
+    let names = attempts.iter().flat_map(|attempt| attempt.outcomes.keys());
+    let names: Vec<String> = names
+        .cloned()
+        .collect::<IndexSet<_>>()
+        .into_iter()
+        .collect();
     let has_repeats = attempts.len() > 1;
     let mut row = RowResult::of_parts(id, Arc::new(gold), attributes);
     row.is_positional = is_positional;

@@ -2,15 +2,14 @@
 //!
 //! [`Results`] reads a file, or takes the rows of an [`EvaluationResult`](crate::EvaluationResult). The guide's
 //! `command_line` page describes the format. `evaluate/report/record.rs` has the record of a row. `read_rows.rs` reads
-//! rows: serde decodes lines of JSON, and `parse.rs` everything else. `run_scores.rs` and `row_index.rs` store columns
-//! instead of rows. [`Comparison`] compares two runs. `html/` writes the HTML report.
+//! rows: serde decodes lines of JSON, and `parse.rs` everything else. `run_scores.rs` stores columns instead of
+//! rows. [`Comparison`] compares two runs. `html/` writes the HTML report.
 
 mod compare;
 mod error;
 mod figures;
 mod file;
 mod foreign_rows;
-mod github;
 #[cfg(feature = "html")]
 mod html;
 #[cfg(feature = "junit")]
@@ -18,7 +17,6 @@ mod junit;
 mod markdown;
 mod parse;
 mod read_rows;
-mod row_index;
 mod run;
 mod run_scores;
 mod selected;
@@ -38,11 +36,10 @@ pub use figures::{Counts, MetricFigures};
 pub use file::Results;
 #[doc(hidden)]
 pub use foreign_rows::{ForeignRow, ForeignRun, RowAttempt, write_foreign_rows};
-pub use github::Annotation;
 #[cfg(feature = "html")]
 pub use html::{HtmlReport, ReportRun};
-pub use markdown::markdown;
 pub(crate) use markdown::table as markdown_table;
+pub use markdown::{Annotation, markdown};
 #[doc(hidden)]
 pub use markdown::{MAX_MARKDOWN_ROWS, does_not_pass, markdown_with_rows};
 #[doc(hidden)]
@@ -52,7 +49,7 @@ pub use read_rows::read_rows;
 #[doc(hidden)]
 pub use read_rows::{manifest_of, read_manifest};
 #[doc(hidden)]
-pub use row_index::RowIndex;
+pub use run::RowIndex;
 pub use run_scores::RunScores;
 #[cfg(feature = "csv")]
 pub use summary_csv::summary_csv;

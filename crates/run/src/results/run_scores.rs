@@ -5,8 +5,7 @@ use indexmap::{IndexMap, IndexSet};
 use super::error::ResultsError;
 use super::file::Results;
 use super::read_rows::read_manifest;
-use super::row_index::RowIndex;
-use super::run::{Run, entry};
+use super::run::{RowIndex, Run, entry};
 use super::selected::{Score, Selected};
 use crate::contract::Counted;
 use crate::data::NamedFile;
@@ -65,13 +64,21 @@ pub(super) struct Usage {
 }
 
 impl RunScores {
-    /// Reads a result file.
-    pub(super) fn read(file: NamedFile<'_>, columns: &Columns) -> Result<Self, ResultsError> {
+    /// Reads a result file, and calls a function with each row and its position.
+    pub(super) fn read(
+        file: NamedFile<'_>,
+        columns: &Columns,
+        mut each: impl FnMut(usize, ResultRow),
+    ) -> Result<Self, ResultsError> {
         // An error of the manifest is reported when the whole run is read.
         let manifest = read_manifest(file.path, &[]).ok().and_then(Result::ok);
         let columns = &columns.with_proxies(manifest.as_deref());
         let mut scores = Self::new(Run::new(String::new()), columns);
-        scores.run = Run::read(file, |row| scores.add(&row, columns))?;
+        scores.run = Run::read(file, |row| {
+            scores.add(&row, columns)?;
+            each(scores.len() - 1, row);
+            Ok(())
+        })?;
         Ok(scores)
     }
 
@@ -84,7 +91,7 @@ impl RunScores {
         Ok(scores)
     }
 
-    pub(super) fn new(run: Run, columns: &Columns) -> Self {
+    fn new(run: Run, columns: &Columns) -> Self {
         Self {
             run,
             rows: RowIndex::default(),
@@ -96,7 +103,7 @@ impl RunScores {
     }
 
     /// Adds a row.
-    pub(super) fn add(&mut self, row: &ResultRow, columns: &Columns) -> Result<(), ResultsError> {
+    fn add(&mut self, row: &ResultRow, columns: &Columns) -> Result<(), ResultsError> {
         let place = self.rows.len();
         self.rows.add(row)?;
         let mut metric_cost_msats = 0_u64;

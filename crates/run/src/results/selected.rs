@@ -39,6 +39,21 @@ impl Score {
         (self.outcome == Some(ResultOutcome::Scored)).then_some(self.value)
     }
 
+    /// Returns the value in the mean: the failure score if the row failed, `None` if it has no score for another
+    /// reason.
+    pub(super) fn counted(&self, failure_score: f64) -> Option<f64> {
+        match self.is_failure() {
+            true => Some(failure_score),
+            false => self.value(),
+        }
+    }
+
+    /// Returns `true` if the value is the verdict as a number.
+    pub(super) fn is_verdict(&self) -> bool {
+        self.passed
+            .is_some_and(|passed| self.value == f64::from(u8::from(passed)))
+    }
+
     /// Returns `true` if the metric or the program failed. Such a row counts as the failure score.
     pub(super) fn is_failure(&self) -> bool {
         self.outcome.is_some_and(ResultOutcome::is_failure)
@@ -138,22 +153,12 @@ impl<'a> Selected<'a> {
                 false => known.kind,
             };
         }
-        let is_verdict = |score: Score| {
-            let value = score.value()?;
-            Some(
-                score
-                    .passed
-                    .is_some_and(|passed| value == f64::from(u8::from(passed))),
-            )
-        };
-        let all = scores
-            .column(self.name)
-            .filter_map(is_verdict)
-            .reduce(|a, b| a && b)?;
-        Some(if all {
-            ScoreKind::Bool
-        } else {
-            ScoreKind::Number
+        let column = scores.column(self.name);
+        let mut scored = column.filter(|score| score.value().is_some()).peekable();
+        scored.peek()?;
+        Some(match scored.all(|score| score.is_verdict()) {
+            true => ScoreKind::Bool,
+            false => ScoreKind::Number,
         })
     }
 }

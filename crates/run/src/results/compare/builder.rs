@@ -1,5 +1,6 @@
 //! [`ComparisonBuilder`]: the settings of a comparison, and its steps.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use indexmap::IndexSet;
@@ -43,9 +44,19 @@ pub struct ComparisonBuilder {
     seed: u64,
     listed_rows: Option<usize>,
     places: Places,
+    is_partial: bool,
 }
 
 impl ComparisonBuilder {
+    /// Compares the metrics that both runs have and that can be compared, over the rows in both.
+    #[cfg(feature = "html")]
+    pub(in crate::results) fn partial(self) -> Self {
+        Self {
+            is_partial: true,
+            ..self.only_paired(true).listed_rows(0)
+        }
+    }
+
     /// Sets how to refer to the runs where metrics differ, such as `in the baseline` and `now`.
     pub(crate) fn places(self, places: [&'static str; 2]) -> Self {
         Self {
@@ -207,7 +218,7 @@ impl ComparisonBuilder {
     /// Returns the same errors as [`read`](Self::read).
     #[doc(hidden)]
     pub fn read_named(&self, file: NamedFile<'_>) -> Result<RunScores, ResultsError> {
-        RunScores::read(file, &self.columns())
+        RunScores::read(file, &self.columns(), |_, _| ())
     }
 
     /// Returns the ids, outcomes and values that this comparison needs.
@@ -246,7 +257,7 @@ impl ComparisonBuilder {
         let identity =
             IdentityComparison::of(&a.run, &b.run, &names, allowed, is_strict, self.places);
         names.retain(|name| identity.is_compared(name));
-        if names.is_empty() {
+        if names.is_empty() && !self.is_partial {
             let (sentences, names) = (identity.sentences().join("; "), identity.names());
             return Err(ResultsError::new(
                 ResultsErrorKind::Identity,
@@ -265,10 +276,17 @@ impl ComparisonBuilder {
         let groups = groups.map(|field| Groups::of(field, &pairs)).transpose()?;
         let compare = |name: &String| self.metric(name, &pairs, groups.as_ref());
         let mut metrics = Vec::with_capacity(names.len());
+        let mut reasons = HashMap::new();
         in_order(
             compare,
             |metric| {
-                metrics.push(metric?);
+                match metric {
+                    Err(error) if self.is_partial && error.kind() == ResultsErrorKind::Metric => {
+                        let name = error.name().unwrap_or_default();
+                        reasons.insert(name.to_owned(), error.to_string());
+                    }
+                    metric => metrics.push(metric?),
+                }
                 Ok::<_, ResultsError>(())
             },
             |pass| names.iter().try_for_each(pass),
@@ -287,11 +305,17 @@ impl ComparisonBuilder {
             seed: self.seed,
             identity,
             metrics,
+            reasons,
         })
     }
 
     /// Returns the metrics to compare, which both runs must have.
     fn selected(&self, a: &RunScores, b: &RunScores) -> Result<IndexSet<String>, ResultsError> {
+        if self.is_partial {
+            // A name with a dot would be a part of a metric.
+            let is_in_both = |name: &&str| !name.contains('.') && b.metrics().any(|it| it == *name);
+            return Ok(a.metrics().filter(is_in_both).map(str::to_owned).collect());
+        }
         for metric in &self.metrics {
             let is_in = |of: &&RunScores| Selected::new(metric).is_in(of);
             if let Some(without) = [a, b].into_iter().find(|of| !is_in(of)) {
@@ -336,13 +360,9 @@ impl ComparisonBuilder {
                 .iter()
                 .any(|name| name == *metric || Selected::new(name).metric() == **metric)
         };
-        match self
-            .lower_is_better
-            .iter()
-            .find(|metric| !is_compared(metric))
-        {
-            None => Ok(()),
-            Some(metric) => {
+        let mut declared = self.lower_is_better.iter();
+        match declared.find(|metric| !is_compared(metric)) {
+            Some(metric) if !self.is_partial => {
                 let hint = suggest::known_names(metric, names.iter().map(String::as_str));
                 let metric = escape::name(metric);
                 let message = format!(
@@ -350,6 +370,7 @@ impl ComparisonBuilder {
                 );
                 Err(ResultsError::setting("lower_is_better", message))
             }
+            _ => Ok(()),
         }
     }
 

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::builder::ComparisonBuilder;
 use super::metric::{MetricComparison, Verdict};
-use super::text::{Unit, p_equals, rows};
+use super::text::{Unit, rows};
 use crate::agreement::Closeness;
 use crate::contract::{Outcome, ScoreKind};
 use crate::results::file::Results;
@@ -95,24 +95,9 @@ impl MetricComparison {
         };
         // The figures are for the judge named first, minus the other.
         let sign = if is_b_first { 1.0 } else { -1.0 };
-        let interval = it.ci95.map_or(String::new(), |it| {
-            let (low, high) = (sign * it.low, sign * it.high);
-            format!(
-                " {}",
-                unit.interval(crate::stats::Interval {
-                    low: low.min(high),
-                    high: low.max(high)
-                })
-            )
-        });
-        let adjusted = if self.p_adjusted == it.p_value {
-            ""
-        } else {
-            "adjusted "
-        };
-        let p = self
-            .p_adjusted
-            .map_or(String::new(), |p| format!(", {adjusted}p {}", p_equals(p)));
+        let interval = unit.interval_after(it.ci95, sign);
+        let p = self.p_adjusted;
+        let p = p.map_or(String::new(), |p| format!(", {}", self.p_text(p)));
         let change = unit.change_with_unit(sign * difference);
         let means = match self.kind {
             ScoreKind::Bool => {

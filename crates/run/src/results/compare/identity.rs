@@ -64,7 +64,7 @@ impl Default for Places {
 impl IdentityComparison {
     /// Compares the runs and these metrics. `allowed` metrics are compared even if they differ. If `is_strict`, a
     /// metric with different code differs.
-    pub(in crate::results) fn of(
+    pub(super) fn of(
         a: &Run,
         b: &Run,
         names: &IndexSet<String>,
@@ -210,7 +210,7 @@ impl Results {
 }
 
 /// Checks that the runs have each metric that is allowed to differ.
-pub(in crate::results) fn check_allowed(
+pub(super) fn check_allowed(
     a: &Run,
     b: &Run,
     allowed: &IndexSet<String>,
@@ -249,7 +249,7 @@ fn differences(
     if of_a.models() != of_b.models() {
         return (sentences, Vec::new());
     }
-    let ReportedModels { differences, notes } = ReportedModels::of(name, a, b, places);
+    let (differences, notes) = reported_models(name, a, b, places);
     sentences.extend(differences);
     (sentences, notes)
 }
@@ -309,55 +309,35 @@ fn sentence(
 /// Returns a sentence for each difference between the runs other than those between their metrics.
 fn notes(a: &RunManifest, b: &RunManifest) -> Vec<String> {
     let mut notes = data_notes(a, b);
-    let mut note = |what: &str, of_a: String, of_b: String| {
+    let mut note = |what: &str, value: &dyn Fn(&RunManifest) -> Option<String>| {
+        let [of_a, of_b] = [a, b].map(|run| value(run).unwrap_or("none".to_owned()));
         if of_a != of_b {
             notes.push(format!("{what} in A: {of_a}; in B: {of_b}"));
         }
     };
-    let text = |text: &Option<String>| {
-        text.as_deref()
-            .map_or("none".into(), escape::name)
-            .into_owned()
-    };
-    let number = |number: Option<u32>| number.map_or("none".to_owned(), |it| it.to_string());
-    let list = |fields: &Option<Vec<String>>| match fields {
-        Some(fields) => escape::names(fields.iter().map(String::as_str)),
-        None => "none".to_owned(),
-    };
+    let text = |text: &String| Some(escape::name(text).into_owned());
     for tag in a.tags.keys().chain(b.tags.keys()).collect::<BTreeSet<_>>() {
-        let value = |run: &RunManifest| text(&run.tags.get(tag).cloned());
-        note(&format!("tag `{}`", escape::name(tag)), value(a), value(b));
+        let what = format!("tag `{}`", escape::name(tag));
+        note(&what, &|run| text(run.tags.get(tag)?));
     }
-    note("rows", a.rows.to_string(), b.rows.to_string());
-    note(
-        "ending",
-        text(&Some(a.ending.clone())),
-        text(&Some(b.ending.clone())),
-    );
-    note("repeats", number(a.repeats), number(b.repeats));
-    note(
-        "inputs of the program",
-        list(&a.program_inputs),
-        list(&b.program_inputs),
-    );
-    note("groups", text(&a.group), text(&b.group));
-    for name in a
-        .settings
-        .keys()
-        .chain(b.settings.keys())
-        .collect::<BTreeSet<_>>()
-    {
-        let value = |run: &RunManifest| text(&run.settings.get(name).cloned());
-        note(&format!("`{}`", escape::name(name)), value(a), value(b));
+    note("rows", &|run| Some(run.rows.to_string()));
+    note("ending", &|run| text(&run.ending));
+    note("repeats", &|run| Some(run.repeats?.to_string()));
+    note("inputs of the program", &|run| {
+        let inputs = run.program_inputs.as_ref()?;
+        Some(escape::names(inputs.iter().map(String::as_str)))
+    });
+    note("groups", &|run| text(run.group.as_ref()?));
+    let settings = a.settings.keys().chain(b.settings.keys());
+    for name in settings.collect::<BTreeSet<_>>() {
+        let what = format!("`{}`", escape::name(name));
+        note(&what, &|run| text(run.settings.get(name)?));
     }
-    note(
-        "samples of the bootstrap",
-        number(a.bootstrap),
-        number(b.bootstrap),
-    );
-    note("seed", a.seed.to_string(), b.seed.to_string());
-    let version = |run: &RunManifest| text(&Some(run.library.version.clone()));
-    note("version of dsrs-metrics", version(a), version(b));
+    note("samples of the bootstrap", &|run| {
+        Some(run.bootstrap?.to_string())
+    });
+    note("seed", &|run| Some(run.seed.to_string()));
+    note("version of dsrs-metrics", &|run| text(&run.library.version));
     notes
 }
 
@@ -387,68 +367,51 @@ fn data_notes(a: &RunManifest, b: &RunManifest) -> Vec<String> {
     notes
 }
 
-/// A comparison of the models reported for one metric, one sentence each.
-#[derive(Default)]
-pub(super) struct ReportedModels {
-    /// Judges whose reported models differ.
-    pub(super) differences: Vec<String>,
-    /// Different fingerprints, and judges whose models only one run has.
-    pub(super) notes: Vec<String>,
-}
-
-impl ReportedModels {
-    /// Compares a metric whose configured models are the same in both runs.
-    pub(super) fn of(metric: &str, a: &RunManifest, b: &RunManifest, places: Places) -> Self {
-        let mut found = Self::default();
-        let mut judges: BTreeMap<&str, [JudgeReplies<'_>; 2]> = BTreeMap::new();
-        for (side, run) in [a, b].into_iter().enumerate() {
-            let replies = run
-                .judged_by
-                .get(metric)
-                .map(Vec::as_slice)
-                .unwrap_or_default();
-            for replies in JudgeReplies::of_each(replies) {
-                let judge = replies.judge;
-                judges.entry(judge).or_default()[side] = replies;
-            }
+/// Compares the models reported for a metric whose configured models are the same in both runs. Returns sentences on
+/// judges whose reported models differ, and notes on different fingerprints and on judges whose models only one run has.
+fn reported_models(
+    metric: &str,
+    a: &RunManifest,
+    b: &RunManifest,
+    Places([in_a, in_b]): Places,
+) -> (Vec<String>, Vec<String>) {
+    let (mut differences, mut notes) = (Vec::new(), Vec::new());
+    let mut judges: BTreeMap<&str, [JudgeReplies<'_>; 2]> = BTreeMap::new();
+    for (side, run) in [a, b].into_iter().enumerate() {
+        let replies = run.judged_by.get(metric).map_or(&[][..], Vec::as_slice);
+        for replies in JudgeReplies::of_each(replies) {
+            let judge = replies.judge;
+            judges.entry(judge).or_default()[side] = replies;
         }
-        for (judge, replies) in judges {
-            found.compare(metric, judge, &replies, places);
-        }
-        let [in_a, in_b] = [a, b].map(|run| run.judged_by_others.get(metric).copied().unwrap_or(0));
-        if in_a > 0 || in_b > 0 {
-            found.notes.push(format!(
-                "{}: replies from models or fingerprints that the manifest does not name in A: {in_a}; in B: {in_b}",
-                escape::name(metric)
-            ));
-        }
-        found
     }
-
-    fn compare(
-        &mut self,
-        metric: &str,
-        judge: &str,
-        [a, b]: &[JudgeReplies<'_>; 2],
-        Places([in_a, in_b]): Places,
-    ) {
+    let name = escape::name(metric);
+    for (judge, [of_a, of_b]) in judges {
         let judge = escape::name(judge);
-        let (what, of_a, of_b) = if a.models.names().ne(b.models.names()) {
-            if a.models.len() > 0 && b.models.len() > 0 {
-                let (a, b) = (a.models.joined(), b.models.joined());
-                return self
-                    .differences
-                    .push(format!("{judge} replied as {a} {in_a}, {b} {in_b}"));
+        let is_known = of_a.models.len() > 0 && of_b.models.len() > 0;
+        let sides = [
+            [&of_a.models, &of_b.models],
+            [&of_a.fingerprints, &of_b.fingerprints],
+        ];
+        let [models, fingerprints] =
+            sides.map(|[a, b]| a.names().ne(b.names()).then(|| (a.joined(), b.joined())));
+        match (models, fingerprints) {
+            (Some((a, b)), _) if is_known => {
+                differences.push(format!("{judge} replied as {a} {in_a}, {b} {in_b}"));
             }
-            ("reported models", &a.models, &b.models)
-        } else if a.fingerprints.names().ne(b.fingerprints.names()) {
-            ("fingerprints", &a.fingerprints, &b.fingerprints)
-        } else {
-            return;
-        };
-        let (metric, of_a, of_b) = (escape::name(metric), of_a.joined(), of_b.joined());
-        self.notes.push(format!(
-            "{metric}: {what} of {judge} in A: {of_a}; in B: {of_b}"
+            (Some((a, b)), _) => notes.push(format!(
+                "{name}: reported models of {judge} in A: {a}; in B: {b}"
+            )),
+            (None, Some((a, b))) => notes.push(format!(
+                "{name}: fingerprints of {judge} in A: {a}; in B: {b}"
+            )),
+            (None, None) => {}
+        }
+    }
+    let [in_a, in_b] = [a, b].map(|run| run.judged_by_others.get(metric).copied().unwrap_or(0));
+    if in_a > 0 || in_b > 0 {
+        notes.push(format!(
+            "{name}: replies from models or fingerprints that the manifest does not name in A: {in_a}; in B: {in_b}"
         ));
     }
+    (differences, notes)
 }

@@ -4,36 +4,30 @@
 //! groups. `identity.rs` compares what the runs measured and the models that answered for their judges. `difference.rs`
 //! computes the figures, `corpus.rs` those for a score of all rows, `sampled.rs` those of a metric that judged a sample,
 //! and `closer.rs` which run is closer to labels.
-//! `text.rs` and `markdown.rs` show them.
+//! `text.rs` shows them.
 
 mod builder;
 mod closer;
 mod corpus;
 mod difference;
 mod identity;
-mod markdown;
 mod metric;
 mod pairs;
 mod runs;
 mod sampled;
 mod text;
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde::Serialize;
 
 use super::error::ResultsError;
 use super::file::Results;
-#[cfg(feature = "html")]
-use super::run_scores::RunScores;
 use crate::evaluate::EvaluationResult;
 
 pub use builder::ComparisonBuilder;
 pub use difference::{DifferenceTest, PairedDifference};
-#[cfg(feature = "html")]
-pub(super) use identity::Places;
-#[cfg(feature = "html")]
-pub(super) use identity::check_allowed;
 pub(crate) use identity::other_code;
 pub use identity::{IdentityComparison, MetricDifference};
 pub use metric::{GroupComparison, MetricComparison, Verdict};
@@ -41,12 +35,6 @@ pub use runs::RunTotals;
 pub use runs::Sides;
 pub use sampled::SampledRows;
 pub(crate) use text::{Unit, about, p_equals};
-
-/// Checks that the rows of two runs can be paired: they have rows in common, with the same gold rows.
-#[cfg(feature = "html")]
-pub(super) fn check_rows(a: &RunScores, b: &RunScores) -> Result<(), ResultsError> {
-    pairs::Pairs::of(a, b, true).map(|_| ())
-}
 
 /// A comparison of run B with run A, for each metric. `Display` shows a table and one sentence per metric; the JSON
 /// form contains every figure.
@@ -81,6 +69,9 @@ pub struct Comparison {
     /// The compared metrics, in the order you selected them, or in the first run's order if you didn't.
     #[serde(serialize_with = "metric::by_name")]
     pub metrics: Vec<MetricComparison>,
+    /// Why each of the other metrics cannot be compared, in a partial comparison.
+    #[serde(skip)]
+    pub(super) reasons: HashMap<String, String>,
 }
 
 fn is_zero(rows: &u64) -> bool {

@@ -193,11 +193,7 @@ impl ComparedRows {
         );
         for (position, pair) in pairs.pairs.iter().enumerate() {
             let scores = [of_a(pair.a), of_b(pair.b)];
-            let value = |score: &Score| match score.is_failure() {
-                true => Some(failure_score),
-                false => score.value(),
-            };
-            let values = scores.each_ref().map(value);
+            let values = scores.each_ref().map(|score| score.counted(failure_score));
             let [Some(a), Some(b)] = values else {
                 if scores.iter().any(Score::is_not_sampled) {
                     continue;
@@ -205,7 +201,10 @@ impl ComparedRows {
                 for (lost, value) in compared.not_compared.lost.iter_mut().zip(values) {
                     *lost += value.map_or(0.0, |value| value - failure_score);
                 }
-                let without = |score: Score| value(&score).is_none().then(|| score.name());
+                let without = |score: Score| match score.counted(failure_score) {
+                    Some(_) => None,
+                    None => Some(score.name()),
+                };
                 compared.not_compared.add(scores.map(without));
                 continue;
             };
@@ -285,16 +284,11 @@ impl Groups {
                 "{file}: no row has `{field}`{hint}"
             )));
         }
-        let mut next = names.len();
-        let mut number = |group: Option<usize>| {
-            group.unwrap_or_else(|| {
-                next += 1;
-                next - 1
-            })
-        };
+        let mut alone = names.len()..;
+        let mut number = |group: Option<usize>| group.or_else(|| alone.next()).unwrap_or_default();
         let of_pair = of_pair.into_iter().map(&mut number).collect();
         Ok(Self {
-            rows_without: (next - names.len()) as u64,
+            rows_without: (alone.start - names.len()) as u64,
             names,
             of_pair,
         })

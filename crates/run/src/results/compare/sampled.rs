@@ -65,10 +65,7 @@ impl Rows {
         let [of_a, of_b] = [pairs.a, pairs.b].map(|run| run.scores_of(metric));
         let proxy = proxy.unwrap_or_default();
         let [proxy_a, proxy_b] = [pairs.a, pairs.b].map(|run| run.scores_of(proxy));
-        let value = |score: Score| match score.is_failure() {
-            true => Some(failure_score),
-            false => score.value(),
-        };
+        let value = |score: Score| score.counted(failure_score);
         let mut rows = Self::default();
         for pair in &pairs.pairs {
             let scores = [of_a(pair.a), of_b(pair.b)];

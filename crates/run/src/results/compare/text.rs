@@ -9,7 +9,7 @@ use super::runs::RunTotals;
 use crate::contract::{Direction, ScoreKind};
 use crate::messages::escape;
 use crate::results::error::{first_ids, first_of};
-use crate::results::thousands;
+use crate::results::{markdown, thousands};
 use crate::stats::Interval;
 use crate::stats::decimals::decimals;
 
@@ -94,42 +94,43 @@ impl fmt::Display for RunTotals {
     }
 }
 
-/// A line of a table: a metric, or a group.
-pub(super) struct Line<'a> {
-    name: &'a str,
-    difference: &'a PairedDifference,
-    p_adjusted: Option<f64>,
-    kind: ScoreKind,
-}
+/// A line of a table: the name, the difference and the adjusted p-value of a metric or a group, and its kind.
+type Line<'a> = (&'a str, &'a PairedDifference, Option<f64>, ScoreKind);
 
 impl Comparison {
-    pub(super) fn lines<'a>(&'a self) -> Vec<Line<'a>> {
-        let line = |metric: &'a MetricComparison| {
-            let MetricComparison {
-                name,
-                overall: difference,
-                p_adjusted,
-                kind,
-                ..
-            } = metric;
-            Line {
-                name,
-                difference,
-                p_adjusted: *p_adjusted,
-                kind: *kind,
-            }
-        };
-        self.metrics.iter().map(line).collect()
+    fn lines(&self) -> Vec<Line<'_>> {
+        let metrics = self.metrics.iter();
+        metrics
+            .map(|it| (&*it.name, &it.overall, it.p_adjusted, it.kind))
+            .collect()
+    }
+
+    /// Returns the comparison as Markdown: the runs, a table of the metrics, and a sentence for each metric. Metric and
+    /// file names are escaped.
+    pub fn markdown(&self) -> String {
+        let mut rows = table_cells("metric", &self.lines()).into_iter();
+        let header = rows.next().unwrap_or_default();
+        let mut text = format!(
+            "A: {}<br>\nB: {}\n\n{}\n",
+            markdown::escaped(&self.a.to_string()),
+            markdown::escaped(&self.b.to_string()),
+            markdown::table(header.iter().map(String::as_str), rows)
+        );
+        if self.paired_by_position {
+            text.push_str("- rows have no ids and are paired by position\n");
+        }
+        let identity = self.identity.to_string();
+        let sentences = self.metrics.iter().map(MetricComparison::sentence);
+        for line in identity.lines().map(str::to_owned).chain(sentences) {
+            text.push_str(&format!("- {}\n", markdown::escaped(&line)));
+        }
+        text
     }
 }
 
 /// Returns the header and cells of a table. Adjusted p-values get a column if there are several.
-pub(super) fn table_cells(first: &str, lines: &[Line<'_>]) -> Vec<Vec<String>> {
-    let is_adjusted = lines
-        .iter()
-        .filter(|line| line.p_adjusted.is_some())
-        .count()
-        > 1;
+fn table_cells(first: &str, lines: &[Line<'_>]) -> Vec<Vec<String>> {
+    let is_adjusted = lines.iter().filter(|line| line.2.is_some()).count() > 1;
     let adjusted = is_adjusted.then_some("adjusted p");
     let header = [first, "n", "A", "B", "B - A", "95% interval", "p"]
         .into_iter()
@@ -139,7 +140,7 @@ pub(super) fn table_cells(first: &str, lines: &[Line<'_>]) -> Vec<Vec<String>> {
         .map(str::to_owned)
         .collect();
     std::iter::once(header)
-        .chain(lines.iter().map(|line| cells(line, is_adjusted)))
+        .chain(lines.iter().map(|line| cells(*line, is_adjusted)))
         .collect()
 }
 
@@ -162,24 +163,22 @@ fn table(first: &str, lines: &[Line<'_>]) -> String {
     text
 }
 
-fn cells(line: &Line<'_>, is_adjusted: bool) -> Vec<String> {
-    let (it, unit) = (line.difference, Unit(line.kind));
+fn cells((name, it, p_adjusted, kind): Line<'_>, is_adjusted: bool) -> Vec<String> {
+    let unit = Unit(kind);
     let figure = |value: Option<f64>| value.map_or("-".to_owned(), |value| unit.figure(value));
     let p = |value: Option<f64>| value.map_or("-".to_owned(), p_value);
     let mut cells = vec![
-        escape::name(line.name).into_owned(),
+        escape::name(name).into_owned(),
         it.n.to_string(),
         figure(it.a),
         figure(it.b),
-        it.difference
-            .map_or("-".to_owned(), |difference| unit.change(difference)),
-        it.ci95
-            .map_or("-".to_owned(), |interval| unit.interval(interval)),
+        it.difference.map_or("-".to_owned(), |it| unit.change(it)),
+        it.ci95.map_or("-".to_owned(), |it| unit.interval(it)),
         p(it.p_value),
     ];
-    cells.extend(is_adjusted.then(|| p(line.p_adjusted)));
+    cells.extend(is_adjusted.then(|| p(p_adjusted)));
     // Single rows have no score of all rows, so neither run is better in any of them.
-    let of_rows = |count: u64| match line.kind {
+    let of_rows = |count: u64| match kind {
         ScoreKind::Corpus => "-".to_owned(),
         ScoreKind::Bool | ScoreKind::Number => count.to_string(),
     };
@@ -192,50 +191,53 @@ fn cells(line: &Line<'_>, is_adjusted: bool) -> Vec<String> {
 pub(crate) struct Unit(pub(crate) ScoreKind);
 
 impl Unit {
-    pub(crate) fn figure(self, value: f64) -> String {
+    fn number(self, value: f64) -> String {
         match self.0 {
-            ScoreKind::Bool => format!("{}%", decimals(100.0 * value, 2)),
+            ScoreKind::Bool => decimals(100.0 * value, 2),
             ScoreKind::Number | ScoreKind::Corpus => number(value),
         }
+    }
+
+    /// The unit of a difference.
+    fn points(self) -> &'static str {
+        match self.0 {
+            ScoreKind::Bool => " percentage points",
+            ScoreKind::Number | ScoreKind::Corpus => "",
+        }
+    }
+
+    pub(crate) fn figure(self, value: f64) -> String {
+        let percent = if self.0 == ScoreKind::Bool { "%" } else { "" };
+        format!("{}{percent}", self.number(value))
     }
 
     /// Formats a difference with its sign.
     fn change(self, value: f64) -> String {
         let sign = if value > 0.0 { "+" } else { "" };
-        match self.0 {
-            ScoreKind::Bool => format!("{sign}{}", decimals(100.0 * value, 2)),
-            ScoreKind::Number | ScoreKind::Corpus => format!("{sign}{}", number(value)),
-        }
+        format!("{sign}{}", self.number(value))
     }
 
     pub(crate) fn change_with_unit(self, value: f64) -> String {
-        let points = if self.0 == ScoreKind::Bool {
-            " percentage points"
-        } else {
-            ""
-        };
-        format!("{}{points}", self.change(value))
+        format!("{}{}", self.change(value), self.points())
     }
 
     /// Formats the size of a difference with its unit.
     pub(crate) fn size(self, value: f64) -> String {
-        match self.0 {
-            ScoreKind::Bool => format!("{} percentage points", decimals(100.0 * value, 2)),
-            ScoreKind::Number | ScoreKind::Corpus => number(value),
-        }
+        format!("{}{}", self.number(value), self.points())
     }
 
     pub(crate) fn interval(self, Interval { low, high }: Interval) -> String {
-        match self.0 {
-            ScoreKind::Bool => format!(
-                "{:.2}",
-                Interval {
-                    low: 100.0 * low,
-                    high: 100.0 * high
-                }
-            ),
-            ScoreKind::Number | ScoreKind::Corpus => format!("[{}, {}]", number(low), number(high)),
-        }
+        format!("[{}, {}]", self.number(low), self.number(high))
+    }
+
+    /// Formats an interval after the figure that it is of; empty without an interval. With the sign -1, the figure is the
+    /// difference the other way round.
+    pub(super) fn interval_after(self, interval: Option<Interval>, sign: f64) -> String {
+        interval.map_or(String::new(), |Interval { low, high }| {
+            let (low, high) = (sign * low, sign * high);
+            let (low, high) = (low.min(high), low.max(high));
+            format!(" {}", self.interval(Interval { low, high }))
+        })
     }
 }
 
@@ -257,19 +259,15 @@ pub(super) fn rows(count: u64) -> String {
 }
 
 fn p_value(p: f64) -> String {
-    if p < 0.001 {
-        "< 0.001".to_owned()
-    } else {
-        format!("{p:.3}")
-    }
+    let shown = p_equals(p);
+    shown.strip_prefix("= ").unwrap_or(&shown).to_owned()
 }
 
 /// `= 0.012`
 pub(crate) fn p_equals(p: f64) -> String {
-    if p < 0.001 {
-        "< 0.001".to_owned()
-    } else {
-        format!("= {p:.3}")
+    match p < 0.001 {
+        true => "< 0.001".to_owned(),
+        false => format!("= {p:.3}"),
     }
 }
 
@@ -329,16 +327,12 @@ impl MetricComparison {
             text.push_str(&format!(", {scored}"));
         }
         if self.not_compared > 0 {
-            let why = |counts: &std::collections::BTreeMap<&str, u64>| {
-                counts
-                    .iter()
-                    .map(|(name, n)| format!("{n} {name}"))
-                    .collect::<Vec<_>>()
-                    .join(", ")
-            };
             let sides = [("A", &self.without_score.a), ("B", &self.without_score.b)];
             let sides = sides.into_iter().filter(|(_, counts)| !counts.is_empty());
-            let sides = sides.map(|(run, counts)| format!("{run}: {}", why(counts)));
+            let sides = sides.map(|(run, counts)| {
+                let counts = counts.iter().map(|(name, n)| format!("{n} {name}"));
+                format!("{run}: {}", counts.collect::<Vec<_>>().join(", "))
+            });
             let sides = sides.collect::<Vec<_>>().join("; ");
             let rows = rows(self.not_compared);
             text.push_str(&format!("; not compared: {rows} without a score ({sides})"));
@@ -360,23 +354,10 @@ impl MetricComparison {
             Some(clusters) => format!("{} in {clusters} groups", rows(it.n)),
             None => rows(it.n),
         };
-        let adjusted = if it.p_value == Some(p) {
-            ""
-        } else {
-            "adjusted "
-        };
-        let p = format!("{adjusted}p {}", p_equals(p));
+        let p = self.p_text(p);
         let better = |run: &str| {
-            let is_above = difference > 0.0;
             let size = unit.size(difference.abs());
-            let interval = it.ci95.map(|Interval { low, high }| match is_above {
-                true => Interval { low, high },
-                false => Interval {
-                    low: -high,
-                    high: -low,
-                },
-            });
-            let interval = interval.map_or(String::new(), |it| format!(" {}", unit.interval(it)));
+            let interval = unit.interval_after(it.ci95, difference.signum());
             let lower = match self.direction {
                 Direction::HigherIsBetter => "",
                 Direction::LowerIsBetter => " (lower is better)",
@@ -401,22 +382,25 @@ impl MetricComparison {
                 )
             }
             Verdict::Unchanged => {
-                let possible = it.ci95.map_or(String::new(), |it| {
-                    format!(
-                        "; a difference up to {} is still possible",
-                        unit.size(it.high)
-                    )
+                let possible = it.ci95.map(|it| unit.size(it.high));
+                let possible = possible.map_or(String::new(), |size| {
+                    format!("; a difference up to {size} is still possible")
                 });
                 format!("equal in all {found}{possible}")
             }
             Verdict::NoDifference | Verdict::NotTested => {
-                let interval = it
-                    .ci95
-                    .map_or(String::new(), |it| format!(" {}", unit.interval(it)));
+                let interval = unit.interval_after(it.ci95, 1.0);
                 let change = unit.change_with_unit(difference);
                 format!("no significant difference: B - A = {change}{interval} ({p}, {found})")
             }
         }
+    }
+
+    /// `p = 0.012`, `adjusted p < 0.001`
+    pub(super) fn p_text(&self, p: f64) -> String {
+        let is_adjusted = self.overall.p_value != Some(p);
+        let adjusted = if is_adjusted { "adjusted " } else { "" };
+        format!("{adjusted}p {}", p_equals(p))
     }
 
     fn write_rows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -438,25 +422,14 @@ impl MetricComparison {
     }
 
     /// Writes the groups with the smallest p-values.
-    fn write_groups<'a>(&'a self, field: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_groups(&self, field: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut groups: Vec<(&String, &GroupComparison)> = self.groups.iter().collect();
         let p = |group: &GroupComparison| group.difference.p_value.unwrap_or(2.0);
         groups.sort_by(|a, b| p(a.1).total_cmp(&p(b.1)));
         let shown = groups.iter().take(SHOWN_GROUPS);
-        let line = |(name, group): &(&'a String, &'a GroupComparison)| {
-            let GroupComparison {
-                difference,
-                p_adjusted,
-                ..
-            } = group;
-            Line {
-                name,
-                difference,
-                p_adjusted: *p_adjusted,
-                kind: self.kind,
-            }
-        };
-        let lines: Vec<Line<'_>> = shown.map(line).collect();
+        let lines: Vec<Line<'_>> = shown
+            .map(|(name, it)| (&***name, &it.difference, it.p_adjusted, self.kind))
+            .collect();
         f.write_str(&table(&escape::name(field), &lines))?;
         if groups.len() > SHOWN_GROUPS {
             writeln!(f, "and {} more groups", groups.len() - SHOWN_GROUPS)?;

@@ -7,6 +7,7 @@ use indexmap::IndexSet;
 use super::run::ReportRun;
 use crate::messages::{escape, suggest};
 use crate::results::run::is_lower_better;
+use crate::results::selected::Selected;
 use crate::results::{Results, ResultsError};
 
 /// A report on one or two runs, as a self-contained HTML file. The report shows scores with 95% intervals and
@@ -47,7 +48,7 @@ pub struct HtmlReport<'a> {
     pub(super) allow_different: IndexSet<String>,
     pub(super) require_identity: bool,
     pub(super) strict_identity: bool,
-    lower_is_better: Vec<String>,
+    pub(super) lower_is_better: Vec<String>,
 }
 
 /// A run of a report.
@@ -158,27 +159,19 @@ impl<'a> HtmlReport<'a> {
 
     /// Checks that each metric declared lower-is-better is in a run.
     pub(super) fn check_directions(&self, runs: &[&ReportRun<'_>]) -> Result<(), ResultsError> {
-        let metrics = || runs.iter().flat_map(|run| run.metrics());
-        let of = |name: &str| {
-            name.split_once('.')
-                .map_or(name.to_owned(), |(metric, _)| metric.to_owned())
+        let known: IndexSet<&str> = runs.iter().flat_map(|run| run.metrics()).collect();
+        let is_unknown = |name: &&String| {
+            !known.contains(&***name) && !known.contains(Selected::new(name).metric())
         };
-        let unknown =
-            |name: &&String| metrics().all(|metric| metric != **name && metric != of(name));
-        match self.lower_is_better.iter().find(unknown) {
-            None => Ok(()),
-            Some(metric) => {
-                let known: IndexSet<&str> = metrics().collect();
-                let hint = suggest::did_you_mean(metric, known.iter().copied());
-                let hint = hint.unwrap_or_else(|| {
-                    format!("; the runs have {}", escape::names(known.into_iter()))
-                });
-                let metric = escape::name(metric);
-                let message =
-                    format!("`{metric}` cannot be lower-is-better, because no run has it{hint}");
-                Err(ResultsError::setting("lower_is_better", message))
-            }
-        }
+        let Some(metric) = self.lower_is_better.iter().find(is_unknown) else {
+            return Ok(());
+        };
+        let hint = suggest::did_you_mean(metric, known.iter().copied());
+        let hint =
+            hint.unwrap_or_else(|| format!("; the runs have {}", escape::names(known.into_iter())));
+        let metric = escape::name(metric);
+        let message = format!("`{metric}` cannot be lower-is-better, because no run has it{hint}");
+        Err(ResultsError::setting("lower_is_better", message))
     }
 
     pub(super) fn is_lower_better(&self, metric: &str, runs: &[&ReportRun<'_>]) -> bool {

@@ -14,7 +14,7 @@ use crate::messages::escape;
 use crate::results::ResultsError;
 use crate::results::file::Results;
 use crate::results::read_rows::read_lines;
-use crate::results::run::{Run, entry, name_of};
+use crate::results::run::{entry, name_of};
 use crate::results::run_scores::{Columns, RunScores};
 use crate::results::selected::Score;
 
@@ -46,29 +46,23 @@ impl ReportRun<'static> {
         let named = file.into();
         let file = named.path;
         let is_file = file.as_os_str() != "-" && fs::metadata(file).is_ok_and(|it| it.is_file());
-        let columns = columns(group);
-        let mut run = Self {
-            scores: RunScores::new(Run::new(String::new()), &columns),
-            totals: Totals::default(),
-            rows: Rows::InMemory(Vec::new().into()),
-        };
         let name = name_of(named);
+        let (mut totals, mut rows) = (Totals::default(), Vec::new());
         let mut progress = Progress::new(ProgressDisplay::Terminal, None);
-        let read = Run::read(named, |row| {
-            run.totals.add(run.len(), &row);
-            run.scores.add(&row, &columns)?;
-            if let (false, Rows::InMemory(rows)) = (is_file, &mut run.rows) {
-                rows.to_mut().push(row);
-            }
-            progress.row_done(run.len() as u64, || escape::name(&name).to_string());
-            Ok(())
+        let scores = RunScores::read(named, &columns(group), |place, row| {
+            totals.add(place, &row);
+            rows.extend((!is_file).then_some(row));
+            progress.row_done(place as u64 + 1, || escape::name(&name).to_string());
         });
         progress.clear();
-        run.scores.run = read?;
-        if is_file {
-            run.rows = Rows::InFile(file.to_owned());
-        }
-        Ok(run)
+        Ok(Self {
+            scores: scores?,
+            totals,
+            rows: match is_file {
+                true => Rows::InFile(file.to_owned()),
+                false => Rows::InMemory(rows.into()),
+            },
+        })
     }
 
     setters! {
@@ -90,16 +84,14 @@ fn columns(group: Option<&str>) -> Columns {
 impl<'a> ReportRun<'a> {
     /// Creates a run from rows in memory.
     pub(super) fn of(results: &'a Results, group: Option<&str>) -> Result<Self, ResultsError> {
-        let rows = results.rows();
-        let scores = RunScores::of(results, &columns(group))?;
         let mut totals = Totals::default();
-        rows.iter()
-            .enumerate()
-            .for_each(|(place, row)| totals.add(place, row));
+        for (place, row) in results.rows().iter().enumerate() {
+            totals.add(place, row);
+        }
         Ok(Self {
-            scores,
+            scores: RunScores::of(results, &columns(group))?,
             totals,
-            rows: Rows::InMemory(rows.into()),
+            rows: Rows::InMemory(results.rows().into()),
         })
     }
 

@@ -23,6 +23,8 @@ pub(super) struct TableRows {
     /// In the order of the first run, followed by rows that only the second run has.
     pub(super) rows: Vec<Places>,
     all: usize,
+    /// The rows that both runs have.
+    pub(super) paired: usize,
     /// For each category, the number of rows in the table and in total. A row counts in the first category that
     /// applies.
     changed: [usize; 2],
@@ -51,6 +53,7 @@ impl TableRows {
         let rows = all_rows(runs);
         let mut table = Self {
             all: rows.len(),
+            paired: rows.iter().filter(|row| !row.contains(&None)).count(),
             rows,
             changed: [0; 2],
             failed: [0; 2],
@@ -162,21 +165,28 @@ struct Choice {
 }
 
 impl Choice {
+    /// Chooses at most this many rows, those with the lowest values. Ties are sampled. Returns the number of chosen
+    /// rows.
+    fn lowest(&mut self, rows: impl Iterator<Item = (f64, usize)>, number: usize) -> usize {
+        let mut keys: Vec<(f64, u64, usize)> = rows
+            .map(|(value, row)| (value, self.random.next_u64(), row))
+            .collect();
+        if number < keys.len() {
+            keys.select_nth_unstable_by(number, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            keys.truncate(number);
+        }
+        keys.iter()
+            .for_each(|(_, _, row)| self.is_chosen[*row] = true);
+        keys.len()
+    }
+
     /// Chooses this many rows, each with the same probability.
     fn sample(&mut self, rows: &[usize], number: usize) {
-        let mut needed = number;
-        for (passed, row) in rows.iter().enumerate() {
-            let left = (rows.len() - passed) as u128;
-            let drawn = (u128::from(self.random.next_u64()) * left) >> 64;
-            if drawn < needed as u128 {
-                self.is_chosen[*row] = true;
-                needed -= 1;
-            }
-        }
+        self.lowest(rows.iter().map(|row| (0.0, *row)), number);
     }
 
     /// Chooses at most this many rows: those with the worst scores in the last run that has them, the same number for
-    /// each metric. Ties are sampled. Returns the number of chosen rows.
+    /// each metric. Returns the number of chosen rows.
     fn worst(
         &mut self,
         rows: &[usize],
@@ -194,37 +204,13 @@ impl Choice {
             let sign = if metric.is_lower_better { -1.0 } else { 1.0 };
             let value = |row: usize| {
                 let of_runs = scores.iter().zip(&places[row]);
-                let last = of_runs
-                    .filter_map(|(of, place)| place.map(of))
-                    .next_back()?;
+                let mut of_runs = of_runs.filter_map(|(of, place)| place.map(of));
                 // 0 and -0 are equal.
-                last.value().map(|value| sign * value + 0.0)
+                Some((sign * of_runs.next_back()?.value()? + 0.0, row))
             };
             let rest = rows.iter().filter(|row| !self.is_chosen[**row]);
-            let mut values: Vec<(f64, usize)> =
-                rest.filter_map(|row| Some((value(*row)?, *row))).collect();
-            let number = (left / (metrics.len() - position)).min(values.len());
-            let Some(last) = number.checked_sub(1) else {
-                continue;
-            };
-            let (_, (limit, _), _) =
-                values.select_nth_unstable_by(last, |(a, _), (b, _)| a.total_cmp(b));
-            let limit = *limit;
-            let mut ties = Vec::new();
-            let mut needed = number;
-            for (value, row) in values {
-                match value.total_cmp(&limit) {
-                    std::cmp::Ordering::Less => {
-                        self.is_chosen[row] = true;
-                        needed -= 1;
-                    }
-                    std::cmp::Ordering::Equal => ties.push(row),
-                    std::cmp::Ordering::Greater => {}
-                }
-            }
-            ties.sort_unstable();
-            self.sample(&ties, needed);
-            left -= number;
+            let values: Vec<_> = rest.filter_map(|row| value(*row)).collect();
+            left -= self.lowest(values.into_iter(), left / (metrics.len() - position));
         }
         number - left
     }

@@ -14,7 +14,7 @@ use crate::contract::{MetricIdentity, ScoreKind};
 use crate::evaluate::JudgeReplies;
 use crate::evaluate::manifest::EarlyResult;
 use crate::messages::{escape, suggest};
-use crate::results::figures::{Bounds, Figures, counted, figures_of};
+use crate::results::figures::{Bounds, Figures, figures_of};
 use crate::results::run_scores::Usage;
 use crate::results::{Manifest, ResultRow, ResultsError};
 
@@ -60,7 +60,7 @@ impl<'a> View<'a> {
         let metric = |(name, kind)| Metric {
             name,
             kind,
-            is_compared: changes.identity.is_compared(name),
+            is_compared: changes.is_compared(name),
             is_lower_better: report.is_lower_better(name, runs),
         };
         let metrics: Vec<_> = kinds(runs).into_iter().map(metric).collect();
@@ -79,13 +79,20 @@ impl<'a> View<'a> {
     pub(super) fn data(&self) -> Value {
         json!({
             "runs": self.runs.iter().map(|run| run_data(run)).collect::<Vec<_>>(),
-            "pairing": pairing(self.runs),
-            "differences": self.changes.identity.notes,
+            "pairing": self.pairing(),
+            "differences": self.changes.notes(),
             "group": self.group,
             "hidden_groups": self.groups.len().saturating_sub(MAX_GROUPS),
             "metrics": self.metrics.iter().map(|it| self.metric(it)).collect::<Vec<_>>(),
             "table": self.table.rule(),
         })
+    }
+
+    /// Returns how many rows both runs have.
+    fn pairing(&self) -> Option<Value> {
+        let is_positional = self.runs.iter().any(|run| run.has_positional());
+        let pairing = json!({"rows": self.table.paired, "is_positional": is_positional});
+        (self.runs.len() == 2).then_some(pairing)
     }
 
     fn metric(&self, metric: &Metric<'_>) -> Value {
@@ -111,7 +118,7 @@ impl<'a> View<'a> {
         let groups = self.groups.iter().take(MAX_GROUPS);
         json!({
             "name": name,
-            "kind": kind_name(kind),
+            "kind": kind,
             "lower_is_better": metric.is_lower_better,
             "is_compared": metric.is_compared,
             "runs": self.runs.iter().map(of_run).collect::<Vec<_>>(),
@@ -145,7 +152,7 @@ impl<'a> View<'a> {
         let of_run = |run: &&ReportRun<'_>| {
             let failure_score = run.scores.run.failure_score;
             let value = |it: &PartScore| {
-                let value = counted(&it.score, failure_score)?;
+                let value = it.score.counted(failure_score)?;
                 Some((value, run.scores.group_number(it.row)))
             };
             let values: Vec<_> = part_scores(part, metric, run)
@@ -162,13 +169,6 @@ impl<'a> View<'a> {
         };
         let runs: Vec<_> = self.runs.iter().map(of_run).collect();
         json!({"name": part.name, "runs": runs})
-    }
-}
-
-pub(super) fn kind_name(kind: ScoreKind) -> &'static str {
-    match kind {
-        ScoreKind::Bool => "bool",
-        ScoreKind::Number | ScoreKind::Corpus => "number",
     }
 }
 
@@ -258,17 +258,6 @@ fn kinds<'a>(runs: &[&'a ReportRun<'_>]) -> IndexMap<&'a str, ScoreKind> {
     kinds.into_iter().map(known).collect()
 }
 
-/// Returns how many rows both runs have.
-fn pairing(runs: &[&ReportRun<'_>]) -> Option<Value> {
-    let [a, b] = runs else { return None };
-    let is_paired = |row: &usize| b.find(a.id(*row)).is_some();
-    json!({
-        "rows": (0..a.len()).filter(is_paired).count(),
-        "is_positional": a.has_positional() || b.has_positional(),
-    })
-    .into()
-}
-
 /// Returns the groups with their rows, those with the most rows first.
 fn largest_groups<'a>(runs: &[&'a ReportRun<'_>]) -> Vec<Group<'a>> {
     let mut groups: IndexMap<Option<&str>, Vec<Vec<usize>>> = IndexMap::new();
@@ -339,15 +328,13 @@ fn part_scores<'s>(part: &Part, metric: &str, run: &'s ReportRun<'_>) -> &'s [Pa
 /// if it is always 0 or 1 and its metric's range is [0, 1].
 fn is_bool(part: &Part, metric: &str, runs: &[&ReportRun<'_>]) -> bool {
     let scores = runs.iter().flat_map(|run| part_scores(part, metric, run));
-    let mut scores = scores.filter_map(|it| Some((it.score.value()?, it.score.passed)));
+    let mut scores = scores.filter(|it| it.score.value().is_some());
     if part.is_component {
-        return scores.all(|(value, passed)| {
-            passed.is_some_and(|passed| value == f64::from(u8::from(passed)))
-        });
+        return scores.all(|it| it.score.is_verdict());
     }
     let mut of_metric = runs.iter().flat_map(|run| scored(run, metric));
     of_metric.all(|it| (0.0..=1.0).contains(&it))
-        && scores.all(|(value, _)| value == 0.0 || value == 1.0)
+        && scores.all(|it| [0.0, 1.0].contains(&it.score.value))
 }
 
 #[cfg(test)]
