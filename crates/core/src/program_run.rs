@@ -178,21 +178,13 @@ impl<P> ProgramOutput<P> {
     /// assert_eq!((prediction, run.usage), (42, Some(ProgramUsage::new(120, 8))));
     /// ```
     pub fn into_parts(self) -> (P, ProgramRun) {
-        let Self {
-            prediction,
-            trace,
-            usage,
-            latency,
-        } = self;
-        (
-            prediction,
-            ProgramRun {
-                trace,
-                usage,
-                latency,
-                is_measured: false,
-            },
-        )
+        let run = ProgramRun {
+            trace: self.trace,
+            usage: self.usage,
+            latency: self.latency,
+            is_measured: false,
+        };
+        (self.prediction, run)
     }
 }
 

@@ -154,22 +154,14 @@ pub(super) fn scored(
         error.with_cost_msats(cost)
     };
     let judgement = result.map_err(failed)?;
-    let Judgement {
-        value,
-        confidence,
-        details,
-        feedback,
-        metadata,
-        lost,
-    } = judgement;
     let score = MetricScore {
-        value,
-        confidence,
-        details,
+        value: judgement.value,
+        confidence: judgement.confidence,
+        details: judgement.details,
         cost_msats: cost,
     };
-    let scored = Scored::of_judgement(score, feedback, metadata, spec)?;
-    Ok(scored.with_lost_judges(lost))
+    let scored = Scored::of_judgement(score, judgement.feedback, judgement.metadata, spec)?;
+    Ok(scored.with_lost_judges(judgement.lost))
 }
 
 #[cfg(test)]

@@ -45,36 +45,28 @@ pub(super) fn opinion(verdicts: Vec<Verdict>, draws: usize, spec: &MetricSpec<'_
     // There are at most 100 draws.
     let of_order = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let values: Vec<f64> = values.chunks(draws).map(of_order).collect();
-    let [straight, swapped] = values[..] else {
-        return Opinion {
-            value: values[0],
-            confidence: 1.0,
-            answers,
-            probabilities,
-        };
+    let (value, confidence) = match values[..] {
+        [straight, swapped] => of_both_orders(straight, swapped, spec.range),
+        _ => (values[0], 1.0),
     };
-    let (min, max) = spec
-        .range
-        .map_or((0.0, 1.0), |range| (range.min, range.max));
-    let middle = f64::midpoint(min, max);
-    let swapped = min + max - swapped;
-    if (straight - middle) * (swapped - middle) < 0.0 {
-        let confidence = POSITION_BIAS_CONFIDENCE;
-        return Opinion {
-            value: middle,
-            confidence,
-            answers,
-            probabilities,
-        };
-    }
-    let value = f64::midpoint(straight, swapped);
-    let confidence = agreement(&[straight, swapped], value, Some(ScoreRange { min, max }));
     Opinion {
         value,
         confidence,
         answers,
         probabilities,
     }
+}
+
+/// Returns the value of a judge that was asked in both orders of a pair, and its confidence.
+fn of_both_orders(straight: f64, swapped: f64, range: Option<ScoreRange>) -> (f64, f64) {
+    let range = range.unwrap_or(ScoreRange::UNIT);
+    let middle = f64::midpoint(range.min, range.max);
+    let swapped = range.min + range.max - swapped;
+    if (straight - middle) * (swapped - middle) < 0.0 {
+        return (middle, POSITION_BIAS_CONFIDENCE);
+    }
+    let value = f64::midpoint(straight, swapped);
+    (value, agreement(&[straight, swapped], value, Some(range)))
 }
 
 /// Returns the judgement of a panel, or an error without a quorum.

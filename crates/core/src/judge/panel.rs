@@ -9,7 +9,7 @@ use super::aggregation::Aggregation;
 use super::error::JudgeError;
 use super::models::{Models, shown};
 use super::output_spec::Offline;
-use super::signature::{PanelSettings, PromptSettings, SharedPrompt, Signature};
+use super::signature::{PanelSettings, PromptSettings, Signature};
 use crate::declared::requirements::Requirement;
 use crate::lm::{IntoModel, JudgeModel, LanguageModel};
 use crate::rows::dynamic::Example;
@@ -35,7 +35,7 @@ pub struct Panel {
     /// The judge's threshold, strictness and cost.
     instance: InstanceSettings,
     /// The judge's instruction, demonstrations and context.
-    prompt: Option<SharedPrompt>,
+    prompt: Option<Arc<PromptSettings>>,
 }
 
 impl Panel {
@@ -102,15 +102,13 @@ impl Panel {
     }
 
     fn prompted(mut self, set: impl FnOnce(&mut PromptSettings)) -> Self {
-        let mut settings = self.prompt().cloned().unwrap_or_default();
-        set(&mut settings);
-        self.prompt = Some(SharedPrompt::new(settings));
+        set(Arc::make_mut(self.prompt.get_or_insert_default()));
         self
     }
 
     /// Returns the instruction, demonstrations and context, if any is set.
     pub(super) fn prompt(&self) -> Option<&PromptSettings> {
-        self.prompt.as_ref().map(SharedPrompt::settings)
+        self.prompt.as_deref()
     }
 
     /// Returns the judge's instruction: the one set on the panel, or the signature's if the panel sets none.

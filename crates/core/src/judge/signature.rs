@@ -1,7 +1,6 @@
 //! The signature of a judge, independent of any row: instruction, inputs, outputs, and the settings of its panel and
 //! prompt. `#[judge]` generates it, a panel overrides the settings, and `prompt.rs` builds the prompt.
 
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
@@ -84,38 +83,6 @@ pub(super) struct PromptSettings {
     pub(super) context: Option<String>,
     /// `true` if the judge is one of two that form one score.
     pub(super) is_half: bool,
-}
-
-/// Settings behind a trait object. The compiler proves for each judge that its panel is `Send`; here it stops.
-#[derive(Clone)]
-pub(super) struct SharedPrompt(Arc<dyn AsRef<PromptSettings> + Send + Sync>);
-
-impl SharedPrompt {
-    pub(super) fn new(settings: PromptSettings) -> Self {
-        Self(Arc::new(settings))
-    }
-
-    pub(super) fn settings(&self) -> &PromptSettings {
-        (*self.0).as_ref()
-    }
-}
-
-impl AsRef<Self> for PromptSettings {
-    fn as_ref(&self) -> &Self {
-        self
-    }
-}
-
-impl PartialEq for SharedPrompt {
-    fn eq(&self, other: &Self) -> bool {
-        self.settings() == other.settings()
-    }
-}
-
-impl fmt::Debug for SharedPrompt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.settings().fmt(f)
-    }
 }
 
 impl PromptSettings {

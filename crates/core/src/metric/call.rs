@@ -61,17 +61,15 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     /// assert!(call.trace.is_none() && call.pred_name.is_none() && call.run.is_none());
     /// ```
     pub const fn new(gold: &'a G, pred: &'a P) -> Self {
-        let (trace, pred_name, pred_trace, run) = (None, None, None, None);
-        let (memo, spec) = (None, None);
         Self {
             gold,
             pred,
-            trace,
-            pred_name,
-            pred_trace,
-            run,
-            memo,
-            spec,
+            trace: None,
+            pred_name: None,
+            pred_trace: None,
+            run: None,
+            memo: None,
+            spec: None,
             is_explained: true,
         }
     }
@@ -232,25 +230,16 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     where
         'a: 'b,
     {
-        let Self {
-            trace,
-            pred_name,
-            pred_trace,
-            run,
-            spec,
-            is_explained,
-            ..
-        } = self;
         MetricCall {
             gold,
             pred,
-            trace,
-            pred_name,
-            pred_trace,
-            run,
+            trace: self.trace,
+            pred_name: self.pred_name,
+            pred_trace: self.pred_trace,
+            run: self.run,
             memo: None,
-            spec,
-            is_explained,
+            spec: self.spec,
+            is_explained: self.is_explained,
         }
     }
 }

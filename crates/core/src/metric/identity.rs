@@ -141,14 +141,13 @@ impl MetricIdentity {
                 fields.remove("range");
             }
         }
-        let (models, embedders, prompts, files) = Default::default();
         Self {
             spec,
             parameters,
-            files,
-            models,
-            embedders,
-            prompts,
+            models: Vec::new(),
+            embedders: Vec::new(),
+            prompts: Vec::new(),
+            files: Contents::new(),
         }
     }
 

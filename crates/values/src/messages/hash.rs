@@ -29,9 +29,5 @@ pub fn sha256(bytes: &[u8]) -> String {
 
 /// Returns each byte as two lower-case hexadecimal digits.
 pub fn hexadecimal(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits
-        .map(|digit| char::from(DIGITS[usize::from(digit)]))
-        .collect()
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -103,10 +103,7 @@ impl Bootstrap {
             return Uncertainty::NotComputed;
         }
         values.sort_unstable_by(f64::total_cmp);
-        let ci95 = Interval {
-            low: quantile(&values, 0.025),
-            high: quantile(&values, 0.975),
-        };
+        let ci95 = Interval::new(quantile(&values, 0.025), quantile(&values, 0.975));
         match (deviation(&values), values.first() < values.last()) {
             (stderr, true) if stderr.is_finite() => Uncertainty::Known { stderr, ci95 },
             (_, true) => Uncertainty::TooLarge,
@@ -246,10 +243,7 @@ pub fn bca_interval(estimate: f64, mut samples: Vec<f64>, jackknife: &[f64]) -> 
         quantile(&samples, normal.cdf(bias + z / (1.0 - acceleration * z)))
     };
     let is_defined = bias.is_finite() && acceleration.is_finite();
-    is_defined.then(|| Interval {
-        low: end(-Z),
-        high: end(Z),
-    })
+    is_defined.then(|| Interval::new(end(-Z), end(Z)))
 }
 
 /// Returns a quantile of sorted values, by linear interpolation.
@@ -288,13 +282,7 @@ mod tests {
         let found = of_values(&[4.0, 1.0, 3.0, 5.0, 2.0].map(Some));
         // The squared differences from 3 are 4, 1, 0, 1 and 4, and the quantiles are at 2.5% and 97.5% of the way from 1 to 5.
         assert_eq!(found.stderr(), Some((10.0_f64 / 4.0).sqrt()));
-        assert_close(
-            found.ci95().unwrap(),
-            Interval {
-                low: 1.1,
-                high: 4.9,
-            },
-        );
+        assert_close(found.ci95().unwrap(), Interval::new(1.1, 4.9));
     }
 
     #[test]
@@ -304,13 +292,7 @@ mod tests {
             of_values(&values.collect::<Vec<_>>())
         };
         // The numbers 1 to 19: 0.45 above the smallest, and 0.45 below the largest one.
-        assert_close(
-            undefined(1).ci95().unwrap(),
-            Interval {
-                low: 1.45,
-                high: 18.55,
-            },
-        );
+        assert_close(undefined(1).ci95().unwrap(), Interval::new(1.45, 18.55));
         assert_eq!(undefined(2), Uncertainty::NotComputed);
     }
 

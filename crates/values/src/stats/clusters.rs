@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use super::exact_sum::ExactSum;
-use super::interval::{Units, weight};
+use super::interval::{t_quantile, weight, wilson};
 use super::moments::{Commonest, Uncertainty};
 
 /// Values in groups, such as the scores of all questions about one document. Because the rows of a group are alike,
@@ -135,12 +135,8 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
             deviation: rows * (end - centre),
         }));
         let effective = centre * (1.0 - centre) / (variance(&groups, all) / all / all) * n / all;
-        let units = Units {
-            mean,
-            effective,
-            degrees,
-        };
-        Uncertainty::bounded(stderr, &units, least, most)
+        let shares = wilson(mean, effective, t_quantile(degrees));
+        Uncertainty::bounded(stderr, shares, least, most)
     }
 
     fn rows(&self) -> f64 {

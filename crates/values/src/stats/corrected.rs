@@ -94,10 +94,7 @@ pub fn rogan_gladen(observed: Proportion, rates: &ErrorRates) -> Result<Correcte
     let Interval { low, high } = lang_reiczigel(observed, rates).within(0.0, 1.0);
     Ok(CorrectedRate {
         rate: clamped,
-        interval: Interval {
-            low: low.min(clamped),
-            high: high.max(clamped),
-        },
+        interval: Interval::new(low.min(clamped), high.max(clamped)),
         unclamped: (clamped != rate).then_some(rate),
     })
 }
@@ -108,20 +105,14 @@ fn lang_reiczigel(observed: Proportion, rates: &ErrorRates) -> Interval {
     let specificity = Smoothed::of(rates.specificity, 1.0);
     let advantage = sensitivity.rate + specificity.rate - 1.0;
     if advantage <= 0.0 {
-        return Interval {
-            low: 0.0,
-            high: 1.0,
-        };
+        return Interval::new(0.0, 1.0);
     }
     let rate = (passed.rate + specificity.rate - 1.0) / advantage;
     let (of_good, of_bad) = (sensitivity.variance, specificity.variance);
     let shift = 2.0 * Z * Z * (rate * of_good - (1.0 - rate) * of_bad);
     let variance = passed.variance + rate.powi(2) * of_good + (1.0 - rate).powi(2) * of_bad;
     let half = Z * variance.sqrt() / advantage;
-    Interval {
-        low: rate + shift - half,
-        high: rate + shift + half,
-    }
+    Interval::new(rate + shift - half, rate + shift + half)
 }
 
 /// A proportion with added successes and failures.
@@ -247,10 +238,10 @@ fn combined(passed: &Part, failed: &Part, rows: f64) -> CorrectedRate {
             .hypot(failed.weight * end(failed))
             .hypot(sampling)
     };
-    let interval = Interval {
-        low: rate - distance(|part| part.rate - part.wilson.low),
-        high: rate + distance(|part| part.wilson.high - part.rate),
-    };
+    let interval = Interval::new(
+        rate - distance(|part| part.rate - part.wilson.low),
+        rate + distance(|part| part.wilson.high - part.rate),
+    );
     CorrectedRate {
         rate,
         interval: interval.within(0.0, 1.0),

@@ -18,17 +18,11 @@ mod tests {
 
     #[test]
     fn an_interval_that_rounds_to_zero_has_no_signs() {
-        let interval = Interval {
-            low: -0.000_01,
-            high: -0.0,
-        };
+        let interval = Interval::new(-0.000_01, -0.0);
         assert_eq!(format!("{interval:.4}"), "[0.0000, 0.0000]");
         assert_eq!(interval.to_string(), "[-0.00001, 0]");
         assert_eq!(serde_json::to_string(&interval).unwrap(), "[-0.00001,0.0]");
-        let zero = Interval {
-            low: -0.0,
-            high: -0.0,
-        };
+        let zero = Interval::new(-0.0, -0.0);
         assert_eq!(serde_json::to_string(&zero).unwrap(), "[0.0,0.0]");
     }
 

@@ -27,6 +27,10 @@ pub struct Interval {
 }
 
 impl Interval {
+    pub(super) const fn new(low: f64, high: f64) -> Self {
+        Self { low, high }
+    }
+
     /// Returns `true` if the value is in the interval, including its ends.
     ///
     /// ```
@@ -40,10 +44,7 @@ impl Interval {
 
     /// Returns the interval clamped to the range of the figure.
     pub(super) fn within(self, least: f64, most: f64) -> Self {
-        Self {
-            low: self.low.clamp(least, most),
-            high: self.high.clamp(least, most),
-        }
+        Self::new(self.low.clamp(least, most), self.high.clamp(least, most))
     }
 }
 
@@ -70,43 +71,24 @@ impl Serialize for Interval {
     }
 }
 
-/// Independent units, which are rows or groups of rows, on the scale on which their range is [0, 1].
-pub(super) struct Units {
-    /// The mean.
-    pub(super) mean: f64,
-    /// The effective number of units, whose successes and failures would have the variance of the mean.
-    pub(super) effective: f64,
-    /// The degrees of freedom of the variance.
-    pub(super) degrees: f64,
-}
-
-impl Units {
-    /// Returns Wilson's score interval with Student's t instead of the normal quantile.
-    pub(super) fn interval(&self) -> Interval {
-        let Self {
-            mean,
-            effective,
-            degrees,
-        } = *self;
-        let t = t_quantile(degrees);
-        let scale = 1.0 + t * t / effective;
-        let centre = (mean + t * t / (2.0 * effective)) / scale;
-        let variance = mean * (1.0 - mean) / effective + (t / effective).powi(2) / 4.0;
-        let half = t * variance.sqrt() / scale;
-        // At the ends the formula yields 0 and 1 except for the last digit.
-        Interval {
-            low: if mean == 0.0 {
-                0.0
-            } else {
-                (centre - half).max(0.0)
-            },
-            high: if mean == 1.0 {
-                1.0
-            } else {
-                (centre + half).min(1.0)
-            },
-        }
-    }
+/// Returns Wilson's score interval (Wilson 1927) of a share of `n` units, with `z` as the quantile.
+pub(super) fn wilson(share: f64, n: f64, z: f64) -> Interval {
+    let scale = 1.0 + z * z / n;
+    let centre = (share + z * z / (2.0 * n)) / scale;
+    let half = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt() / scale;
+    // At the ends the formula yields 0 and 1 except for the last digit.
+    Interval::new(
+        if share == 0.0 {
+            0.0
+        } else {
+            (centre - half).max(0.0)
+        },
+        if share == 1.0 {
+            1.0
+        } else {
+            (centre + half).min(1.0)
+        },
+    )
 }
 
 /// Returns the weight of a value at each end of the range, which is added to the variance: 1 if all units are equal, and 0 if

@@ -400,10 +400,7 @@ impl Kappa {
     /// Returns `value ± 1.96 standard errors`, clamped to [-1, 1]. Returns `None` if the standard error is 0.
     pub fn interval(&self) -> Option<Interval> {
         let half = Z * self.standard_error;
-        let interval = Interval {
-            low: self.value - half,
-            high: self.value + half,
-        };
+        let interval = Interval::new(self.value - half, self.value + half);
         (half > 0.0).then(|| interval.within(-1.0, 1.0))
     }
 }

@@ -6,7 +6,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::FEW;
 use super::exact_sum::ExactSum;
-use super::interval::{Interval, Units, t_quantile, weight};
+use super::interval::{Interval, t_quantile, weight, wilson};
 
 /// Beyond this magnitude the square of a value is not finite, and neither is the variance.
 const MAX_SQUARED: f64 = 1e150;
@@ -102,26 +102,19 @@ impl Uncertainty {
             true => Self::Constant,
             false if half.is_finite() => Self::Known {
                 stderr,
-                ci95: Interval {
-                    low: mean - half,
-                    high: mean + half,
-                },
+                ci95: Interval::new(mean - half, mean + half),
             },
             false => Self::TooLarge,
         }
     }
 
-    /// Returns the interval of units, on the scale of their values from `least` to `most`.
-    pub(super) fn bounded(stderr: f64, units: &Units, least: f64, most: f64) -> Self {
-        let of = |unit: f64| match unit {
+    /// Returns an interval of shares, on the scale of the values from `least` to `most`.
+    pub(super) fn bounded(stderr: f64, shares: Interval, least: f64, most: f64) -> Self {
+        let of = |share: f64| match share {
             1.0 => most,
-            unit => least + unit * (most - least),
+            share => least + share * (most - least),
         };
-        let Interval { low, high } = units.interval();
-        let ci95 = Interval {
-            low: of(low),
-            high: of(high),
-        };
+        let ci95 = Interval::new(of(shares.low), of(shares.high));
         if stderr == 0.0 {
             Self::WithoutStderr { ci95 }
         } else {
@@ -324,12 +317,8 @@ impl Moments {
             + n * (mean - centre).powi(2)
             + weight * (centre.powi(2) + (1.0 - centre).powi(2));
         let effective = n * centre * (1.0 - centre) * (all - 1.0) / squares;
-        let units = Units {
-            mean,
-            effective,
-            degrees: n - 1.0,
-        };
-        Uncertainty::bounded((variance / n).sqrt(), &units, least, most)
+        let shares = wilson(mean, effective, t_quantile(n - 1.0));
+        Uncertainty::bounded((variance / n).sqrt(), shares, least, most)
     }
 }
 

@@ -334,10 +334,10 @@ impl PairedShares {
             losses: self.wins,
             rows: self.rows,
         };
-        Some(Interval {
-            low: -reversed.upper(-difference),
-            high: self.upper(difference),
-        })
+        Some(Interval::new(
+            -reversed.upper(-difference),
+            self.upper(difference),
+        ))
     }
 
     /// Returns the upper end, by bisection: the statistic falls as the difference of the hypothesis grows.

@@ -64,10 +64,7 @@ pub fn plan_rows(limit: f64, truth: f64, rows: u64, alpha: f64) -> DecisionPlan 
 /// Returns how many rows decide in one random order.
 fn simulated(limit: f64, truth: f64, rows: u64, alpha: f64, seed: u64) -> u64 {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let range = Interval {
-        low: 0.0,
-        high: 1.0,
-    };
+    let range = Interval::new(0.0, 1.0);
     let mut test = BettingTest::of_rows(range, limit, rows);
     let mut passing = truth * rows as f64;
     for taken in 1..rows {

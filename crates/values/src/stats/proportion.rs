@@ -3,7 +3,7 @@
 use serde::Serialize;
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-use super::interval::{Interval, Z};
+use super::interval::{Interval, Z, wilson};
 use super::moments::Uncertainty;
 
 /// A count of successes out of a number of trials.
@@ -51,23 +51,7 @@ impl Proportion {
     /// The interval is valid even for a single trial, and never has zero width, even if all trials succeeded or none
     /// did.
     pub fn wilson(&self) -> Option<Interval> {
-        let p = self.rate()?;
-        let n = self.trials as f64;
-        let scale = 1.0 + Z * Z / n;
-        let centre = (p + Z * Z / (2.0 * n)) / scale;
-        let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
-        // At the ends the formula yields 0 and 1 except for the last digit.
-        let low = if self.successes == 0 {
-            0.0
-        } else {
-            centre - half
-        };
-        let high = if self.successes == self.trials {
-            1.0
-        } else {
-            centre + half
-        };
-        Some(Interval { low, high })
+        Some(wilson(self.rate()?, self.trials as f64, Z))
     }
 
     /// Returns Wilson's interval together with the standard error of the rate, `√(p(1 - p) / (n - 1))`, which

@@ -3,7 +3,7 @@
 use super::corrected::Stratum;
 use statrs::distribution::{ContinuousCDF as _, Normal};
 
-use super::interval::{Interval, Z};
+use super::interval::{Interval, Z, wilson};
 use super::labels::NotDefined;
 use super::moments::Moments;
 
@@ -31,21 +31,13 @@ fn worth(sample: f64, rows: f64, plain: f64, width: f64) -> f64 {
 
 /// Returns Wilson's interval of a share of `rows` rows, if `sample` of them are known. The rows that are known leave no doubt,
 /// so the sample counts as `sample (rows - 1) / (rows - sample)` rows.
-fn wilson(share: f64, sample: f64, rows: f64) -> Interval {
+fn of_known(share: f64, sample: f64, rows: f64) -> Interval {
     let n = sample * (rows - 1.0) / (rows - sample);
     if !n.is_finite() {
-        return Interval {
-            low: share,
-            high: share,
-        };
+        return Interval::new(share, share);
     }
-    let scale = 1.0 + Z * Z / n;
-    let centre = (share + Z * Z / (2.0 * n)) / scale;
-    let half = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
-    Interval {
-        low: (centre - half).max(0.0).min(share),
-        high: (centre + half).min(1.0).max(share),
-    }
+    let Interval { low, high } = wilson(share, n, Z);
+    Interval::new(low.min(share), high.max(share))
 }
 
 /// Estimates the fraction of rows that pass a metric. A cheaper metric divides the rows into strata, and the metric
@@ -87,7 +79,7 @@ pub fn sampled_share(strata: &[Stratum]) -> Result<SampledMean, NotDefined> {
             .into());
         };
         let weight = *of_stratum as f64 / rows;
-        let Interval { low, high } = wilson(share, labelled.trials as f64, *of_stratum as f64);
+        let Interval { low, high } = of_known(share, labelled.trials as f64, *of_stratum as f64);
         mean += weight * share;
         below = below.hypot(weight * (share - low));
         above = above.hypot(weight * (high - share));
@@ -98,12 +90,9 @@ pub fn sampled_share(strata: &[Stratum]) -> Result<SampledMean, NotDefined> {
         return Err("not enough rows: no stratum has a row".into());
     }
     let mean = mean.min(1.0);
-    let interval = Interval {
-        low: mean - below,
-        high: mean + above,
-    };
+    let interval = Interval::new(mean - below, mean + above);
     let interval = interval.within(0.0, 1.0);
-    let plain = wilson(passed / sample, sample, rows);
+    let plain = of_known(passed / sample, sample, rows);
     let width = |interval: Interval| interval.high - interval.low;
     Ok(SampledMean {
         mean,
@@ -149,10 +138,7 @@ pub fn prediction_powered(
     let [rest, plain] = powered.half_widths(range);
     let known = (1.0 - powered.share).sqrt();
     let [below, above] = rest.map(|half| known * half);
-    let interval = Interval {
-        low: powered.mean - below,
-        high: powered.mean + above,
-    };
+    let interval = Interval::new(powered.mean - below, powered.mean + above);
     let rows = (sample.len() + others.len()) as f64;
     Ok(SampledMean {
         mean: powered.mean.clamp(range.low, range.high),
@@ -192,20 +178,14 @@ pub fn sampled_difference(
     others: &[f64],
     largest: f64,
 ) -> Result<SampledMean, NotDefined> {
-    let range = Interval {
-        low: -largest,
-        high: largest,
-    };
+    let range = Interval::new(-largest, largest);
     let powered = Powered::of(sample, others, least_squares(sample))?;
     let [rest, plain] = powered.half_widths(range);
     let n = sample.len() as f64;
     let unknown = ((1.0 - powered.share) * (n - 1.0) / (n - 2.0)).sqrt();
     let known = powered.share.sqrt();
     let half = |end: usize| (unknown * rest[end]).hypot(known * plain[end]);
-    let interval = Interval {
-        low: powered.mean - half(0),
-        high: powered.mean + half(1),
-    };
+    let interval = Interval::new(powered.mean - half(0), powered.mean + half(1));
     let shrunk = (half(0) + half(1)) / (plain[0] + plain[1]);
     Ok(SampledMean {
         mean: powered.mean.clamp(-largest, largest),
@@ -287,7 +267,7 @@ impl Powered {
             share: sample.len() as f64 / (sample.len() + others.len()) as f64,
             scores: sample.iter().map(|(y, _)| *y).collect(),
             rests,
-            shifts: Interval { low, high },
+            shifts: Interval::new(low, high),
         })
     }
 
@@ -296,7 +276,7 @@ impl Powered {
         let of = |moments: &Moments, low: f64, high: f64| {
             let mean = moments.mean().unwrap_or_default();
             let ci95 = moments.uncertainty_within(low, high).ci95();
-            let ci95 = ci95.unwrap_or(Interval { low, high });
+            let ci95 = ci95.unwrap_or(Interval::new(low, high));
             [mean - ci95.low, ci95.high - mean]
         };
         let Interval { low, high } = self.shifts;

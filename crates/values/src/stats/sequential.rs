@@ -266,8 +266,8 @@ fn sequence(scores: &[Option<f64>], range: Interval, rows: Option<u64>) -> Inter
         }
         inside
     };
-    Interval {
-        low: end(range.low, BettingTest::above, true),
-        high: end(range.high, BettingTest::below, false),
-    }
+    Interval::new(
+        end(range.low, BettingTest::above, true),
+        end(range.high, BettingTest::below, false),
+    )
 }

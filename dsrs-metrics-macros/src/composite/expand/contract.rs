@@ -86,7 +86,7 @@ pub(super) fn identity(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
     quote_spanned! {*span=>
         fn key(&self) -> __p::Option<#private::Key> {
-            #private::Declaration::key(&*__COMPILED)
+            __p::Some(__COMPILED.key())
         }
 
         fn requires(&self) -> __p::Option<&dyn #private::Requires> {
@@ -233,9 +233,8 @@ fn metric(cx: &Context<'_>) -> TokenStream {
     let answer = quote_spanned! {*span=>
         #compiled::Compiled::answer(&__COMPILED, &__components::<GoldRow, PredRow>(), call)
     };
-    let declaration = quote_spanned!(*span=> &*__COMPILED);
     let (described, calls) = (
-        described(paths, &name(cx), &declaration),
+        described(paths, &name(cx)),
         calls(paths, &gold, &pred, &answer),
     );
     quote_spanned! {*span=>

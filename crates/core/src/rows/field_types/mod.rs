@@ -12,14 +12,14 @@ use crate::value_type::{TypeHelp, ValueKind, ValueType};
 
 /// Lets a metric parameter read fields of typed rows.
 macro_rules! provide {
-    ($($from:ty => $to:ty: |$value:ident| $given:expr;)*) => {$(
-        impl<'r> $crate::rows::provide::Provide<'r, $crate::rows::fields::Owned<$to>> for $from {
+    ($([$($from:ty),*] => $to:ty: |$value:ident| $given:expr;)*) => {$($(
+        impl<'r> Provide<'r, Owned<$to>> for $from {
             fn provide(&'r self) -> $to {
                 let $value = self;
                 $given
             }
         }
-    )*};
+    )*)*};
 }
 
 /// A label: a string without surrounding whitespace, a number, or a boolean.
@@ -79,15 +79,9 @@ impl<'de> Deserialize<'de> for Truth {
 }
 
 provide! {
-    String => Label<'r>: |text| Label(text.as_str().into());
-    &'static str => Label<'r>: |text| Label((*text).into());
-    bool => Label<'r>: |value| Label(if *value { "true" } else { "false" }.into());
-    f64 => Label<'r>: |number| Label(number.to_string().into());
-    i64 => Label<'r>: |number| Label(number.to_string().into());
-    u64 => Label<'r>: |number| Label(number.to_string().into());
-    i32 => Label<'r>: |number| Label(number.to_string().into());
-    u32 => Label<'r>: |number| Label(number.to_string().into());
-    bool => Truth: |value| Truth(*value);
+    [String, &'static str] => Label<'r>: |text| Label(Cow::Borrowed(text));
+    [bool, f64, i64, u64, i32, u32] => Label<'r>: |value| Label(value.to_string().into());
+    [bool] => Truth: |value| Truth(*value);
 }
 
 impl ValueType for Label<'_> {
@@ -137,13 +131,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for StrOrNumber<'a> {
 }
 
 provide! {
-    String => StrOrNumber<'r>: |text| StrOrNumber(text.as_str().into());
-    &'static str => StrOrNumber<'r>: |text| StrOrNumber((*text).into());
-    f64 => StrOrNumber<'r>: |number| StrOrNumber(format!("{number:?}").into());
-    i64 => StrOrNumber<'r>: |number| StrOrNumber(number.to_string().into());
-    u64 => StrOrNumber<'r>: |number| StrOrNumber(number.to_string().into());
-    i32 => StrOrNumber<'r>: |number| StrOrNumber(number.to_string().into());
-    u32 => StrOrNumber<'r>: |number| StrOrNumber(number.to_string().into());
+    [String, &'static str] => StrOrNumber<'r>: |text| StrOrNumber(Cow::Borrowed(text));
+    [f64, i64, u64, i32, u32] => StrOrNumber<'r>: |number| StrOrNumber(format!("{number:?}").into());
 }
 
 impl ValueType for StrOrNumber<'_> {
@@ -160,46 +149,33 @@ impl ValueType for StrOrNumber<'_> {
 /// let two: StrOrList<'_> = serde_json::from_str(r#"["Paris", "Paris, France"]"#).unwrap();
 /// assert_eq!((one.len(), two.len(), &*two[1]), (1, 2, "Paris, France"));
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-pub struct StrOrList<'a>(Strings<'a>);
-
-#[derive(Debug, Clone, PartialEq)]
-enum Strings<'a> {
-    One(Cow<'a, str>),
-    /// A list with one string, as in most rows, stored without an allocation.
-    Single([Cow<'a, str>; 1]),
-    /// A list with zero or several strings.
-    Many(Vec<Cow<'a, str>>),
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StrOrList<'a> {
+    strings: Vec<Cow<'a, str>>,
+    /// `true` if the string is not in a list.
+    is_one: bool,
 }
 
 impl<'a> StrOrList<'a> {
     /// Creates a value from a single string.
     pub fn one(string: impl Into<Cow<'a, str>>) -> Self {
-        Self(Strings::One(string.into()))
+        Self {
+            strings: vec![string.into()],
+            is_one: true,
+        }
     }
 
     /// Creates a list of strings.
     pub fn many<T: Into<Cow<'a, str>>>(strings: impl IntoIterator<Item = T>) -> Self {
-        let strings: Vec<_> = strings.into_iter().map(Into::into).collect();
-        Self(match <[_; 1]>::try_from(strings) {
-            Ok(single) => Strings::Single(single),
-            Err(strings) => Strings::Many(strings),
-        })
+        Self {
+            strings: strings.into_iter().map(Into::into).collect(),
+            is_one: false,
+        }
     }
 
     /// Returns the string, or `None` for a list.
     pub fn as_one(&self) -> Option<&str> {
-        match &self.0 {
-            Strings::One(string) => Some(string),
-            Strings::Single(_) | Strings::Many(_) => None,
-        }
-    }
-}
-
-/// Creates an empty list.
-impl Default for StrOrList<'_> {
-    fn default() -> Self {
-        Self(Strings::Many(Vec::new()))
+        self.first().filter(|_| self.is_one).map(|it| &**it)
     }
 }
 
@@ -207,67 +183,48 @@ impl<'a> std::ops::Deref for StrOrList<'a> {
     type Target = [Cow<'a, str>];
 
     fn deref(&self) -> &Self::Target {
-        match &self.0 {
-            Strings::One(string) => std::slice::from_ref(string),
-            Strings::Single(single) => single,
-            Strings::Many(strings) => strings,
-        }
+        &self.strings
     }
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for StrOrList<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(StringsVisitor).map(Self)
+        deserializer.deserialize_any(StringsVisitor)
     }
 }
 
 struct StringsVisitor;
 
 impl<'de> Visitor<'de> for StringsVisitor {
-    type Value = Strings<'de>;
+    type Value = StrOrList<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a string or a list of strings")
     }
 
     fn visit_borrowed_str<E>(self, string: &'de str) -> Result<Self::Value, E> {
-        Ok(Strings::One(Cow::Borrowed(string)))
+        Ok(StrOrList::one(string))
     }
 
     fn visit_str<E>(self, string: &str) -> Result<Self::Value, E> {
-        Ok(Strings::One(Cow::Owned(string.to_owned())))
+        Ok(StrOrList::one(string.to_owned()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut strings: A) -> Result<Self::Value, A::Error> {
-        let Some(first) = next_string(&mut strings)? else {
-            return Ok(Strings::Many(Vec::new()));
-        };
-        let Some(second) = next_string(&mut strings)? else {
-            return Ok(Strings::Single([first]));
-        };
-        let mut many = Vec::with_capacity(2 + strings.size_hint().unwrap_or(0).min(1024));
-        many.extend([first, second]);
-        while let Some(string) = next_string(&mut strings)? {
-            many.push(string);
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        let mut list = StrOrList::default();
+        while let Some(item) = items.next_element::<StrOrList<'_>>()? {
+            if !item.is_one {
+                return Err(A::Error::custom("expected a string, found a nested list"));
+            }
+            list.strings.extend(item.strings);
         }
-        Ok(Strings::Many(many))
-    }
-}
-
-fn next_string<'de, A: SeqAccess<'de>>(strings: &mut A) -> Result<Option<Cow<'de, str>>, A::Error> {
-    match strings.next_element()? {
-        None => Ok(None),
-        Some(StrOrList(Strings::One(string))) => Ok(Some(string)),
-        Some(StrOrList(_)) => Err(serde::de::Error::custom(
-            "expected a string, found a nested list",
-        )),
+        Ok(list)
     }
 }
 
 provide! {
-    String => StrOrList<'r>: |text| StrOrList::one(text.as_str());
-    &'static str => StrOrList<'r>: |text| StrOrList::one(*text);
-    Vec<String> => StrOrList<'r>: |texts| StrOrList::many(texts.iter().map(String::as_str));
+    [String, &'static str] => StrOrList<'r>: |text| StrOrList::one(&**text);
+    [Vec<String>] => StrOrList<'r>: |texts| StrOrList::many(texts.iter().map(String::as_str));
 }
 
 impl ValueType for StrOrList<'_> {
@@ -292,16 +249,10 @@ pub enum TextOrList {
     List(Vec<String>),
 }
 
-impl<'r> Provide<'r, Owned<TextOrList>> for String {
-    fn provide(&'r self) -> TextOrList {
-        TextOrList::Text(self.clone())
-    }
-}
-
-impl<'r> Provide<'r, Owned<TextOrList>> for Vec<String> {
-    fn provide(&'r self) -> TextOrList {
-        TextOrList::List(self.clone())
-    }
+provide! {
+    [String] => TextOrList: |text| TextOrList::Text(text.clone());
+    [Vec<String>] => TextOrList: |list| TextOrList::List(list.clone());
+    [String, Vec<String>] => References: |references| references.clone().into();
 }
 
 /// A judge's reference answers: one string, or a list of acceptable strings. An empty list is an error because it
@@ -343,24 +294,10 @@ impl TryFrom<TextOrList> for References {
     }
 }
 
-impl<'r> Provide<'r, Owned<References>> for String {
-    fn provide(&'r self) -> References {
-        self.clone().into()
-    }
-}
-
-impl<'r> Provide<'r, Owned<References>> for Vec<String> {
-    fn provide(&'r self) -> References {
-        self.clone().into()
-    }
-}
-
 impl ValueType for References {
-    const HELP: TypeHelp = TypeHelp::new("a string or list of strings")
-        .with_kinds(&[ValueKind::Str, ValueKind::ListOf(&str::HELP)]);
+    const HELP: TypeHelp = StrOrList::HELP;
 }
 
 impl ValueType for TextOrList {
-    const HELP: TypeHelp = TypeHelp::new("a string or list of strings")
-        .with_kinds(&[ValueKind::Str, ValueKind::ListOf(&str::HELP)]);
+    const HELP: TypeHelp = StrOrList::HELP;
 }
