@@ -77,8 +77,7 @@ struct Parts {
 pub(super) fn decide(
     gates: &[Gate],
     run: &Finished<'_>,
-    baseline: &Result<Baseline, String>,
-    without_baseline: GateVerdict,
+    (baseline, without_baseline): (&Result<Baseline, String>, GateVerdict),
     seed: u64,
     is_strict: bool,
 ) -> Vec<GateResult> {
@@ -404,7 +403,8 @@ pub fn verdicts<G: Serialize, P: Serialize>(
     };
     let gates: Vec<Gate> = gates.iter().map(gate).collect();
     let run = Finished::new(new, &results, group);
-    let decided = decide(&gates, &run, &baseline, GateVerdict::Undecided, 0, false);
+    let baseline = (&baseline, GateVerdict::Undecided);
+    let decided = decide(&gates, &run, baseline, 0, false);
     Ok(decided
         .into_iter()
         .map(|gate| (gate.verdict.name(), gate.sentence))

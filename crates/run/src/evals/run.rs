@@ -12,7 +12,7 @@ use super::baseline::Baseline;
 use super::checks::{check_gates, check_samples, explained};
 use super::decide::{GateResult, Verdicts, decide};
 use super::early;
-use super::environment::{Environment, Update, claim_name};
+use super::environment::{Update, claim_name};
 use super::eval::{Eval, Source};
 use super::figures::{Finished, complete, value};
 use super::findings::{GateVerdict, sign};
@@ -90,7 +90,7 @@ where
     ) {
         let (source, is_github) = (self.source, self.environment.is_github);
         match self.execute(evaluate) {
-            Ok(Concluded { verdicts, message }) => {
+            Ok((verdicts, message)) => {
                 if is_github {
                     print_always(&github::annotations(&source, &verdicts));
                     github::append_summary(&github::summary(source.name, &verdicts))
@@ -120,18 +120,13 @@ where
         }
     }
 
+    /// Returns the verdicts of the gates, and the message.
     fn execute(
         mut self,
         evaluate: impl FnOnce(Evaluate<G, P>, &Runtime) -> Result<EvaluationResult<G, P>, EvaluateError>,
-    ) -> Result<Concluded, String> {
+    ) -> Result<(Verdicts, String), String> {
         let (source, settings) = (self.source, self.settings.clone());
-        let Environment {
-            update,
-            target_folder,
-            is_ci,
-            ..
-        } = self.environment.clone();
-        let update = update?;
+        let (update, target_folder) = (self.environment.update?, self.environment.target_folder);
         if let Some(mistake) = settings.mistake {
             return Err(mistake);
         }
@@ -143,10 +138,10 @@ where
         let baseline_path = baseline_path
             .map(|path| source.in_package("baseline", path))
             .transpose()?;
-        let mut baseline = match &baseline_path {
-            Some(path) => Baseline::read(path, source.name)?,
-            None => None,
-        };
+        let mut baseline = None;
+        if let Some(path) = &baseline_path {
+            baseline = Baseline::read(path, source.name)?;
+        }
 
         // Checked first: the end of the run writes these files, and must not fail after paying.
         let written = match update {
@@ -223,20 +218,14 @@ where
         });
         // The run that records the first baseline has none to compare with.
         let is_first = update == Update::Always && baseline_or_reason.is_err();
-        let without_baseline = match is_ci && !is_first && baseline_path.is_some() {
+        let without_baseline = match self.environment.is_ci && !is_first && baseline_path.is_some()
+        {
             true => GateVerdict::Failed,
             false => GateVerdict::Undecided,
         };
-        let baseline = &baseline_or_reason;
+        let baseline = (&baseline_or_reason, without_baseline);
         let (seed, is_strict) = (settings.seed, settings.is_strict);
-        let gates = decide(
-            &self.gates,
-            &run,
-            baseline,
-            without_baseline,
-            seed,
-            is_strict,
-        );
+        let gates = decide(&self.gates, &run, baseline, seed, is_strict);
 
         notes.lines.extend(spent);
         notes.lines.extend(rescored);
@@ -268,17 +257,12 @@ where
             false => None,
         };
         let message = message::message(source.name, &verdicts, rows, &notes);
-        Ok(Concluded { verdicts, message })
+        Ok((verdicts, message))
     }
 }
 
 /// The name of the HTML report.
 const REPORT: &str = "report.html";
-
-struct Concluded {
-    verdicts: Verdicts,
-    message: String,
-}
 
 /// Fails the test. The message is printed as test output; the panic itself prints nothing.
 fn fail(message: String) -> ! {

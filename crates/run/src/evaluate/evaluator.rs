@@ -102,14 +102,8 @@ pub trait Evaluator: Module {
                 ..Options::new()
             };
             let metrics = vec![MetricEntry::new(Arc::new(OwnMetric(self)))];
-            let plan = Plan::new(
-                metrics,
-                RowOptions::default(),
-                None,
-                None,
-                None,
-                options.concurrency,
-            );
+            let row_options = RowOptions::default();
+            let plan = Plan::new(metrics, row_options, None, None, options.concurrency);
             check_rows(examples.iter(), None)?;
             let rows = examples
                 .into_iter()

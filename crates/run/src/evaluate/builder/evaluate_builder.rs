@@ -16,7 +16,7 @@ use crate::evaluate::input::{Devset, RowId};
 use crate::evaluate::observer::Observer;
 use crate::evaluate::options::Options;
 use crate::evaluate::report::ProgressDisplay;
-use crate::evaluate::row::{Gate, MetricEntry, Plan, RowOptions, Sample, sharing};
+use crate::evaluate::row::{Gate, MetricEntry, Plan, RowOptions, Sample};
 
 /// The maximum absolute value of a failure score: any mean that includes it, times 100, is finite.
 const MAX_FAILURE_SCORE: f64 = 1e300;
@@ -349,15 +349,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         let (mut metrics, inputs, gate) =
             (self.metrics.clone(), self.inputs.clone(), self.gate.clone());
         metrics.sort_by_key(|entry| entry.sample.is_some());
-        let sharing = sharing(&metrics);
-        Plan::new(
-            metrics,
-            options,
-            sharing,
-            inputs,
-            gate,
-            self.options.concurrency,
-        )
+        Plan::new(metrics, options, inputs, gate, self.options.concurrency)
     }
 
     fn check_metrics(&self) -> Result<(), EvaluateError> {

@@ -354,12 +354,7 @@ impl RunDescription {
         let printable = |found: char| if found.is_control() { ' ' } else { found };
         let mut text: String = text.chars().map(printable).collect();
         while text.len() > MAX_LENGTH {
-            text.truncate(
-                (MAX_LENGTH..text.len())
-                    .rev()
-                    .find(|at| text.is_char_boundary(*at))
-                    .unwrap_or(0),
-            );
+            text.pop();
         }
         (!text.trim().is_empty()).then_some(text)
     }

@@ -45,17 +45,11 @@ impl<'a> JudgeReplies<'a> {
                     judge: &entries[0].judge,
                     ..Self::default()
                 };
-                for JudgedBy {
-                    model,
-                    fingerprint,
-                    replies: count,
-                    ..
-                } in entries
-                {
-                    replies
-                        .models
-                        .add(Some(model).filter(|model| !model.is_empty()), *count);
-                    replies.fingerprints.add(fingerprint.as_ref(), *count);
+                for entry in entries {
+                    let model = Some(&entry.model).filter(|model| !model.is_empty());
+                    replies.models.add(model, entry.replies);
+                    let fingerprint = entry.fingerprint.as_ref();
+                    replies.fingerprints.add(fingerprint, entry.replies);
                 }
                 replies
             })

@@ -201,12 +201,9 @@ fn terminal_width() -> Option<u16> {
 /// Returns the text on one line, truncated to slightly more than the width.
 fn one_line(text: &str, width: u16) -> String {
     let shown = text.chars().take(usize::from(width) + 1);
-    let visible = |character: char| {
-        if escape::is_unsafe(character) {
-            ' '
-        } else {
-            character
-        }
+    let visible = |character: char| match escape::is_unsafe(character) {
+        true => ' ',
+        false => character,
     };
     shown.map(visible).collect()
 }

@@ -24,7 +24,7 @@ pub use self::kept::StoreUse;
 pub(super) use self::kept::{RunStore, StoreOptions};
 pub use self::metric_entry::Sample;
 pub(crate) use self::metric_entry::requirements;
-pub(super) use self::metric_entry::{MetricEntry, checked_requirements, sharing};
+pub(super) use self::metric_entry::{MetricEntry, checked_requirements};
 pub(super) use self::plan::{Plan, RowOptions};
 pub(super) use self::rollouts::Predicted;
 pub use self::rollouts::RolloutNumber;

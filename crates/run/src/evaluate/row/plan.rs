@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::gate::Gate;
-use super::metric_entry::MetricEntry;
+use super::metric_entry::{MetricEntry, sharing};
 use super::row_result::{Repeat, reduced};
 use crate::contract::dedup::Sharing;
 use crate::contract::{MetricCall, MetricIdentity, Outcome, ProgramRun};
@@ -33,11 +33,10 @@ pub(crate) struct Plan<'a, G, P> {
     identities: OnceLock<Arc<IndexMap<String, MetricIdentity>>>,
 }
 
-impl<'a, G, P> Plan<'a, G, P> {
+impl<'a, G: Sync, P: Sync> Plan<'a, G, P> {
     pub(crate) fn new(
         metrics: Vec<MetricEntry<'a, G, P>>,
         options: RowOptions,
-        sharing: Option<Sharing>,
         inputs: Option<Arc<[String]>>,
         gate: Option<Arc<Gate>>,
         concurrency: usize,
@@ -51,10 +50,10 @@ impl<'a, G, P> Plan<'a, G, P> {
         let permits = Semaphore::new(concurrency.min(Semaphore::MAX_PERMITS));
         let identities = OnceLock::new();
         Self {
+            sharing: sharing(&metrics),
             metrics,
             cheap,
             options,
-            sharing,
             inputs,
             is_immediate,
             gate,

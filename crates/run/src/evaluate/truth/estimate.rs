@@ -14,17 +14,19 @@ pub(super) fn estimate(truth: &Truth, name: &str, failure_score: f64) -> Option<
     let note = note(truth, sampled, judged);
     let uses_proxy = truth.proxy.is_some() && note.is_none();
     let (method, estimated) = match (uses_proxy, is_share) {
-        (true, true) => (TruthMethod::PostStratified, sampled_share(&strata(truth))),
+        (true, true) => {
+            let strata = strata(truth, truth.strata.len());
+            (TruthMethod::PostStratified, sampled_share(&strata))
+        }
+        (false, true) => {
+            let mut plain = strata(truth, 1);
+            plain[0].rows = answered_rows(truth.rows.len() as u64, sampled, judged);
+            (TruthMethod::Sample, sampled_share(&plain))
+        }
         (true, false) => (
             TruthMethod::PredictionPowered,
             powered(truth, failure_score, true),
         ),
-        (false, true) => {
-            let all = truth.rows.iter().map(|row| (0, row));
-            let mut plain = counted(all, 1);
-            plain[0].rows = answered_rows(truth.rows.len() as u64, sampled, judged);
-            (TruthMethod::Sample, sampled_share(&plain))
-        }
         (false, false) => (TruthMethod::Sample, powered(truth, failure_score, false)),
     };
     let SampledMean {
@@ -74,23 +76,17 @@ fn answered_rows(rows: u64, sampled: u64, judged: u64) -> u64 {
     ((rows as f64 * share).round() as u64).max(judged)
 }
 
-fn strata(truth: &Truth) -> Vec<Stratum> {
-    counted(
-        truth.rows.iter().map(|row| (row.stratum, row)),
-        truth.strata.len(),
-    )
-}
-
-fn counted<'a>(rows: impl Iterator<Item = (usize, &'a RowOfTruth)>, strata: usize) -> Vec<Stratum> {
-    let mut counts = vec![Stratum::default(); strata];
-    for (stratum, row) in rows {
-        let stratum = &mut counts[stratum];
+/// Returns the judged rows by stratum; all are in the first one if there is only one.
+fn strata(truth: &Truth, number: usize) -> Vec<Stratum> {
+    let mut strata = vec![Stratum::default(); number];
+    for row in &truth.rows {
+        let stratum = &mut strata[row.stratum.min(number - 1)];
         stratum.rows += 1;
         if let Some(value) = row.value {
             stratum.labelled.record(value >= 1.0);
         }
     }
-    counts
+    strata
 }
 
 /// Estimates a mean of numbers. A row whose proxy has no score counts as the mean of its scores.
@@ -115,14 +111,9 @@ fn powered(
     let others = others.into_iter().map(proxy);
     let rest = usize::try_from(answered).unwrap_or(usize::MAX) - sample.len();
     let others: Vec<f64> = others.take(rest).collect();
-    let has_failed = sample.iter().any(|(value, _)| *value == failure_score);
-    let (low, high) = (truth.range.min, truth.range.max);
-    let range = match has_failed {
-        true => Interval {
-            low: low.min(failure_score),
-            high: high.max(failure_score),
-        },
-        false => Interval { low, high },
-    };
-    prediction_powered(&sample, &others, range)
+    let (mut low, mut high) = (truth.range.min, truth.range.max);
+    if sample.iter().any(|(value, _)| *value == failure_score) {
+        (low, high) = (low.min(failure_score), high.max(failure_score));
+    }
+    prediction_powered(&sample, &others, Interval { low, high })
 }

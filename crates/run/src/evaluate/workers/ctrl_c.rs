@@ -131,13 +131,11 @@ fn exit() -> ! {
     std::process::exit(INTERRUPTED)
 }
 
-/// Returns the message that the grace period is over.
-pub(crate) fn report_end_of(grace_period: Duration) -> impl FnOnce() + Send {
-    move || {
-        print(format!(
-            "abandoning the rows in progress, which did not finish within {grace_period:?}; press Ctrl-C again to exit at once"
-        ));
-    }
+/// Prints that the grace period is over.
+pub(super) fn report_end_of(grace_period: Duration) {
+    print(format!(
+        "abandoning the rows in progress, which did not finish within {grace_period:?}; press Ctrl-C again to exit at once"
+    ));
 }
 
 /// Writes a line to standard error, waiting only a short time for it.

@@ -3,6 +3,7 @@
 use std::pin::pin;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::Duration;
 
 use futures_util::future::OptionFuture;
@@ -67,14 +68,24 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
         }
     }
 
-    /// Starts the grace period. If signals are handled, its end is reported on standard error too.
-    fn start_grace_period(&self) -> GracePeriod {
+    /// Starts the grace period, after which the rows in progress are abandoned. If signals are handled, its end is
+    /// reported on standard error too. If no thread can be started, the period never ends.
+    fn start_grace_period(&self) -> Option<UntilDropped> {
         let (stop, period) = (Arc::clone(&self.stop), self.options.grace_period);
         #[cfg(feature = "ctrl-c")]
-        if self.options.stop_on_ctrl_c {
-            return GracePeriod::start(stop, period, super::ctrl_c::report_end_of(period));
-        }
-        GracePeriod::start(stop, period, || {})
+        let is_reported = self.options.stop_on_ctrl_c;
+        until_dropped("grace-period", move |is_over| {
+            if is_over(period) && !stop.is_abandoned() {
+                #[cfg(feature = "ctrl-c")]
+                if is_reported {
+                    super::ctrl_c::report_end_of(period);
+                }
+                stop.abandon();
+                if is_over(CANCELLATION) {
+                    stop.give_up();
+                }
+            }
+        })
     }
 
     /// Adds the line of a row, if rows are written.
@@ -120,35 +131,16 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
 /// cancelled, so the run ends without it.
 pub(crate) const CANCELLATION: Duration = Duration::from_secs(1);
 
-/// A guard. The grace period runs until it is dropped.
-pub(crate) struct GracePeriod {
-    _until_dropped: mpsc::Sender<()>,
-}
+/// A guard. Dropping it ends a thread.
+pub(super) type UntilDropped = mpsc::Sender<()>;
 
-impl GracePeriod {
-    /// Calls `report` and abandons the rows in progress after `period`. If no thread can be started, the period never
-    /// ends.
-    pub(crate) fn start(
-        stop: Arc<Stop>,
-        period: Duration,
-        report: impl FnOnce() + Send + 'static,
-    ) -> Self {
-        let (until_dropped, dropped) = mpsc::channel::<()>();
-        let is_over = move |time| dropped.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
-        let measure = move || {
-            if is_over(period) && !stop.is_abandoned() {
-                report();
-                stop.abandon();
-                if is_over(CANCELLATION) {
-                    stop.give_up();
-                }
-            }
-        };
-        let _ = std::thread::Builder::new()
-            .name("grace-period".to_owned())
-            .spawn(measure);
-        Self {
-            _until_dropped: until_dropped,
-        }
-    }
+/// Starts a thread. Its work can wait for some time; it ends once that returns `false`, because the guard was dropped.
+pub(super) fn until_dropped(
+    name: &str,
+    work: impl FnOnce(&dyn Fn(Duration) -> bool) + Send + 'static,
+) -> Option<UntilDropped> {
+    let (guard, dropped) = mpsc::channel::<()>();
+    let work = move || work(&|time| dropped.recv_timeout(time) == Err(RecvTimeoutError::Timeout));
+    let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
+    thread.is_ok().then_some(guard)
 }

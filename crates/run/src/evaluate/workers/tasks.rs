@@ -2,7 +2,6 @@
 //! evaluated, a sample of them may be judged.
 
 use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
@@ -10,7 +9,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
 use tokio::task::{JoinError, JoinSet};
 
-use super::state::Run;
+use super::state::{Run, UntilDropped, until_dropped};
 use super::threads::number_of_threads;
 use crate::contract::{Program, Settings, panic};
 use crate::evaluate::error::EvaluateError;
@@ -49,7 +48,7 @@ where
         let work = crate::lm::replay::in_scope(work);
         tasks.spawn(work);
     };
-    let _wake_up = WakeUp::start(&Handle::current());
+    let _wake_up = start_wake_up(Handle::current());
     let mut tasks = JoinSet::new();
     let mut has_rows = true;
     run.supervise(async {
@@ -195,32 +194,18 @@ const FIRST_PAUSE: Duration = Duration::from_millis(1);
 /// The maximum time between two empty tasks.
 const LONGEST_PAUSE: Duration = Duration::from_millis(64);
 
-/// A guard. Until it is dropped, a thread regularly spawns an empty task, which wakes a sleeping thread.
-struct WakeUp {
-    _until_dropped: mpsc::Sender<()>,
-}
-
-impl WakeUp {
-    /// Starts the thread if the runtime is multi-threaded. Without it, a row that blocks may delay others.
-    fn start(runtime: &Handle) -> Option<Self> {
-        let is_multi_thread = runtime.runtime_flavor() == RuntimeFlavor::MultiThread;
-        if !is_multi_thread || runtime.metrics().num_workers() < 2 {
-            return None;
-        }
-        let runtime = runtime.clone();
-        let (until_dropped, dropped) = mpsc::channel::<()>();
-        let wake = move || {
-            let mut pause = FIRST_PAUSE;
-            while dropped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-                drop(runtime.spawn(async {}));
-                pause = (2 * pause).min(LONGEST_PAUSE);
-            }
-        };
-        let thread = std::thread::Builder::new()
-            .name("wake-up".to_owned())
-            .spawn(wake);
-        thread.is_ok().then_some(Self {
-            _until_dropped: until_dropped,
-        })
+/// Starts a thread that regularly spawns an empty task, which wakes a sleeping thread of a multi-threaded runtime. Without
+/// it, a row that blocks may delay others.
+fn start_wake_up(runtime: Handle) -> Option<UntilDropped> {
+    let is_multi_thread = runtime.runtime_flavor() == RuntimeFlavor::MultiThread;
+    if !is_multi_thread || runtime.metrics().num_workers() < 2 {
+        return None;
     }
+    until_dropped("wake-up", move |is_over| {
+        let mut pause = FIRST_PAUSE;
+        while is_over(pause) {
+            drop(runtime.spawn(async {}));
+            pause = (2 * pause).min(LONGEST_PAUSE);
+        }
+    })
 }
