@@ -615,7 +615,6 @@ impl LmBuilder {
         };
         estimate.activate();
         let layers = Estimated {
-            price: prices.get(client.id()),
             inner: client,
             estimate,
             prices,

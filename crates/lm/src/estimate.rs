@@ -121,15 +121,10 @@ pub struct CallEstimate {
 
 impl CallEstimate {
     fn add(&mut self, other: &Self) {
-        let sums = [
-            (&mut self.calls, other.calls),
-            (&mut self.cached_calls, other.cached_calls),
-            (&mut self.unpriced_calls, other.unpriced_calls),
-            (&mut self.replies_msats, other.replies_msats),
-        ];
-        for (sum, more) in sums {
-            *sum = sum.saturating_add(more);
-        }
+        self.calls = self.calls.saturating_add(other.calls);
+        self.cached_calls = self.cached_calls.saturating_add(other.cached_calls);
+        self.unpriced_calls = self.unpriced_calls.saturating_add(other.unpriced_calls);
+        self.replies_msats = self.replies_msats.saturating_add(other.replies_msats);
     }
 }
 

@@ -36,7 +36,6 @@ mod builder;
 mod client;
 mod embedding;
 mod error;
-mod error_kind;
 #[cfg(feature = "lm")]
 #[doc(hidden)]
 pub mod estimate;
@@ -74,8 +73,7 @@ mod store;
 #[cfg(feature = "embed-static")]
 pub use self::embedding::StaticEmbedder;
 pub use self::embedding::{Embedder, EmbeddingModel, Embeddings, ScriptedEmbedder, cosine};
-pub use self::error::LmError;
-pub use self::error_kind::LmErrorKind;
+pub use self::error::{LmError, LmErrorKind};
 pub use self::judge_model::{IntoModel, JudgeModel};
 pub use self::layers::Metered;
 #[cfg(feature = "lm")]

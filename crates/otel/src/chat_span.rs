@@ -153,26 +153,20 @@ impl Attributes {
     }
 
     fn add_reply(&mut self, call: &ObservedCall<'_>, texts: bool) {
-        if let Some(Err(error)) = call.result {
-            let usage = error.usage();
-            self.add_count("gen_ai.usage.input_tokens", usage.prompt_tokens);
-            self.add_count("gen_ai.usage.output_tokens", usage.completion_tokens);
-            self.add_count(
-                "dsrs.cost_msats",
-                error.cost_msats().filter(|cost| *cost > 0),
-            );
-        }
+        let (usage, cost_msats) = match call.result {
+            Some(Ok(reply)) => (reply.usage, reply.cost_msats),
+            Some(Err(error)) => (error.usage(), error.cost_msats().filter(|cost| *cost > 0)),
+            None => return,
+        };
+        self.add_count("gen_ai.usage.input_tokens", usage.prompt_tokens);
+        self.add_count("gen_ai.usage.output_tokens", usage.completion_tokens);
+        let cached_tokens = usage.cached_prompt_tokens;
+        self.add_count("gen_ai.usage.cache_read.input_tokens", cached_tokens);
+        self.add_count("dsrs.cost_msats", cost_msats);
         let Some(reply) = call.reply() else { return };
         if !reply.model.is_empty() {
             self.add("gen_ai.response.model", reply.model.clone());
         }
-        self.add_count("gen_ai.usage.input_tokens", reply.usage.prompt_tokens);
-        self.add_count("gen_ai.usage.output_tokens", reply.usage.completion_tokens);
-        self.add_count(
-            "gen_ai.usage.cache_read.input_tokens",
-            reply.usage.cached_prompt_tokens,
-        );
-        self.add_count("dsrs.cost_msats", reply.cost_msats);
         let finish_reason = finish_reason(&reply.stop_reason).to_owned();
         let reasons = vec![StringValue::from(finish_reason.clone())];
         self.add(

@@ -52,6 +52,10 @@ const HIDDEN_PATHS: [&str; 4] = ["/usr/local/etc", "/usr/local/src", "/usr/src",
 
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+/// New namespaces and a new session, without capabilities, for the user 1000.
+const ISOLATION: &str = "--unshare-all --unshare-user --disable-userns --cap-drop ALL --uid 1000 --gid 1000 \
+                         --hostname sandbox --die-with-parent --new-session --as-pid-1 --clearenv";
+
 /// The environment of the command. Python does not load packages from the home directory, because a program could write
 /// one there that runs in the next Python process.
 const ENVIRONMENT: [(&str, &str); 4] = [
@@ -305,20 +309,7 @@ fn open(descriptor: u8, file: &Path) -> String {
 
 /// Adds the options for namespaces, privileges and environment.
 fn isolate(bwrap: &mut Command, programs: &[PathBuf]) {
-    bwrap.args([
-        "--unshare-all",
-        "--unshare-user",
-        "--disable-userns",
-        "--cap-drop",
-        "ALL",
-    ]);
-    bwrap.args(["--uid", "1000", "--gid", "1000", "--hostname", "sandbox"]);
-    bwrap.args([
-        "--die-with-parent",
-        "--new-session",
-        "--as-pid-1",
-        "--clearenv",
-    ]);
+    bwrap.args(ISOLATION.split_whitespace());
     for (name, value) in ENVIRONMENT {
         bwrap.args(["--setenv", name, value]);
     }

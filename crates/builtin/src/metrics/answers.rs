@@ -299,7 +299,7 @@ fn explain_answer_passage_match(
     score: f64,
 ) -> String {
     let has_answer = |passage: &_| score > 0.0 && profile.answer_passage_match(&[passage], &answer);
-    match context.iter().position(|passage| has_answer(passage)) {
+    match context.iter().position(has_answer) {
         Some(at) => format!("passage {} contains {}", at + 1, any_of(&answer)),
         None => {
             let passages = counted(context.len(), "passage");

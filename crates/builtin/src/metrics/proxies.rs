@@ -14,6 +14,7 @@ use serde::de::IgnoredAny;
 
 use crate::contract::{Check, FeedbackMetric, Unscored};
 use crate::metric;
+use crate::metrics::explained::{joined, labelled};
 use crate::metrics::language::LanguageSetting;
 use crate::syntax::{BalanceOptions, check_balance};
 use crate::text::{Searchable, count_tokens, count_words};
@@ -140,6 +141,10 @@ pub fn keyword(
         .iter()
         .filter(|word| !text.contains(word))
         .collect();
+    let feedback = match missing.is_empty() && found.is_empty() {
+        true => "all required keywords are present and no forbidden one is".to_owned(),
+        false => joined([labelled("forbidden", &found), labelled("missing", &missing)]),
+    };
     Ok(FeedbackMetric::new(
         value(
             required.len(),
@@ -147,7 +152,7 @@ pub fn keyword(
             found.is_empty(),
             partial_credit,
         ),
-        feedback(&missing, &found),
+        feedback,
     ))
 }
 
@@ -172,26 +177,6 @@ fn value(required: usize, missing: usize, none_forbidden: bool, partial_credit: 
         (true, 0) => 1.0,
         (true, _) if partial_credit => (required - missing) as f64 / required as f64,
         (true, _) => 0.0,
-    }
-}
-
-fn feedback(missing: &[&String], forbidden: &[&String]) -> String {
-    let quoted = |words: &[&String]| {
-        words
-            .iter()
-            .map(|word| format!("{word:?}"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    match (missing.is_empty(), forbidden.is_empty()) {
-        (true, true) => "all required keywords are present and no forbidden one is".to_owned(),
-        (false, true) => format!("missing: {}", quoted(missing)),
-        (true, false) => format!("forbidden: {}", quoted(forbidden)),
-        (false, false) => format!(
-            "forbidden: {}; missing: {}",
-            quoted(forbidden),
-            quoted(missing)
-        ),
     }
 }
 

@@ -1,12 +1,11 @@
 //! Metrics of predicted SPARQL queries: valid syntax, execution without error, and at least one
 //! result.
 
-use std::fmt::Display;
 use std::time::Duration;
 
 use crate::contract::{Check, Unscored, at_least};
 use crate::metric;
-use crate::sparql::{QueryLimits, SparqlStore, check_query};
+use crate::sparql::{QueryLimits, SparqlError, SparqlStore, check_query};
 
 /// Passes if a parser accepts the predicted query as valid SPARQL.
 ///
@@ -32,13 +31,13 @@ use crate::sparql::{QueryLimits, SparqlStore, check_query};
 pub fn sparql_syntax_valid(#[pred(missing)] sparql_query: &str) -> Result<Check, Unscored> {
     match check_query(sparql_query) {
         Ok(()) => Ok(Check::pass()),
-        Err(error) => fail_or_unscored(&error, error.is_query_error()),
+        Err(error) => fail_or_unscored(&error),
     }
 }
 
 /// Fails the row for an error that the query caused; after any other error the row has no score.
-fn fail_or_unscored(error: &dyn Display, is_query_error: bool) -> Result<Check, Unscored> {
-    match is_query_error {
+fn fail_or_unscored(error: &SparqlError) -> Result<Check, Unscored> {
+    match error.is_query_error() {
         true => Ok(Check::fail(error.to_string())),
         false => Err(Unscored::because(error)),
     }
@@ -95,7 +94,7 @@ pub async fn sparql_executes(
     };
     match data.execute(sparql_query, limits).await {
         Ok(_) => Ok(Check::pass().with_feedback("the query runs without an error")),
-        Err(error) => fail_or_unscored(&error, error.is_query_error()),
+        Err(error) => fail_or_unscored(&error),
     }
 }
 
@@ -143,7 +142,7 @@ pub async fn sparql_returns_results(
             Ok(Check::pass().with_feedback("the query returns results"))
         }
         Ok(_) => Ok(Check::fail("the query returns no results")),
-        Err(error) => fail_or_unscored(&error, error.is_query_error()),
+        Err(error) => fail_or_unscored(&error),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::json::describe::found;
 use crate::json::structured::{FieldOptions, FieldReport, ListOrder};
 use crate::messages::escape;
 use crate::metric;
-use crate::metrics::explained::{MAX_ITEMS, counted, joined, more};
+use crate::metrics::explained::{MAX_ITEMS, joined, more};
 use crate::metrics::input_limits::bounded_pairing;
 use crate::text::NormalForm;
 
@@ -171,39 +171,25 @@ fn explain_json_field_accuracy(compared: &Compared<'_>) -> String {
         report,
         invalid,
     } = compared;
-    let counts = report.counts;
-    let wrong = report.fields().filter(|(_, share)| *share < 1.0);
-    let wrong: Vec<String> = wrong
+    let wrong: Vec<String> = report
+        .fields()
+        .filter(|(_, share)| *share < 1.0)
         .map(|(path, _)| difference(gold, pred, path))
         .collect();
-    let shown = wrong
-        .iter()
-        .take(MAX_ITEMS)
-        .cloned()
-        .collect::<Vec<_>>()
-        .join(", ");
+    let shown = &wrong[..wrong.len().min(MAX_ITEMS)];
     joined([
         invalid.as_ref().map_or_else(String::new, |error| {
             format!("`pred.answer` is not valid JSON: {error}")
         }),
         format!(
-            "{} of {} correct",
-            counts.correct,
-            counted(usize(counts.expected), "field")
+            "{} of {} fields correct",
+            report.counts.correct, report.counts.expected
         ),
         match wrong.is_empty() {
             true => String::new(),
-            false => format!("wrong: {}", more(shown, wrong.len())),
-        },
-        match counts.extra {
-            0 => String::new(),
-            extra => format!("{} not expected", counted(usize(extra), "field")),
+            false => format!("wrong: {}", more(shown.join(", "), wrong.len())),
         },
     ])
-}
-
-fn usize(count: u64) -> usize {
-    usize::try_from(count).unwrap_or(usize::MAX)
 }
 
 /// Returns a path, with the values of both sides unless it stands for several values.

@@ -1,7 +1,7 @@
 //! DSPy's `CompleteAndGrounded`: two judges with separate inputs, so a response is not judged grounded because it
 //! agrees with the ground truth.
 
-use super::lexical;
+use super::{lexical, require};
 use crate::contract::{References, Requirement, Requires, TextOrList};
 use crate::judge::{IntoModel, Judge, Judged, Untrusted, row};
 use crate::stats::harmonic_mean;
@@ -102,13 +102,16 @@ impl Requires for CompleteAndGrounded {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         all.extend(self.panel.invalid_setting(&Self::SPEC));
         let panel = |index| self.panel.clone().of_half(index);
-        let mut required = Vec::new();
-        Requires::requirements(&AnswerCompletenessJudge { panel: panel(0) }, &mut required);
-        Requires::requirements(
-            &ResponseGroundednessJudge { panel: panel(1) },
-            &mut required,
+        require(
+            &AnswerCompletenessJudge { panel: panel(0) },
+            Self::SPEC.name,
+            all,
         );
-        all.extend(required.into_iter().map(|it| it.of(Self::SPEC.name)));
+        require(
+            &ResponseGroundednessJudge { panel: panel(1) },
+            Self::SPEC.name,
+            all,
+        );
     }
 
     /// Both judges have the same panel.

@@ -31,3 +31,12 @@ pub use self::grounded::*;
 pub use self::judges::*;
 pub use self::rag::*;
 pub use crate::contract::rows::field_types::{References, TextOrList};
+
+use crate::contract::{Requirement, Requires};
+
+/// Adds what a judge requires, for the metric that asks it.
+pub(crate) fn require(judge: &impl Requires, metric: &str, all: &mut Vec<Requirement>) {
+    let mut required = Vec::new();
+    judge.requirements(&mut required);
+    all.extend(required.into_iter().map(|it| it.of(metric)));
+}

@@ -11,30 +11,19 @@ pub(super) struct CommentSyntax {
     pub(super) lifetimes: bool,
 }
 
-const C: CommentSyntax = CommentSyntax {
-    line: "//",
-    block: true,
-    lifetimes: false,
-};
-const RUST: CommentSyntax = CommentSyntax {
-    lifetimes: true,
-    ..C
-};
-const SCRIPT: CommentSyntax = CommentSyntax {
-    line: "#",
-    block: false,
-    lifetimes: false,
-};
-const SQL: CommentSyntax = CommentSyntax {
-    line: "--",
-    block: true,
-    lifetimes: false,
-};
-const PLAIN: CommentSyntax = CommentSyntax {
-    line: "",
-    block: false,
-    lifetimes: false,
-};
+const fn syntax(line: &'static str, block: bool, lifetimes: bool) -> CommentSyntax {
+    CommentSyntax {
+        line,
+        block,
+        lifetimes,
+    }
+}
+
+const C: CommentSyntax = syntax("//", true, false);
+const RUST: CommentSyntax = syntax("//", true, true);
+const SCRIPT: CommentSyntax = syntax("#", false, false);
+const SQL: CommentSyntax = syntax("--", true, false);
+const PLAIN: CommentSyntax = syntax("", false, false);
 
 /// How certain it is that a marker starts a comment.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

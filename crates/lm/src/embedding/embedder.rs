@@ -56,20 +56,12 @@ impl PartialEq for Embedder {
     }
 }
 
-impl From<&str> for Embedder {
-    fn from(name: &str) -> Self {
-        if name == "default" {
-            Self::Configured
-        } else {
-            Self::Named(name.to_owned())
-        }
-    }
-}
-
-impl From<String> for Embedder {
-    fn from(name: String) -> Self {
-        name.as_str().into()
-    }
+conversions! {
+    &str => Embedder: |name| match name {
+        "default" => Self::Configured,
+        name => Self::Named(name.to_owned()),
+    };
+    String => Embedder: |name| name.as_str().into();
 }
 
 impl<M: EmbeddingModel + 'static> From<M> for Embedder {

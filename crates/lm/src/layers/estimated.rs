@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::super::estimate::{self, CallEstimate, LmEstimate};
 use super::super::key::Key;
 use super::super::model::probe_request;
-use super::super::price::{Price, Prices};
+use super::super::price::Prices;
 use super::super::store::Store;
 use super::super::{LanguageModel, LmError, LmReply, LmRequest};
 use super::find;
@@ -16,7 +16,6 @@ pub(crate) struct Estimated<L> {
     pub(crate) inner: L,
     pub(crate) estimate: LmEstimate,
     pub(crate) prices: Prices,
-    pub(crate) price: Option<Price>,
     /// The replies that a run would find.
     pub(crate) store: Option<Store>,
 }
@@ -33,8 +32,8 @@ impl<L: LanguageModel> Estimated<L> {
     /// Counts a call with the most it can cost. If the request does not limit the reply, the limit that a budget sets
     /// is used.
     fn count(&self, request: &LmRequest) {
-        let cost = self.price.as_ref();
-        let cost = cost.and_then(|price| max_cost(&self.prices, price, &limited(request)));
+        let price = self.prices.get(self.inner.id());
+        let cost = price.and_then(|price| max_cost(&self.prices, &price, &limited(request)));
         let call = CallEstimate {
             calls: 1,
             unpriced_calls: u64::from(cost.is_none()),

@@ -1,7 +1,9 @@
 //! Request coalescing: equal concurrent calls become one call.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
+
+use tokio::sync::OnceCell;
 
 use super::super::private::lock;
 use super::super::record::Hash;
@@ -15,11 +17,11 @@ pub(crate) struct SingleFlight {
     calls: Mutex<Calls>,
 }
 
-type Calls = HashMap<Hash, Arc<SharedCall>>;
+/// Each is kept by the tasks that take part in it.
+type Calls = HashMap<Hash, Weak<SharedCall>>;
 
-/// A call that equal calls wait for. The first task locks the mutex and makes the call; the others find the result in
-/// it.
-type SharedCall = tokio::sync::Mutex<Option<CallResult>>;
+/// A call that equal calls wait for. If the task that makes it is dropped, a waiting one makes it.
+type SharedCall = OnceCell<CallResult>;
 
 /// The result of [`SingleFlight::run`].
 pub(crate) enum Flight {
@@ -33,56 +35,30 @@ impl SingleFlight {
     /// Makes `call`, or waits for the result of a call in progress with the same hash. If that one is dropped, a
     /// waiting call is made instead.
     pub(crate) async fn run(&self, hash: Hash, call: impl Future<Output = CallResult>) -> Flight {
-        let entry = self.enter(hash);
-        let mut result = entry.call.lock().await;
-        if let Some(result) = &*result {
-            return Flight::Shared(result.clone());
+        let shared = self.enter(hash);
+        let mut is_own = false;
+        let made = shared.get_or_init(|| {
+            is_own = true;
+            call
+        });
+        let result = made.await.clone();
+        if !is_own {
+            return Flight::Shared(result);
         }
-        let own = call.await;
-        *result = Some(own.clone());
-        entry.close();
-        Flight::Own(own)
+        // Later calls are made again or find the reply in the store.
+        lock(&self.calls).remove(&hash);
+        Flight::Own(result)
     }
 
-    fn enter(&self, hash: Hash) -> Entry<'_> {
-        let call = Arc::clone(lock(&self.calls).entry(hash).or_default());
-        Entry {
-            calls: self,
-            hash,
-            call,
+    fn enter(&self, hash: Hash) -> Arc<SharedCall> {
+        let mut calls = lock(&self.calls);
+        if let Some(shared) = calls.get(&hash).and_then(Weak::upgrade) {
+            return shared;
         }
-    }
-}
-
-/// A participant in a shared call. The last one to leave removes it.
-struct Entry<'a> {
-    calls: &'a SingleFlight,
-    hash: Hash,
-    call: Arc<SharedCall>,
-}
-
-impl Entry<'_> {
-    /// Removes the call. Later calls are made again or find the reply in the store.
-    fn close(&self) {
-        self.remove_from(&mut lock(&self.calls.calls));
-    }
-
-    fn remove_from(&self, calls: &mut Calls) {
-        if calls
-            .get(&self.hash)
-            .is_some_and(|call| Arc::ptr_eq(call, &self.call))
-        {
-            calls.remove(&self.hash);
-        }
-    }
-}
-
-impl Drop for Entry<'_> {
-    fn drop(&mut self) {
-        let mut calls = lock(&self.calls.calls);
-        // One reference in the map and one in this entry: no other call waits.
-        if Arc::strong_count(&self.call) <= 2 {
-            self.remove_from(&mut calls);
-        }
+        // All tasks of these calls were dropped.
+        calls.retain(|_, call| call.strong_count() > 0);
+        let shared = Arc::default();
+        calls.insert(hash, Arc::downgrade(&shared));
+        shared
     }
 }

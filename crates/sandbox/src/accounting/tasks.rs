@@ -139,43 +139,37 @@ fn default_buffer() -> u64 {
 /// Returns the maximum that the Unix sockets in `/proc/net/unix` can buffer, in bytes. The file lists all sockets but
 /// not their buffers. It includes sockets that no process has open because they are being sent or are not yet accepted.
 fn unix_sockets(table: &str, buffer: u64) -> u64 {
-    let most = |line: &str| match line.split_whitespace().nth(4) {
+    sockets(table, |columns| match columns.get(4) {
         // Datagrams from many senders may wait at one socket.
-        Some("0002") => SOCKET_BYTES + buffer * QUEUED_DATAGRAMS,
+        Some(&"0002") => Some(buffer * QUEUED_DATAGRAMS),
         // A buffer may overflow by one message.
-        _ => SOCKET_BYTES + buffer * 3 / 2,
-    };
-    table.lines().skip(1).map(most).sum()
+        _ => Some(buffer * 3 / 2),
+    })
 }
 
 /// Returns the memory of the sockets in `/proc/net/tcp` or `udp`, in bytes: the queued bytes, and the same again for
 /// the buffers around them.
 fn internet_sockets(table: &str) -> u64 {
-    let queued = |line: &str| {
-        let (sent, received) = line.split_whitespace().nth(4)?.split_once(':')?;
+    sockets(table, |columns| {
+        let (sent, received) = columns.get(4)?.split_once(':')?;
         let bytes = |hex| u64::from_str_radix(hex, 16).ok();
-        Some(bytes(sent)? + bytes(received)?)
-    };
-    table
-        .lines()
-        .skip(1)
-        .map(|line| SOCKET_BYTES + queued(line).unwrap_or(0) * 2)
-        .sum()
+        Some((bytes(sent)? + bytes(received)?) * 2)
+    })
 }
 
 /// Returns the memory of the sockets in `/proc/net/netlink`, in bytes.
 fn netlink_sockets(table: &str) -> u64 {
-    let bytes = |line: &str| {
-        let mut columns = line
-            .split_whitespace()
-            .skip(4)
-            .map_while(|it| it.parse::<u64>().ok());
-        columns.next().unwrap_or(0) + columns.next().unwrap_or(0)
-    };
-    table
-        .lines()
-        .skip(1)
-        .map(|line| SOCKET_BYTES + bytes(line))
+    sockets(table, |columns| {
+        let bytes = |at: usize| columns.get(at)?.parse::<u64>().ok();
+        Some(bytes(4)? + bytes(5).unwrap_or(0))
+    })
+}
+
+/// Returns the memory of the sockets in a table of `/proc/net`, given the queued bytes of a line's columns.
+fn sockets(table: &str, queued: impl Fn(&[&str]) -> Option<u64>) -> u64 {
+    let lines = table.lines().skip(1);
+    lines
+        .map(|line| SOCKET_BYTES + queued(&Vec::from_iter(line.split_whitespace())).unwrap_or(0))
         .sum()
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use similar::{ChangeTag, TextDiff};
+use similar::TextDiff;
 
 use super::DiffStrictness;
 use crate::contract::{Check, FieldType as _, Fields, Side, Unscored};
@@ -104,18 +104,13 @@ fn line_diff(expected: &str, found: &str) -> String {
     let mut lines = vec!["--- expected".to_owned(), "+++ answer".to_owned()];
     for group in diff.grouped_ops(2) {
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
-            let sign = match change.tag() {
-                ChangeTag::Equal => ' ',
-                ChangeTag::Delete => '-',
-                ChangeTag::Insert => '+',
-            };
             let line: String = change
                 .value()
                 .trim_end_matches('\n')
                 .chars()
                 .take(400)
                 .collect();
-            lines.push(format!("{sign}{line}"));
+            lines.push(format!("{}{line}", change.tag()));
         }
     }
     if lines.len() > MAX_LINES {

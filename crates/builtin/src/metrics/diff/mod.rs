@@ -15,14 +15,16 @@ use crate::contract::rows::by_name;
 use crate::contract::{
     Answer, Check, Configure, Configured, Decided, Declared, Example, FieldSpec, GoldRows, Key,
     Metric, MetricCall, MetricError, MetricReturn, MetricScore, MetricSpec, MetricTier, ParamError,
-    ParamSpec, Params, PredRows, Prediction, Requirement, Requires, Result, ScoreKind,
-    ScoredAtOnce, Side, Unscored, ValueType as _,
+    ParamSpec, Params, PredRows, Prediction, Requirement, Result, ScoreKind, ScoredAtOnce, Side,
+    Unscored, ValueType as _,
 };
 use crate::judge;
 use crate::judge::configured::{PANEL, param, read_panel, shown_panel};
 use crate::judge::{Aggregation, IntoModel, Judged, Panel, Untrusted};
 use crate::metrics::answers::StrOrList;
-use crate::shipped::{EquivalenceOfAnswersInput, References, SemanticEquivalence, TextOrList};
+use crate::shipped::{
+    EquivalenceOfAnswersInput, References, SemanticEquivalence, TextOrList, require,
+};
 
 mod compare;
 
@@ -340,9 +342,7 @@ impl Metric for Diff {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         all.extend(self.missing_language());
         if self.is_semantic() {
-            let mut required = Vec::new();
-            Requires::requirements(&self.judge(), &mut required);
-            all.extend(required.into_iter().map(|it| it.of(Self::SPEC.name)));
+            require(&self.judge(), Self::SPEC.name, all);
         }
     }
 }

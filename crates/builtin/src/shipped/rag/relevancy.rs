@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use crate::contract::{Requirement, Requires, TextOrList};
 use crate::judge::{IntoModel, Judge, JudgeError, Judged, Rescored, rescored};
 use crate::lm::{Embedder, LmError, LmErrorKind};
+use crate::shipped::require;
 use dsrs_metrics::{judge, metric};
 
 /// Write three different questions that the answer answers, each as a user would ask it. Judge also whether the answer is
@@ -121,12 +122,8 @@ async fn similarity(
 impl Requires for AnswerRelevancy {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         all.extend(self.panel.invalid_setting(&Self::SPEC));
-        let mut required = Vec::new();
-        let judge = QuestionsOfAnswerJudge {
-            panel: self.panel.clone(),
-        };
-        Requires::requirements(&judge, &mut required);
-        all.extend(required.into_iter().map(|it| it.of(Self::SPEC.name)));
+        let panel = self.panel.clone();
+        require(&QuestionsOfAnswerJudge { panel }, Self::SPEC.name, all);
     }
 
     fn max_cost(&self, declared_msats: u64) -> u64 {
