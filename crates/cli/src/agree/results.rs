@@ -1,6 +1,6 @@
 //! Result files: each row's id, its ratings, and its label.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;
