@@ -14,6 +14,7 @@ use crate::limit::Limit;
 use crate::lm::parse_msats;
 use crate::otlp::OtlpArguments;
 use crate::own_scores::OwnScore;
+use crate::runs::metric_of;
 use crate::stats::ErrorRates;
 use crate::stdio::print_error;
 use crate::value_parsers::{
@@ -501,9 +502,7 @@ pub(super) struct MetricThreshold {
 impl MetricThreshold {
     /// Returns the metric, without the part.
     pub(super) fn metric(&self) -> &str {
-        self.name
-            .split_once('.')
-            .map_or(&*self.name, |(metric, _)| metric)
+        metric_of(&self.name)
     }
 }
 

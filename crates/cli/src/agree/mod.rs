@@ -19,7 +19,7 @@ use super::from::InputFile;
 use super::own_scores::OwnScoreArguments;
 use super::runs::check_unique;
 use super::stdio::{print, print_json};
-use crate::agreement::{Agreement, Label, Rating};
+use crate::agreement::{Agreement, Rating};
 use crate::contract::score::OFFLINE_JUDGE;
 use crate::contract::{Direction, MetricIdentity};
 use crate::data::{DataReader, Mapping};
@@ -111,13 +111,8 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         return Err(ResultsError::unknown_identity(&file, reason).into());
     }
     check_metrics(&results, args)?;
-    let labels = labels_of(
-        &mut results,
-        &args.label,
-        args.labels.as_deref(),
-        args.id.as_ref(),
-        &args.files.reader(),
-    )?;
+    let (file, reader) = (args.labels.as_deref(), args.files.reader());
+    let labels = labels_of(&mut results, &args.label, file, args.id.as_ref(), &reader)?;
     if let (Some(_), [first, second, ..]) = (args.next, &*results.metrics().collect::<Vec<_>>()) {
         return Err(err!(
             "--next: expected one metric, found `{}` and `{}`; name one with -m",
@@ -136,15 +131,12 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
             args,
         )?;
         next.extend(rows.into_iter().map(|row| results.rows.id(row)));
-        let judged_offline = results.judged_offline.get(name).copied().unwrap_or(0);
-        let (identity, judged_by) = (results.identity(name), results.judged_by(name));
-        let has_other_code = has_other_code(registry, name, &results, args)?;
         let measured = Measured {
-            identity,
-            has_other_code,
-            judged_by,
+            identity: results.identity(name),
+            has_other_code: has_other_code(registry, name, &results, args)?,
+            judged_by: results.judged_by(name),
             agreement,
-            judged_offline,
+            judged_offline: results.judged_offline(name),
         };
         metrics.insert(name, measured);
     }
@@ -198,13 +190,8 @@ pub(super) fn labels(
     id: Option<&Mapping>,
     reader: &DataReader,
 ) -> Result<Labels> {
-    labels_of(
-        &mut results::read(results.into(), &[], label)?,
-        label,
-        labels,
-        id,
-        reader,
-    )
+    let mut results = results::read(results.into(), &[], label)?;
+    labels_of(&mut results, label, labels, id, reader)
 }
 
 /// Returns the labels in the file if there is one, otherwise those in the results.
@@ -265,53 +252,34 @@ fn agreement(
     }
     let pairs = ratings.iter().cloned().zip(labels.labels.iter().cloned());
     let pairs: Vec<_> = pairs.collect();
+    let id = |row| results.rows.id(row).to_owned();
     let next = args.next.map_or(Ok(Vec::new()), |count| {
-        builder.next_labels(
-            &pairs,
-            |row| results.rows.id(row).to_owned(),
-            count as usize,
-        )
+        builder.next_labels(&pairs, id, count as usize)
     });
     let measured = builder
         .of(pairs)
         .and_then(|agreement| Ok((agreement, next?)));
     let (agreement, next) = measured.map_err(|error| {
-        let of_label = |row: usize| labels.places.get(row).cloned().flatten();
-        let at = error.row().map_or_else(
-            || args.results.display().to_string(),
-            |row| {
-                of_label(row)
-                    .unwrap_or_else(|| results.rows.at(row))
-                    .to_string()
-            },
-        );
+        let at = match error.row() {
+            Some(row) => {
+                let of_label = labels.places.get(row).cloned().flatten();
+                of_label.unwrap_or_else(|| results.rows.at(row)).to_string()
+            }
+            None => args.results.display().to_string(),
+        };
         err!("{at}: `{name}` against `{}`: {error}", args.label)
     })?;
-    check_compared(&agreement, name, labels, args)?;
-    Ok((agreement, next))
-}
-
-/// Checks that at least one row was compared.
-fn check_compared(
-    agreement: &Agreement,
-    name: &str,
-    labels: &Labels,
-    args: &AgreeArguments,
-) -> Result<()> {
-    if agreement.compared > 0 {
-        return Ok(());
+    if agreement.compared == 0 {
+        let labelled = labels.labels.iter().filter(|label| !label.is_missing());
+        return Err(err!(
+            "{}: no row has both a score for `{name}` and a label `{}`; rows with a score: {}, rows with a label: {}",
+            args.results.display(),
+            args.label,
+            agreement.without_label,
+            labelled.count()
+        ));
     }
-    let labelled = labels
-        .labels
-        .iter()
-        .filter(|label| **label != Label::Missing)
-        .count();
-    Err(err!(
-        "{}: no row has both a score for `{name}` and a label `{}`; rows with a score: {}, rows with a label: {labelled}",
-        args.results.display(),
-        args.label,
-        agreement.without_label
-    ))
+    Ok((agreement, next))
 }
 
 impl Report<'_> {
@@ -363,16 +331,10 @@ impl Report<'_> {
             let ids = ids.collect::<Vec<_>>().join("\n");
             text.push_str(&format!("\nlabel these rows next:\n{ids}\n"));
         }
-        if self.labels_without_row > 0 {
-            let labels = if self.labels_without_row == 1 {
-                "label has"
-            } else {
-                "labels have"
-            };
-            text.push_str(&format!(
-                "\n{} {labels} no row in the results\n",
-                self.labels_without_row
-            ));
+        match self.labels_without_row {
+            0 => {}
+            1 => text.push_str("\n1 label has no row in the results\n"),
+            labels => text.push_str(&format!("\n{labels} labels have no row in the results\n")),
         }
         text
     }

@@ -1,7 +1,6 @@
 //! Result files: each row's id, its ratings, and its label.
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;
@@ -23,46 +22,46 @@ pub(super) struct Results {
     /// The manifest, or why there is none.
     pub(super) manifest: Result<Box<Manifest>, String>,
     pub(super) rows: RowIndex,
+    /// What the rows say about each metric that is compared.
+    metrics: IndexMap<String, Rated>,
     /// The hash of each prediction.
     preds: Vec<Option<u64>>,
-    /// The ratings by each metric. A list is shorter than the list of rows if the last rows lack the metric.
-    ratings: IndexMap<String, Vec<Rating>>,
     /// All metrics in the file, for suggestions.
     pub(super) known: IndexSet<String>,
-    /// The number of rows that were judged offline, for the metrics in `ratings`.
-    pub(super) judged_offline: HashMap<String, u64>,
-    /// The models that answered for their judges according to the rows, for the metrics in `ratings`.
-    replied_by: HashMap<String, JudgedByTally>,
     /// The labels in the same rows.
     pub(super) labels: Labels,
+}
+
+/// What the rows say about a metric.
+#[derive(Default)]
+struct Rated {
+    /// The ratings. The list is shorter than the list of rows if the last rows lack the metric.
+    ratings: Vec<Rating>,
+    /// The number of rows that were judged offline.
+    judged_offline: u64,
+    /// The models that answered for its judges.
+    replied_by: JudgedByTally,
 }
 
 /// Reads the ratings by these metrics, or by all if the list is empty, and the labels in this
 /// field.
 pub(super) fn read(file: NamedFile<'_>, metrics: &[String], label: &str) -> Result<Results> {
-    let mut results = Results::new(file.name);
-    let names = metrics.iter().map(|name| (name.clone(), Vec::new()));
-    results.ratings.extend(names);
+    let names = metrics.iter().map(|name| (name.clone(), Rated::default()));
+    let mut results = Results {
+        file: file.name.to_owned(),
+        manifest: Err(String::new()),
+        rows: RowIndex::default(),
+        metrics: names.collect(),
+        preds: Vec::new(),
+        known: IndexSet::new(),
+        labels: Labels::default(),
+    };
     let references = read_rows(file, |row, _| results.add(&row, metrics, label))?;
     results.manifest = read_manifest(file.path, &references).map_err(ResultsError::from)?;
     Ok(results)
 }
 
 impl Results {
-    fn new(file: &Path) -> Self {
-        Self {
-            file: file.to_owned(),
-            manifest: Err(String::new()),
-            rows: RowIndex::default(),
-            preds: Vec::new(),
-            ratings: IndexMap::new(),
-            known: IndexSet::new(),
-            judged_offline: HashMap::new(),
-            replied_by: HashMap::new(),
-            labels: Labels::default(),
-        }
-    }
-
     /// Returns the identity of a metric; `None` for a part, or if it is unknown.
     pub(super) fn identity(&self, metric: &str) -> Option<&MetricIdentity> {
         self.manifest.as_ref().ok()?.run.metrics.get(metric)
@@ -73,7 +72,7 @@ impl Results {
     pub(super) fn judged_by(&self, metric: &str) -> Vec<JudgedBy> {
         let manifest = self.manifest.as_ref().ok();
         let in_manifest = manifest.and_then(|manifest| manifest.run.judged_by.get(metric));
-        let in_rows = || self.replied_by.get(metric).map(JudgedByTally::named);
+        let in_rows = || self.metrics.get(metric).map(|it| it.replied_by.named());
         in_manifest.cloned().or_else(in_rows).unwrap_or_default()
     }
 
@@ -87,15 +86,12 @@ impl Results {
                 self.known.insert(name.clone());
             }
         }
-        self.check_known(place)?;
-        match metrics {
-            [] => row
-                .scores
-                .keys()
-                .try_for_each(|name| self.add_rating(name, place, row))?,
-            _ => metrics
-                .iter()
-                .try_for_each(|name| self.add_rating(name, place, row))?,
+        if self.known.len() > MAX_METRICS {
+            return Err(ResultsError::too_many_metrics(&self.rows.at(place)).into());
+        }
+        let of_row = row.scores.keys().filter(|_| metrics.is_empty());
+        for name in of_row.chain(metrics) {
+            self.add_rating(name, place, row)?;
         }
         self.labels.add(labels::in_result(row, label)?, row);
         Ok(())
@@ -103,45 +99,35 @@ impl Results {
 
     fn add_rating(&mut self, name: &str, place: usize, row: &ResultRow) -> Result<()> {
         let rating = rating(row, name)?;
-        let is_judged_offline = row
-            .scores
-            .get(metric_of(name))
-            .is_some_and(|it| it.is_judged_offline);
-        if is_judged_offline {
-            *self.judged_offline.entry(name.to_owned()).or_default() += 1;
+        if !self.metrics.contains_key(name) {
+            self.metrics.insert(name.to_owned(), Rated::default());
         }
+        let rated = &mut self.metrics[name];
+        let metric = row.scores.get(metric_of(name));
+        rated.judged_offline += u64::from(metric.is_some_and(|it| it.is_judged_offline));
         for replied_by in row
             .scores
             .get(name)
-            .map(ResultScore::replied_by)
-            .unwrap_or_default()
+            .into_iter()
+            .flat_map(ResultScore::replied_by)
         {
-            self.replied_by
-                .entry(name.to_owned())
-                .or_default()
-                .add(replied_by);
+            rated.replied_by.add(replied_by);
         }
-        if !self.ratings.contains_key(name) {
-            self.ratings.insert(name.to_owned(), Vec::new());
-        }
-        let ratings = &mut self.ratings[name];
         if rating != absent() {
-            ratings.resize(place, absent());
-            ratings.push(rating);
+            rated.ratings.resize(place, absent());
+            rated.ratings.push(rating);
         }
         Ok(())
     }
 
-    fn check_known(&self, row: usize) -> Result<()> {
-        match self.known.len() > MAX_METRICS {
-            true => Err(ResultsError::too_many_metrics(&self.rows.at(row)).into()),
-            false => Ok(()),
-        }
-    }
-
     /// Returns the metrics that are compared, in the order of the file or of the command.
     pub(super) fn metrics(&self) -> impl Iterator<Item = &str> {
-        self.ratings.keys().map(String::as_str)
+        self.metrics.keys().map(String::as_str)
+    }
+
+    /// Returns the number of rows that were judged offline.
+    pub(super) fn judged_offline(&self, metric: &str) -> u64 {
+        self.metrics.get(metric).map_or(0, |it| it.judged_offline)
     }
 
     /// Returns the hashes of a row's gold row and prediction, if they are known.
@@ -151,14 +137,14 @@ impl Results {
 
     /// Returns `true` if a metric has a rating in any row.
     pub(super) fn is_rated(&self, metric: &str) -> bool {
-        self.ratings
-            .get(metric)
-            .is_some_and(|ratings| !ratings.is_empty())
+        let rated = self.metrics.get(metric);
+        rated.is_some_and(|rated| !rated.ratings.is_empty())
     }
 
     /// Returns the ratings by a metric, one for each row.
     pub(super) fn ratings(&self, metric: &str) -> Vec<Rating> {
-        let mut all = self.ratings.get(metric).cloned().unwrap_or_default();
+        let rated = self.metrics.get(metric);
+        let mut all = rated.map_or_else(Vec::new, |rated| rated.ratings.clone());
         all.resize(self.rows.len(), absent());
         all
     }

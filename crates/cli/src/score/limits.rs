@@ -66,11 +66,6 @@ pub(super) fn gates<'a>(
     result: &EvaluationResult,
     args: &'a ScoreArguments,
 ) -> Vec<Gate<'a>> {
-    let higher_is_better = |name: &str| {
-        registry
-            .get(name)
-            .is_none_or(|entry| entry.spec().higher_is_better())
-    };
     let gate = |threshold: &'a MetricThreshold| {
         let MetricThreshold { name, limit } = threshold;
         let summary = result.metric(name);
@@ -78,43 +73,39 @@ pub(super) fn gates<'a>(
             // Reported as an invalid name.
             return None;
         }
-        let is_higher_better = higher_is_better(threshold.metric());
-        let bound = if is_higher_better {
-            "at least"
-        } else {
-            "at most"
+        let entry = registry.get(threshold.metric());
+        let is_higher_better = entry.is_none_or(|entry| entry.spec().higher_is_better());
+        let bound = match is_higher_better {
+            true => "at least",
+            false => "at most",
         };
-        let gate = |violation| {
-            Some(Gate {
-                threshold,
-                bound,
-                violation,
-            })
-        };
-        if let Some(reason) = summary.and_then(|summary| summary.not_defined.as_deref()) {
-            return gate(Some(format!(
+        let not_defined = summary.and_then(|summary| summary.not_defined.as_deref());
+        let score = summary.and_then(|summary| summary.score);
+        let violation = match (not_defined, score) {
+            (Some(reason), _) => Some(format!(
                 "{name}: not defined: {}; expected {limit}",
                 escape::escaped(reason)
-            )));
-        }
-        gate(
-            match (summary.and_then(|summary| summary.score), is_higher_better) {
-                (None, _) => {
-                    let hint = unknown_part(threshold, result);
-                    Some(format!(
-                        "{name}: no row was scored; expected {bound} {limit}{hint}"
-                    ))
-                }
-                (Some(score), true) if score < limit.score => {
-                    Some(format!("{name}: {} is below {limit}", limit.written(score)))
-                }
-                (Some(score), false) if score > limit.score => Some(format!(
-                    "{name}: {} is above {limit}, and lower is better",
-                    limit.written(score)
-                )),
-                _ => None,
-            },
-        )
+            )),
+            (None, None) => {
+                let hint = unknown_part(threshold, result);
+                Some(format!(
+                    "{name}: no row was scored; expected {bound} {limit}{hint}"
+                ))
+            }
+            (None, Some(score)) if is_higher_better && score < limit.score => {
+                Some(format!("{name}: {} is below {limit}", limit.written(score)))
+            }
+            (None, Some(score)) if !is_higher_better && score > limit.score => Some(format!(
+                "{name}: {} is above {limit}, and lower is better",
+                limit.written(score)
+            )),
+            _ => None,
+        };
+        Some(Gate {
+            threshold,
+            bound,
+            violation,
+        })
     };
     args.fail_under.iter().filter_map(gate).collect()
 }

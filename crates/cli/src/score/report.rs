@@ -63,11 +63,10 @@ pub(crate) fn report(
     violations.iter().for_each(|line| violated(line));
     Ok(match &result.ending {
         Ending::Stopped => {
-            let kept = args
-                .out
-                .as_ref()
-                .map(|out| format!(" and written to {}", out.display()));
-            let kept = kept.unwrap_or_default();
+            let kept = match &args.out {
+                Some(out) => format!(" and written to {}", out.display()),
+                None => String::new(),
+            };
             let next = match result.store {
                 Some(_) => "; run the same command again to continue",
                 None => "",
@@ -100,21 +99,14 @@ impl fmt::Display for Headlines<'_> {
     }
 }
 
-/// The output of `--json`: the result, and how the run was isolated.
+/// The output of `--json`: the result, and how the commands were isolated, if any were run.
 #[derive(Serialize)]
 struct Printed<'a> {
     #[serde(flatten)]
     result: &'a EvaluationResult,
     #[cfg(feature = "sandbox")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    sandbox: Option<SandboxUse>,
-}
-
-/// How the commands were isolated, if any were run.
-#[cfg(feature = "sandbox")]
-#[derive(Serialize)]
-struct SandboxUse {
-    accounting: Vec<dsrs_metrics_sandbox::Accounting>,
+    sandbox: Option<serde_json::Value>,
 }
 
 impl<'a> Printed<'a> {
@@ -124,7 +116,8 @@ impl<'a> Printed<'a> {
         Self {
             result,
             #[cfg(feature = "sandbox")]
-            sandbox: (!accounting.is_empty()).then_some(SandboxUse { accounting }),
+            sandbox: (!accounting.is_empty())
+                .then(|| serde_json::json!({ "accounting": accounting })),
         }
     }
 }
@@ -132,15 +125,10 @@ impl<'a> Printed<'a> {
 fn warnings(result: &EvaluationResult, args: &ScoreArguments) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(error) = &result.first_error {
-        let rows = if result.failed_rows == 1 {
-            "row"
-        } else {
-            "rows"
-        };
-        lines.push(format!(
-            "warning: {} {rows} failed; first error: {error}",
-            result.failed_rows
-        ));
+        let failed = result.failed_rows;
+        let rows = if failed == 1 { "row" } else { "rows" };
+        let line = format!("warning: {failed} {rows} failed; first error: {error}");
+        lines.push(line);
     }
     if let Some(field) = &args.group
         && (1..result.rows).contains(&result.without_group)

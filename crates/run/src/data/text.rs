@@ -106,30 +106,27 @@ impl TextRows {
             let text = json::text_of(bytes, at)?;
             return Ok(Row::Map(RowObject::of_value(text.into())));
         }
-        if let Some(id) = id {
-            let start = Start {
-                at,
-                column: *column,
-            };
-            let mut object = match json::parse(bytes, start, self.value_limit)? {
-                Row::Map(object) => object,
-                Row::Other(value) => RowObject::of_value(value),
-            };
-            object.id.get_or_insert_with(|| id.clone());
-            return Ok(Row::Map(object));
-        }
-        let selected = selection.and_then(|it| json::parse_selected(bytes, it, self.value_limit));
-        if let Some(row) = selected {
-            return Ok(row);
-        }
         let start = Start {
             at,
             column: *column,
         };
-        json::parse(bytes, start, self.value_limit).map_err(|error| match self.kind {
-            Kind::Line => with_advice(error),
-            _ => error,
-        })
+        let Some(id) = id else {
+            let selected =
+                selection.and_then(|it| json::parse_selected(bytes, it, self.value_limit));
+            return match (selected, self.kind) {
+                (Some(row), _) => Ok(row),
+                (None, Kind::Line) => {
+                    json::parse(bytes, start, self.value_limit).map_err(with_advice)
+                }
+                (None, _) => json::parse(bytes, start, self.value_limit),
+            };
+        };
+        let mut object = match json::parse(bytes, start, self.value_limit)? {
+            Row::Map(object) => object,
+            Row::Other(value) => RowObject::of_value(value),
+        };
+        object.id.get_or_insert_with(|| id.clone());
+        Ok(Row::Map(object))
     }
 }
 

@@ -159,7 +159,7 @@ fn source_data(run: &ExportedRun<'_>, names: &Names) -> Value {
 pub(super) fn document(
     run: &ExportedRun<'_>,
     names: &Names,
-    evaluation_results: Vec<Value>,
+    evaluation_results: &[Value],
     samples: Option<Samples>,
 ) -> Value {
     let tags: BTreeMap<_, _> = run

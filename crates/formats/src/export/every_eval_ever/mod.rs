@@ -171,7 +171,7 @@ pub(super) fn write(
             Some(samples)
         }
     };
-    let document = aggregate::document(run, &names, results, samples);
+    let document = aggregate::document(run, &names, &results, samples);
     let out = OutputFile::create(&files[0]).map_err(file_error(&files[0]))?;
     let written = out.write(|out| {
         serde_json::to_writer_pretty(&mut *out, &document)?;

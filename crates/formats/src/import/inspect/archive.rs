@@ -1,6 +1,5 @@
 //! Reads a ZIP archive entry by entry, because the members are untrusted, and limits their decompressed size.
 
-use std::fs::File;
 use std::io::{self, BufReader, Read};
 
 use flate2::bufread::DeflateDecoder;
@@ -23,12 +22,14 @@ const MAX_BYTES: u64 = 256 << 20;
 const MAX_RATIO: u64 = 200;
 
 /// Reads the samples and the header of an archive.
-pub(super) fn read(input: Input<'_>, file: File, size: u64) -> Result<Log, FormatError> {
+pub(super) fn read(
+    input: Input<'_>,
+    archive: &ZipArchive<FileReader>,
+    size: u64,
+) -> Result<Log, FormatError> {
     let damaged = |error| damaged(input, &error);
-    let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
-    let archive = ZipArchive::from_file(file, &mut buffer).map_err(damaged)?;
     let mut members = Members {
-        archive: &archive,
+        archive,
         input,
         size,
         read: 0,
@@ -37,6 +38,7 @@ pub(super) fn read(input: Input<'_>, file: File, size: u64) -> Result<Log, Forma
     let mut samples = Samples::new();
     let (mut header, mut journal) = (None, None);
     let (mut found, mut unread) = (0, None);
+    let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
     let mut entries = archive.entries(&mut buffer);
     while let Some(entry) = entries.next_entry().map_err(damaged)? {
         found += 1;
@@ -201,7 +203,7 @@ fn damage(error: &io::Error) -> String {
 }
 
 /// Returns the error for an unreadable directory.
-fn damaged(input: Input<'_>, error: &Error) -> FormatError {
+pub(super) fn damaged(input: Input<'_>, error: &Error) -> FormatError {
     match error.kind() {
         ErrorKind::MissingEndOfCentralDirectory | ErrorKind::Eof => input.whole(
             "the archive is cut off: the end of its directory is missing; copy the file again",

@@ -17,6 +17,7 @@ use std::io::{Read as _, Seek as _};
 use std::path::Path;
 
 use indexmap::IndexMap;
+use rawzip::{RECOMMENDED_BUFFER_SIZE, ZipArchive};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -63,7 +64,9 @@ pub(super) fn import(file: &Path, epochs: Epochs) -> Result<Converted, FormatErr
     }
     if ARCHIVE.contains(&&magic[..]) {
         opened.rewind().map_err(|error| input.whole(error))?;
-        let log = archive::read(input, opened, metadata.len())?;
+        let archive = ZipArchive::from_file(opened, &mut vec![0; RECOMMENDED_BUFFER_SIZE]);
+        let archive = archive.map_err(|error| archive::damaged(input, &error))?;
+        let log = archive::read(input, &archive, metadata.len())?;
         return convert(input, log, epochs);
     }
     let bytes = input.read(MAX_MEMBER)?;

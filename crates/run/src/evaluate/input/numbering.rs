@@ -71,11 +71,8 @@ pub(crate) fn has_positional<S>(rows: &Mutex<Numbering<S>>) -> bool {
     }
 }
 
-/// How many bits of a [`Place`] hold the line.
-const LINE_BITS: u32 = 40;
-
 /// Detects duplicate ids by two keyed hashes, 128 bits in all. With 10^9 different ids, one run in 10^20 has a
-/// collision. An id takes 30 to 60 bytes.
+/// collision. An id takes 40 to 80 bytes.
 #[derive(Default)]
 pub(super) struct SeenIds {
     hashers: (RandomState, foldhash::quality::RandomState),
@@ -84,8 +81,8 @@ pub(super) struct SeenIds {
     files: Vec<Arc<Path>>,
 }
 
-/// The number of a file and a line in it, from 1; or file 0 and a row number.
-type Place = u64;
+/// The number of a file and a line in it, both from 1; or file 0 and a row number.
+type Place = (usize, u64);
 
 impl SeenIds {
     /// Adds the id of a row.
@@ -98,7 +95,7 @@ impl SeenIds {
         row: u64,
         origin: Option<&Origin>,
     ) -> Result<(), EvaluateError> {
-        let place = origin.map_or(row + 1, |origin| self.place(origin));
+        let place = origin.map_or((0, row + 1), |origin| self.place(origin));
         let hash = [self.hashers.0.hash_one(id), self.hashers.1.hash_one(id)];
         let first = match self.places.entry(hash) {
             Entry::Vacant(free) => {
@@ -125,18 +122,15 @@ impl SeenIds {
         {
             self.files.push(Arc::clone(&origin.file));
         }
-        (self.files.len() as u64) << LINE_BITS | origin.line
+        (self.files.len(), origin.line)
     }
 
-    fn named(&self, place: Place) -> String {
-        let line = place & ((1 << LINE_BITS) - 1);
-        let file = usize::try_from(place >> LINE_BITS).ok();
-        match file.and_then(|file| self.files.get(file.checked_sub(1)?)) {
-            Some(file) => Origin {
-                file: Arc::clone(file),
-                line,
+    fn named(&self, (file, line): Place) -> String {
+        match file.checked_sub(1) {
+            Some(file) => {
+                let file = Arc::clone(&self.files[file]);
+                Origin { file, line }.to_string()
             }
-            .to_string(),
             None => line.to_string(),
         }
     }
