@@ -1,7 +1,19 @@
 //! Compares an answer with reference answers: exact match, token overlap, answers in passages.
 //!
-//! The free functions use the `Dspy` profile; [`Profile`] has them for every profile. `normalizer` and `folded` normalize
-//! strings, `overlap` counts the tokens that two strings share, and `passages` searches for answers.
+//! The free functions use the `Dspy` profile; [`Profile`] has them for every profile. Each function takes one path
+//! (`scores.rs` calls the other files):
+//!
+//! | function | files, in the order of the calls |
+//! | --- | --- |
+//! | `f1`, `hotpot_f1`, `precision`, `recall` | `profile`: a list of integers for each string; `overlap`: counts, score |
+//! | `em`, `answer_exact_match` with a `frac` of 1 | `profile` |
+//! | [`normalize_text`] | `normalizer` |
+//! | `answer_passage_match`, [`PassageAnswers`] | `normalizer`, then `passages` |
+//!
+//! `profile` reads words of ASCII letters and digits as integers and normalizes other words one by one with
+//! `normalizer`. The folding profiles normalize whole strings with `folded` instead, even for exact match.
+//! [`words`](super::words) has lists of words and reads bytes. A file imports only from files before it in this list:
+//! `normalizer`, `folded`, `profile`, `overlap`, `passages`, `scores`.
 
 #[cfg(test)]
 mod definition;

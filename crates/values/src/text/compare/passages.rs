@@ -2,9 +2,9 @@
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::normalizer::normalize_text;
 use super::profile::Profile;
 use crate::text::unicode::{DprClass, dpr_class};
+use crate::text::words::WordLists;
 
 /// Splits a string into lower-cased tokens, exactly as dspy's `DPR_normalize` does.
 ///
@@ -46,27 +46,33 @@ fn dpr_tokens(text: &str) -> impl Iterator<Item = &str> {
 #[derive(Clone, Debug)]
 pub struct PassageAnswers {
     profile: Profile,
-    /// The tokens of each answer.
-    answers: Vec<Vec<String>>,
+    answers: WordLists,
 }
 
 impl PassageAnswers {
     /// Normalizes the answers. As in dspy, the list of answers can be empty. No passage matches an empty list.
     pub fn new<S: AsRef<str>>(profile: Profile, answers: &[S]) -> Self {
-        let answers = answers.iter().map(|it| tokens(profile, it.as_ref()));
+        let mut lists = WordLists::default();
+        for answer in answers {
+            add(profile, answer.as_ref(), &mut lists);
+        }
         Self {
             profile,
-            answers: answers.collect(),
+            answers: lists,
         }
     }
 
     /// Returns `true` if the passage contains any of the answers as consecutive tokens.
     pub fn in_passage(&self, passage: &str) -> bool {
-        let passage = tokens(self.profile, passage);
-        self.answers.iter().any(|answer| match &**answer {
-            // dspy finds an answer without tokens in every passage.
-            [] => self.profile == Profile::Dspy,
-            answer => passage.windows(answer.len()).any(|here| here == answer),
+        WordLists::with(|lists| {
+            lists.add_all(&self.answers);
+            add(self.profile, passage, lists);
+            let (answers, passage) = (self.answers.len(), lists.keys(self.answers.len()));
+            (0..answers).any(|at| match lists.keys(at) {
+                // dspy finds an answer without tokens in every passage.
+                [] => self.profile == Profile::Dspy,
+                answer => passage.windows(answer.len()).any(|here| here == answer),
+            })
         })
     }
 
@@ -78,13 +84,13 @@ impl PassageAnswers {
     }
 }
 
-fn tokens(profile: Profile, text: &str) -> Vec<String> {
+/// Adds the tokens of a string as a list.
+fn add(profile: Profile, text: &str, lists: &mut WordLists) {
+    let normalized = profile.normalize(text);
     match profile {
-        Profile::Dspy => {
-            let normalized: String = normalize_text(text).nfd().collect();
-            dpr_tokens(&normalized).map(str::to_owned).collect()
-        }
-        _ => profile.tokens(text),
+        Profile::Dspy if normalized.is_ascii() => lists.add(dpr_tokens(&normalized)),
+        Profile::Dspy => lists.add(dpr_tokens(&normalized.nfd().collect::<String>())),
+        _ => lists.add(profile.split(&normalized)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The choice of a normalization, and the scores of answers after it.
+//! The choice of a normalization, and the tokens of strings as lists of words that are compared as integers.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use super::overlap::{self, Score};
 use super::passages::PassageAnswers;
 use crate::text::NoReferences;
 use crate::text::unicode::pieces;
-use crate::text::words::WordLists;
+use crate::text::words::{Replacement, WordLists, for_each_word};
 
 /// How strings are normalized before they are compared.
 ///
@@ -93,10 +93,40 @@ impl Profile {
     }
 }
 
+/// Adds the tokens of a string as a list.
+#[inline(always)]
+fn add(profile: Profile, text: &str, words: &mut WordLists) {
+    match profile {
+        Profile::Dspy => add_dspy(text, words),
+        _ => words.add(profile.split(&profile.normalize(text))),
+    }
+}
+
+/// Normalizes the words of a string one by one, because normalization treats the parts between ASCII white space
+/// independently.
+fn add_dspy(text: &str, words: &mut WordLists) {
+    for_each_word(text.as_bytes(), |word| {
+        if word.is_simple {
+            words.push_token(&word);
+        } else {
+            words.push_replaced(Replacement::Normalized, &text[word.range()], normalize_text);
+        }
+    });
+    words.end_list();
+}
+
 impl Profile {
     /// Returns `true` if the prediction equals the reference after normalization, like dspy's `em_score`.
     pub fn em_score(self, prediction: &str, reference: &str) -> bool {
-        prediction == reference || self.normalize(prediction) == self.normalize(reference)
+        match self {
+            _ if prediction == reference => true,
+            Self::Dspy => WordLists::with(|words| {
+                add(self, prediction, words);
+                add(self, reference, words);
+                words.keys(0) == words.keys(1)
+            }),
+            _ => self.normalize(prediction) == self.normalize(reference),
+        }
     }
 
     /// Returns the token-level F1 against one reference, in [0, 1], like dspy's `f1_score`.
@@ -133,12 +163,16 @@ impl Profile {
         if answers.is_empty() {
             return Err(NoReferences);
         }
-        let mut words = WordLists::default();
-        let answers = answers.iter().map(AsRef::as_ref);
-        for text in std::iter::once(prediction).chain(answers) {
-            words.add(self.split(&self.normalize(text)));
-        }
-        Ok(overlap::best(&words, score))
+        Ok(WordLists::with(|words| {
+            add(self, prediction, words);
+            for answer in answers {
+                match answer.as_ref() {
+                    answer if answer == prediction => words.repeat(0),
+                    answer => add(self, answer, words),
+                }
+            }
+            overlap::best(words, 0, score)
+        }))
     }
 
     /// Returns `true` if the prediction equals any reference after normalization, like dspy's `EM`. See

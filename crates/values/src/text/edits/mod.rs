@@ -92,15 +92,18 @@ pub struct EditCounts {
 impl EditCounts {
     /// Counts the edits between the words of two strings. Whitespace of any kind separates words.
     pub fn of_words(prediction: &str, reference: &str) -> Self {
-        let mut words = WordLists::default();
-        words.add(split(prediction));
-        words.add(split(reference));
-        let lists = words.lists();
-        let [prediction, reference] = [lists[0], lists[1]].map(|list| list.iter().copied());
-        Self {
-            length: reference.len() as u64,
-            edits: levenshtein::distance(prediction, reference) as u64,
-        }
+        WordLists::with(|words| {
+            words.add(split(prediction));
+            words.add(split(reference));
+            words.number();
+            let [prediction, reference] = [words.list(0), words.list(1)];
+            let edits =
+                levenshtein::distance(prediction.iter().copied(), reference.iter().copied());
+            Self {
+                edits: edits as u64,
+                length: reference.len() as u64,
+            }
+        })
     }
 
     /// Counts the edits between the characters (code points) of two strings, without surrounding whitespace.

@@ -80,12 +80,16 @@ impl ChrfOptions {
             let texts = [&prediction[..], &characters];
             let mut counts = triples(texts, self.char_order, ASCII + numbers.len());
             if self.word_order != 0 {
-                let mut words = WordLists::default();
-                words.add(split_words(&prepared));
-                words.add(split_words(&reference));
-                let lists = words.lists();
-                let texts = [lists[0], lists[1]];
-                counts.extend(triples(texts, self.word_order, words.distinct()));
+                counts.extend(WordLists::with(|words| {
+                    words.add(split_words(&prepared));
+                    words.add(split_words(&reference));
+                    words.number();
+                    triples(
+                        [words.list(0), words.list(1)],
+                        self.word_order,
+                        words.distinct(),
+                    )
+                }));
             }
             (self.score(&counts), counts)
         });

@@ -86,19 +86,21 @@ impl BleuOptions {
         if references.is_empty() {
             return Err(NoReferences);
         }
-        let mut words = WordLists::default();
-        let references = references.iter().map(AsRef::as_ref);
-        for text in std::iter::once(prediction).chain(references) {
-            words.add(self.tokens.words(&self.prepared(text)));
-        }
-        let texts = words.lists();
-        let (orders, length) = (self.orders(), texts[0].len());
-        let lengths = texts[1..].iter().map(|text| text.len());
-        let nearest = lengths.min_by_key(|other| (other.abs_diff(length), *other));
-        let mut counts = vec![length as u64, nearest.unwrap_or(0) as u64];
-        counts.extend(ngrams::matches(&texts, orders, words.distinct()));
-        counts.extend((0..orders).map(|order| ngrams::total(length, order)));
-        Ok(counts)
+        Ok(WordLists::with(|words| {
+            let references = references.iter().map(AsRef::as_ref);
+            for text in std::iter::once(prediction).chain(references) {
+                words.add(self.tokens.words(&self.prepared(text)));
+            }
+            words.number();
+            let texts: Vec<&[u32]> = words.lists().collect();
+            let (orders, length) = (self.orders(), texts[0].len());
+            let lengths = texts[1..].iter().map(|text| text.len());
+            let nearest = lengths.min_by_key(|other| (other.abs_diff(length), *other));
+            let mut counts = vec![length as u64, nearest.unwrap_or(0) as u64];
+            counts.extend(ngrams::matches(&texts, orders, words.distinct()));
+            counts.extend((0..orders).map(|order| ngrams::total(length, order)));
+            counts
+        }))
     }
 
     fn prepared<'a>(&self, text: &'a str) -> Cow<'a, str> {

@@ -9,7 +9,7 @@ use self::lines::shared_by_line;
 use self::porter::stem;
 use super::ngrams;
 use crate::text::unicode::{is_mark, is_word, pieces};
-use crate::text::words::WordLists;
+use crate::text::words::{Replacement, WordLists};
 use crate::text::{NoReferences, NormalForm, common_subsequence};
 
 /// What ROUGE counts as a word.
@@ -106,11 +106,13 @@ impl RougeOptions {
 
     /// Adds the words of a line of a prepared string as a list.
     fn add(self, line: &str, words: &mut WordLists) {
-        let line = self.tokens.words(line);
-        match self.use_stemmer {
-            true => words.add(line.into_iter().map(stemmed)),
-            false => words.add(line),
+        if !self.use_stemmer {
+            return words.add(self.tokens.words(line));
         }
+        for word in self.tokens.words(line) {
+            words.push_replaced(Replacement::Stem, word, stemmed);
+        }
+        words.end_list();
     }
 }
 
@@ -168,23 +170,26 @@ impl Rouge {
         references: &[S],
         options: RougeOptions,
     ) -> Result<RougeScore, NoReferences> {
-        let mut words = WordLists::default();
-        let references = references.iter().map(AsRef::as_ref);
-        // The number of lists of words at the end of each string.
-        let mut ends = Vec::new();
-        for text in std::iter::once(prediction).chain(references) {
-            let text = options.tokens.prepared(text);
-            let lines = if self == Self::Lsum { usize::MAX } else { 1 };
-            text.splitn(lines, '\n')
-                .for_each(|line| options.add(line, &mut words));
-            ends.push(words.lists().len());
-        }
-        let lists = words.lists();
-        let prediction = &lists[..ends[0]];
-        let references = ends.windows(2).map(|ends| &lists[ends[0]..ends[1]]);
-        let scores = references.map(|reference| self.one(prediction, reference, words.distinct()));
-        let best = scores.reduce(|best, next| if next.f1 > best.f1 { next } else { best });
-        best.ok_or(NoReferences)
+        WordLists::with(|words| {
+            let references = references.iter().map(AsRef::as_ref);
+            // The number of lists of words at the end of each string.
+            let mut ends = Vec::new();
+            for text in std::iter::once(prediction).chain(references) {
+                let text = options.tokens.prepared(text);
+                let lines = if self == Self::Lsum { usize::MAX } else { 1 };
+                text.splitn(lines, '\n')
+                    .for_each(|line| options.add(line, words));
+                ends.push(words.len());
+            }
+            words.number();
+            let lists: Vec<&[u32]> = words.lists().collect();
+            let prediction = &lists[..ends[0]];
+            let references = ends.windows(2).map(|ends| &lists[ends[0]..ends[1]]);
+            let scores =
+                references.map(|reference| self.one(prediction, reference, words.distinct()));
+            let best = scores.reduce(|best, next| if next.f1 > best.f1 { next } else { best });
+            best.ok_or(NoReferences)
+        })
     }
 
     /// Returns the score of two sides with numbers below `words`. Each has a single line unless lines matter.
