@@ -140,7 +140,7 @@ async fn the_statements_of_a_step_are_judged_one_by_one() {
     let cheap = SupportedJudge::builder().with_lm(lm).cost_msats(50).build();
     let error = cheap.evaluate(&gold, &pred).await.unwrap_err().to_string();
     assert!(
-        error.contains("the total cost of its steps, 100 msat, found 50 msat"),
+        error.contains("at least 100 msat, the total cost of its steps, found 50 msat"),
         "{error}"
     );
 }

@@ -9,5 +9,6 @@ mod file_access;
 mod layers;
 mod metric;
 mod model_names;
+mod module_files;
 mod named_tests;
 mod packages;

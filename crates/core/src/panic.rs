@@ -1,6 +1,6 @@
 //! Catches panics of programs and metrics and returns them as values.
 //!
-//! `evaluate/row/row_scores.rs` decides the outcome of a row whose metric or program panicked.
+//! `run/evaluate/row/row_scores.rs` decides the outcome of a row whose metric or program panicked.
 
 use std::any::Any;
 use std::backtrace::Backtrace;

@@ -1,10 +1,9 @@
 //! `score`: reads rows, evaluates metrics on them, and prints a summary of each metric.
 //!
-//! `metrics.rs` selects and configures the metrics. `models.rs` sets up the judges' language models, `offline.rs` none,
-//! and `embedder.rs` the embedding model. `rows.rs` opens the files, and `result_files.rs` checks those that are
-//! results of another run. `report.rs` prints the result, with warnings from `reported_models.rs`, and `limits.rs`
-//! checks its limits. `estimate.rs` prints `--estimate` instead of running. `ci_files.rs` writes the files for CI
-//! systems, with the rows from `not_passed.rs`. `own.rs` prints the scores that another program wrote. The harness in `evaluate/` does the scoring.
+//! `plan.rs` turns the arguments into a run: the metrics, the files and the settings. `models.rs` sets up the language
+//! and embedding models. `report.rs` prints the result, and `limits.rs` checks its limits. `estimate.rs` prints
+//! `--estimate` instead of running. `ci_files.rs` writes the files for CI systems. `own.rs` prints the scores that
+//! another program wrote. The harness in the package `run` does the scoring.
 
 mod ci_files;
 #[cfg(feature = "lm")]

@@ -2,8 +2,8 @@
 //! content ([`Untrusted`]), the parser of replies, and the aggregation of several judges' verdicts ([`Panel`]).
 //!
 //! `steps.rs` declares the calls before the last one, and `pipeline.rs` makes all calls to one model.
-//! `token_weights.rs` reads the probabilities of an answer's values. `trace.rs` shows a program's steps within a limit,
-//! and `demos.rs` has demonstrations. `builder.rs` builds a judge without parameters, and `forward.rs` runs one as a
+//! `prompt.rs` writes the messages to the model, `untrusted.rs` fences row content and shortens traces, and `reply.rs`
+//! parses the answer. `scoring.rs` computes a score from probabilities or several draws. `forward.rs` runs a judge as a
 //! program.
 //!
 //! Language models are in [`lm`](crate::lm); the judges of the library are in `dsrs_metrics::judge::shipped`.

@@ -1,4 +1,4 @@
-//! A metric's answer to one call: ready, or a future. `score/row_answer.rs` has its value.
+//! A metric's answer to one call: ready, or a future. [`RowAnswer`](crate::RowAnswer) is its value.
 
 use std::fmt;
 use std::future::{IntoFuture, Ready, ready};

@@ -1,7 +1,7 @@
 //! The trait of a metric, [`Metric`]. `optimizer.rs` has the methods that optimizers call, `call.rs` the arguments of a
 //! call, and `answer.rs` its answer. `fn_metric.rs` makes metrics from closures. `params.rs` and `param_group.rs` read
 //! parameters, and `instance.rs` has the threshold, strictness and cost of one value. `identity.rs` compares the
-//! metrics of two runs. `batch.rs` evaluates lists of rows, and `batching.rs` collects calls into batches.
+//! metrics of two runs. `batching.rs` evaluates lists of rows, and collects calls into batches.
 
 pub mod answer;
 pub mod batching;

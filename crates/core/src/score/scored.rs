@@ -1,5 +1,5 @@
-//! A metric's score for one row, with its explanation. `validated.rs` creates and validates it, `judges.rs` has its
-//! judges, and `missing.rs` its missing fields.
+//! A metric's score for one row, with its explanation. `validated.rs` creates and validates it, `replied_by.rs`
+//! has the models that replied, and `missing.rs` its missing fields.
 
 use std::borrow::Cow;
 

@@ -21,9 +21,9 @@ use async_trait::async_trait;
 pub use self::embedder::Embedder;
 pub use self::embeddings::{Embeddings, cosine};
 #[cfg(feature = "lm")]
-pub use self::provider::ProviderEmbedder;
+pub(super) use self::embeddings::{encoded, request};
 #[cfg(feature = "lm")]
-pub(super) use self::provider::{encoded, request};
+pub use self::provider::ProviderEmbedder;
 pub use self::scripted::ScriptedEmbedder;
 #[cfg(feature = "embed-static")]
 pub use self::static_vectors::StaticEmbedder;

@@ -1,18 +1,16 @@
 //! A provider's embedding model: a client that requests vectors, behind the layers of language models.
 //!
 //! A request for vectors is a request to a language model: one message per string, and a reply with the vectors as text.
-//! So both have the same limits, retries,
-//! prices, budget, store and recorded calls.
+//! So both have the same limits, retries, prices, budget, store and recorded calls.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use super::embeddings::{decoded, request};
 use super::{EmbeddingModel, Embeddings};
 use crate::client::Variables;
-use crate::{
-    LanguageModel, Lm, LmBuilder, LmError, LmErrorKind, LmRequest, Sampling, Usage, recording,
-};
+use crate::{LanguageModel, Lm, LmBuilder, LmError, Usage, recording};
 
 /// A provider's embedding model, called over HTTP.
 ///
@@ -142,33 +140,4 @@ impl EmbeddingModel for ProviderEmbedder {
     async fn probe(&self) -> Result<(), LmError> {
         self.lm.probe().await.map(drop)
     }
-}
-
-/// The purpose of the calls in the ledger and the store.
-const PURPOSE: &str = "embeddings";
-
-/// Returns the request for the vectors of these strings. Its reply has no tokens.
-pub(crate) fn request(texts: &[&str]) -> LmRequest {
-    let sampling = Sampling {
-        max_tokens: Some(0),
-        ..Sampling::default()
-    };
-    let request = LmRequest::new(PURPOSE).with_sampling(sampling);
-    texts
-        .iter()
-        .fold(request, |request, text| request.user(*text))
-}
-
-/// Encodes the vectors as the text of a reply.
-pub(crate) fn encoded(embeddings: &Embeddings) -> String {
-    // Lists of finite numbers are valid JSON.
-    serde_json::to_string(embeddings.vectors()).unwrap_or_default()
-}
-
-/// Decodes the text of a reply.
-fn decoded(id: &str, text: &str) -> Result<Vec<Vec<f32>>, LmError> {
-    serde_json::from_str(text).map_err(|error| {
-        let reason = format!("expected vectors as JSON ({error})");
-        LmError::new(id, LmErrorKind::InvalidReply(reason))
-    })
 }

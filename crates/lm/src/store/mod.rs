@@ -2,7 +2,7 @@
 //!
 //! `database.rs` opens the database and has its tables, `records.rs` reads and writes results, `spending.rs` tracks
 //! budgets across processes, and `sync.rs` syncs what was written. `layers/stored.rs` looks up replies by the key of
-//! `key.rs`.
+//! `lm/key.rs`.
 
 mod database;
 mod records;

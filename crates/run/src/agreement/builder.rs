@@ -1,14 +1,8 @@
-//! [`AgreementBuilder`]: the settings of a comparison, and its entry points: the agreement, and how close each rating is to its label.
+//! [`AgreementBuilder`]: the settings of a comparison. `statistics.rs` has what they are for: the agreement, and how close
+//! each rating is to its label.
 
-use super::compare::Pairs;
 use super::labelled::LabelSample;
-use super::rating::{AgreementError, Label, Rating};
-use super::statistics::Agreement;
-use crate::stats::{Bootstrap, ErrorRates};
-
-/// The maximum number of draws for an interval: 2,000 samples of 10,000 rows.
-const MAX_DRAWS: usize = 20_000_000;
-const MIN_RESAMPLES: usize = 200;
+use crate::stats::ErrorRates;
 
 /// Builds a comparison of ratings with labels. Returned by [`Agreement::builder`].
 #[derive(Debug, Clone, Default)]
@@ -21,24 +15,6 @@ pub struct AgreementBuilder {
     pub(super) seed: u64,
     pub(super) label_sample: LabelSample,
     pub(super) error_rates: Option<ErrorRates>,
-}
-
-impl Agreement {
-    /// Compares each row's rating (a metric's result) with its label (the correct result). Ratings and labels can be
-    /// `Option`s.
-    ///
-    /// # Errors
-    /// Returns an [`AgreementError`] if a number is not finite, or if values cannot be compared.
-    pub fn of<R: Into<Rating>, L: Into<Label>>(
-        pairs: impl IntoIterator<Item = (R, L)>,
-    ) -> Result<Self, AgreementError> {
-        Self::builder().of(pairs)
-    }
-
-    /// Returns a builder for setting a threshold, the passing labels or a scale.
-    pub fn builder() -> AgreementBuilder {
-        AgreementBuilder::default()
-    }
 }
 
 impl AgreementBuilder {
@@ -100,120 +76,5 @@ impl AgreementBuilder {
         /// Sets how many samples the bootstrap draws. With 0, Spearman's correlation has no interval. The default is
         /// 2,000. With more than 10,000 rows, it decreases to as few as 200.
         pub fn resamples(resamples: u32) => resamples = Some(resamples);
-    }
-
-    /// Compares ratings with labels.
-    ///
-    /// ```
-    /// use dsrs_metrics::agreement::Agreement;
-    ///
-    /// let scores = [0.9, 0.7, 0.4, 0.8, 0.1];
-    /// let labels = ["good", "good", "bad", "bad", "bad"];
-    /// let agreement = Agreement::builder().threshold(0.5).of(scores.into_iter().zip(labels))?;
-    /// assert_eq!(agreement.accuracy.value, Some(0.8));
-    /// assert_eq!(agreement.sensitivity.n, 2);
-    /// # Ok::<(), dsrs_metrics::agreement::AgreementError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// Returns an [`AgreementError`] if a number is not finite, or if values cannot be compared.
-    pub fn of<R: Into<Rating>, L: Into<Label>>(
-        &self,
-        pairs: impl IntoIterator<Item = (R, L)>,
-    ) -> Result<Agreement, AgreementError> {
-        let rows: Vec<(Rating, Label)> = pairs
-            .into_iter()
-            .map(|(rating, label)| (rating.into(), label.into()))
-            .collect();
-        let compared = Pairs::of(&rows, self)?.compare()?;
-        let resamples = self.resamples;
-        let bootstrap = Bootstrap {
-            resamples: resamples.unwrap_or_else(|| default_resamples(rows.len())),
-            seed: self.seed,
-        };
-        Ok(Agreement::new(&rows, compared, self, bootstrap))
-    }
-}
-
-/// Returns the number of samples for this many rows: fewer for more rows, so the bootstrap stays fast.
-fn default_resamples(rows: usize) -> u32 {
-    let most = Bootstrap::default().resamples;
-    let affordable = (MAX_DRAWS / rows.max(1)).max(MIN_RESAMPLES);
-    u32::try_from(affordable).map_or(most, |resamples| resamples.min(most))
-}
-
-/// Lists how close each rating is to its label, with `None` for a row without a rating or label.
-#[doc(hidden)]
-#[derive(Debug, Clone, PartialEq)]
-pub enum Closeness {
-    /// For labels that are verdicts: `true` if the rating's verdict matches the label.
-    Right(Vec<Option<bool>>),
-    /// For labels that are numbers: the absolute difference between score and label.
-    Difference(Vec<Option<f64>>),
-    /// The labels are verdicts, but a score has no verdict.
-    NoVerdict,
-}
-
-impl AgreementBuilder {
-    /// Returns how close each rating is to its label. Verdicts are determined as in [`of`](Self::of).
-    ///
-    /// # Errors
-    /// Returns an [`AgreementError`] if a number is not finite, or if values cannot be compared.
-    #[doc(hidden)]
-    pub fn closeness(&self, rows: &[(Rating, Label)]) -> Result<Closeness, AgreementError> {
-        let pairs = Pairs::of(rows, self)?;
-        if let Some(passing) = pairs.passing.as_ref().filter(|_| pairs.have_verdicts()) {
-            let is_right = |(rating, label): &(Rating, Label)| {
-                Some(pairs.verdict(rating)? == passing.label(label)?)
-            };
-            return Ok(Closeness::Right(rows.iter().map(is_right).collect()));
-        }
-        if rows
-            .iter()
-            .any(|(_, label)| matches!(label, Label::Bool(_) | Label::Class(_)))
-        {
-            return Ok(Closeness::NoVerdict);
-        }
-        let difference = |(rating, label): &(Rating, Label)| match label {
-            Label::Number(label) => Some((rating.score()? - label).abs()),
-            _ => None,
-        };
-        Ok(Closeness::Difference(rows.iter().map(difference).collect()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::agreement::Agreement;
-
-    #[test]
-    fn labels_and_verdicts_determine_the_measure() {
-        let verdict = |passed| Rating::from(passed);
-        let rows = [
-            (verdict(true), Label::from("yes")),
-            (verdict(true), Label::from("no")),
-            (verdict(true), Label::Missing),
-            (Rating::from(None::<bool>), Label::from("no")),
-        ];
-        let builder = Agreement::builder();
-        let right = Closeness::Right(vec![Some(true), Some(false), None, None]);
-        assert_eq!(builder.closeness(&rows).unwrap(), right);
-        let grades = [
-            (Rating::Score(3.5), Label::Number(5.0)),
-            (Rating::Score(2.0), Label::Number(2.0)),
-        ];
-        let differences = Closeness::Difference(vec![Some(1.5), Some(0.0)]);
-        assert_eq!(builder.closeness(&grades).unwrap(), differences);
-        let scores = [
-            (Rating::Score(0.7), Label::Bool(true)),
-            (Rating::Score(0.2), Label::Bool(true)),
-        ];
-        assert_eq!(builder.closeness(&scores).unwrap(), Closeness::NoVerdict);
-        let passes = Closeness::Right(vec![Some(true), Some(false)]);
-        assert_eq!(
-            builder.clone().threshold(0.5).closeness(&scores).unwrap(),
-            passes
-        );
     }
 }

@@ -15,10 +15,10 @@ mod scale;
 mod statistics;
 mod table;
 
-pub use builder::{AgreementBuilder, Closeness};
+pub use builder::AgreementBuilder;
 pub use figure::{Figure, Note};
 pub use labelled::{LabelSample, LabelledRows};
 pub use rating::{AgreementError, Label, Rating};
 #[doc(hidden)]
 pub use scale::verdict_word;
-pub use statistics::Agreement;
+pub use statistics::{Agreement, Closeness};

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use super::ResultOutcome;
 use super::run_scores::RunScores;
 use super::selected::Score;
-use super::{ResultOutcome, Unit};
+use super::unit::Unit;
 use crate::contract::{MetricIdentity, ScoreKind, ScoreRange};
 use crate::evaluate::TruthResult;
 use crate::evaluate::summary::{IntervalOptions, Place, Sample};

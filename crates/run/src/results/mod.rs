@@ -22,12 +22,13 @@ mod run_scores;
 mod selected;
 #[cfg(feature = "csv")]
 mod summary_csv;
+mod unit;
 
+pub(crate) use compare::other_code;
 pub use compare::{
     Comparison, ComparisonBuilder, DifferenceTest, GroupComparison, IdentityComparison,
     MetricComparison, MetricDifference, PairedDifference, RunTotals, SampledRows, Sides, Verdict,
 };
-pub(crate) use compare::{Unit, about, other_code, p_equals};
 #[doc(hidden)]
 pub use error::MAX_METRICS;
 pub use error::{ResultsError, ResultsErrorKind};
@@ -53,6 +54,7 @@ pub use run::RowIndex;
 pub use run_scores::RunScores;
 #[cfg(feature = "csv")]
 pub use summary_csv::summary_csv;
+pub(crate) use unit::{Unit, about, p_equals};
 
 #[doc(hidden)]
 pub use crate::evaluate::manifest::FORMAT;

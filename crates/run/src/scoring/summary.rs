@@ -139,7 +139,7 @@ impl ScoringSummary {
         let as_zero = as_zero(self.gated);
         let unscored = [
             (self.gated, "gated", as_zero),
-            (self.skipped, "skipped for the budget", ""),
+            (self.skipped, "skipped because of the budget", ""),
             (self.judged_in_part, "judged by part of the panel", ""),
         ];
         for (count, what, as_zero) in unscored.into_iter().filter(|(count, ..)| *count > 0) {

@@ -1,6 +1,6 @@
 //! Derives an expression's kind, range, tier and threshold from its components in `const` functions. The compiler uses
 //! them for a `#[metric]` composite, and `check.rs` for one built at run time. Rules that both check are predicates
-//! here. `error.rs` and `rules.rs` have the messages.
+//! here, and `rules.rs` has the messages of the compiler.
 
 use crate::spec::code_of_components;
 use crate::spec::{MetricSpec, MetricTier, ScoreKind, ScoreRange};

@@ -4,10 +4,11 @@ use indexmap::IndexMap;
 
 use super::builder::ComparisonBuilder;
 use super::metric::{MetricComparison, Verdict};
-use super::text::{Unit, rows};
+use super::text::rows;
 use crate::agreement::Closeness;
 use crate::contract::{Outcome, ScoreKind};
 use crate::results::file::Results;
+use crate::results::unit::Unit;
 use crate::results::{ResultOutcome, ResultRow, ResultScore, ResultsError};
 
 impl ComparisonBuilder {

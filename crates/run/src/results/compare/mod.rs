@@ -34,7 +34,6 @@ pub use metric::{GroupComparison, MetricComparison, Verdict};
 pub use runs::RunTotals;
 pub use runs::Sides;
 pub use sampled::SampledRows;
-pub(crate) use text::{Unit, about, p_equals};
 
 /// A comparison of run B with run A, for each metric. `Display` shows a table and one sentence per metric; the JSON
 /// form contains every figure.

@@ -1,7 +1,6 @@
 //! Compares an answer with reference answers: exact match, token overlap, answers in passages.
 //!
-//! The free functions use the `Dspy` profile; [`Profile`] has them for every profile. Each function takes one path
-//! (`scores.rs` calls the other files):
+//! The free functions use the `Dspy` profile; [`Profile`] has them for every profile. Each function takes one path:
 //!
 //! | function | files, in the order of the calls |
 //! | --- | --- |

@@ -1,7 +1,6 @@
 //! The Agent Trajectory Interchange Format of Harbor, versions 1.0 to 1.7 and later 1.x.
 //!
-//! <https://github.com/harbor-framework/harbor/blob/main/rfcs/0001-trajectory-format.md>. Trajectories of subagents are in
-//! `subagents.rs`.
+//! <https://github.com/harbor-framework/harbor/blob/main/rfcs/0001-trajectory-format.md>.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! Calls, and the steps of a trace. The keys of calls are in `keys.rs`.
+//! Calls, and the steps of a trace.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
