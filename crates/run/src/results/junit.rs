@@ -3,10 +3,32 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesText, Event};
+
 use super::file::Results;
 use super::read_rows::read_rows;
 use super::{ResultOutcome, ResultRow, ResultScore};
 use crate::contract::score::OFFLINE_JUDGE;
+
+/// One row's result for a metric, as CI shows it.
+enum Case<'a> {
+    Passed,
+    Failed(&'a ResultScore),
+    Error(&'a ResultScore),
+    Skipped(ResultOutcome),
+}
+
+impl<'a> Case<'a> {
+    fn of(score: &'a ResultScore) -> Self {
+        match score.outcome {
+            ResultOutcome::Scored if score.passed == Some(false) => Self::Failed(score),
+            ResultOutcome::Scored | ResultOutcome::Counted => Self::Passed,
+            outcome if outcome.is_failure() => Self::Error(score),
+            outcome => Self::Skipped(outcome),
+        }
+    }
+}
 
 /// Calls a function with each row, in order. Rows are read once for the totals, and again for each metric.
 type Rows<'r> = dyn Fn(&mut dyn FnMut(&ResultRow) -> io::Result<()>) -> io::Result<()> + 'r;
@@ -64,51 +86,49 @@ impl Results {
             }
             Ok(())
         })?;
-        writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
-        writeln!(out, r#"<testsuites name="{}">"#, escaped(self.name()))?;
-        for (metric, suite) in metrics.iter().zip(&suites) {
-            self.write_suite(metric, suite, rows, out)?;
-        }
-        write!(out, "</testsuites>")
+        let mut xml = Writer::new_with_indent(out, b' ', 1);
+        xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+        xml.create_element("testsuites")
+            .with_attribute(("name", &*valid(self.name())))
+            .write_inner_content(|xml| {
+                let mut suites = metrics.iter().zip(&suites);
+                suites.try_for_each(|(metric, suite)| self.suite(metric, suite, rows, xml))
+            })?;
+        Ok(())
     }
 
-    fn write_suite(
+    fn suite(
         &self,
         metric: &str,
         totals: &Suite,
         rows: &Rows<'_>,
-        out: &mut dyn Write,
+        xml: &mut Writer<&mut dyn Write>,
     ) -> io::Result<()> {
-        let name = escaped(metric);
-        let Suite {
-            cases,
-            failures,
-            errors,
-            skipped,
-            ..
-        } = totals;
-        let time = time(totals.seconds);
-        writeln!(
-            out,
-            r#" <testsuite name="{name}" tests="{cases}" failures="{failures}" errors="{errors}" skipped="{skipped}"{time}>"#
-        )?;
-        let properties = self.properties(metric).iter();
-        let properties = properties.map(|(name, value)| (&**name, &**value));
-        let of_judge = totals.is_judged_offline.then_some(("judge", OFFLINE_JUDGE));
-        let mut properties = properties.chain(of_judge).peekable();
-        if properties.peek().is_some() {
-            writeln!(out, "  <properties>")?;
-            for (name, value) in properties {
-                let (name, value) = (escaped(name), escaped(value));
-                writeln!(out, r#"   <property name="{name}" value="{value}"/>"#)?;
-            }
-            writeln!(out, "  </properties>")?;
+        let name = valid(metric);
+        let mut suite = xml.create_element("testsuite").with_attributes([
+            ("name", &*name),
+            ("tests", &*totals.cases.to_string()),
+            ("failures", &*totals.failures.to_string()),
+            ("errors", &*totals.errors.to_string()),
+            ("skipped", &*totals.skipped.to_string()),
+        ]);
+        if let Some(seconds) = totals.seconds {
+            suite = suite.with_attribute(("time", &*seconds.to_string()));
         }
-        rows(&mut |row| match row.scores.get(metric) {
-            Some(score) => write_case(&name, row, score, out),
-            None => Ok(()),
+        let of_judge = totals.is_judged_offline.then_some(("judge", OFFLINE_JUDGE));
+        let properties = self
+            .properties(metric)
+            .iter()
+            .map(|(name, value)| (&**name, &**value));
+        let properties: Vec<_> = properties.chain(of_judge).collect();
+        suite.write_inner_content(|xml| {
+            write_properties(&properties, xml)?;
+            rows(&mut |row| match row.scores.get(metric) {
+                Some(score) => write_case(&name, row, &Case::of(score), xml),
+                None => Ok(()),
+            })
         })?;
-        writeln!(out, " </testsuite>")
+        Ok(())
     }
 }
 
@@ -127,11 +147,11 @@ struct Suite {
 impl Suite {
     fn add(&mut self, row: &ResultRow, score: &ResultScore) {
         self.cases += 1;
-        match problem(score) {
-            Some("failure") => self.failures += 1,
-            Some("error") => self.errors += 1,
-            Some(_) => self.skipped += 1,
-            None => {}
+        match Case::of(score) {
+            Case::Passed => {}
+            Case::Failed(_) => self.failures += 1,
+            Case::Error(_) => self.errors += 1,
+            Case::Skipped(_) => self.skipped += 1,
         }
         if let Some(seconds) = row.latency_s {
             self.seconds = Some(self.seconds.map_or(seconds, |sum| sum + seconds));
@@ -140,62 +160,79 @@ impl Suite {
     }
 }
 
-/// Returns the element that says why a case did not pass.
-fn problem(score: &ResultScore) -> Option<&'static str> {
-    match score.outcome {
-        ResultOutcome::Scored if score.passed == Some(false) => Some("failure"),
-        ResultOutcome::Scored | ResultOutcome::Counted => None,
-        outcome if outcome.is_failure() => Some("error"),
-        _ => Some("skipped"),
+/// `<properties><property name="score" value="0.5"/></properties>`, or nothing if there are none.
+fn write_properties(
+    properties: &[(&str, &str)],
+    xml: &mut Writer<&mut dyn Write>,
+) -> io::Result<()> {
+    if properties.is_empty() {
+        return Ok(());
     }
+    xml.create_element("properties")
+        .write_inner_content(|xml| {
+            properties.iter().try_for_each(|(name, value)| {
+                let attributes = [("name", &*valid(name)), ("value", &*valid(value))];
+                xml.create_element("property")
+                    .with_attributes(attributes)
+                    .write_empty()
+                    .map(drop)
+            })
+        })?;
+    Ok(())
 }
 
 fn write_case(
     metric: &str,
     row: &ResultRow,
-    score: &ResultScore,
-    out: &mut dyn Write,
+    case: &Case<'_>,
+    xml: &mut Writer<&mut dyn Write>,
 ) -> io::Result<()> {
-    let (id, time) = (escaped(&row.id), time(row.latency_s));
-    write!(out, r#"  <testcase name="{id}" classname="{metric}"{time}"#)?;
-    let Some(problem) = problem(score) else {
-        return writeln!(out, "/>");
-    };
-    let (message, text) = match (problem, &score.error) {
-        ("failure", _) => {
-            let value = score.value.map(|value| format!("score {value}"));
-            (value.unwrap_or_default(), score.explanation())
+    let mut element = xml
+        .create_element("testcase")
+        .with_attributes([("name", &*valid(&row.id)), ("classname", metric)]);
+    if let Some(seconds) = row.latency_s {
+        element = element.with_attribute(("time", &*seconds.to_string()));
+    }
+    match case {
+        Case::Passed => element.write_empty()?,
+        Case::Failed(score) => element.write_inner_content(|xml| {
+            let value = score
+                .value
+                .map_or(String::new(), |value| format!("score {value}"));
+            write_reason("failure", &value, score.explanation(), xml)
+        })?,
+        Case::Error(score) => element.write_inner_content(|xml| {
+            let error = score.error.as_deref().unwrap_or(score.outcome.name());
+            write_reason("error", error, None, xml)
+        })?,
+        Case::Skipped(outcome) => {
+            element.write_inner_content(|xml| write_reason("skipped", outcome.name(), None, xml))?
         }
-        ("error", Some(error)) => (error.clone(), None),
-        _ => (score.outcome.name().to_owned(), None),
     };
-    write!(out, ">\n   <{problem} message=\"{}\"", escaped(&message))?;
+    Ok(())
+}
+
+/// `<failure message="score 0.25">one word of four</failure>`
+fn write_reason(
+    name: &str,
+    message: &str,
+    text: Option<&str>,
+    xml: &mut Writer<&mut dyn Write>,
+) -> io::Result<()> {
+    let element = xml
+        .create_element(name)
+        .with_attribute(("message", &*valid(message)));
     match text {
-        Some(text) => writeln!(out, ">{}</{problem}>", escaped(text))?,
-        None => writeln!(out, "/>")?,
-    }
-    writeln!(out, "  </testcase>")
+        Some(text) => element.write_text_content(BytesText::new(&valid(text)))?,
+        None => element.write_empty()?,
+    };
+    Ok(())
 }
 
-fn time(seconds: Option<f64>) -> String {
-    seconds.map_or(String::new(), |seconds| format!(r#" time="{seconds}""#))
-}
-
-/// Escapes text and attributes. Replaces the characters that XML 1.0 cannot contain, even escaped.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            '\'' => escaped.push_str("&apos;"),
-            '"' => escaped.push_str("&quot;"),
-            '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'.. => {
-                escaped.push(character);
-            }
-            _ => escaped.push('\u{FFFD}'),
-        }
-    }
-    escaped
+/// Replaces the characters that XML 1.0 cannot contain, even escaped.
+fn valid(text: &str) -> String {
+    let is_valid = |it: char| matches!(it, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..);
+    text.chars()
+        .map(|it| if is_valid(it) { it } else { '\u{FFFD}' })
+        .collect()
 }
