@@ -195,7 +195,7 @@ impl<G, P> Scorer<G, P> {
         &self.inner.config
     }
 
-    /// Returns the state of the budget, which all clones share.
+    /// Returns the state of the budget. All clones share it.
     pub fn budget(&self) -> BudgetReport {
         self.inner.gate.budget()
     }

@@ -194,7 +194,7 @@ impl LabelScore {
         Self { pairs, formula }
     }
 
-    /// Returns the number of rows for each pair of labels.
+    /// Returns how many rows have each pair of labels.
     pub fn pairs(&self) -> &LabelPairs {
         &self.pairs
     }
