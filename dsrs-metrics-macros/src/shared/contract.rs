@@ -55,7 +55,7 @@ pub(crate) fn spec_readers(
 }
 
 /// Emits the methods of `Metric` that read from the metric's declaration.
-pub(crate) fn described(paths: &Paths<'_>, name: &str) -> TokenStream {
+pub(crate) fn described(paths: &Paths<'_>, name: &str, declaration: &TokenStream) -> TokenStream {
     let Paths { span, private, .. } = paths;
     quote_spanned! {*span=>
         fn name(&self) -> &__p::str {
@@ -63,7 +63,7 @@ pub(crate) fn described(paths: &Paths<'_>, name: &str) -> TokenStream {
         }
 
         fn declaration(&self) -> __p::Option<&dyn #private::Declaration> {
-            __p::Some(self)
+            __p::Some(#declaration)
         }
     }
 }

@@ -341,7 +341,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         leaves
             .iter()
             .for_each(|leaf| Metric::<G, P>::keys(leaf, &mut all));
-        let plan = Plan::checked(Ok(node), names, self.on_missing, keys, &all);
+        let plan = Plan::checked(node, names, self.on_missing, keys, &all);
         let (gold, pred) = (fields(&specs, Side::Gold), fields(&specs, Side::Pred));
         Ok(Composite {
             name: self.name,

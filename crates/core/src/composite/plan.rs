@@ -50,20 +50,24 @@ impl Plan {
         let names: Vec<String> = leaves.all.iter().map(name).collect();
         let names = interned_names::intern_all(names.iter().map(String::as_str));
         Self {
+            node,
             settings,
-            ..Self::checked(node, names, on_missing, keys, all)
+            names,
+            on_missing,
+            keys,
+            sharing: Sharing::among(all),
         }
     }
 
     pub(super) fn checked(
-        node: Result<Node, String>,
+        node: Node,
         names: &'static [&'static str],
         on_missing: OnMissing,
         keys: Vec<Option<Key>>,
         all: &[Key],
     ) -> Self {
         Self {
-            node,
+            node: Ok(node),
             settings: &[],
             names,
             on_missing,
@@ -160,11 +164,6 @@ impl Compiled {
         }
     }
 
-    /// Returns the composite's own key.
-    pub fn key(&self) -> Key {
-        (self.key)(self)
-    }
-
     /// Returns the key of a composite without a decision tree.
     pub fn key_of<M: 'static>(&self) -> Key {
         Key::of_type::<M>()
@@ -203,6 +202,37 @@ impl Requires for Compiled {
         self.components
             .iter()
             .for_each(|component| component.keys(all));
+    }
+}
+
+impl Declaration for Compiled {
+    fn spec(&self) -> MetricSpec<'_> {
+        *self.spec
+    }
+
+    fn key(&self) -> Option<Key> {
+        Some((self.key)(self))
+    }
+
+    fn keys(&self, all: &mut Vec<Key>) {
+        all.extend(Declaration::key(self));
+        Requires::keys(self, all);
+    }
+
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        Requires::requirements(self, all);
+    }
+
+    fn files(&self, all: &mut Vec<MetricFile>) {
+        Requires::files(self, all);
+    }
+
+    fn max_cost(&self) -> u64 {
+        Self::max_cost(self)
+    }
+
+    fn max_cost_of(&self, declared_msats: u64) -> u64 {
+        declared_msats
     }
 }
 
@@ -290,7 +320,7 @@ mod tests {
         };
         let key = Compiled::key_of_tree::<M>;
         let compiled = Compiled::new(key, &SPEC, (tree, on_missing), [], None);
-        compiled.key()
+        Declaration::key(&compiled).expect("a composite has a key")
     }
 
     #[test]

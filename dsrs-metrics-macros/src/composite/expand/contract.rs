@@ -86,7 +86,7 @@ pub(super) fn identity(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
     quote_spanned! {*span=>
         fn key(&self) -> __p::Option<#private::Key> {
-            __p::Some(__COMPILED.key())
+            #private::Declaration::key(&*__COMPILED)
         }
 
         fn requires(&self) -> __p::Option<&dyn #private::Requires> {
@@ -233,8 +233,9 @@ fn metric(cx: &Context<'_>) -> TokenStream {
     let answer = quote_spanned! {*span=>
         #compiled::Compiled::answer(&__COMPILED, &__components::<GoldRow, PredRow>(), call)
     };
+    let declaration = quote_spanned!(*span=> &*__COMPILED);
     let (described, calls) = (
-        described(paths, &name(cx)),
+        described(paths, &name(cx), &declaration),
         calls(paths, &gold, &pred, &answer),
     );
     quote_spanned! {*span=>

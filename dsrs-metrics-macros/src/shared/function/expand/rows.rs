@@ -75,7 +75,11 @@ fn checks(cx: &Context<'_>) -> TokenStream {
 
 /// Emits the methods that read from the spec, and the calls.
 fn methods(cx: &Context<'_>, gold: &TokenStream, pred: &TokenStream) -> TokenStream {
-    let described = described(&cx.paths(), &cx.model.names.metric);
+    let described = described(
+        &cx.paths(),
+        &cx.model.names.metric,
+        &quote_spanned!(cx.span=> self),
+    );
     let calls = calls(&cx.paths(), gold, pred, &answer(cx));
     quote!(#described #calls)
 }
@@ -111,7 +115,11 @@ pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
         .map(|clause| clause.predicates.iter())
         .into_iter()
         .flatten();
-    let described = described(&cx.paths(), &cx.model.names.metric);
+    let described = described(
+        &cx.paths(),
+        &cx.model.names.metric,
+        &quote_spanned!(*span=> self),
+    );
     let body = bridged(cx, &typed_sides);
     let answer = match cx.model.is_async() {
         true => quote_spanned!(*span=> #runtime::__private::Answer::pending(async move { #body })),
