@@ -3,7 +3,7 @@
 
 use dsrs_metrics::prelude::*;
 
-// note: no row is of both types: remove a component, or let it read fields (`#[gold] name: T`, `#[pred] name:
+// note: a row cannot have both types: remove a component, or let it read fields (`#[gold] name: T`, `#[pred] name:
 // T`) of any row instead of whole rows of one type
 mod rows_of_one_type {
     use dsrs_metrics::prelude::*;
@@ -22,8 +22,8 @@ mod rows_of_one_type {
     pub struct Both;
 }
 
-// note: components are named after functions with `#[metric]`, or after structs with it; the judge of `struct
-// Polite` is `polite_judge`; a metric written by hand goes into `Composite::builder(..)`
+// note: name a component after its `#[metric]` function or struct; the judge of `struct Polite` is `polite_judge`;
+// add a metric written by hand with `Composite::builder(..)`
 mod components {
     use dsrs_metrics::composite::{Composite, component, weighted};
     use dsrs_metrics::prelude::*;
@@ -81,8 +81,8 @@ mod scores {
     }
 }
 
-// note: branches are the variants of the enum that a judge answers with: write `#[judge_output]` above the
-// enum, and no data in its variants
+// note: each branch is a variant of the enum that the judge answers with: write `#[judge_output]` above the enum,
+// and remove the fields of its variants
 mod trees {
     use dsrs_metrics::prelude::*;
 
@@ -105,9 +105,8 @@ mod trees {
     pub struct Polite;
 }
 
-// note: branches are the variants of the enum that a judge answers with, in its only output; write `yes => ..`
-// and `no => ..` for a metric that returns a `bool`, and no branches for a metric whose score is the score of
-// the tree
+// note: each branch is a variant of the enum in the judge's only output; write `yes => ..` and `no => ..` for a
+// metric that returns a `bool`, and no branches for a metric whose score is the tree's score
 mod branches {
     use dsrs_metrics::metrics::F1;
     use dsrs_metrics::prelude::*;
@@ -140,7 +139,7 @@ mod offline {
     }
 }
 
-// note: an output is `bool`, a number, `String`, `Vec<_>`, an `Option` of these, or a type of yours: write
+// note: an output is `bool`, a number, `String`, `Vec<_>`, an `Option` of these, or your own type: write
 // `#[judge_output]` above it, or derive `serde::Deserialize` and `schemars::JsonSchema`
 mod outputs {
     use dsrs_metrics::judge::schemars;
@@ -432,7 +431,7 @@ fn fixed(#[pred] given: f64) -> bool {
     given > 0.0
 }
 
-// note: return `CorpusCounts`, a type of `dsrs_metrics::stats`, or a type that implements `CorpusState`, or an
+// note: return `CorpusCounts`, a type from `dsrs_metrics::stats`, or a type that implements `CorpusState`, or an
 // `Option` or `Result` of one of these
 #[metric(corpus, lower_is_better)]
 fn error_rate(#[pred] wrong: u64, #[pred] words: u64) -> dsrs_metrics::contract::CorpusCounts {
