@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Read as _;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
@@ -181,10 +181,21 @@ fn in_real_directory(path: &Path) -> Option<PathBuf> {
     )
 }
 
-/// Returns the rustup behind a proxy of a toolchain's program.
+/// Returns the toolchain manager behind this program, if it is a proxy or shim.
 fn manager(program: &Path, name: &str) -> Option<PathBuf> {
     let real = fs::canonicalize(program).ok()?;
-    (real.ends_with("rustup") && name != "rustup").then_some(real)
+    if real.ends_with("rustup") {
+        return (name != "rustup").then_some(real);
+    }
+    // Older versions of rustup make hard links.
+    let identity = |path: &Path| fs::metadata(path).map(|it| (it.dev(), it.ino())).ok();
+    let rustup = program.with_file_name("rustup");
+    let is_linked = identity(&rustup).is_some_and(|it| identity(program) == Some(it));
+    if name != "rustup" && is_linked {
+        return Some(rustup);
+    }
+    let pyenv = program.parent()?.with_file_name("bin").join("pyenv");
+    (program.parent()?.ends_with("shims") && is_executable(&pyenv)).then_some(pyenv)
 }
 
 /// Returns a script's interpreter: a path, or the name that `env` looks for.
@@ -429,6 +440,27 @@ mod tests {
             &[".local/bin/node"],
         );
         assert_found(&[], &["bin"], "node", &[], &[]);
+    }
+
+    #[test]
+    fn a_shim_is_the_program_that_its_manager_names() {
+        let files = [
+            (".pyenv/shims/python3", "#!/usr/bin/env bash\n"),
+            (
+                ".pyenv/bin/pyenv",
+                "#!/bin/sh\necho {dir}/.pyenv/versions/3.12/bin/$2",
+            ),
+            (".pyenv/versions/3.12/bin/python3", ""),
+            (".pyenv/versions/3.12/lib/python3.12/os.py", ""),
+        ];
+        let dirs = [".pyenv/versions/3.12/bin"];
+        assert_found(
+            &files,
+            &[".pyenv/shims"],
+            "python3",
+            &dirs,
+            &[".pyenv/versions/3.12"],
+        );
     }
 
     #[test]
