@@ -455,7 +455,7 @@ impl<J> JudgeBuilder<J> {
         /// let (gold, pred) = (example! { "answer" => "5 km" }, prediction! { "answer" => "5,000 m" });
         /// assert_eq!(
         ///     judge.evaluate(&gold, &pred).await.unwrap_err().to_string(),
-        ///     "metric `semantic_equivalence`: `aggregation` must be `majority` for yes-or-no verdicts, \
+        ///     "metric `semantic_equivalence`: expected the aggregation `majority` for yes-or-no verdicts, \
         ///      found `median`"
         /// );
         /// # }
