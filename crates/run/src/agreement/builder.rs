@@ -4,7 +4,7 @@
 use super::labelled::LabelSample;
 use crate::stats::ErrorRates;
 
-/// Builds a comparison of ratings with labels. Returned by [`Agreement::builder`].
+/// Builds a comparison of ratings with labels. Returned by [`Agreement::builder`](super::Agreement::builder).
 #[derive(Debug, Clone, Default)]
 pub struct AgreementBuilder {
     pub(super) resamples: Option<u32>,
