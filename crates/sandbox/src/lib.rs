@@ -182,7 +182,7 @@ pub struct Limits {
     pub cpu_secs: Option<u64>,
     /// The maximum memory in MiB, both for each process and for all processes together, including files kept in memory.
     /// The kernel enforces the limit for each process. How the limit for all processes is enforced depends on
-    /// [`Accounting`](super::Accounting).
+    /// [`Accounting`].
     pub memory_mb: u64,
     /// The maximum number of concurrent processes and threads.
     pub processes: u64,
