@@ -180,8 +180,7 @@ fn a_string_is_a_list_separated_by_commas() {
 fn a_prediction_without_entities_has_none() {
     let gold = example! { "expected_entities" => ["a"] };
     let score = EntityF1::default().score(&gold, &prediction! {}).unwrap();
-    let words =
-        "the prediction has no field `entities`\nmissing: \"a\"";
+    let words = "the prediction has no field `entities`\nmissing: \"a\"";
     assert_eq!((score.value, score.details.as_deref()), (0.0, Some(words)));
 }
 
