@@ -413,7 +413,7 @@ const checks = {
   async limited(page) {
     assert.equal(await count(page), "20,000 rows");
     const rows = await page.locator("#rows").innerText();
-    assert.ok(rows.includes("The table has 20,000 of 20,001 rows: the 10,000 with the worst scores, as many for each metric; 10,000 others"), rows.slice(0, 500));
+    assert.ok(rows.includes("The table has 20,000 of 20,001 rows: the 10,000 with the worst scores, the same number for each metric; 10,000 others"), rows.slice(0, 500));
     await page.locator("#query").fill("nothing like this");
     await becomes(page, "0 of 20,000 rows");
     assert.ok((await page.locator("#empty").innerText()).startsWith("No row in the table matches."));
@@ -489,7 +489,7 @@ const checks = {
     assert.deepEqual(all.Run, ["2026-11-26 08:00:00 UTC", "took 2 min 5 s", "1,190 rows, 2 failed", "ended early: max_errors"]);
     assert.deepEqual(all.Cost, ["metrics: 1,200 msat", "program: 7 msat", "program: 35 tokens read", "language models: 3 calls"]);
     assert.deepEqual(all.Code, ["git 0123456789ab…, with changed files", "dsrs-metrics 0.1.0"]);
-    assert.deepEqual(all.Settings, ["repeats: 3", "inputs of the program: q, context", "groups: topic", "bootstrap: 1,000 samples", "seed: 7",
+    assert.deepEqual(all.Settings, ["repeats: 3", "program inputs: q, context", "groups: topic", "bootstrap: 1,000 samples", "seed: 7",
       "a failed row counts as 0"]);
     assert.deepEqual(await page.evaluate(() => [59.9, 3725].map(duration)), ["59.900 s", "1 h 2 min"]);
     assert.equal((await about({ ending: "decided", early: "decided after 9 of 10 rows" })).Run[1], "decided after 9 of 10 rows");
@@ -498,12 +498,12 @@ const checks = {
   /** Which rows a table has. */
   async rules(page) {
     const rule = (table) => page.evaluate((it) => ruleText(it), { seed: 0, ...table });
-    const end = " (seed 0). Search, filters and their counts are of the rows in the table; everything above is of all rows.";
+    const end = " (seed 0). Search, filters and their counts cover only the rows in the table; everything above covers all rows.";
     assert.equal(await rule({ shown: 19, all: 20, changed: [0, 0], failed: [0, 0], others: 20, worst: 9, sampled: 10 }),
-      `The table has 19 of 20 rows: the 9 with the worst scores in B, as many for each metric; 10 others, sampled${end}`);
+      `The table has 19 of 20 rows: the 9 with the worst scores in B, the same number for each metric; 10 others, sampled${end}`);
     assert.equal(await rule({ shown: 12, all: 100, changed: [4, 4], failed: [2, 2], others: 94, worst: 3, sampled: 3 }),
       "The table has 12 of 100 rows: all 4 rows whose outcome or verdict changed; all 2 other rows that failed; "
-      + `of the 94 others the 3 with the worst scores in B, as many for each metric; 3 others, sampled${end}`);
+      + `of the 94 others the 3 with the worst scores in B, the same number for each metric; 3 others, sampled${end}`);
     assert.equal(await rule({ shown: 40, all: 1500, changed: [20, 50], failed: [20, 1450], others: 0, worst: 0, sampled: 0 }),
       `The table has 40 of 1,500 rows: 20 of the 50 rows whose outcome or verdict changed, sampled; 20 of the 1,450 other rows that failed, sampled${end}`);
   },

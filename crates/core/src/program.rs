@@ -443,7 +443,7 @@ forward_module!(&M, Box<M>, Arc<M>);
 pub struct ProgramRunError {
     /// The message, with all known causes.
     pub message: String,
-    /// The budget, in millisatoshis, if it did not cover a call.
+    /// The budget that a call exceeded, in millisatoshis; `None` if there was none.
     pub budget_msats: Option<u64>,
 }
 

@@ -227,7 +227,7 @@ impl Default for ProgramUsage {
 }
 
 impl ProgramUsage {
-    /// Creates usage with unknown cost.
+    /// Creates a usage record with an unknown cost.
     ///
     /// ```
     /// # use dsrs_metrics::runs::ProgramUsage;

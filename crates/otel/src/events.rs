@@ -92,8 +92,8 @@ impl OtelEventsBuilder {
         /// # drop(builder);
         /// ```
         pub fn endpoint(url: impl Into<String>) => endpoint = Some(url.into());
-        /// Sets the time limit for each request, and for sending what remains at the end of a run. The default is the
-        /// number of milliseconds in `OTEL_EXPORTER_OTLP_TIMEOUT` or, if it is not set, 10 seconds.
+        /// Sets the time limit for each request and for the final flush at the end of a run. Defaults to
+        /// `OTEL_EXPORTER_OTLP_TIMEOUT` (in milliseconds), or 10 seconds if it is not set.
         ///
         /// ```
         /// # use std::time::Duration;

@@ -1,7 +1,7 @@
 //= composite/misspelt_combination | answered | did you mean `weighted(overlap = 0.5, length = 0.5)`?
 //= composite/weights_sum | answered | add 0.05
 //= composite/weights_in_percent | answered | write fractions instead of percentages
-//= composite/weight_negative | answered | write a number of at least 0
+//= composite/weight_negative | answered | write 0 or a positive number
 //= composite/weight_missing | answered | write `length = 0.25`
 //= composite/weight_as_text | answered | write `length = 0.5`
 //= composite/weight_behind_a_colon | answered | write `overlap = 0.5`
@@ -27,7 +27,7 @@
 //= composite/different_rows | answered | let it read fields
 //= composite/over_budget | answered | write `budget = "150 msat"`
 //= composite/unknown_component | understandable | rustc does not find the struct of the component
-//= composite/written_by_hand | answered | a metric written by hand goes into `Composite::builder(..)`
+//= composite/written_by_hand | answered | add a metric written by hand with `Composite::builder(..)`
 //= composite/corpus_component | answered | remove it from the composite
 //= composite/components_of_each_other | misleading 4 | the macro sees one composite at a time; rustc's E0275 proposes a larger recursion limit
 //= composite/function_imported_without_its_struct | misleading 2 | rustc proposes traits whose names are similar to `Em` and `F1`

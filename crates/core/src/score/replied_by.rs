@@ -63,8 +63,8 @@ pub struct RepliedBy<'a> {
 }
 
 impl<'a> RepliedBy<'a> {
-    /// Reads the entries from one score's metadata, without those of its components. Replies from the offline stand-in
-    /// and replies without a reported model have no entry.
+    /// Reads the entries from one score's metadata, but not those of its components. Replies from the offline stand-in,
+    /// or without a reported model, have no entry.
     pub fn of_metadata(metadata: &'a Map<String, Value>) -> Vec<Self> {
         let mut all = Vec::new();
         each_in(metadata, &mut |replied_by| all.push(replied_by));

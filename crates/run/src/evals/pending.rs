@@ -20,7 +20,7 @@ pub(super) const FILE: &str = "pending.json";
 pub struct Pending {
     /// The name of the eval.
     pub eval: String,
-    /// The package of the eval.
+    /// The name of the package that contains the eval.
     pub package: String,
     /// The path of the baseline file to replace.
     pub baseline: PathBuf,

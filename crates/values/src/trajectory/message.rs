@@ -121,8 +121,8 @@ pub struct ToolCall {
     pub id: Option<String>,
     /// The name of the tool.
     pub name: String,
-    /// The arguments; `{}` if there are none. Arguments that the format stores as a string are parsed. A string that is
-    /// not a JSON object is left as the model wrote it, and does not equal any arguments.
+    /// The arguments, or `{}` if there are none. If the format stores them as a string, the string is parsed. If it
+    /// isn't a JSON object, it is kept unchanged and never matches expected arguments.
     pub args: Value,
     /// The result, which is a string in most formats.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -104,8 +104,8 @@ pub struct MetricSummary {
     /// explicitly allowed.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_without_quorum: u64,
-    /// The models that answered for the judges of the metric and its components, as their providers reported them. At
-    /// most 100 are listed, ordered by judge, model and fingerprint. Only replies for scored rows are counted.
+    /// The models that replied to the judges of this metric and its components, as reported by their providers. Lists
+    /// at most 100, ordered by judge, model and fingerprint, and counts only replies for scored rows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub judged_by: Vec<JudgedBy>,
     /// The number of replies from models that [`judged_by`](Self::judged_by) does not name.

@@ -126,10 +126,10 @@ impl ComparisonBuilder {
         /// [`mcnemar_mid_p`](crate::stats::mcnemar_mid_p).
         pub fn mid_p(mid_p: bool) => mid_p = mid_p;
 
-        /// Sets whether the test and the interval stay valid no matter how often you compare the runs, for example
-        /// while their rows are still being evaluated. By default, they are valid only for a single comparison. As in
-        /// runs that end early, the order of the rows depends only on their ids and the [`seed`](Self::seed). A
-        /// sequential test needs more rows to detect a difference; see [`BettingTest`](crate::stats::BettingTest).
+        /// Sets whether the test and the interval stay valid if you compare the runs repeatedly, such as while rows are
+        /// still being evaluated. By default, they are valid for a single comparison. A sequential test needs more rows
+        /// to detect a difference; see [`BettingTest`](crate::stats::BettingTest). The row order depends only on the
+        /// row ids and the [`seed`](Self::seed), as it does for runs that end early.
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;

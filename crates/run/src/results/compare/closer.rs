@@ -82,7 +82,7 @@ fn of_side(
 }
 
 impl MetricComparison {
-    /// Returns a sentence that states which judge is closer to the labels.
+    /// Returns a sentence that says which judge is closer to the labels.
     #[doc(hidden)]
     pub fn closer_sentence(&self, [of_a, of_b]: [&str; 2]) -> String {
         let (it, unit) = (&self.overall, Unit(self.kind));

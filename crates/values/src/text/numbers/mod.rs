@@ -243,7 +243,7 @@ impl Number {
         float(&self.numerator, self.exponent) / float(&self.denominator, 0)
     }
 
-    /// Returns `true` if this number is within the tolerances of `reference`. The relative tolerance is a
+    /// Returns `true` if this number equals `reference` within the given tolerances. The relative tolerance is a
     /// fraction of `reference`.
     pub fn is_close(&self, reference: &Self, options: &NumericOptions) -> bool {
         if self == reference {

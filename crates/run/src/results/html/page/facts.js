@@ -79,7 +79,7 @@ function code({ process, library }) {
 
 const settings = (run) => [
   ...ifAny(run.repeats, (times) => `repeats: ${times}`),
-  ...ifAny(run.program_inputs, (fields) => `inputs of the program: ${fields.join(", ")}`),
+  ...ifAny(run.program_inputs, (fields) => `program inputs: ${fields.join(", ")}`),
   ...ifAny(run.group, (field) => `groups: ${field}`),
   ...ifAny(run.bootstrap, (samples) => `bootstrap: ${whole(samples)} samples`),
   `seed: ${run.seed}`,

@@ -160,8 +160,8 @@ function notes() {
   const method = data.group === null ? simple : `cluster-robust by ${data.group}; of a single group, ${simple}`;
   const shown = Math.max(...data.metrics.map(({ parts }) => parts.length));
   return [
-    `95% intervals: ${method}. A failed row counts as the failure score in the mean; gated, skipped and abstained rows are in no mean.`,
-    data.metrics.some(({ parts, part_count: count }) => parts.length < count) && `Of each metric the first ${shown} parts are shown.`,
+    `95% intervals: ${method}. Failed rows count as the failure score in the mean; gated, skipped and abstained rows are excluded from every mean.`,
+    data.metrics.some(({ parts, part_count: count }) => parts.length < count) && `The first ${shown} parts of each metric are shown.`,
     data.hidden_groups > 0 && `${whole(data.hidden_groups)} more groups with fewer rows are not shown.`,
   ].filter(Boolean).map(note);
 }
@@ -180,11 +180,11 @@ function ruleText({ shown, all, changed, failed, others, worst, sampled, seed })
   const parts = [
     category(changed, "rows whose outcome or verdict changed"),
     category(failed, changed[1] > 0 ? "other rows that failed" : "rows that failed"),
-    worst > 0 && `${ofOthers}the ${whole(worst)} with the worst scores${isComparison ? " in B" : ""}, as many for each metric`,
+    worst > 0 && `${ofOthers}the ${whole(worst)} with the worst scores${isComparison ? " in B" : ""}, the same number for each metric`,
     sampled > 0 && `${whole(sampled)} others, sampled`,
   ];
   return `The table has ${whole(shown)} of ${whole(all)} rows: ${parts.filter(Boolean).join("; ")} (seed ${seed}). Search, filters and `
-    + "their counts are of the rows in the table; everything above is of all rows.";
+    + "their counts cover only the rows in the table; everything above covers all rows.";
 }
 
 function section(id, title, ...content) {

@@ -96,7 +96,7 @@ function showChoice() {
   find("choose").hidden = isComparison || total <= maxMetrics();
   find("choose").textContent = `Columns: ${shown.length} of ${whole(total)} metrics`;
   find("more").hidden = !isComparison || total < 2;
-  find("more").textContent = `The columns show ${data.metrics[state.metric]?.name}, 1 of ${whole(total)} metrics. A row that is opened shows all.`;
+  find("more").textContent = `The columns show ${data.metrics[state.metric]?.name}, 1 of ${whole(total)} metrics. Open a row to see all of them.`;
   find("choice").querySelectorAll("input").forEach((box, metric) => {
     box.checked = shown.includes(metric);
     box.disabled = metric === state.metric;
