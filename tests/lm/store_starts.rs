@@ -94,7 +94,7 @@ async fn the_same_command_pays_for_what_changed_and_says_so() {
     let other = [&STORE[..], &["--failure-score", "0.5"]].concat();
     let other = score(dir.path(), (&url, "k"), &other).await;
     assert!(
-        other.2.contains("21 from the store, 0 paid for"),
+        other.2.contains("21 from the store, 0 newly paid for"),
         "{}",
         other.2
     );

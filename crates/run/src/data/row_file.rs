@@ -177,6 +177,10 @@ impl RowSource {
 
     /// Opens the file. The pairing selects the columns to decode; without one, all are. The record of the file has its
     /// hash if `is_hashed`.
+    #[cfg_attr(
+        not(any(feature = "csv", feature = "parquet")),
+        expect(unused_variables, reason = "lines of JSON have no columns")
+    )]
     pub(super) fn open(
         self,
         pairing: Option<&Arc<Pairing>>,
