@@ -105,7 +105,7 @@ async fn the_same_command_pays_for_what_changed_and_says_so() {
     )
     .await;
     assert!(
-        refreshed.2.contains("0 from the store, 21 paid for"),
+        refreshed.2.contains("0 from the store, 21 newly paid for"),
         "{}",
         refreshed.2
     );

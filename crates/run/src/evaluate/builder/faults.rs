@@ -106,6 +106,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
     /// gates. If all rows are evaluated, any undecided gates are decided as in an ordinary run. If the run ends early,
     /// the interval of a mean is a [confidence sequence](crate::stats::confidence_sequence).
     ///
+    /// If you run it again with a store, the result is the same. The run can then start rows that the first one did not,
+    /// at most twice as many as run concurrently, and pays for those.
+    ///
     /// [`build`](EvaluateBuilder::build) returns an error if a gate uses a metric without a range or a metric that
     /// scores all rows together. For such metrics, a single row could change the verdict.
     ///
