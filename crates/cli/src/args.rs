@@ -1,4 +1,4 @@
-//! The arguments of the commands. Every option listed here works.
+//! The arguments of the commands. The file is long because the doc comments are the text of `--help`.
 
 use std::path::PathBuf;
 use std::str::FromStr;

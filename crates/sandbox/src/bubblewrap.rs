@@ -69,8 +69,8 @@ const ENVIRONMENT: [(&str, &str); 4] = [
 ///
 /// The command can read the host's programs and libraries in `/usr` and `/bin`, and the paths in [`Job::readable`]. The
 /// programs in [`Job::requires`] are looked up in the host's `PATH`. The command can read each program's installation,
-/// but nothing next to it. The command can write only to its work directory (`/box/work`), `/tmp` and `/dev/shm`, all
-/// of which are in memory. It has no network, no host environment variables, no view of host processes and no
+/// but nothing next to it. The command can write only to its work directory (`/box/work`), `/tmp` and `/dev/shm`. All
+/// three are in memory. It has no network, no host environment variables, no view of host processes and no
 /// privileges, and it cannot create more namespaces. When [`run`](SandboxProvider::run) returns, all processes that the
 /// command started are dead.
 ///

@@ -9,6 +9,8 @@
 //!
 //! The scores are defined as in scikit-learn 1.9 and the `krippendorff` package, version 0.9. In scikit-learn, an
 //! undefined Matthews correlation is 0.
+//!
+//! The file is long because each metric has its rules, its reference and an example; their code is short.
 
 use crate::contract::{LabelFormula, within};
 use crate::stats::{AlphaLevel, Brier, Calibration, ClassScores, KappaWeights, ValuePairs};

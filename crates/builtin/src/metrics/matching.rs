@@ -496,7 +496,7 @@ pub(in crate::metrics) fn expected_labels(
     }
 }
 
-/// Names the strings of which one must be at a place in the output.
+/// Says which strings were found or expected at this place in the output.
 fn explain_place<T: AsRef<str>>(strings: &[T], place: &str, output: &str, score: f64) -> String {
     let verb = if score > 0.0 { "found" } else { "expected" };
     format!("{verb} {} {place} {}", any_of(strings), quoted(output))

@@ -1,8 +1,8 @@
 //! The evaluation of one row.
 //!
 //! [`Plan`] has the metrics of a run and the settings of a row; each step has a file with methods on it. `rollouts.rs`
-//! evaluates a row: each of its rollouts, of which it usually has one. It runs the program, then the metrics
-//! (`row_scores.rs`), within the limits in `attempt.rs`. `gate.rs` decides which metrics of the second tier are called.
+//! evaluates the rollouts of a row; most rows have one. It runs the program, then the metrics (`row_scores.rs`), within
+//! the limits in `attempt.rs`. `gate.rs` decides which metrics of the second tier are called.
 //! `kept.rs` has what a run keeps in its store. The result is a [`RowResult`].
 
 mod attempt;
