@@ -169,7 +169,7 @@ impl Expansion<'_> {
         let given = self.fields.iter().map(|field| {
             let (name, place) = (&field.name, &field.field.ident);
             quote_spanned! {span=>
-                #name => ::core::option::Option::Some((&#runtime::__private::MaybeString(&self.#place)).given()),
+                #name => ::core::option::Option::Some((&#runtime::__private::Maybe(&self.#place)).given()),
             }
         });
         let fields = self.fields.iter().map(|field| self.field(field));

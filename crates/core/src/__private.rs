@@ -27,10 +27,8 @@ pub use crate::metric::param_group::{
 pub use crate::metric::params::read_param;
 pub use crate::metric::typed_rows::read_row;
 pub use crate::probe::{
-    FallbackChecksParams, FallbackDebug, FallbackEmbedder, FallbackEq, FallbackNamesFiles,
-    FallbackOpaque, FallbackRequires, FallbackSerialize, FallbackShown, FallbackText,
-    FallbackValueType, MaybeChecksParams, MaybeEmbedder, MaybeEq, MaybeNamesFiles, MaybeRequires,
-    MaybeShown, MaybeString, MaybeText, MaybeValueType, shown,
+    Fallback, FallbackDebug, FallbackOpaque, FallbackSerialize, FallbackShown, FallbackValueType,
+    Maybe, MaybeValueType, shown,
 };
 pub use crate::rows::by_name::{Given, configured};
 pub use crate::rows::fields::{

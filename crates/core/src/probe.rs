@@ -1,8 +1,7 @@
 //! Autoref specialization: the macros call a method of a wrapper without knowing which traits the wrapped type implements.
 //!
-//! Each wrapper `MaybeX` has an inherent method for types that implement the trait, and the trait `FallbackX` has a
-//! method with the same name for all others. Rust prefers the inherent method; code that calls it imports the fallback
-//! trait.
+//! [`Maybe`] has an inherent method for types that implement the trait, and a fallback trait has a method with the same
+//! name for all others. Rust prefers the inherent method; code that calls it imports the fallback trait.
 
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -20,107 +19,121 @@ use crate::messages::hash;
 use crate::rows::by_name::Given;
 use crate::value_type::{TypeHelp, ValueType};
 
-/// Two values of one type that may implement [`PartialEq`].
+/// A metric, a judge, or the value of a parameter or field.
+///
+/// Calling `shown` on `&Maybe` selects the inherent method if the type implements `Serialize`, the method of
+/// [`FallbackDebug`] if it implements `Debug`, and the method of [`FallbackShown`] otherwise. Calling `given` selects
+/// the inherent method if the type is a string, the method of [`FallbackSerialize`] if it implements `Serialize`, and
+/// the method of [`FallbackOpaque`] otherwise.
 #[derive(Debug)]
-pub struct MaybeEq<'a, T>(pub &'a T, pub &'a T);
+pub struct Maybe<'a, T>(pub &'a T);
 
-impl<T: PartialEq> MaybeEq<'_, T> {
-    /// Returns `true` if the values are equal.
-    pub fn are_equal(&self) -> bool {
-        self.0 == self.1
-    }
-}
-
-/// The fallback of [`MaybeEq`]: values that cannot be compared are different.
-pub trait FallbackEq {
-    fn are_equal(&self) -> bool {
+/// The fallback of [`Maybe`]: values that cannot be compared are different, a metric requires nothing, a judge accepts
+/// any parameters, and a parameter names no files, is no embedding model and is not shown.
+pub trait Fallback<T> {
+    fn equals(&self, _: &T) -> bool {
         false
     }
-}
 
-impl<T> FallbackEq for MaybeEq<'_, T> {}
-
-/// A metric that may implement [`Requires`].
-#[derive(Debug)]
-pub struct MaybeRequires<'a, M>(pub &'a M);
-
-impl<'a, M: Requires> MaybeRequires<'a, M> {
-    /// Returns the metric.
-    pub fn get(&self) -> Option<&'a dyn Requires> {
-        Some(self.0)
+    fn requires(&self) -> Option<&'static dyn Requires> {
+        None
     }
-}
 
-/// The fallback of [`MaybeRequires`]: a metric without requirements.
-pub trait FallbackRequires {
-    fn get(&self) -> Option<&'static dyn Requires> {
+    fn check_params(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn files(&self, parameter: &str, all: &mut Vec<MetricFile>) {
+        let _ = (parameter, all);
+    }
+
+    fn embedder(&self, metric: &str, all: &mut Vec<Requirement>) {
+        let _ = (metric, all);
+    }
+
+    fn text(&self) -> Option<String> {
         None
     }
 }
 
-impl<M> FallbackRequires for MaybeRequires<'_, M> {}
+impl<T> Fallback<T> for Maybe<'_, T> {}
 
-/// A judge that may implement [`ChecksParams`].
-#[derive(Debug)]
-pub struct MaybeChecksParams<'a, J>(pub &'a J);
+impl<T: PartialEq> Maybe<'_, T> {
+    pub fn equals(&self, other: &T) -> bool {
+        self.0 == other
+    }
+}
 
-impl<J: ChecksParams> MaybeChecksParams<'_, J> {
-    /// Checks the parameters.
+impl<'a, M: Requires> Maybe<'a, M> {
+    /// Returns the metric.
+    pub fn requires(&self) -> Option<&'a dyn Requires> {
+        Some(self.0)
+    }
+}
+
+impl<J: ChecksParams> Maybe<'_, J> {
+    /// Checks the parameters of a judge.
     ///
     /// # Errors
     /// Returns a message that says what is wrong and what to write instead.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check_params(&self) -> Result<(), String> {
         self.0.check()
     }
 }
 
-/// The fallback of [`MaybeChecksParams`]: a judge that accepts any parameters.
-pub trait FallbackChecksParams {
-    fn check(&self) -> Result<(), String> {
-        Ok(())
-    }
-}
-
-impl<J> FallbackChecksParams for MaybeChecksParams<'_, J> {}
-
-/// A parameter whose type may implement [`NamesFiles`].
-#[derive(Debug)]
-pub struct MaybeNamesFiles<'a, T>(pub &'a T);
-
-impl<T: NamesFiles> MaybeNamesFiles<'_, T> {
+impl<T: NamesFiles> Maybe<'_, T> {
     /// Adds the files that the parameter names.
     pub fn files(&self, parameter: &str, all: &mut Vec<MetricFile>) {
         self.0.files(parameter, all);
     }
 }
 
-/// The fallback of [`MaybeNamesFiles`]: a parameter that names no files.
-pub trait FallbackNamesFiles {
-    fn files(&self, parameter: &str, all: &mut Vec<MetricFile>) {
-        let _ = (parameter, all);
-    }
-}
-
-impl<T> FallbackNamesFiles for MaybeNamesFiles<'_, T> {}
-
-/// A parameter that may be an embedding model. If it is, the metric requires that model before the first row.
-#[derive(Debug)]
-pub struct MaybeEmbedder<'a, T>(pub &'a T);
-
-impl MaybeEmbedder<'_, Embedder> {
-    pub fn require(&self, metric: &str, all: &mut Vec<Requirement>) {
+impl Maybe<'_, Embedder> {
+    /// Requires the model before the first row.
+    pub fn embedder(&self, metric: &str, all: &mut Vec<Requirement>) {
         all.push(embedder_requirement(metric, self.0));
     }
 }
 
-/// The fallback of [`MaybeEmbedder`]: a parameter of any other type.
-pub trait FallbackEmbedder {
-    fn require(&self, metric: &str, all: &mut Vec<Requirement>) {
-        let _ = (metric, all);
+impl<T: Serialize> Maybe<'_, T> {
+    pub fn text(&self) -> Option<String> {
+        shown(self.0)
+    }
+
+    pub fn shown(&self) -> Option<String> {
+        shown(self.0)
     }
 }
 
-impl<T> FallbackEmbedder for MaybeEmbedder<'_, T> {}
+/// Returns a value as a user would write it: strings as they are, anything else as JSON. Quotes strings that are empty,
+/// or that start or end with whitespace.
+pub fn shown<T: Serialize>(value: &T) -> Option<String> {
+    match serde_json::to_value(value).ok()? {
+        Value::String(text) if !text.is_empty() && text.trim() == text => Some(text),
+        value => Some(value.to_string()),
+    }
+}
+
+/// The first fallback of `shown`: a hash of the `Debug` output, because that output is meant for programmers.
+pub trait FallbackDebug {
+    fn shown(&self) -> Option<String>;
+}
+
+impl<T: Debug> FallbackDebug for Maybe<'_, T> {
+    fn shown(&self) -> Option<String> {
+        let hash = hash::of_bytes(format!("{:?}", self.0).as_bytes());
+        Some(format!("a value with the hash {hash}"))
+    }
+}
+
+/// The second fallback of `shown`: a value that is not shown.
+pub trait FallbackShown {
+    fn shown(&self) -> Option<String> {
+        None
+    }
+}
+
+impl<T> FallbackShown for &Maybe<'_, T> {}
 
 /// The type of a field or parameter that may implement [`ValueType`].
 #[derive(Debug)]
@@ -138,75 +151,7 @@ pub trait FallbackValueType {
 
 impl<T: ?Sized> FallbackValueType for MaybeValueType<T> {}
 
-/// The default of a parameter whose type may implement `Serialize`.
-#[derive(Debug)]
-pub struct MaybeText<'a, T>(pub &'a T);
-
-impl<T: Serialize> MaybeText<'_, T> {
-    /// Returns the value as a user would write it: strings as they are, anything else as JSON. Quotes strings that are
-    /// empty, or that start or end with whitespace.
-    pub fn text(&self) -> Option<String> {
-        match serde_json::to_value(self.0).ok()? {
-            Value::String(text) if !text.is_empty() && text.trim() == text => Some(text),
-            value => Some(value.to_string()),
-        }
-    }
-}
-
-/// Returns a string, a `bool` or a number as a user would write it.
-pub fn shown<T: Serialize>(value: &T) -> Option<String> {
-    MaybeText(value).text()
-}
-
-/// The fallback of [`MaybeText`]: a value that is not shown.
-pub trait FallbackText {
-    fn text(&self) -> Option<String> {
-        None
-    }
-}
-
-impl<T> FallbackText for MaybeText<'_, T> {}
-
-/// A parameter's value. Calling `shown` on `&MaybeShown` selects the inherent method if the type implements
-/// `Serialize`, the method of [`FallbackDebug`] if it implements `Debug`, and the method of [`FallbackShown`]
-/// otherwise.
-#[derive(Debug)]
-pub struct MaybeShown<'a, T>(pub &'a T);
-
-impl<T: Serialize> MaybeShown<'_, T> {
-    /// Returns the value as a user would write it.
-    pub fn shown(&self) -> Option<String> {
-        MaybeText(self.0).text()
-    }
-}
-
-/// The first fallback of [`MaybeShown`]: a hash of the `Debug` output, because that output is meant for programmers.
-pub trait FallbackDebug {
-    fn shown(&self) -> Option<String>;
-}
-
-impl<T: Debug> FallbackDebug for MaybeShown<'_, T> {
-    fn shown(&self) -> Option<String> {
-        let hash = hash::of_bytes(format!("{:?}", self.0).as_bytes());
-        Some(format!("a value with the hash {hash}"))
-    }
-}
-
-/// The second fallback of [`MaybeShown`]: a value that is not shown.
-pub trait FallbackShown {
-    fn shown(&self) -> Option<String> {
-        None
-    }
-}
-
-impl<T> FallbackShown for &MaybeShown<'_, T> {}
-
-/// A record's field. Calling `given` on `&MaybeString` selects the inherent method if the type is a string, the method
-/// of [`FallbackSerialize`] if it implements `Serialize`, and the method of [`FallbackOpaque`] otherwise.
-#[derive(Debug)]
-pub struct MaybeString<'r, T>(pub &'r T);
-
-impl<'r, T: AsText> MaybeString<'r, T> {
+impl<'r, T: AsText> Maybe<'r, T> {
     /// Returns the field as a string.
     pub fn given(&self) -> Given<'r> {
         Given::Text(self.0.as_text())
@@ -229,12 +174,12 @@ macro_rules! as_text {
 }
 as_text!(String, &str, Box<str>, Arc<str>, Cow<'_, str>);
 
-/// The first fallback of [`MaybeString`]: the field as JSON.
+/// The first fallback of `given`: the field as JSON.
 pub trait FallbackSerialize<'r> {
     fn given(&self) -> Given<'r>;
 }
 
-impl<'r, T: Serialize> FallbackSerialize<'r> for MaybeString<'r, T> {
+impl<'r, T: Serialize> FallbackSerialize<'r> for Maybe<'r, T> {
     fn given(&self) -> Given<'r> {
         match serde_json::to_value(self.0) {
             Ok(value) => Given::Value(value),
@@ -243,12 +188,12 @@ impl<'r, T: Serialize> FallbackSerialize<'r> for MaybeString<'r, T> {
     }
 }
 
-/// The second fallback of [`MaybeString`]: a field that cannot be read by name.
+/// The second fallback of `given`: a field that cannot be read by name.
 pub trait FallbackOpaque<'r> {
     fn given(&self) -> Given<'r>;
 }
 
-impl<'r, T> FallbackOpaque<'r> for &MaybeString<'r, T> {
+impl<'r, T> FallbackOpaque<'r> for &Maybe<'r, T> {
     fn given(&self) -> Given<'r> {
         Given::Opaque
     }

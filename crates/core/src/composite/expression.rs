@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::shape::Shape;
+use super::shape::{Combinator, Shape};
 use crate::metric::Metric;
 use crate::rows::dynamic::{Example, Prediction};
 
@@ -103,7 +103,7 @@ pub fn weighted<G, P>(
 /// # }
 /// ```
 pub fn all<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expression<G, P> {
-    Expression(Shape::All(shapes(parts)))
+    combined(Combinator::All, parts)
 }
 
 /// Returns a composite that passes if any component passes. Each component is judged by its own verdict, or by the
@@ -124,7 +124,7 @@ pub fn all<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expressio
 /// # }
 /// ```
 pub fn any<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expression<G, P> {
-    Expression(Shape::Any(shapes(parts)))
+    combined(Combinator::Any, parts)
 }
 
 /// Returns the smallest value of the components.
@@ -144,7 +144,7 @@ pub fn any<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expressio
 /// # }
 /// ```
 pub fn min<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expression<G, P> {
-    Expression(Shape::Min(shapes(parts)))
+    combined(Combinator::Min, parts)
 }
 
 /// Returns the largest value of the components.
@@ -164,7 +164,7 @@ pub fn min<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expressio
 /// # }
 /// ```
 pub fn max<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expression<G, P> {
-    Expression(Shape::Max(shapes(parts)))
+    combined(Combinator::Max, parts)
 }
 
 /// Returns the mean of the truths if the mean of the proxies is at least `at_least`. Otherwise the row is gated: the
@@ -236,6 +236,13 @@ impl<G, P> Expression<G, P> {
     pub fn at_least(self, bound: f64) -> Self {
         Self(Shape::AtLeast(Box::new(self.0), bound))
     }
+}
+
+fn combined<G, P>(
+    combinator: Combinator,
+    parts: impl IntoIterator<Item = Expression<G, P>>,
+) -> Expression<G, P> {
+    Expression(Shape::Combined(combinator, shapes(parts)))
 }
 
 fn shapes<G, P>(

@@ -41,7 +41,7 @@ pub mod compiled {
     pub use super::legality::fields::{FieldList, configured, count, union};
     pub use super::legality::rules::*;
     pub use super::plan::{Compiled, can_evaluate, list};
-    pub use super::shape::{Leaf, Named, Reads, Shape};
+    pub use super::shape::{Combinator, Leaf, Named, Reads, Shape};
     use crate::sentence::Sentence;
 
     /// Fails const evaluation with the message of a broken rule, unless a component is already invalid by itself.
@@ -327,21 +327,21 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         check::top_level(&self.expression.0)?;
         let expression = self.expression.0.shown(self.on_missing);
         let mut leaves = check::Leaves::new(self.on_missing);
-        let (node, derived) = check::resolve(self.expression.0, &mut leaves)?;
+        let node = check::resolve(self.expression.0, &mut leaves)?;
         let leaves = leaves.all;
         // A judge's cost depends on its panel.
         let specs = leaves
             .iter()
             .map(|leaf| leaf.spec().with_cost_msats(leaf.cost_estimate()));
         let specs: Vec<_> = specs.collect();
-        let spec = self.declared.spec(&derived, &specs)?;
+        let spec = self.declared.spec(&node.known, &specs)?;
         let names = interned_names::intern_all(leaves.iter().map(Metric::<G, P>::name));
         let keys = leaves.iter().map(Metric::<G, P>::key).collect();
         let mut all = Vec::new();
         leaves
             .iter()
             .for_each(|leaf| Metric::<G, P>::keys(leaf, &mut all));
-        let plan = Plan::checked(node, names, self.on_missing, keys, &all);
+        let plan = Plan::new(Ok(node), names, self.on_missing, keys, &all);
         let (gold, pred) = (fields(&specs, Side::Gold), fields(&specs, Side::Pred));
         Ok(Composite {
             name: self.name,

@@ -6,9 +6,8 @@ use super::legality::check::{Leaves, resolve};
 use super::legality::derived::dearest;
 use super::shape::{Leaf as _, Named, OnMissing, Shape};
 use crate::declared::Declaration;
-use crate::declared::requirements::{Requirement, Requires};
-use crate::dedup::Key;
-use crate::dedup::Sharing;
+use crate::declared::requirements::Requirement;
+use crate::dedup::{Key, Settings, Sharing};
 use crate::files::MetricFile;
 use crate::interned_names;
 use crate::metric::{Answer, Metric, MetricCall};
@@ -19,8 +18,6 @@ use crate::spec::MetricSpec;
 #[derive(Debug)]
 pub(super) struct Plan {
     node: Result<Node, String>,
-    /// The settings of a declared composite with a decision tree, to compare it with that of another run.
-    settings: &'static [(&'static str, String)],
     names: &'static [&'static str],
     on_missing: OnMissing,
     /// The keys of the components, by number.
@@ -30,58 +27,22 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Creates the plan of a composite checked at compile time. `all` has the keys of the components and of their
-    /// components, and `specs` the components' specs as configured.
-    pub(super) fn declared(
-        expression: Shape<Named>,
-        on_missing: OnMissing,
-        keys: Vec<Option<Key>>,
-        all: &[Key],
-        specs: &[MetricSpec<'_>],
-    ) -> Self {
-        // Kept for the whole program, as its key is.
-        let settings = expression.settings(on_missing).leak();
-        let mut leaves = Leaves::new(on_missing);
-        // The compiler has checked all rules. If one is broken nevertheless, every row reports it.
-        let node = resolve(expression, &mut leaves).map(|(node, _)| node);
-        let own_setting = leaves.all.iter().find_map(|leaf| own_setting(leaf, specs));
-        let node = own_setting.map_or(node, Err);
-        let name = |leaf: &Named| format!("{}{}", leaf.name(), leaf.configured);
-        let names: Vec<String> = leaves.all.iter().map(name).collect();
-        let names = interned_names::intern_all(names.iter().map(String::as_str));
-        Self {
-            node,
-            settings,
-            names,
-            on_missing,
-            keys,
-            sharing: Sharing::among(all),
-        }
-    }
-
-    pub(super) fn checked(
-        node: Node,
+    /// Creates the plan of an expression, or of one with a mistake, which every row reports. `all` has the keys of the
+    /// components and of their components.
+    pub(super) fn new(
+        node: Result<Node, String>,
         names: &'static [&'static str],
         on_missing: OnMissing,
         keys: Vec<Option<Key>>,
         all: &[Key],
     ) -> Self {
         Self {
-            node: Ok(node),
-            settings: &[],
+            node,
             names,
             on_missing,
             keys,
             sharing: Sharing::among(all),
         }
-    }
-
-    /// Adds the requirement of a composite that cannot be evaluated.
-    pub(super) fn requirements(&self, composite: &str, all: &mut Vec<Requirement>) {
-        all.extend(Requirement::unless(
-            composite,
-            self.node.as_ref().map(|_| ()),
-        ));
     }
 
     pub(super) fn names(&self) -> &'static [&'static str] {
@@ -119,7 +80,7 @@ impl Plan {
 /// A composite declared by `#[metric]`: its plan and its components, for rows of any type.
 pub struct Compiled {
     plan: Plan,
-    key: fn(&Self) -> Key,
+    key: Key,
     spec: &'static MetricSpec<'static>,
     components: Vec<&'static (dyn Declaration + Sync)>,
     /// The components on each path through the expression, if it has a decision tree.
@@ -127,10 +88,8 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Creates the composite from its expression and its components, in the order of the expression. `key` is
-    /// [`key_of`](Self::key_of) or [`key_of_tree`](Self::key_of_tree) of its type.
-    pub fn new<const N: usize>(
-        key: fn(&Self) -> Key,
+    /// Creates the composite of type `M` from its expression and its components, in the order of the expression.
+    pub fn new<M: 'static, const N: usize>(
         spec: &'static MetricSpec<'static>,
         (expression, on_missing): (Shape<Named>, OnMissing),
         components: [&'static (dyn Declaration + Sync); N],
@@ -146,32 +105,26 @@ impl Compiled {
             .iter()
             .map(|component| component.spec())
             .collect();
+        // The parameters of a tree are its paths and their scores. They are kept for the whole program, as its key is.
+        let settings: Settings = match paths {
+            Some(_) => expression.settings(on_missing).leak(),
+            None => &[],
+        };
+        let mut leaves = Leaves::new(on_missing);
+        // The compiler has checked all rules.
+        let node = resolve(expression, &mut leaves);
+        let own_setting = leaves.all.iter().find_map(|leaf| own_setting(leaf, &specs));
+        let node = own_setting.map_or(node, Err);
+        let name = |leaf: &Named| format!("{}{}", leaf.name(), leaf.configured);
+        let names: Vec<String> = leaves.all.iter().map(name).collect();
+        let names = interned_names::intern_all(names.iter().map(String::as_str));
         Self {
-            plan: Plan::declared(expression, on_missing, keys, &all, &specs),
-            key,
+            plan: Plan::new(node, names, on_missing, keys, &all),
+            key: Key::of_tree::<M>(settings),
             spec,
             components,
             paths,
         }
-    }
-
-    /// Returns the maximum cost of one call: the cost of all components, or of the most expensive path through a tree.
-    pub fn max_cost(&self) -> u64 {
-        let costs = self.components.iter().map(|component| component.max_cost());
-        match self.paths {
-            Some(paths) => dearest(&costs.collect::<Vec<_>>(), paths),
-            None => costs.fold(0, u64::saturating_add),
-        }
-    }
-
-    /// Returns the key of a composite without a decision tree.
-    pub fn key_of<M: 'static>(&self) -> Key {
-        Key::of_type::<M>()
-    }
-
-    /// Returns the key of a composite with a decision tree. Its parameters are the paths and their scores.
-    pub fn key_of_tree<M: 'static>(&self) -> Key {
-        Key::of_tree::<M>(self.plan.settings)
     }
 
     /// Evaluates the composite on one row.
@@ -184,55 +137,40 @@ impl Compiled {
     }
 }
 
-impl Requires for Compiled {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        self.plan.requirements(self.spec.name, all);
-        self.components
-            .iter()
-            .for_each(|component| component.requirements(all));
-    }
-
-    fn files(&self, all: &mut Vec<MetricFile>) {
-        self.components
-            .iter()
-            .for_each(|component| component.files(all));
-    }
-
-    fn keys(&self, all: &mut Vec<Key>) {
-        self.components
-            .iter()
-            .for_each(|component| component.keys(all));
-    }
-}
-
 impl Declaration for Compiled {
     fn spec(&self) -> MetricSpec<'_> {
         *self.spec
     }
 
     fn key(&self) -> Option<Key> {
-        Some((self.key)(self))
+        Some(self.key.clone())
     }
 
     fn keys(&self, all: &mut Vec<Key>) {
-        all.extend(Declaration::key(self));
-        Requires::keys(self, all);
+        all.push(self.key.clone());
+        let components = self.components.iter();
+        components.for_each(|component| component.keys(all));
     }
 
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        Requires::requirements(self, all);
+        let mistake = self.plan.node.as_ref().map(|_| ());
+        all.extend(Requirement::unless(self.spec.name, mistake));
+        let components = self.components.iter();
+        components.for_each(|component| component.requirements(all));
     }
 
     fn files(&self, all: &mut Vec<MetricFile>) {
-        Requires::files(self, all);
+        let components = self.components.iter();
+        components.for_each(|component| component.files(all));
     }
 
+    /// Returns the cost of all components, or of the most expensive path through a tree.
     fn max_cost(&self) -> u64 {
-        Self::max_cost(self)
-    }
-
-    fn max_cost_of(&self, declared_msats: u64) -> u64 {
-        declared_msats
+        let costs = self.components.iter().map(|component| component.max_cost());
+        match self.paths {
+            Some(paths) => dearest(&costs.collect::<Vec<_>>(), paths),
+            None => costs.fold(0, u64::saturating_add),
+        }
     }
 }
 
@@ -318,8 +256,7 @@ mod tests {
             reads: Reads::Bool,
             branches,
         };
-        let key = Compiled::key_of_tree::<M>;
-        let compiled = Compiled::new(key, &SPEC, (tree, on_missing), [], None);
+        let compiled = Compiled::new::<M, 0>(&SPEC, (tree, on_missing), [], Some(&[]));
         Declaration::key(&compiled).expect("a composite has a key")
     }
 

@@ -77,14 +77,8 @@ pub enum Shape<L> {
     Leaf(L),
     /// The weighted mean.
     Weighted(Vec<(Self, f64)>),
-    /// Passes if every component passes.
-    All(Vec<Self>),
-    /// Passes if any component passes.
-    Any(Vec<Self>),
-    /// The smallest value.
-    Min(Vec<Self>),
-    /// The largest value.
-    Max(Vec<Self>),
+    /// Components without weights or bounds of their own.
+    Combined(Combinator, Vec<Self>),
     /// The mean of the truths, if the mean of the proxies reaches a bound.
     Gate {
         /// The components to evaluate first.
@@ -109,6 +103,30 @@ pub enum Shape<L> {
     },
     /// A number at the end of a decision tree.
     Number(f64),
+}
+
+/// A combination whose operands have no settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Combinator {
+    /// Passes if every component passes.
+    All,
+    /// Passes if any component passes.
+    Any,
+    /// The smallest value.
+    Min,
+    /// The largest value.
+    Max,
+}
+
+impl Combinator {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Any => "any",
+            Self::Min => "min",
+            Self::Max => "max",
+        }
+    }
 }
 
 /// How a decision tree reads a component's answer.
@@ -198,10 +216,7 @@ impl<L: Leaf> Shape<L> {
         match self {
             Self::Leaf(leaf) => leaf.name().to_owned(),
             Self::Weighted(_) => "weighted(..)".to_owned(),
-            Self::All(_) => "all(..)".to_owned(),
-            Self::Any(_) => "any(..)".to_owned(),
-            Self::Min(_) => "min(..)".to_owned(),
-            Self::Max(_) => "max(..)".to_owned(),
+            Self::Combined(combinator, _) => format!("{}(..)", combinator.name()),
             Self::Gate { .. } => "gate(..)".to_owned(),
             Self::Invert(part) => format!("invert({})", part.name()),
             Self::AtLeast(part, _) => part.name(),
@@ -237,10 +252,9 @@ impl<L: Leaf> Shape<L> {
                     parts.iter().map(part).collect::<Vec<_>>().join(", ")
                 )
             }
-            Self::All(parts) => format!("all({})", list(parts)),
-            Self::Any(parts) => format!("any({})", list(parts)),
-            Self::Min(parts) => format!("min({})", list(parts)),
-            Self::Max(parts) => format!("max({})", list(parts)),
+            Self::Combined(combinator, parts) => {
+                format!("{}({})", combinator.name(), list(parts))
+            }
             Self::Gate {
                 proxies,
                 at_least,

@@ -45,14 +45,6 @@ pub trait Declared: Sized {
         None
     }
 
-    /// Adds the keys of the metric and all its components.
-    fn keys(&self, all: &mut Vec<Key>) {
-        all.extend(self.key());
-        if let Some(requires) = self.requires() {
-            requires.keys(all);
-        }
-    }
-
     /// Returns the metric as a component of a composite.
     #[doc(hidden)]
     fn component(&self) -> &(dyn Declaration + Sync)
@@ -80,29 +72,33 @@ pub trait Declared: Sized {
             requires.files(all);
         }
     }
-
-    /// Returns the maximum expected cost of one call of this value, in millisatoshis; see [`Metric::cost_estimate`](crate::Metric::cost_estimate).
-    fn max_cost(&self) -> u64 {
-        self.max_cost_of(Declared::spec(self).cost_msats)
-    }
-
-    /// Returns the maximum expected cost of one call of this value, given the declared cost.
-    fn max_cost_of(&self, declared_msats: u64) -> u64 {
-        self.requires()
-            .map_or(declared_msats, |requires| requires.max_cost(declared_msats))
-    }
 }
 
 /// A dyn-compatible version of [`Declared`], independent of the row types.
 #[doc(hidden)]
 pub trait Declaration {
     fn spec(&self) -> MetricSpec<'_>;
+
     fn key(&self) -> Option<Key>;
-    fn keys(&self, all: &mut Vec<Key>);
+
+    /// Adds the keys of the metric and all its components.
+    fn keys(&self, all: &mut Vec<Key>) {
+        all.extend(self.key());
+    }
+
     fn requirements(&self, all: &mut Vec<Requirement>);
+
     fn files(&self, all: &mut Vec<MetricFile>);
-    fn max_cost(&self) -> u64;
-    fn max_cost_of(&self, declared_msats: u64) -> u64;
+
+    /// Returns the maximum expected cost of one call of this value, in millisatoshis; see [`Metric::cost_estimate`](crate::Metric::cost_estimate).
+    fn max_cost(&self) -> u64 {
+        self.max_cost_of(self.spec().cost_msats)
+    }
+
+    /// Returns the maximum expected cost of one call of this value, given the declared cost.
+    fn max_cost_of(&self, declared_msats: u64) -> u64 {
+        declared_msats
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -115,10 +111,6 @@ impl<M: Declared> Declaration for M {
         Declared::key(self)
     }
 
-    fn keys(&self, all: &mut Vec<Key>) {
-        Declared::keys(self, all);
-    }
-
     fn requirements(&self, all: &mut Vec<Requirement>) {
         Declared::requirements(self, all);
     }
@@ -127,12 +119,9 @@ impl<M: Declared> Declaration for M {
         Declared::files(self, all);
     }
 
-    fn max_cost(&self) -> u64 {
-        Declared::max_cost(self)
-    }
-
     fn max_cost_of(&self, declared_msats: u64) -> u64 {
-        Declared::max_cost_of(self, declared_msats)
+        self.requires()
+            .map_or(declared_msats, |requires| requires.max_cost(declared_msats))
     }
 }
 

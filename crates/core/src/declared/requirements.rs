@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use futures_util::future::{join, join_all};
 
-use crate::dedup::Key;
 use crate::files::MetricFile;
 use crate::lm::{EmbeddingModel, LanguageModel, LmError, LmErrorKind, logprobs_probe};
 
@@ -393,11 +392,5 @@ pub trait Requires {
     /// Returns the maximum expected cost of one call, given the declared cost. A judge's cost depends on its panel.
     fn max_cost(&self, declared_msats: u64) -> u64 {
         declared_msats
-    }
-
-    /// Adds the keys of the components. Only a composite has any.
-    #[doc(hidden)]
-    fn keys(&self, all: &mut Vec<Key>) {
-        let _ = all;
     }
 }

@@ -25,7 +25,7 @@ enum Kind {
     Instance(Arc<Key>, InstanceSettings),
 }
 
-type Settings = &'static [(&'static str, String)];
+pub(crate) type Settings = &'static [(&'static str, String)];
 
 impl Key {
     /// Returns the key of a metric without parameters.

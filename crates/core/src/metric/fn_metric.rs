@@ -332,7 +332,7 @@ impl<G: Sync, P: Sync> Metric<G, P> for FnMetric<G, P> {
     fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
         match &self.invalid {
             Some(error) => Answer::Ready(Err(MetricError::failed(&*self.name, error))),
-            None => (self.answer)(call, self.spec()),
+            None => (self.answer)(call, call.spec.copied().unwrap_or_else(|| self.spec())),
         }
     }
 }

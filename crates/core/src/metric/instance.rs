@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use crate::declared::{Declared, Requirement};
 use crate::dedup::Key;
 use crate::metric::answer::{self, at_once};
-use crate::metric::{AcceptanceTest, Answer, Metric, MetricCall, ScoredAtOnce};
-use crate::score::{MetricError, MetricScore, Result};
+use crate::metric::{AcceptanceTest, Answer, Metric, MetricCall, ScoredAtOnce, batching};
+use crate::score::{MetricError, MetricScore, Result, Scored};
 use crate::spec::MetricSpec;
 use crate::spec::instance_settings::{InstanceSettings, SettingError};
 
@@ -242,6 +242,21 @@ impl<G: Sync, P: Sync, M: Metric<G, P>> Metric<G, P> for Instance<M> {
 
     fn spec(&self) -> MetricSpec<'_> {
         self.settings.shown(self.metric.spec())
+    }
+
+    async fn evaluate_batch(&self, pairs: &[(G, P)]) -> Vec<Result<MetricScore>> {
+        if self.metric.batch_size() < 2 {
+            let answer = |row: usize| self.answer(MetricCall::new(&pairs[row].0, &pairs[row].1));
+            return batching::evaluate(pairs.len(), &answer).await;
+        }
+        let spec = Metric::<G, P>::spec(self);
+        let score = |score: Result<_>| Ok(Scored::validated(score?, &spec)?.into_score());
+        let scores = self.metric.evaluate_batch(pairs).await;
+        scores.into_iter().map(score).collect()
+    }
+
+    fn batch_size(&self) -> usize {
+        self.metric.batch_size()
     }
 
     fn requirements(&self, all: &mut Vec<Requirement>) {

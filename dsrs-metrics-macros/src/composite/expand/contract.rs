@@ -40,11 +40,10 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
         _ => "Fail",
     };
     let on_missing = Ident::new(on_missing, *span);
-    let (key, paths) = match cx.paths {
-        Some(_) => ("key_of_tree", quote_spanned!(*span=> __p::Some(__PATHS))),
-        None => ("key_of", quote_spanned!(*span=> __p::None)),
+    let paths = match cx.paths {
+        Some(_) => quote_spanned!(*span=> __p::Some(__PATHS)),
+        None => quote_spanned!(*span=> __p::None),
     };
-    let key = Ident::new(key, *span);
     let aliases = (0..cx.leaves.len()).map(|index| cx.alias(index));
     let values = (0..cx.leaves.len()).map(|index| value(cx, index));
     let declared = (0..cx.leaves.len()).map(|index| declared(cx, index));
@@ -58,7 +57,7 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
             #private::LazyLock::new(|| (#(#values,)*));
         static __COMPILED: #private::LazyLock<#compiled::Compiled> = #private::LazyLock::new(|| {
             let shape = (#shape, #runtime::__private::OnMissing::#on_missing);
-            #compiled::Compiled::new(#compiled::Compiled::#key::<#ident>, &__SPEC, shape, [#(#declared),*], #paths)
+            #compiled::Compiled::new::<#ident, #count>(&__SPEC, shape, [#(#declared),*], #paths)
         });
 
         fn __components<'row, GoldRow, PredRow>() -> [&'row dyn #runtime::Metric<GoldRow, PredRow>; #count]
@@ -81,20 +80,12 @@ fn declared(cx: &Context<'_>, index: usize) -> TokenStream {
     quote_spanned!(at=> <#alias as #runtime::Declared>::component(&__COMPONENTS.#index))
 }
 
-/// Emits the composite's own key, its components, and its cost.
-pub(super) fn identity(cx: &Context<'_>) -> TokenStream {
+/// Emits the composite as a component of another one.
+pub(super) fn component(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
     quote_spanned! {*span=>
-        fn key(&self) -> __p::Option<#private::Key> {
-            #private::Declaration::key(&*__COMPILED)
-        }
-
-        fn requires(&self) -> __p::Option<&dyn #private::Requires> {
-            __p::Some(&*__COMPILED)
-        }
-
-        fn max_cost(&self) -> __p::u64 {
-            __COMPILED.max_cost()
+        fn component(&self) -> &(dyn #private::Declaration + __p::Sync) {
+            &*__COMPILED
         }
     }
 }
@@ -130,7 +121,7 @@ fn inherent(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     let (spec, bounds) = (spec(cx, tree), bounds(cx));
     let (spec_of_type, cost) = (
         quote_spanned!(*span=> __SPEC),
-        quote_spanned!(*span=> __COMPILED.max_cost()),
+        quote_spanned!(*span=> #runtime::__private::Declaration::max_cost(&*__COMPILED)),
     );
     let readers = spec_readers(&cx.paths(), vis, &name(cx), &spec_of_type, None, &cost);
     let private = &cx.private;

@@ -251,7 +251,8 @@ impl Writer<'_> {
         let Context { span, compiled, .. } = self.cx;
         let derived = quote_spanned!(*span=> #compiled::Derived::weighted(&[#(#pairs),*]));
         let derived = self.unless_skipped(derived, &parts);
-        let shape = self.shape("Weighted", &shapes);
+        let shapes = self.list(&shapes);
+        let shape = quote_spanned!(*span=> #compiled::Shape::Weighted(#shapes));
         Node {
             derived: self.derive(&derived),
             shape,
@@ -268,10 +269,11 @@ impl Writer<'_> {
         }
     }
 
-    fn shape(&self, variant: &str, parts: &[TokenStream]) -> TokenStream {
+    fn combined(&self, combinator: &str, parts: &[TokenStream]) -> TokenStream {
         let Context { span, compiled, .. } = self.cx;
-        let (variant, parts) = (Ident::new(variant, *span), self.list(parts));
-        quote_spanned!(*span=> #compiled::Shape::#variant(#parts))
+        let (combinator, parts) = (Ident::new(combinator, *span), self.list(parts));
+        let combinator = quote_spanned!(*span=> #compiled::Combinator::#combinator);
+        quote_spanned!(*span=> #compiled::Shape::Combined(#combinator, #parts))
     }
 
     fn list(&self, parts: &[TokenStream]) -> TokenStream {
@@ -279,7 +281,7 @@ impl Writer<'_> {
         quote_spanned!(*span=> #compiled::list([#(#parts),*]))
     }
 
-    fn verdict(&mut self, variant: &str, within: &str, parts: &[Part]) -> Node {
+    fn verdict(&mut self, combinator: &str, within: &str, parts: &[Part]) -> Node {
         let nodes = self.siblings(within, parts);
         let mut derived = Vec::new();
         let mut shapes = Vec::new();
@@ -299,7 +301,7 @@ impl Writer<'_> {
         }
         let Context { span, compiled, .. } = self.cx;
         let derived = quote_spanned!(*span=> #compiled::Derived::verdict(&[#(#derived),*]));
-        let shape = self.shape(variant, &shapes);
+        let shape = self.combined(combinator, &shapes);
         Node {
             derived: self.derive(&derived),
             shape,
@@ -326,7 +328,7 @@ impl Writer<'_> {
         }
     }
 
-    fn extreme(&mut self, variant: &str, derive: &str, parts: &[Part]) -> Node {
+    fn extreme(&mut self, combinator: &str, derive: &str, parts: &[Part]) -> Node {
         let nodes = self.siblings(derive, parts);
         let (derived, shapes): (Vec<_>, Vec<_>) = nodes
             .into_iter()
@@ -336,7 +338,7 @@ impl Writer<'_> {
         let derive = Ident::new(derive, *span);
         let combined = quote_spanned!(*span=> #compiled::Derived::#derive(&[#(#derived),*]));
         let combined = self.unless_skipped(combined, &derived);
-        let shape = self.shape(variant, &shapes);
+        let shape = self.combined(combinator, &shapes);
         Node {
             derived: self.derive(&combined),
             shape,

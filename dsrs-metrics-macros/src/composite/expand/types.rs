@@ -24,7 +24,7 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
         let (alias, at) = (cx.alias(index), cx.leaves[index].span);
         quote_spanned!(at=> #alias: #runtime::__private::ScoredAtOnce<GoldRow>)
     });
-    let (agree, identity) = (rows_agree(cx), contract::identity(cx));
+    let (agree, component) = (rows_agree(cx), contract::component(cx));
     let ([gold_names, gold_conditions], [pred_names, pred_conditions]) = (gold.joined, pred.joined);
     let (gold, pred) = (gold.last, pred.last);
     quote_spanned! {*span=>
@@ -46,7 +46,7 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
                 #runtime::WithoutParameters(|| Self)
             }
 
-            #identity
+            #component
         }
 
         #[automatically_derived]

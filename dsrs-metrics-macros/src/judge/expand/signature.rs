@@ -50,8 +50,8 @@ pub(super) fn judge(cx: &Context<'_>) -> TokenStream {
     let check_params = cx.configs().next().map(|_| {
         quote_spanned! {*span=>
             fn check_params(&self) -> ::core::result::Result<(), #private::string::String> {
-                use #private::FallbackChecksParams as _;
-                #private::MaybeChecksParams(self).check()
+                use #private::Fallback as _;
+                #private::Maybe(self).check_params()
             }
         }
     });

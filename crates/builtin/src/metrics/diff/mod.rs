@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use self::compare::{NO_LANGUAGE, compare, expected};
 use super::field;
 use super::language::LanguageSetting;
+use crate::contract::declared::Declaration;
 use crate::contract::metric::params::read_param;
-use crate::contract::probe::MaybeText;
+use crate::contract::probe::shown;
 use crate::contract::rows::by_name;
 use crate::contract::{
     Answer, Check, Configure, Configured, Decided, Declared, Example, FieldSpec, GoldRows, Key,
@@ -275,8 +276,8 @@ impl Configured for Diff {
     fn parameters(&self) -> Vec<(&'static str, Option<String>)> {
         let mut all = shown_panel(&self.panel);
         all.extend([
-            ("strictness", MaybeText(&self.strictness).text()),
-            ("language", MaybeText(&self.language).text()),
+            ("strictness", shown(&self.strictness)),
+            ("language", shown(&self.language)),
             ("field", Some(self.field.clone())),
         ]);
         all
@@ -295,7 +296,7 @@ impl Metric for Diff {
 
     fn cost_estimate(&self) -> u64 {
         if self.is_semantic() {
-            Declared::max_cost(&self.judge())
+            Declaration::max_cost(&self.judge())
         } else {
             self.declared().cost_msats
         }

@@ -6,5 +6,5 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-pub(super) use self::node::{Child, Decision, Node, Value};
+pub(super) use self::node::{Decision, Node, Operator, Value};
 pub(super) use self::run::Run;

@@ -1,31 +1,38 @@
 //! A checked expression over numbered components, and its value. No component is evaluated here.
 
-use std::slice;
-
 use smallvec::SmallVec;
 
-use crate::composite::shape::{OnMissing, Reads};
+use crate::composite::legality::derived::Derived;
+use crate::composite::shape::{Combinator, OnMissing, Reads};
 use crate::score::{ComponentResult, Outcome};
 use crate::spec::ScoreRange;
 
-/// A checked expression over numbered components.
+/// A part of a checked expression: an operator with its operands.
 #[derive(Debug)]
-pub(in crate::composite) enum Node {
+pub(in crate::composite) struct Node {
+    pub(in crate::composite) operator: Operator,
+    /// The operands: a gate's proxies before its truths, a decision's branches in the order of their answers.
+    pub(in crate::composite) parts: Vec<Self>,
+    pub(in crate::composite) known: Derived,
+    /// The worst possible value, used for a missing one under `OnMissing::Zero`.
+    pub(in crate::composite) worst: Value,
+    pub(in crate::composite) name: String,
+}
+
+/// What a node does with its operands.
+#[derive(Debug)]
+pub(in crate::composite) enum Operator {
     Leaf(usize),
-    /// Parts with their weights, and the range of their sum.
-    Weighted(Vec<(Child, f64)>, Option<ScoreRange>),
-    All(Vec<Child>),
-    Any(Vec<Child>),
-    Min(Vec<Child>),
-    Max(Vec<Child>),
+    /// The weights of the operands.
+    Weighted(Vec<f64>),
+    Combined(Combinator),
     Gate {
-        proxies: Vec<Child>,
+        /// The number of proxies.
+        proxies: usize,
         at_least: f64,
-        truths: Vec<Child>,
-        range: Option<ScoreRange>,
     },
-    Invert(Box<Child>, ScoreRange),
-    AtLeast(Box<Child>, f64),
+    Invert,
+    AtLeast(f64),
     Decision(Decision),
     Number(f64),
 }
@@ -36,37 +43,8 @@ pub(in crate::composite) struct Decision {
     /// The component whose answer decides.
     pub(in crate::composite) node: usize,
     pub(in crate::composite) reads: Reads,
-    /// The branches, each with the answers that lead to it.
-    pub(in crate::composite) branches: Vec<(&'static [&'static str], Child)>,
-}
-
-impl Node {
-    fn operands(&self) -> impl Iterator<Item = &Child> {
-        let (parts, others, weighted): (&[Child], &[Child], &[(Child, f64)]) = match self {
-            Self::Leaf(_) | Self::Decision(_) | Self::Number(_) => (&[], &[], &[]),
-            Self::Weighted(weighted, _) => (&[], &[], weighted),
-            Self::All(parts) | Self::Any(parts) | Self::Min(parts) | Self::Max(parts) => {
-                (parts, &[], &[])
-            }
-            Self::Gate {
-                proxies, truths, ..
-            } => (proxies, truths, &[]),
-            Self::Invert(part, _) | Self::AtLeast(part, _) => (slice::from_ref(part), &[], &[]),
-        };
-        parts
-            .iter()
-            .chain(others)
-            .chain(weighted.iter().map(|(child, _)| child))
-    }
-}
-
-/// An operand of a combinator.
-#[derive(Debug)]
-pub(in crate::composite) struct Child {
-    pub(in crate::composite) node: Node,
-    /// The worst possible value, used for a missing one under `OnMissing::Zero`.
-    pub(in crate::composite) worst: Value,
-    pub(in crate::composite) name: String,
+    /// The answers that lead to each branch.
+    pub(in crate::composite) answers: Vec<&'static [&'static str]>,
 }
 
 /// The value of an expression on one row.
@@ -80,6 +58,12 @@ impl Value {
     const fn number(value: f64) -> Self {
         let passed = None;
         Self { value, passed }
+    }
+
+    /// Clamps a number that rounding moved out of its range.
+    fn within(range: Option<ScoreRange>, value: f64) -> Self {
+        let clamped = |range: ScoreRange| value.max(range.min).min(range.max);
+        Self::number(range.map_or(value, clamped))
     }
 }
 
@@ -144,34 +128,37 @@ impl<'a> Combine<'a> {
     }
 
     pub(super) fn node(&mut self, node: &Node) -> Result<Value, Missing> {
-        match node {
-            Node::Leaf(index) => self.leaf(*index),
-            Node::Weighted(parts, range) => self.weighted(parts, *range),
-            Node::All(parts) => self.verdict(parts, true, |all, passed| all & passed),
-            Node::Any(parts) => self.verdict(parts, false, |any, passed| any | passed),
-            Node::Min(parts) => self.extreme(parts, f64::min),
-            Node::Max(parts) => self.extreme(parts, f64::max),
-            Node::Gate {
-                proxies,
-                at_least,
-                truths,
-                range,
-            } => self.gate(proxies, *at_least, truths, *range),
-            Node::Invert(part, range) => {
-                let Value { value, .. } = self.child(part)?;
-                let inverted = within(*range, range.min + range.max - value);
-                Ok(Value::number(inverted))
+        let (parts, range) = (&node.parts[..], node.known.range);
+        match &node.operator {
+            Operator::Leaf(index) => self.leaf(*index),
+            Operator::Weighted(weights) => self.weighted(parts, weights, range),
+            Operator::Combined(Combinator::All) => {
+                self.verdict(parts, true, |all, passed| all & passed)
             }
-            Node::AtLeast(part, bound) => {
-                let Value { value, .. } = self.node(&part.node)?;
+            Operator::Combined(Combinator::Any) => {
+                self.verdict(parts, false, |any, passed| any | passed)
+            }
+            Operator::Combined(Combinator::Min) => self.extreme(parts, f64::min),
+            Operator::Combined(Combinator::Max) => self.extreme(parts, f64::max),
+            Operator::Gate { proxies, at_least } => {
+                let (proxies, truths) = parts.split_at(*proxies);
+                self.gate(proxies, *at_least, truths, range)
+            }
+            Operator::Invert => {
+                let Value { value, .. } = self.child(&parts[0])?;
+                let inverted = |range: ScoreRange| range.min + range.max - value;
+                Ok(Value::within(range, range.map_or(value, inverted)))
+            }
+            Operator::AtLeast(bound) => {
+                let Value { value, .. } = self.node(&parts[0])?;
                 let passed = Some(value >= *bound);
                 Ok(Value { value, passed })
             }
-            Node::Decision(decision) => {
-                let to = self.branch(decision)?;
+            Operator::Decision(decision) => {
+                let to = self.branch(decision, parts)?;
                 Ok(Value::number(self.child(to)?.value))
             }
-            Node::Number(value) => Ok(Value::number(*value)),
+            Operator::Number(value) => Ok(Value::number(*value)),
         }
     }
 
@@ -193,8 +180,8 @@ impl<'a> Combine<'a> {
     }
 
     /// Returns an operand's value, or the worst one if a missing value counts as that.
-    fn child(&mut self, child: &Child) -> Result<Value, Missing> {
-        match self.node(&child.node) {
+    fn child(&mut self, child: &Node) -> Result<Value, Missing> {
+        match self.node(child) {
             Err(missing)
                 if self.on_missing == OnMissing::Zero
                     && !missing.is_gated()
@@ -206,22 +193,22 @@ impl<'a> Combine<'a> {
         }
     }
 
-    /// Calls `each` with the operands that have a value. Returns why the last omitted one has none.
+    /// Calls `each` with the position and value of the operands that have one. Returns why the last omitted one has none.
     ///
     /// # Errors
     /// Returns [`Missing`] if no operand has a value, or one that may not be omitted has none.
-    fn present<'c, T>(
+    fn present(
         &mut self,
-        parts: impl Iterator<Item = (&'c Child, T)>,
-        mut each: impl FnMut(Value, T),
+        parts: &[Node],
+        mut each: impl FnMut(usize, Value),
     ) -> Result<Option<Missing>, Missing> {
         let is_strict = self.on_missing == OnMissing::Fail;
         let (mut omitted, mut is_empty, mut is_unfinished) = (Vec::new(), true, false);
-        for (child, extra) in parts {
-            match self.child(child) {
+        for (position, part) in parts.iter().enumerate() {
+            match self.child(part) {
                 Ok(value) => {
                     is_empty = false;
-                    each(value, extra);
+                    each(position, value);
                 }
                 Err(Missing::Unfinished) => is_unfinished = true,
                 Err(missing @ Missing::Estimated(_)) => omitted.push(missing),
@@ -237,8 +224,8 @@ impl<'a> Combine<'a> {
     }
 
     /// Finds the components to evaluate in parts that depend on a component that could have any score.
-    fn explore<'c>(&mut self, parts: impl Iterator<Item = &'c Child>) -> Result<(), Missing> {
-        match self.present(parts.map(|part| (part, ())), |_, ()| {}) {
+    fn explore(&mut self, parts: &[Node]) -> Result<(), Missing> {
+        match self.present(parts, |_, _| {}) {
             Err(Missing::Unfinished) => Err(Missing::Unfinished),
             _ => Ok(()),
         }
@@ -246,36 +233,35 @@ impl<'a> Combine<'a> {
 
     fn weighted(
         &mut self,
-        parts: &[(Child, f64)],
+        parts: &[Node],
+        weights: &[f64],
         range: Option<ScoreRange>,
     ) -> Result<Value, Missing> {
-        let (mut terms, mut weights) = (Few::new(), Few::new());
-        let parts = parts.iter().map(|(child, weight)| (child, *weight));
-        let omitted = self.present(parts, |value, weight| {
-            terms.push(weight * value.value);
-            weights.push(weight);
+        let (mut terms, mut present) = (Few::new(), Few::new());
+        let omitted = self.present(parts, |position, value| {
+            terms.push(weights[position] * value.value);
+            present.push(weights[position]);
         })?;
         let mut value = stable_sum(&mut terms);
         // If no operand is missing, the weights sum to 1, and scaling could change the last bit.
         if let Some(missing) = omitted {
-            let sum = stable_sum(&mut weights);
+            let sum = stable_sum(&mut present);
             if sum <= 0.0 {
                 return Err(missing);
             }
             value /= sum;
         }
-        let value = range.map_or(value, |range| within(range, value));
-        Ok(Value::number(value))
+        Ok(Value::within(range, value))
     }
 
     fn verdict(
         &mut self,
-        parts: &[Child],
+        parts: &[Node],
         start: bool,
         decide: fn(bool, bool) -> bool,
     ) -> Result<Value, Missing> {
         let mut passed = start;
-        self.present(parts.iter().map(|child| (child, ())), |value, ()| {
+        self.present(parts, |_, value| {
             passed = decide(passed, value.passed == Some(true));
         })?;
         Ok(Value {
@@ -284,21 +270,20 @@ impl<'a> Combine<'a> {
         })
     }
 
-    fn extreme(&mut self, parts: &[Child], pick: fn(f64, f64) -> f64) -> Result<Value, Missing> {
+    fn extreme(&mut self, parts: &[Node], pick: fn(f64, f64) -> f64) -> Result<Value, Missing> {
         let values = self.values(parts)?;
         let picked = values.into_iter().reduce(pick);
         Ok(Value::number(picked.unwrap_or(0.0)))
     }
 
-    fn values(&mut self, parts: &[Child]) -> Result<Few, Missing> {
+    fn values(&mut self, parts: &[Node]) -> Result<Few, Missing> {
         let mut values = Few::new();
-        let parts = parts.iter().map(|child| (child, ()));
-        self.present(parts, |value, ()| values.push(value.value))?;
+        self.present(parts, |_, value| values.push(value.value))?;
         Ok(values)
     }
 
     /// Returns `Ok` if the proxies accept the row.
-    fn opens(&mut self, proxies: &[Child], at_least: f64) -> Result<(), Missing> {
+    fn opens(&mut self, proxies: &[Node], at_least: f64) -> Result<(), Missing> {
         if mean(&mut self.values(proxies)?) >= at_least {
             return Ok(());
         }
@@ -309,46 +294,44 @@ impl<'a> Combine<'a> {
 
     fn gate(
         &mut self,
-        proxies: &[Child],
+        proxies: &[Node],
         at_least: f64,
-        truths: &[Child],
+        truths: &[Node],
         range: Option<ScoreRange>,
     ) -> Result<Value, Missing> {
         let estimated = self.estimated;
         let opened = self.opens(proxies, at_least);
         if self.estimated > estimated && opened != Err(Missing::Unfinished) {
-            self.explore(truths.iter())?;
+            self.explore(truths)?;
         }
         opened?;
         let mut values: SmallVec<[Value; 2]> = SmallVec::new();
-        let parts = truths.iter().map(|child| (child, ()));
-        self.present(parts, |value, ()| values.push(value))?;
+        self.present(truths, |_, value| values.push(value))?;
         if let [only] = values[..] {
             return Ok(only);
         }
         let mut numbers: Few = values.iter().map(|value| value.value).collect();
-        let value = mean(&mut numbers);
-        let value = range.map_or(value, |range| within(range, value));
-        Ok(Value::number(value))
+        Ok(Value::within(range, mean(&mut numbers)))
     }
 
     /// Returns the branch that a decision takes. Even `OnMissing` does not replace a node without an answer.
-    fn branch<'d>(&mut self, decision: &'d Decision) -> Result<&'d Child, Missing> {
+    fn branch<'p>(&mut self, decision: &Decision, parts: &'p [Node]) -> Result<&'p Node, Missing> {
         let node = self.leaf(decision.node);
         if matches!(node, Err(Missing::Estimated(_))) {
-            self.explore(decision.branches.iter().map(|(_, to)| to))?;
+            self.explore(parts)?;
         }
         node?;
-        decision.taken(self.results).map(|(_, to)| to)
+        let (_, branch) = decision.taken(self.results)?;
+        Ok(&parts[branch])
     }
 }
 
 impl Decision {
-    /// Returns the node's answer and the branch it leads to.
+    /// Returns the node's answer and the position of the branch that it leads to.
     ///
     /// # Errors
     /// Fails if the node has no score or no answer.
-    fn taken(&self, results: &[ComponentResult]) -> Result<(&'static str, &Child), Missing> {
+    fn taken(&self, results: &[ComponentResult]) -> Result<(&'static str, usize), Missing> {
         let Value { value, .. } = component(results, self.node)?;
         let answer = match self.reads {
             // Validated: 0 or 1.
@@ -363,12 +346,11 @@ impl Decision {
             .map_err(|reason| Missing::NoAnswer(self.node, reason))
     }
 
-    fn branch(&self, answer: &'static str) -> Result<(&'static str, &Child), String> {
-        let leads = |(answers, _): &&(&[&str], Child)| answers.contains(&answer);
-        match self.branches.iter().find(leads) {
-            Some((_, to)) => Ok((answer, to)),
-            None => Err(format!("its answer `{answer}` has no branch")),
-        }
+    fn branch(&self, answer: &'static str) -> Result<(&'static str, usize), String> {
+        let leads = |answers: &&[&str]| answers.contains(&answer);
+        let branch = self.answers.iter().position(leads);
+        let branch = branch.ok_or_else(|| format!("its answer `{answer}` has no branch"));
+        branch.map(|branch| (answer, branch))
     }
 }
 
@@ -382,18 +364,21 @@ pub(super) fn path(node: &Node, names: &[&str], results: &[ComponentResult]) -> 
 
 fn each_tree(node: &Node, names: &[&str], results: &[ComponentResult], lines: &mut Vec<String>) {
     let (mut node, mut steps) = (node, Vec::new());
-    while let Node::Decision(decision) = node {
-        let Ok((answer, to)) = decision.taken(results) else {
+    while let Operator::Decision(decision) = &node.operator {
+        let Ok((answer, branch)) = decision.taken(results) else {
             break;
         };
         steps.push(format!("{}: {}", names[decision.node], answer));
-        node = &to.node;
+        node = &node.parts[branch];
     }
     if !steps.is_empty() {
         lines.push(steps.join(", "));
     }
-    node.operands()
-        .for_each(|part| each_tree(&part.node, names, results, lines));
+    // Only the branch that is taken is a part of the path.
+    if !matches!(node.operator, Operator::Decision(_)) {
+        let parts = node.parts.iter();
+        parts.for_each(|part| each_tree(part, names, results, lines));
+    }
 }
 
 fn mean(values: &mut [f64]) -> f64 {
@@ -404,9 +389,4 @@ fn mean(values: &mut [f64]) -> f64 {
 fn stable_sum(terms: &mut [f64]) -> f64 {
     terms.sort_unstable_by(f64::total_cmp);
     terms.iter().sum()
-}
-
-/// Clamps a value that rounding moved out of its range.
-fn within(range: ScoreRange, value: f64) -> f64 {
-    value.max(range.min).min(range.max)
 }

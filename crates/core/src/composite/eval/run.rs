@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use futures_util::future::{BoxFuture, join_all};
 
-use super::node::{Combine, Missing, Node, Value, component, path};
+use super::node::{Combine, Missing, Node, Operator, Value, component, path};
 use crate::composite::shape::OnMissing;
 use crate::dedup::Key;
 use crate::metric::{Answer, MetricCall};
@@ -201,7 +201,7 @@ impl<'a> Row<'a> {
         };
         match self.results[index].outcome() {
             // A tree's score comes from one path, so without it there is nothing to score.
-            Some(Outcome::Abstained) if matches!(self.run.node, Node::Decision(_)) => {
+            Some(Outcome::Abstained) if matches!(self.run.node.operator, Operator::Decision(_)) => {
                 error(MetricErrorKind::Abstained)
             }
             Some(Outcome::Gated { by }) => error(MetricErrorKind::Gated { by: by.clone() }),

@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 
-use super::node::{Child, Combine, Decision, Missing, Node, Value, path};
+use super::node::{Combine, Decision, Missing, Node, Operator, Value, path};
+use crate::composite::legality::derived::Derived;
 use crate::composite::shape::{OnMissing, Reads};
 use crate::score::{ComponentResult, MetricScore, RowAnswer, Scored};
 use crate::spec::MetricSpec;
@@ -61,26 +62,33 @@ impl Plain {
     }
 
     fn node(&self) -> Node {
-        let child = |to: &Self| {
-            let worst = Value {
-                value: 0.0,
-                passed: None,
-            };
-            Child {
-                node: to.node(),
-                worst,
-                name: String::new(),
+        let (operator, parts) = match self {
+            Self::Number(number) => (Operator::Number(*number), Vec::new()),
+            Self::Metric(index) => (Operator::Leaf(*index), Vec::new()),
+            Self::Ask { node, yes, no } => {
+                let decision = Decision {
+                    node: *node,
+                    reads: Reads::Bool,
+                    answers: vec![&["no"], &["yes"]],
+                };
+                (Operator::Decision(decision), vec![no.node(), yes.node()])
             }
         };
-        match self {
-            Self::Number(number) => Node::Number(*number),
-            Self::Metric(index) => Node::Leaf(*index),
-            Self::Ask { node, yes, no } => Node::Decision(Decision {
-                node: *node,
-                reads: Reads::Bool,
-                branches: vec![(&["no"], child(no)), (&["yes"], child(yes))],
-            }),
-        }
+        with_parts(operator, parts)
+    }
+}
+
+fn with_parts(operator: Operator, parts: Vec<Node>) -> Node {
+    let worst = Value {
+        value: 0.0,
+        passed: None,
+    };
+    Node {
+        operator,
+        parts,
+        known: Derived::of(&MetricSpec::new("a")),
+        worst,
+        name: String::new(),
     }
 }
 
@@ -125,24 +133,13 @@ fn random_trees_ask_and_score_as_nested_matches() {
 
 #[test]
 fn the_path_of_a_tree_behind_a_gate_is_shown() {
-    let worst = Value {
-        value: 0.0,
-        passed: None,
-    };
-    let child = |node| Child {
-        node,
-        worst,
-        name: String::new(),
-    };
     let [yes, no] = [1.0, 0.0].map(|number| Box::new(Plain::Number(number)));
-    let truths = vec![child(Plain::Ask { node: 1, yes, no }.node())];
-    let proxies = vec![child(Node::Leaf(0))];
-    let gate = Node::Gate {
-        proxies,
+    let truth = Plain::Ask { node: 1, yes, no }.node();
+    let operator = Operator::Gate {
+        proxies: 1,
         at_least: 0.5,
-        truths,
-        range: None,
     };
+    let gate = with_parts(operator, vec![Plain::Metric(0).node(), truth]);
     let results = [result(1.0), result(1.0)];
     assert_eq!(
         path(&gate, &["open", "good"], &results).as_deref(),

@@ -2,8 +2,8 @@
 //! rule it breaks.
 
 use super::derived::{Bound, Derived, is_weight, total_cost, wrong_sum};
-use crate::composite::eval::{Child, Decision, Node, Value};
-use crate::composite::shape::{Leaf, OnMissing, Reads, Shape};
+use crate::composite::eval::{Decision, Node, Operator, Value};
+use crate::composite::shape::{Combinator, Leaf, OnMissing, Reads, Shape};
 use crate::spec::{MetricSpec, MetricTier, ScoreRange};
 
 /// The components of an expression, without duplicates.
@@ -23,83 +23,103 @@ impl<L> Leaves<L> {
         }
     }
 
-    /// Returns an operand with its worst value: the minimum of its range, or the maximum if it is inverted.
-    fn child(&self, node: Node, derived: &Derived, name: String) -> Child {
+    /// Returns a node with its worst value: the minimum of its range, or the maximum if it is inverted.
+    fn node(&self, name: String, (operator, parts, known): Resolved) -> Node {
         let end = |range: ScoreRange| if self.inverted { range.max } else { range.min };
         let worst = Value {
-            value: derived.range.map_or(0.0, end),
+            value: known.range.map_or(0.0, end),
             passed: Some(self.inverted),
         };
-        Child { node, worst, name }
+        Node {
+            operator,
+            parts,
+            known,
+            worst,
+            name,
+        }
     }
 
     /// Returns the properties of a combination whose operands may be omitted under `OnMissing::Skip`.
-    fn known(&self, combined: Derived, parts: &[Derived]) -> Derived {
-        if self.on_missing == OnMissing::Skip {
-            combined.or_fewer(parts)
-        } else {
-            combined
+    fn known(&self, combine: impl Fn(&[Derived]) -> Derived, parts: &[Node]) -> Derived {
+        let parts = known(parts);
+        match self.on_missing {
+            OnMissing::Skip => combine(&parts).or_fewer(&parts),
+            OnMissing::Fail | OnMissing::Zero => combine(&parts),
         }
     }
+}
+
+/// The operator, the operands and the properties of a node.
+type Resolved = (Operator, Vec<Node>, Derived);
+
+fn known(parts: &[Node]) -> Vec<Derived> {
+    parts.iter().map(|part| part.known).collect()
 }
 
 /// Resolves an expression, and adds each distinct component to `leaves` once.
 pub(in crate::composite) fn resolve<L: Leaf>(
     part: Shape<L>,
     leaves: &mut Leaves<L>,
-) -> Result<(Node, Derived), String> {
-    match part {
-        Shape::Leaf(component) if Derived::of(&component.spec()).is_corpus() => Err(format!(
-            "`{}` scores all rows together, not single rows; run it alongside the composite",
-            component.spec().name
-        )),
+) -> Result<Node, String> {
+    let name = part.name();
+    let resolved = match part {
+        Shape::Leaf(component) if Derived::of(&component.spec()).is_corpus() => {
+            return Err(format!(
+                "`{name}` scores all rows together, not single rows; run it alongside the composite"
+            ));
+        }
         Shape::Leaf(component) => {
-            let (index, derived) = leaf(component, leaves);
-            Ok((Node::Leaf(index), derived))
+            let (index, known) = leaf(component, leaves);
+            (Operator::Leaf(index), Vec::new(), known)
         }
-        Shape::Weighted(parts) => weighted(parts, leaves),
-        Shape::All(parts) => verdicts("all", parts, leaves, Node::All),
-        Shape::Any(parts) => verdicts("any", parts, leaves, Node::Any),
-        Shape::Min(parts) => {
-            let (children, known) = children("min", parts, leaves)?;
-            Ok((
-                Node::Min(children),
-                leaves.known(Derived::min(&known), &known),
-            ))
-        }
-        Shape::Max(parts) => {
-            let (children, known) = children("max", parts, leaves)?;
-            Ok((
-                Node::Max(children),
-                leaves.known(Derived::max(&known), &known),
-            ))
-        }
+        Shape::Weighted(parts) => weighted(parts, leaves)?,
+        Shape::Combined(combinator, parts) => combined(combinator, parts, leaves)?,
         Shape::Gate {
             proxies,
             at_least,
             truths,
-        } => gate(proxies, at_least, truths, leaves),
-        Shape::Invert(part) => invert(*part, leaves),
-        Shape::AtLeast(part, bound) => at_least(*part, bound, leaves),
+        } => gate(proxies, at_least, truths, leaves)?,
+        Shape::Invert(part) => {
+            leaves.inverted = !leaves.inverted;
+            // After a mistake `leaves` is not used, so `inverted` need not be restored.
+            let part = operand("invert", *part, leaves)?;
+            leaves.inverted = !leaves.inverted;
+            let known = part.known.invert();
+            (Operator::Invert, vec![part], known)
+        }
+        Shape::AtLeast(part, bound) => {
+            let part = resolve(*part, leaves)?;
+            bound_fits(&part.name, bound, &part.known)?;
+            let known = part.known.at_least(bound);
+            (Operator::AtLeast(bound), vec![part], known)
+        }
         Shape::Decision {
             node,
             reads,
             branches,
-        } => {
-            let (node, known) = leaf(node, leaves);
-            decision((node, known), reads, branches, leaves)
+        } => decision(leaf(node, leaves), reads, branches, leaves)?,
+        Shape::Number(number) => {
+            let known = Derived::constant(number);
+            (Operator::Number(number), Vec::new(), known)
         }
-        Shape::Number(number) => Ok((Node::Number(number), Derived::constant(number))),
-    }
+    };
+    Ok(leaves.node(name, resolved))
 }
 
-/// Returns the range of a component, which every combination needs.
-fn range_of(derived: &Derived, name: &str, within: &'static str) -> Result<ScoreRange, String> {
-    derived.range.ok_or_else(|| {
-        format!(
-            "`{within}` needs the range of `{name}`, which declares none; declare one with `#[metric(range = 0.0..=1.0)]` or `.with_range(0.0, 1.0)`"
-        )
-    })
+/// Resolves an operand, which needs a range in every combination.
+fn operand<L: Leaf>(
+    within: &'static str,
+    part: Shape<L>,
+    leaves: &mut Leaves<L>,
+) -> Result<Node, String> {
+    let node = resolve(part, leaves)?;
+    if node.known.range.is_none() {
+        return Err(format!(
+            "`{within}` needs the range of `{}`, which declares none; declare one with `#[metric(range = 0.0..=1.0)]` or `.with_range(0.0, 1.0)`",
+            node.name
+        ));
+    }
+    Ok(node)
 }
 
 /// Returns the number of a component.
@@ -118,25 +138,20 @@ fn decision<L: Leaf>(
     reads: Reads,
     branches: Vec<(&'static [&'static str], Shape<L>)>,
     leaves: &mut Leaves<L>,
-) -> Result<(Node, Derived), String> {
-    let (mut children, mut known) = (Vec::new(), Vec::new());
-    for (answers, branch) in branches {
-        let name = branch.name();
+) -> Result<Resolved, String> {
+    let (mut answers, mut parts) = (Vec::new(), Vec::new());
+    for (of_branch, branch) in branches {
         siblings("tree", &[&branch])?;
-        let (node, derived) = resolve(branch, leaves)?;
-        range_of(&derived, &name, "tree")?;
-        children.push((answers, leaves.child(node, &derived, name)));
-        known.push(derived);
+        answers.push(of_branch);
+        parts.push(operand("tree", branch, leaves)?);
     }
     let decision = Decision {
         node,
         reads,
-        branches: children,
+        answers,
     };
-    Ok((
-        Node::Decision(decision),
-        Derived::decision(&known_node, &known),
-    ))
+    let known = Derived::decision(&known_node, &known(&parts));
+    Ok((Operator::Decision(decision), parts, known))
 }
 
 /// Checks that the name is in snake case, as `#[metric]` requires.
@@ -188,30 +203,24 @@ fn children<L: Leaf>(
     within: &'static str,
     parts: Vec<Shape<L>>,
     leaves: &mut Leaves<L>,
-) -> Result<(Vec<Child>, Vec<Derived>), String> {
+) -> Result<Vec<Node>, String> {
     siblings(within, &parts.iter().collect::<Vec<_>>())?;
-    let mut nodes = Vec::with_capacity(parts.len());
-    let mut known = Vec::with_capacity(parts.len());
-    for part in parts {
+    let child = |part: Shape<L>| {
         // These combinations use only the number, so a bound would have no effect.
         if let (Shape::AtLeast(..), "weighted" | "min" | "max" | "proxy" | "truth") =
             (&part, within)
         {
             return Err(useless_bound(&part.name(), within));
         }
-        let name = part.name();
-        let (node, derived) = resolve(part, leaves)?;
-        range_of(&derived, &name, within)?;
-        nodes.push(leaves.child(node, &derived, name));
-        known.push(derived);
-    }
-    Ok((nodes, known))
+        operand(within, part, leaves)
+    };
+    parts.into_iter().map(child).collect()
 }
 
 fn weighted<L: Leaf>(
     parts: Vec<(Shape<L>, f64)>,
     leaves: &mut Leaves<L>,
-) -> Result<(Node, Derived), String> {
+) -> Result<Resolved, String> {
     for (part, weight) in &parts {
         if !is_weight(*weight) {
             return Err(format!(
@@ -221,37 +230,39 @@ fn weighted<L: Leaf>(
         }
     }
     let (parts, weights): (Vec<_>, Vec<f64>) = parts.into_iter().unzip();
-    let (children, known) = children("weighted", parts, leaves)?;
-    let parts: Vec<_> = known.into_iter().zip(weights.iter().copied()).collect();
-    if let Some(sum) = wrong_sum(&parts) {
+    let parts = children("weighted", parts, leaves)?;
+    let weigh = |parts: &[Derived]| -> Vec<_> {
+        parts.iter().copied().zip(weights.iter().copied()).collect()
+    };
+    if let Some(sum) = wrong_sum(&weigh(&known(&parts))) {
         // Twelve decimals hide the rounding error of 0.1 + 0.2 + 0.65.
         let sum = (sum * 1e12).round() / 1e12;
         return Err(format!("the weights sum to {sum}; they must sum to 1"));
     }
-    let known: Vec<Derived> = parts.iter().map(|(known, _)| *known).collect();
-    let derived = leaves.known(Derived::weighted(&parts), &known);
-    let parts = children.into_iter().zip(weights).collect();
-    Ok((Node::Weighted(parts, derived.range), derived))
+    let known = leaves.known(|parts| Derived::weighted(&weigh(parts)), &parts);
+    Ok((Operator::Weighted(weights), parts, known))
 }
 
-fn verdicts<L: Leaf>(
-    within: &'static str,
+fn combined<L: Leaf>(
+    combinator: Combinator,
     parts: Vec<Shape<L>>,
     leaves: &mut Leaves<L>,
-    node: fn(Vec<Child>) -> Node,
-) -> Result<(Node, Derived), String> {
-    let (children, known) = children(within, parts, leaves)?;
-    if let Some((child, _)) = children
-        .iter()
-        .zip(&known)
-        .find(|(_, known)| !known.has_verdict())
-    {
-        return Err(format!(
-            "`{}` has a score but no verdict; set a pass threshold with `at_least`",
-            child.name
-        ));
-    }
-    Ok((node(children), Derived::verdict(&known)))
+) -> Result<Resolved, String> {
+    let parts = children(combinator.name(), parts, leaves)?;
+    let known = match combinator {
+        Combinator::Min => leaves.known(Derived::min, &parts),
+        Combinator::Max => leaves.known(Derived::max, &parts),
+        Combinator::All | Combinator::Any => {
+            if let Some(part) = parts.iter().find(|part| !part.known.has_verdict()) {
+                return Err(format!(
+                    "`{}` has a score but no verdict; set a pass threshold with `at_least`",
+                    part.name
+                ));
+            }
+            Derived::verdict(&known(&parts))
+        }
+    };
+    Ok((Operator::Combined(combinator), parts, known))
 }
 
 fn gate<L: Leaf>(
@@ -259,70 +270,31 @@ fn gate<L: Leaf>(
     at_least: f64,
     truths: Vec<Shape<L>>,
     leaves: &mut Leaves<L>,
-) -> Result<(Node, Derived), String> {
+) -> Result<Resolved, String> {
     // Proxies only open the gate, so an inversion around it does not apply to them.
     let inverted = std::mem::take(&mut leaves.inverted);
-    let (proxies, known_proxies) = children("proxy", proxies, leaves)?;
+    let mut parts = children("proxy", proxies, leaves)?;
     leaves.inverted = inverted;
-    let (truths, known_truths) = children("truth", truths, leaves)?;
-    let misplaced = |children: &[Child], known: &[Derived], tier: MetricTier| {
-        let wrong = children
-            .iter()
-            .zip(known)
-            .find(|(_, known)| known.tier != tier);
-        wrong.map(|(child, _)| child.name.clone())
+    let truths = children("truth", truths, leaves)?;
+    let misplaced = |parts: &[Node], tier| {
+        let wrong = parts.iter().find(|part| part.known.tier != tier);
+        wrong.map(|part| part.name.clone())
     };
-    if let Some(component) = misplaced(&proxies, &known_proxies, MetricTier::Proxy) {
+    if let Some(component) = misplaced(&parts, MetricTier::Proxy) {
         return Err(format!(
             "`{component}` is a truth metric, but is among the gate's proxies; move it to the truths"
         ));
     }
-    if let Some(component) = misplaced(&truths, &known_truths, MetricTier::Truth) {
+    if let Some(component) = misplaced(&truths, MetricTier::Truth) {
         return Err(format!(
             "`{component}` is a proxy metric, but is among the gate's truths; move it to the proxies"
         ));
     }
-    bound_fits(
-        "proxy(..)",
-        at_least,
-        &leaves.known(Derived::mean(&known_proxies), &known_proxies),
-    )?;
-    let derived = leaves.known(Derived::mean(&known_truths), &known_truths);
-    Ok((
-        Node::Gate {
-            proxies,
-            at_least,
-            truths,
-            range: derived.range,
-        },
-        derived,
-    ))
-}
-
-fn invert<L: Leaf>(part: Shape<L>, leaves: &mut Leaves<L>) -> Result<(Node, Derived), String> {
-    let component = part.name();
-    leaves.inverted = !leaves.inverted;
-    // After a mistake `leaves` is not used, so `inverted` need not be restored.
-    let (node, derived) = resolve(part, leaves)?;
-    let range = range_of(&derived, &component, "invert")?;
-    let child = leaves.child(node, &derived, component);
-    leaves.inverted = !leaves.inverted;
-    Ok((Node::Invert(Box::new(child), range), derived.invert()))
-}
-
-fn at_least<L: Leaf>(
-    part: Shape<L>,
-    bound: f64,
-    leaves: &mut Leaves<L>,
-) -> Result<(Node, Derived), String> {
-    let component = part.name();
-    let (node, derived) = resolve(part, leaves)?;
-    bound_fits(&component, bound, &derived)?;
-    let child = leaves.child(node, &derived, component);
-    Ok((
-        Node::AtLeast(Box::new(child), bound),
-        derived.at_least(bound),
-    ))
+    let of_proxies = leaves.known(Derived::mean, &parts);
+    bound_fits("proxy(..)", at_least, &of_proxies)?;
+    let (proxies, known) = (parts.len(), leaves.known(Derived::mean, &truths));
+    parts.extend(truths);
+    Ok((Operator::Gate { proxies, at_least }, parts, known))
 }
 
 fn useless_bound(component: &str, within: &str) -> String {

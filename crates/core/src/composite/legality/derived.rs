@@ -12,7 +12,7 @@ const WEIGHT_TOLERANCE: f64 = 1e-9;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Derived {
     pub(super) kind: ScoreKind,
-    pub(super) range: Option<ScoreRange>,
+    pub(in crate::composite) range: Option<ScoreRange>,
     pub(super) tier: MetricTier,
     /// The smallest passing value, if the value is a number with a threshold.
     pub(super) threshold: Option<f64>,
@@ -98,31 +98,12 @@ impl Derived {
 
     /// Derives the properties of the components' minimum.
     pub const fn min(parts: &[Self]) -> Self {
-        Self::extreme(parts, false)
+        Self::number(joined(parts, false, false), highest_tier(parts))
     }
 
     /// Derives the properties of the components' maximum.
     pub const fn max(parts: &[Self]) -> Self {
-        Self::extreme(parts, true)
-    }
-
-    const fn extreme(parts: &[Self], larger: bool) -> Self {
-        let mut range = match parts {
-            [first, ..] => first.range,
-            [] => None,
-        };
-        let mut index = 0;
-        while index < parts.len() {
-            range = match (range, parts[index].range) {
-                (Some(a), Some(b)) => Some(ScoreRange {
-                    min: pick(a.min, b.min, larger),
-                    max: pick(a.max, b.max, larger),
-                }),
-                _ => None,
-            };
-            index += 1;
-        }
-        Self::number(range, highest_tier(parts))
+        Self::number(joined(parts, true, true), highest_tier(parts))
     }
 
     /// Derives the properties of a mean, such as that of a gate's proxies or truths. A single component is returned
@@ -167,28 +148,16 @@ impl Derived {
     /// Derives the properties of a decision. Its range includes the range of each branch.
     pub const fn decision(node: &Self, branches: &[Self]) -> Self {
         let is_truth = node.is_truth() || matches!(highest_tier(branches), MetricTier::Truth);
-        let range = match branches {
-            [first, ..] => first.range,
-            [] => None,
-        };
-        Self::number(range, tier(is_truth)).or_fewer(branches)
+        Self::number(joined(branches, false, true), tier(is_truth))
     }
 
     /// Widens the range of a combination whose components can be omitted. If only one component remains, the range is
     /// that component's range.
-    pub const fn or_fewer(mut self, parts: &[Self]) -> Self {
-        let mut index = 0;
-        while index < parts.len() {
-            self.range = match (self.range, parts[index].range) {
-                (Some(a), Some(b)) => Some(ScoreRange {
-                    min: pick(a.min, b.min, false),
-                    max: pick(a.max, b.max, true),
-                }),
-                _ => None,
-            };
-            index += 1;
+    pub const fn or_fewer(self, parts: &[Self]) -> Self {
+        Self {
+            range: joined(parts, false, true),
+            ..self
         }
-        self
     }
 
     /// Derives the properties of a component mirrored within its range.
@@ -259,14 +228,10 @@ impl Derived {
 }
 
 const fn is_async(components: &[MetricSpec<'_>]) -> bool {
-    let mut index = 0;
-    while index < components.len() {
-        if components[index].is_async {
-            return true;
-        }
-        index += 1;
+    match components {
+        [component, rest @ ..] => component.is_async || is_async(rest),
+        [] => false,
     }
-    false
 }
 
 pub(super) const fn is_weight(weight: f64) -> bool {
@@ -299,13 +264,26 @@ const fn tier(is_truth: bool) -> MetricTier {
 }
 
 const fn highest_tier(parts: &[Derived]) -> MetricTier {
-    let mut is_truth = false;
-    let mut index = 0;
-    while index < parts.len() {
-        is_truth |= parts[index].is_truth();
-        index += 1;
+    match parts {
+        [part, rest @ ..] if !part.is_truth() => highest_tier(rest),
+        parts => tier(!parts.is_empty()),
     }
-    tier(is_truth)
+}
+
+/// Returns the range between the smaller or larger ends of the parts' ranges; `None` if a part has no range.
+const fn joined(parts: &[Derived], larger_min: bool, larger_max: bool) -> Option<ScoreRange> {
+    let (part, rest) = match parts {
+        [part, rest @ ..] => (part, rest),
+        [] => return None,
+    };
+    match (part.range, joined(rest, larger_min, larger_max)) {
+        (range, _) if rest.is_empty() => range,
+        (Some(a), Some(b)) => Some(ScoreRange {
+            min: pick(a.min, b.min, larger_min),
+            max: pick(a.max, b.max, larger_max),
+        }),
+        _ => None,
+    }
 }
 
 const fn pick(a: f64, b: f64, larger: bool) -> f64 {
@@ -362,13 +340,10 @@ const fn rank_of(parts: &[(Derived, f64)], of: Term, at: usize) -> usize {
 
 /// Returns the maximum expected cost of all components together, in millisatoshis.
 pub const fn total_cost(components: &[MetricSpec<'_>]) -> u64 {
-    let mut total: u64 = 0;
-    let mut index = 0;
-    while index < components.len() {
-        total = total.saturating_add(components[index].cost_msats);
-        index += 1;
+    match components {
+        [component, rest @ ..] => component.cost_msats.saturating_add(total_cost(rest)),
+        [] => 0,
     }
-    total
 }
 
 /// Returns the cost of the most expensive path, in millisatoshis. `paths` lists the components of each path, and

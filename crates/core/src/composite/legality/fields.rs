@@ -39,12 +39,10 @@ impl<const N: usize> FieldList<N> {
 
 /// Returns the number of fields that the components read on one side, counting duplicates.
 pub const fn count(specs: &[MetricSpec<'static>], side: Side) -> usize {
-    let (mut count, mut spec) = (0, 0);
-    while spec < specs.len() {
-        count += fields(&specs[spec], side).len();
-        spec += 1;
+    match specs {
+        [spec, rest @ ..] => fields(spec, side).len() + count(rest, side),
+        [] => 0,
     }
-    count
 }
 
 /// Returns the fields that a component reads on one side, using the names set by the parameters in `texts`. A parameter
@@ -92,14 +90,10 @@ const fn name(
 }
 
 const fn has(names: &[(Side, usize)], side: Side, field: usize) -> bool {
-    let mut index = 0;
-    while index < names.len() {
-        if names[index].0 as u8 == side as u8 && names[index].1 == field {
-            return true;
-        }
-        index += 1;
+    match names {
+        [(of, at), rest @ ..] => *of as u8 == side as u8 && *at == field || has(rest, side, field),
+        [] => false,
     }
-    false
 }
 
 /// Returns the fields of one side without duplicates. Each field's type comes from the first component that reads it. A

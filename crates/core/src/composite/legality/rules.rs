@@ -133,35 +133,32 @@ pub const fn branches_are_complete(
     branches: &[&str],
     reads: &Reads,
 ) -> Option<Sentence> {
-    let mut index = 0;
-    while index < branches.len() {
-        if !contains(reads.answers(), branches[index]) {
-            // This breaks another rule, and may be the missing one misspelt.
-            return None;
-        }
-        index += 1;
-    }
-    let mut answer = 0;
-    while answer < reads.answers().len() && contains(branches, reads.answers()[answer]) {
-        answer += 1;
-    }
-    if answer == reads.answers().len() {
+    // An unknown branch breaks another rule, and may be the missing one misspelt.
+    if first_other(branches, reads.answers()).is_some() {
         return None;
     }
+    let Some(missing) = first_other(reads.answers(), branches) else {
+        return None;
+    };
     let found = sentence!("missing branches for " [name node] ": ");
     let found = list(found, reads.answers(), branches);
-    Some(sentence!(begin: found; "; write `" [text reads.answers()[answer]] " => 0.0`"))
+    Some(sentence!(begin: found; "; write `" [text missing] " => 0.0`"))
 }
 
 const fn contains(all: &[&str], name: &str) -> bool {
-    let mut index = 0;
-    while index < all.len() {
-        if same(all[index], name) {
-            return true;
-        }
-        index += 1;
+    match all {
+        [first, rest @ ..] => same(first, name) || contains(rest, name),
+        [] => false,
     }
-    false
+}
+
+/// Returns the first name that is not among the others.
+const fn first_other<'a>(names: &[&'a str], others: &[&str]) -> Option<&'a str> {
+    match names {
+        [name, rest @ ..] if contains(others, name) => first_other(rest, others),
+        [name, ..] => Some(name),
+        [] => None,
+    }
 }
 
 /// Appends all names except the excluded ones.
@@ -169,11 +166,7 @@ const fn list(mut sentence: Sentence, all: &[&str], except: &[&str]) -> Sentence
     let (mut index, mut is_first) = (0, true);
     while index < all.len() {
         if !contains(except, all[index]) {
-            sentence = if is_first {
-                sentence
-            } else {
-                sentence.text(", ")
-            };
+            sentence = sentence.text(if is_first { "" } else { ", " });
             sentence = sentence.name(all[index]);
             is_first = false;
         }

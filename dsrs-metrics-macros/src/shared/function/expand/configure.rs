@@ -146,7 +146,7 @@ pub(super) fn defaults(cx: &Context<'_>) -> Option<TokenStream> {
             Some(default) if is_plain(&param.ty) => {
                 quote_spanned!(*span=> #private::shown(&Self::#default()))
             }
-            Some(default) => quote_spanned!(*span=> #private::MaybeText(&Self::#default()).text()),
+            Some(default) => quote_spanned!(*span=> #private::Maybe(&Self::#default()).text()),
             None => quote_spanned!(*span=> __p::None),
         };
         quote_spanned!(*span=> all.push(#text);)
@@ -155,7 +155,7 @@ pub(super) fn defaults(cx: &Context<'_>) -> Option<TokenStream> {
     (!defaults.is_empty()).then(|| {
         quote_spanned! {*span=>
             fn param_texts() -> #private::vec::Vec<__p::Option<#private::string::String>> {
-                use #private::FallbackText as _;
+                use #private::Fallback as _;
                 let mut all = #private::vec::Vec::new();
                 #(#defaults)*
                 all

@@ -100,8 +100,8 @@ fn requires(cx: &Context<'_>) -> TokenStream {
     let requires = match cx.model.judged {
         Some(_) => quote_spanned!(*span=> __p::Some(self)),
         None => quote_spanned! {*span=>
-            use #private::FallbackRequires as _;
-            #private::MaybeRequires(self).get()
+            use #private::Fallback as _;
+            #private::Maybe(self).requires()
         },
     };
     quote_spanned! {*span=>
@@ -125,14 +125,14 @@ fn requirements(cx: &Context<'_>) -> Option<TokenStream> {
         .filter(|(_, param, config)| !is_panel(&param.ty) && !config.is_group);
     let params = params.filter(|(_, param, _)| !is_plain(&param.ty));
     let metric = &cx.model.names.metric;
-    let models = params.map(|(name, ..)| {
-        quote_spanned!(*span=> #private::MaybeEmbedder(&self.#name).require(#metric, all);)
-    });
+    let models = params.map(
+        |(name, ..)| quote_spanned!(*span=> #private::Maybe(&self.#name).embedder(#metric, all);),
+    );
     let models: Vec<_> = models.collect();
     (!models.is_empty()).then(|| {
         quote_spanned! {*span=>
             fn requirements(&self, all: &mut #private::Requirements) {
-                use #private::FallbackEmbedder as _;
+                use #private::Fallback as _;
                 #(#models)*
                 if let __p::Some(requires) = #runtime::Declared::requires(self) {
                     requires.requirements(all);
@@ -161,13 +161,13 @@ fn files(cx: &Context<'_>) -> Option<TokenStream> {
             return quote_spanned!(*span=> #files(&self.#name, #metric, all););
         }
         let text = format!("{ident}.{}", syn::ext::IdentExt::unraw(name));
-        quote_spanned!(*span=> #private::MaybeNamesFiles(&self.#name).files(#text, all);)
+        quote_spanned!(*span=> #private::Maybe(&self.#name).files(#text, all);)
     });
     let named: Vec<_> = named.collect();
     (!named.is_empty()).then(|| {
         quote_spanned! {*span=>
             fn files(&self, all: &mut #private::Files) {
-                use #private::FallbackNamesFiles as _;
+                use #private::Fallback as _;
                 #(#named)*
                 if let __p::Some(requires) = #runtime::Declared::requires(self) {
                     requires.files(all);
@@ -207,7 +207,7 @@ pub(super) fn parameters(cx: &Context<'_>) -> TokenStream {
             }
             false if is_plain(&param.ty) => quote_spanned!(*span=> self.#name == other.#name),
             false => {
-                quote_spanned!(*span=> #private::MaybeEq(&self.#name, &other.#name).are_equal())
+                quote_spanned!(*span=> #private::Maybe(&self.#name).equals(&other.#name))
             }
         });
     let shown = cx.model.configs().map(|(name, param, config)| {
@@ -222,14 +222,14 @@ pub(super) fn parameters(cx: &Context<'_>) -> TokenStream {
                 quote_spanned!(*span=> all.push((#text, #private::shown(&self.#name)));)
             }
             false => {
-                let shown = quote_spanned!(*span=> (&#private::MaybeShown(&self.#name)).shown());
+                let shown = quote_spanned!(*span=> (&#private::Maybe(&self.#name)).shown());
                 quote_spanned!(*span=> all.push((#text, #shown));)
             }
         }
     });
     quote_spanned! {*span=>
         fn has_same_parameters(&self, other: &Self) -> __p::bool {
-            use #private::FallbackEq as _;
+            use #private::Fallback as _;
             #(#equal)&&*
         }
 

@@ -134,9 +134,9 @@ fn group(cx: &Context<'_>) -> TokenStream {
     let read = quote_spanned!(*span=> ::core::result::Result::Ok(Self { #(#values,)* }));
     let files = cx.model.configs().map(|(name, ..)| {
         let path = format!(".{}", name.unraw());
-        quote_spanned!(*span=> #private::MaybeNamesFiles(&self.#name).files(&[metric, #path].concat(), all);)
+        quote_spanned!(*span=> #private::Maybe(&self.#name).files(&[metric, #path].concat(), all);)
     });
-    let files = quote_spanned!(*span=> use #private::FallbackNamesFiles as _; #(#files)*);
+    let files = quote_spanned!(*span=> use #private::Fallback as _; #(#files)*);
     let (methods, texts) = (methods(cx, &read, &files), configure::defaults(cx));
     quote_spanned! {*span=>
         impl #runtime::ParamGroup for #ident {

@@ -20,7 +20,7 @@ use crate::shared::values::{bounds, cost_msats, literal, number, score};
 pub(super) fn readers(cx: &Context<'_>) -> TokenStream {
     let Context { span, runtime, .. } = cx;
     let (vis, own) = (&cx.model.function.vis, own(cx));
-    let cost = quote_spanned!(*span=> #runtime::Declared::max_cost(self));
+    let cost = quote_spanned!(*span=> #runtime::__private::Declaration::max_cost(self));
     let spec = match cx.has_static_spec() {
         true => quote_spanned!(*span=> __SPEC),
         false => expression(cx),
