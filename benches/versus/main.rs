@@ -117,12 +117,11 @@ fn bleu() -> BleuOptions {
 
 fn corpus_bleu(rows: &[Row]) -> Result<f64, NoReferences> {
     let bleu = bleu();
-    let mut corpus = CorpusCounts::new([], bleu);
+    let score = move |counts: &[u64]| Some(bleu.score(counts, false));
+    let mut corpus = CorpusCounts::new([], score);
     for Row(prediction, references) in rows {
-        corpus.merge(&CorpusCounts::new(
-            bleu.counts(prediction, references)?,
-            bleu,
-        ));
+        let counts = bleu.counts(prediction, references)?;
+        corpus.merge(&CorpusCounts::new(counts, score));
     }
     Ok(corpus.score().unwrap_or_default())
 }

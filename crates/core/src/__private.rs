@@ -14,9 +14,7 @@ pub use crate::score::outcome::row_answer;
 
 pub use crate::declared::requirements::{Requirement, Requires};
 pub use crate::judge::Itself;
-pub use crate::judge::configured::{
-    PANEL, panel_default, panel_key, panel_params, read_panel, shown_panel,
-};
+pub use crate::judge::configured::{PANEL, panel_default, panel_params, read_panel};
 pub use crate::judge::forward::{forward, read_input, read_input_or};
 pub use crate::judge::row::judged;
 pub use crate::metric::call::{gold, pred};

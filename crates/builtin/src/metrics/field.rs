@@ -11,14 +11,8 @@ use crate::json::depth::{self, TooDeep};
 /// Returns the field's value, unless it is nested too deep to be written.
 pub(super) fn value<'r>(row: &'r Fields, side: Side, field: &str) -> Result<&'r Value, Unscored> {
     let missing = || {
-        let present = row.keys().map(str::to_owned).collect();
-        Unscored::Field {
-            side,
-            error: FieldError::Missing {
-                field: field.to_owned().into(),
-                present,
-            },
-        }
+        let error = *FieldError::missing(field.to_owned(), row.keys());
+        Unscored::Field { side, error }
     };
     let value = row.get(field).ok_or_else(missing)?;
     match depth::is_too_deep(value) {

@@ -30,6 +30,7 @@ use crate::dedup::Key;
 use crate::files::MetricFile;
 use crate::interned_names;
 use crate::metric::{AcceptanceTest, Answer, Metric, MetricCall};
+use crate::rows::by_name;
 use crate::rows::dynamic::{Example, Prediction};
 use crate::score::{MetricScore, Result};
 use crate::spec::{FieldSpec, MetricSpec, MetricTier, Side};
@@ -76,11 +77,7 @@ pub mod compiled {
 /// # }
 /// ```
 pub struct Composite<G = Example, P = Prediction> {
-    name: String,
     spec: MetricSpec<'static>,
-    /// The fields that the components read, without duplicates.
-    gold: Vec<FieldSpec<'static>>,
-    pred: Vec<FieldSpec<'static>>,
     /// The expression as text, to compare it with that of another run.
     expression: String,
     plan: Plan,
@@ -192,7 +189,7 @@ impl<G: Sync, P: Sync> Composite<G, P> {
 }
 
 /// Returns the fields of one side, as `union` does for a composite checked at compile time.
-fn fields(specs: &[MetricSpec<'_>], side: Side) -> Vec<FieldSpec<'static>> {
+fn fields(specs: &[MetricSpec<'_>], side: Side) -> &'static [FieldSpec<'static>] {
     let mut fields: Vec<FieldSpec<'static>> = Vec::new();
     let all = specs.iter().flat_map(MetricSpec::get_input_spec);
     for (_, field) in all.filter(|(of, _)| *of == side) {
@@ -207,7 +204,7 @@ fn fields(specs: &[MetricSpec<'_>], side: Side) -> Vec<FieldSpec<'static>> {
             }),
         }
     }
-    fields
+    by_name::intern(fields)
 }
 
 impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
@@ -334,20 +331,17 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
             .iter()
             .map(|leaf| leaf.spec().with_cost_msats(leaf.cost_estimate()));
         let specs: Vec<_> = specs.collect();
-        let spec = self.declared.spec(&node.known, &specs)?;
+        let name = interned_names::intern(&self.name);
+        let spec = self.declared.spec(name, &node.known, &specs)?;
         let names = interned_names::intern_all(leaves.iter().map(Metric::<G, P>::name));
         let keys = leaves.iter().map(Metric::<G, P>::key).collect();
         let mut all = Vec::new();
-        leaves
-            .iter()
-            .for_each(|leaf| Metric::<G, P>::keys(leaf, &mut all));
+        let of_leaf = |leaf| Metric::<G, P>::keys(leaf, &mut all);
+        leaves.iter().for_each(of_leaf);
         let plan = Plan::new(Ok(node), names, self.on_missing, keys, &all);
         let (gold, pred) = (fields(&specs, Side::Gold), fields(&specs, Side::Pred));
         Ok(Composite {
-            name: self.name,
-            spec,
-            gold,
-            pred,
+            spec: spec.with_fields(gold, pred),
             expression,
             plan,
             leaves,
@@ -359,7 +353,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
 #[async_trait]
 impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
     fn name(&self) -> &str {
-        &self.name
+        self.spec.name
     }
 
     fn tier(&self) -> MetricTier {
@@ -371,12 +365,7 @@ impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
     }
 
     fn spec(&self) -> MetricSpec<'_> {
-        MetricSpec {
-            name: &self.name,
-            gold: &self.gold,
-            pred: &self.pred,
-            ..self.spec
-        }
+        self.spec
     }
 
     fn can_evaluate(&self, gold: &G, pred: &P) -> bool {
@@ -390,7 +379,7 @@ impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
     fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
         let leaves: SmallVec<[&dyn Metric<G, P>; 8]> =
             self.leaves.iter().map(|leaf| &**leaf).collect();
-        self.plan.answer(&leaves, call, &self.name, &self.spec)
+        self.plan.answer(&leaves, call, &self.spec)
     }
 
     fn parameters(&self, all: &mut Vec<(String, String)>) {
@@ -424,7 +413,7 @@ impl<G, P> fmt::Debug for Composite<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut composite = f.debug_struct("Composite");
         composite
-            .field("name", &self.name)
+            .field("name", &self.spec.name)
             .field("plan", &self.plan)
             .finish_non_exhaustive()
     }

@@ -54,12 +54,11 @@ impl Plan {
         &'a self,
         leaves: &[&'a dyn Metric<G, P>],
         call: MetricCall<'a, G, P>,
-        name: &'a str,
         spec: &'a MetricSpec<'a>,
     ) -> Answer<'a> {
         let node = match &self.node {
             Ok(node) => node,
-            Err(mistake) => return Answer::Ready(Err(MetricError::failed(name, mistake))),
+            Err(mistake) => return Answer::Ready(Err(MetricError::failed(spec.name, mistake))),
         };
         let (spec, call) = (call.spec(spec), call.with_spec(None));
         let run = Run {
@@ -67,7 +66,6 @@ impl Plan {
             on_missing: self.on_missing,
             components: self.names,
             keys: &self.keys,
-            name,
             spec,
         };
         match &self.sharing {
@@ -133,7 +131,7 @@ impl Compiled {
         leaves: &[&'a dyn Metric<G, P>],
         call: MetricCall<'a, G, P>,
     ) -> Answer<'a> {
-        self.plan.answer(leaves, call, self.spec.name, self.spec)
+        self.plan.answer(leaves, call, self.spec)
     }
 }
 
@@ -222,7 +220,7 @@ fn memoized<'a, G: Sync, P: Sync>(
             run.answer(&leaves, call.with_memo(Some(&memo))).await
         });
     }
-    let (name, memo) = (run.name, sharing.memo(call.address()));
+    let (name, memo) = (run.spec.name, sharing.memo(call.address()));
     let answer = run.answer(leaves, call.with_memo(Some(&memo))).ready();
     let unexpected = "a component is asynchronous, but its spec declares that it is synchronous";
     answer

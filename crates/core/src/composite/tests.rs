@@ -402,7 +402,7 @@ fn tree(node: &dyn Metric, is_explained: bool) -> ([bool; 2], Option<String>) {
         call.without_explanation()
     };
     let answer = plan
-        .answer(&[node, &yes, &no], call, "tree", &BRANCH)
+        .answer(&[node, &yes, &no], call, &BRANCH)
         .ready()
         .unwrap();
     let details = answer.ok().and_then(|scored| scored.score.details);

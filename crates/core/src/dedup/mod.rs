@@ -10,10 +10,10 @@ use crate::score::{Result, RowAnswer};
 use crate::spec::instance_settings::InstanceSettings;
 
 /// The identity of a metric. Metrics with equal keys return the same answer to the same call.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Key(Kind);
 
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 enum Kind {
     /// A type whose values all have the same parameters.
     Type(TypeId, &'static str, Settings),
@@ -80,21 +80,6 @@ impl PartialEq for Key {
     }
 }
 
-impl fmt::Debug for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Kind::Type(id, ..) => f.debug_tuple("Type").field(id).finish(),
-            Kind::Configured(_) => f.write_str("Configured(..)"),
-            Kind::Instance(metric, settings) => f
-                .debug_tuple("Instance")
-                .field(metric)
-                .field(settings)
-                .finish(),
-            Kind::Shared(address) => f.debug_tuple("Shared").field(address).finish(),
-        }
-    }
-}
-
 /// A metric whose parameters can be compared.
 #[doc(hidden)]
 pub trait Configured: Send + Sync + 'static {
@@ -104,11 +89,6 @@ pub trait Configured: Send + Sync + 'static {
     /// Returns the name and value of each parameter. The value is `None` if its type implements neither `Serialize` nor
     /// `Debug`.
     fn parameters(&self) -> Vec<(&'static str, Option<String>)>;
-
-    /// Returns the name of the metric's type.
-    fn metric() -> &'static str {
-        type_name::<Self>()
-    }
 }
 
 /// Returns a parameter's name prefixed with its metric's type, without the type's path.
@@ -130,6 +110,12 @@ trait Erased: Send + Sync {
     fn as_any(&self) -> &dyn Any;
 }
 
+impl fmt::Debug for dyn Erased {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Configured(..)")
+    }
+}
+
 impl<M: Configured> Erased for M {
     fn is_same(&self, other: &dyn Erased) -> bool {
         other
@@ -139,7 +125,7 @@ impl<M: Configured> Erased for M {
     }
 
     fn parameters(&self) -> Vec<(String, String)> {
-        shown(M::metric(), Configured::parameters(self))
+        shown(type_name::<M>(), Configured::parameters(self))
     }
 
     fn as_any(&self) -> &dyn Any {

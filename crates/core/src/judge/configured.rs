@@ -1,16 +1,12 @@
 //! The command-line parameters of a panel. `panel.rs` has the panel itself.
 
-use std::any::type_name;
-use std::marker::PhantomData;
 use std::num::NonZeroUsize;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use super::aggregation::Aggregation;
-use super::contract::Judge;
 use super::panel::{JudgeBuilder, Panel};
-use crate::dedup::{Configured, Key};
 use crate::lm::{IntoModel as _, JudgeModel};
 use crate::metric::params::{Configures, ParamError, Params, read_param};
 use crate::spec::{MetricSpec, ParamSpec, ScoreKind};
@@ -87,34 +83,6 @@ impl<J> Configures<J> for JudgeBuilder<J> {
     }
 }
 
-/// The panel of a judge of type `J`, used in the judge's key.
-struct PanelOf<J>(Panel, PhantomData<fn() -> J>);
-
-impl<J> Clone for PanelOf<J> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone(), PhantomData)
-    }
-}
-
-impl<J: 'static> Configured for PanelOf<J> {
-    fn has_same_parameters(&self, other: &Self) -> bool {
-        self.0 == other.0
-    }
-
-    fn parameters(&self) -> Vec<(&'static str, Option<String>)> {
-        shown_panel(&self.0)
-    }
-
-    fn metric() -> &'static str {
-        type_name::<J>()
-    }
-}
-
-/// Returns the key of a judge whose panel is its only parameter.
-pub fn panel_key<J: Judge + 'static>(judge: &J) -> Key {
-    Key::of(&PanelOf::<J>(judge.panel().clone(), PhantomData))
-}
-
 /// Returns a panel parameter's default if the default depends on the metric, as it does for the aggregation.
 pub fn panel_default(index: usize, spec: &MetricSpec<'_>) -> Option<String> {
     let param = &PANEL[index];
@@ -129,12 +97,6 @@ pub fn panel_default(index: usize, spec: &MetricSpec<'_>) -> Option<String> {
         ScoreKind::Number | ScoreKind::Corpus => "median",
     };
     depends.then(|| aggregation.to_owned())
-}
-
-/// Returns the panel settings that a verdict depends on. Omits the models, the threshold, the strictness and the cost,
-/// because the judge's requirements and spec contain them.
-pub fn shown_panel(panel: &Panel) -> Vec<(&'static str, Option<String>)> {
-    panel.shown()
 }
 
 /// Returns the panel that the parameters describe.
@@ -232,30 +194,4 @@ impl<'de> Deserialize<'de> for Models {
 fn is_whole(name: &str) -> bool {
     name.split_once(':')
         .is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::marker::PhantomData;
-
-    use super::PanelOf;
-    use crate::dedup::Key;
-    use crate::judge::{Aggregation, Panel};
-
-    struct Right;
-    struct Polite;
-
-    fn key<J: 'static>(panel: Panel) -> Key {
-        Key::of(&PanelOf::<J>(panel, PhantomData))
-    }
-
-    #[test]
-    fn the_key_of_a_judge_has_its_type_and_its_panel() {
-        let average = || Panel::new().aggregation(Aggregation::Average);
-        assert_eq!(key::<Right>(average()), key::<Right>(average()));
-        assert_ne!(key::<Right>(average()), key::<Right>(Panel::new()));
-        assert_ne!(key::<Right>(average()), key::<Polite>(average()));
-        let shown = ("Right.aggregation".to_owned(), "average".to_owned());
-        assert_eq!(key::<Right>(average()).parameters(), [shown]);
-    }
 }

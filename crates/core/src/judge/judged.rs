@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::error::JudgeError;
 use crate::score::{
-    Decided, LostJudges, MetricError, MetricErrorKind, MetricReturn, MetricScore, Result, Scored,
-    Undecided,
+    Critique, Decided, LostJudges, MetricError, MetricErrorKind, MetricReturn, MetricScore, Result,
+    Scored, Undecided,
 };
 use crate::spec::{MetricSpec, ScoreKind};
 
@@ -160,8 +160,13 @@ pub(super) fn scored(
         details: judgement.details,
         cost_msats: cost,
     };
-    let scored = Scored::of_judgement(score, judgement.feedback, judgement.metadata, spec)?;
-    Ok(scored.with_lost_judges(judgement.lost))
+    let critique = Critique {
+        feedback: judgement.feedback,
+        metadata: judgement.metadata,
+        lost: judgement.lost,
+        ..Critique::default()
+    };
+    Scored::with_critique(score, critique, spec)
 }
 
 #[cfg(test)]

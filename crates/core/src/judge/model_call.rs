@@ -1,7 +1,7 @@
 //! One question to one model: the request, the reply, up to one repair, and the cost.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use serde_json::{Map, Value};
 
@@ -45,7 +45,7 @@ pub(super) fn request(
 ) -> LmRequest {
     let mut sampling = judge.sampling_of(draw);
     known_for(lm).iter().for_each(|parameter| {
-        parameter.remove_from(&mut sampling);
+        remove(parameter, &mut sampling);
     });
     request_with(call, prompt, sampling).with_draw(draw)
 }
@@ -182,8 +182,8 @@ impl Question {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error.into_model_error()?,
             };
-            match Parameter::unsupported(&error) {
-                Some(parameter) if parameter.remove_from(&mut self.request.sampling) => {
+            match unsupported(&error) {
+                Some(parameter) if remove(parameter, &mut self.request.sampling) => {
                     remember(&*self.lm, parameter);
                     self.omitted.insert(parameter);
                 }
@@ -400,60 +400,40 @@ fn beginning(text: &str) -> String {
     }
 }
 
-/// A parameter that a judge can do without.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Parameter {
-    Seed,
-    Temperature,
-}
+/// The names of parameters that a judge can do without, in the provider's API.
+pub(super) type UnsupportedParams = BTreeSet<&'static str>;
 
-impl Parameter {
-    /// Returns the parameter that the model rejected, if a judge can do without it.
-    pub(super) fn unsupported(error: &LmError) -> Option<Self> {
-        match error.kind() {
-            LmErrorKind::ParameterUnsupported { parameter, .. } => match parameter.as_str() {
-                "temperature" => Some(Self::Temperature),
-                "seed" => Some(Self::Seed),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    /// Returns its name in the provider's API.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Seed => "seed",
-            Self::Temperature => "temperature",
-        }
-    }
-
-    /// Removes the parameter, and returns `true` if it was set.
-    pub(super) fn remove_from(self, sampling: &mut Sampling) -> bool {
-        match self {
-            Self::Seed => sampling.seed.take().is_some(),
-            Self::Temperature => sampling.temperature.take().is_some(),
-        }
+/// Returns the parameter that the model rejected, if a judge can do without it.
+fn unsupported(error: &LmError) -> Option<&'static str> {
+    match error.kind() {
+        LmErrorKind::ParameterUnsupported { parameter, .. } => ["seed", "temperature"]
+            .into_iter()
+            .find(|name| parameter == name),
+        _ => None,
     }
 }
 
-pub(super) type UnsupportedParams = BTreeSet<Parameter>;
-
-/// Keyed by model and endpoint, because the supported parameters do not depend on the judge.
-type Known = RwLock<HashMap<(String, Option<String>), UnsupportedParams>>;
-
-fn known() -> &'static Known {
-    static KNOWN: OnceLock<Known> = OnceLock::new();
-    KNOWN.get_or_init(Known::default)
+/// Removes the parameter, and returns `true` if it was set.
+fn remove(parameter: &str, sampling: &mut Sampling) -> bool {
+    match parameter {
+        "seed" => sampling.seed.take().is_some(),
+        _ => sampling.temperature.take().is_some(),
+    }
 }
 
-fn key(lm: &dyn LanguageModel) -> (String, Option<String>) {
+/// The parameters that a model is known not to support, by model and endpoint, because they do not depend on the judge.
+static KNOWN: LazyLock<RwLock<HashMap<ModelKey, UnsupportedParams>>> =
+    LazyLock::new(RwLock::default);
+
+type ModelKey = (String, Option<String>);
+
+fn key(lm: &dyn LanguageModel) -> ModelKey {
     (lm.id().to_owned(), lm.endpoint().map(str::to_owned))
 }
 
 /// Returns the parameters that the model is known not to support.
-pub(super) fn known_for(lm: &dyn LanguageModel) -> UnsupportedParams {
-    let known = known().read().unwrap_or_else(PoisonError::into_inner);
+fn known_for(lm: &dyn LanguageModel) -> UnsupportedParams {
+    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
     // The map is usually empty.
     if known.is_empty() {
         return UnsupportedParams::new();
@@ -462,7 +442,7 @@ pub(super) fn known_for(lm: &dyn LanguageModel) -> UnsupportedParams {
 }
 
 /// Records that the model does not support the parameter.
-pub(super) fn remember(lm: &dyn LanguageModel, parameter: Parameter) {
-    let mut known = known().write().unwrap_or_else(PoisonError::into_inner);
+fn remember(lm: &dyn LanguageModel, parameter: &'static str) {
+    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
     known.entry(key(lm)).or_default().insert(parameter);
 }

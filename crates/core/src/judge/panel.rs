@@ -160,8 +160,10 @@ impl Panel {
         Requirement::unless(declared.name, self.instance.apply(*declared).map(|_| ()))
     }
 
-    /// Returns the settings that a verdict depends on, as a user writes them; see `shown_panel`.
-    pub(super) fn shown(&self) -> Vec<(&'static str, Option<String>)> {
+    /// Returns the settings that a verdict depends on, as a user writes them. Omits the models, the threshold, the
+    /// strictness and the cost, because the judge's requirements and spec contain them.
+    #[doc(hidden)]
+    pub fn shown(&self) -> Vec<(&'static str, Option<String>)> {
         let PanelSettings {
             models,
             aggregation,

@@ -343,7 +343,7 @@ fn report_omitted(judgement: &mut Judgement, omitted: &UnsupportedParams) {
     if omitted.is_empty() {
         return;
     }
-    let names: Vec<_> = omitted.iter().map(|parameter| parameter.name()).collect();
+    let names: Vec<_> = omitted.iter().copied().collect();
     let note = format!(
         "(called without {}, which the model does not support)",
         names.join(" and ")

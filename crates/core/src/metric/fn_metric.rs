@@ -6,12 +6,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::declared::requirements::Requirement;
+use crate::interned_names::intern;
 use crate::metric::answer::at_once;
 use crate::metric::{AcceptanceTest, Answer, Metric, MetricCall, ScoredAtOnce};
 use crate::rows::dynamic::{Example, Prediction, Trace};
 use crate::score::{MetricError, MetricReturn, MetricScore, Result};
-use crate::spec::instance_settings::{InstanceSettings, SettingError};
-use crate::spec::{MetricSpec, MetricTier};
+use crate::spec::instance_settings::InstanceSettings;
+use crate::spec::{Direction, MetricSpec, MetricTier};
 
 /// The name of a closure metric: anything that converts into a `String`.
 ///
@@ -82,10 +83,8 @@ where
     F: Fn(&G, &P) -> R + Send + Sync + 'static,
 {
     FnMetric {
-        name: name.into(),
-        spec: R::declare(MetricSpec::new("")),
+        declared: R::declare(MetricSpec::new(intern(&name.into()))),
         settings: InstanceSettings::default(),
-        invalid: None,
         answer: Arc::new(move |call, spec| score(call.gold, call.pred).into_answer(spec)),
     }
 }
@@ -119,10 +118,8 @@ where
         + 'static,
 {
     FnMetric {
-        name: name.into(),
-        spec: R::declare(MetricSpec::new("")),
+        declared: R::declare(MetricSpec::new(intern(&name.into()))),
         settings: InstanceSettings::default(),
-        invalid: None,
         answer: Arc::new(move |call, spec| {
             let MetricCall { gold, pred, .. } = call;
             score(gold, pred, call.trace, call.pred_name, call.pred_trace).into_answer(spec)
@@ -151,10 +148,8 @@ where
 /// # Ok::<(), dsrs_metrics::MetricError>(())
 /// ```
 pub struct FnMetric<G = Example, P = Prediction> {
-    name: String,
-    spec: MetricSpec<'static>,
+    declared: MetricSpec<'static>,
     settings: InstanceSettings,
-    invalid: Option<SettingError>,
     answer: Arc<AnswerFn<G, P>>,
 }
 
@@ -164,72 +159,50 @@ type AnswerFn<G, P> =
 impl<G, P> Clone for FnMetric<G, P> {
     fn clone(&self) -> Self {
         Self {
-            name: self.name.clone(),
-            spec: self.spec,
-            settings: self.settings,
-            invalid: self.invalid.clone(),
             answer: Arc::clone(&self.answer),
+            ..*self
         }
     }
 }
 
 impl<G, P> FnMetric<G, P> {
-    /// Sets the smallest passing value, or the largest if lower is better.
-    ///
-    /// ```
-    /// # use dsrs_metrics::prelude::*;
-    /// let half = metric_fn("half", |_, _| 0.5).with_range(0.0, 1.0);
-    /// let error = half.with_threshold(1.5).score(&example! {}, &prediction! {}).unwrap_err().to_string();
-    /// let message = "expected a threshold in the range 0.0..=1.0, found 1.5; write one within it";
-    /// assert_eq!(error, format!("metric `half`: {message}"));
-    /// ```
-    pub fn with_threshold(mut self, threshold: f64) -> Self {
-        self.settings.threshold = Some(threshold);
-        self.checked()
-    }
+    setters! {
+        /// Sets the smallest passing value, or the largest if lower is better.
+        ///
+        /// ```
+        /// # use dsrs_metrics::prelude::*;
+        /// let half = metric_fn("half", |_, _| 0.5).with_range(0.0, 1.0);
+        /// let error = half.with_threshold(1.5).score(&example! {}, &prediction! {}).unwrap_err().to_string();
+        /// let message = "expected a threshold in the range 0.0..=1.0, found 1.5; write one within it";
+        /// assert_eq!(error, format!("metric `half`: {message}"));
+        /// ```
+        pub fn with_threshold(threshold: f64) => settings.threshold = Some(threshold);
 
-    /// Replaces each score with 1 (pass) or 0 (fail). The metric must have a threshold.
-    ///
-    /// ```
-    /// # use dsrs_metrics::prelude::*;
-    /// let half = metric_fn("half", |_, _| 0.5);
-    /// let error = half.clone().strict().score(&example! {}, &prediction! {}).unwrap_err().to_string();
-    /// let message = "expected a threshold for `strict`, found none; set a threshold as well, such as 0.5";
-    /// assert_eq!(error, format!("metric `half`: {message}"));
-    /// assert_eq!(half.strict().with_threshold(0.6).score(&example! {}, &prediction! {})?.value, 0.0);
-    /// # Ok::<(), dsrs_metrics::MetricError>(())
-    /// ```
-    pub fn strict(mut self) -> Self {
-        self.settings.strict = Some(true);
-        self.checked()
-    }
-
-    /// Applies the settings in any order, such as a range after the threshold.
-    fn checked(mut self) -> Self {
-        let spec = MetricSpec {
-            threshold: None,
-            strict: false,
-            ..self.spec
-        };
-        self.spec = self.settings.shown(spec);
-        self.invalid = self.settings.apply(spec).err();
-        self
-    }
-
-    /// Sets the range: the interval that contains every value.
-    ///
-    /// ```
-    /// # use dsrs_metrics::prelude::*;
-    /// let stars = metric_fn("stars", |_, _| 6).with_range(1.0, 5.0);
-    /// let error = stars.score(&example! {}, &prediction! {}).unwrap_err().to_string();
-    /// assert_eq!(error, "metric `stars`: the score 6.0 is outside the declared range 1.0..=5.0");
-    /// ```
-    pub fn with_range(mut self, min: f64, max: f64) -> Self {
-        self.spec = self.spec.with_range(min, max);
-        self.checked()
+        /// Replaces each score with 1 (pass) or 0 (fail). The metric must have a threshold.
+        ///
+        /// ```
+        /// # use dsrs_metrics::prelude::*;
+        /// let half = metric_fn("half", |_, _| 0.5);
+        /// let error = half.clone().strict().score(&example! {}, &prediction! {}).unwrap_err().to_string();
+        /// let message = "expected a threshold for `strict`, found none; set a threshold as well, such as 0.5";
+        /// assert_eq!(error, format!("metric `half`: {message}"));
+        /// assert_eq!(half.strict().with_threshold(0.6).score(&example! {}, &prediction! {})?.value, 0.0);
+        /// # Ok::<(), dsrs_metrics::MetricError>(())
+        /// ```
+        pub fn strict() => settings.strict = Some(true);
     }
 
     setters! {
+        /// Sets the range: the interval that contains every value.
+        ///
+        /// ```
+        /// # use dsrs_metrics::prelude::*;
+        /// let stars = metric_fn("stars", |_, _| 6).with_range(1.0, 5.0);
+        /// let error = stars.score(&example! {}, &prediction! {}).unwrap_err().to_string();
+        /// assert_eq!(error, "metric `stars`: the score 6.0 is outside the declared range 1.0..=5.0");
+        /// ```
+        pub fn with_range(min: f64, max: f64) in declared.with_range;
+
         /// Sets the tier.
         ///
         /// ```
@@ -237,7 +210,7 @@ impl<G, P> FnMetric<G, P> {
         /// let reviewed = metric_fn("reviewed", |_, _| true).with_tier(MetricTier::Truth);
         /// assert_eq!(Metric::<Example, Prediction>::tier(&reviewed), MetricTier::Truth);
         /// ```
-        pub fn with_tier(tier: MetricTier) in spec.with_tier;
+        pub fn with_tier(tier: MetricTier) in declared.with_tier;
 
         /// Sets the maximum expected cost of one call, in millisatoshis.
         ///
@@ -247,7 +220,7 @@ impl<G, P> FnMetric<G, P> {
         /// assert_eq!(paid.score(&example! {}, &prediction! {})?.cost_msats, 1_500);
         /// # Ok::<(), dsrs_metrics::MetricError>(())
         /// ```
-        pub fn with_cost_msats(cost_msats: u64) in spec.with_cost_msats;
+        pub fn with_cost_msats(cost_msats: u64) in declared.with_cost_msats;
     }
 
     /// Declares that smaller values are better.
@@ -259,10 +232,8 @@ impl<G, P> FnMetric<G, P> {
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
     pub fn lower_is_better(mut self) -> Self {
-        self.spec = self
-            .spec
-            .with_direction(crate::spec::Direction::LowerIsBetter);
-        self.checked()
+        self.declared.direction = Direction::LowerIsBetter;
+        self
     }
 
     /// Scores one pair of rows with a synchronous closure.
@@ -291,7 +262,7 @@ impl<G, P> FnMetric<G, P> {
 impl<G, P> fmt::Debug for FnMetric<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FnMetric")
-            .field("name", &self.name)
+            .field("name", &self.declared.name)
             .finish_non_exhaustive()
     }
 }
@@ -302,22 +273,19 @@ impl<G, P> ScoredAtOnce<G> for FnMetric<G, P> {}
 #[async_trait]
 impl<G: Sync, P: Sync> Metric<G, P> for FnMetric<G, P> {
     fn name(&self) -> &str {
-        &self.name
+        self.declared.name
     }
 
     fn tier(&self) -> MetricTier {
-        self.spec.tier
+        self.declared.tier
     }
 
     fn cost_estimate(&self) -> u64 {
-        self.spec.cost_msats
+        self.declared.cost_msats
     }
 
     fn spec(&self) -> MetricSpec<'_> {
-        MetricSpec {
-            name: &self.name,
-            ..self.spec
-        }
+        self.settings.shown(self.declared)
     }
 
     async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
@@ -325,14 +293,17 @@ impl<G: Sync, P: Sync> Metric<G, P> for FnMetric<G, P> {
     }
 
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        let invalid = self.invalid.as_ref();
-        all.extend(invalid.map(|error| Requirement::missing(&*self.name, error)));
+        let spec = self.settings.apply(self.declared);
+        all.extend(Requirement::unless(self.declared.name, spec.map(|_| ())));
     }
 
     fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
-        match &self.invalid {
-            Some(error) => Answer::Ready(Err(MetricError::failed(&*self.name, error))),
-            None => (self.answer)(call, call.spec.copied().unwrap_or_else(|| self.spec())),
+        match call
+            .spec
+            .map_or_else(|| self.settings.apply(self.declared), |it| Ok(*it))
+        {
+            Ok(spec) => (self.answer)(call, spec),
+            Err(error) => Answer::Ready(Err(MetricError::failed(self.declared.name, error))),
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::spec::{MetricSpec, ParamSpec};
 #[non_exhaustive]
 pub enum ParamError {
     /// The metric has no such parameter.
-    #[error("metric `{metric}` has no parameter `{param}`; {}", Known(known))]
+    #[error("metric `{metric}` has no parameter `{param}`; {}", takes(known))]
     Unknown {
         /// The metric's name.
         metric: String,
@@ -46,7 +46,7 @@ pub enum ParamError {
     /// The value cannot be read as the parameter's type.
     #[error(
         "metric `{metric}`: parameter `{param}`: expected {expected}, found `{found}`{}",
-        InBrackets(reason)
+        in_brackets(reason)
     )]
     WrongType {
         /// The metric's name.
@@ -74,27 +74,17 @@ pub enum ParamError {
 
 dsrs_metrics_values::debug_as_display!(ParamError);
 
-/// Displays a string in brackets, and an empty string as nothing.
-struct InBrackets<'a>(&'a str);
-
-impl std::fmt::Display for InBrackets<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.0.is_empty() {
-            Ok(())
-        } else {
-            write!(f, " ({})", self.0)
-        }
+fn in_brackets(reason: &str) -> String {
+    match reason {
+        "" => String::new(),
+        reason => format!(" ({reason})"),
     }
 }
 
-struct Known<'a>(&'a [String]);
-
-impl std::fmt::Display for Known<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
-            [] => f.write_str("it takes none"),
-            known => write!(f, "it takes `{}`", known.join("`, `")),
-        }
+fn takes(known: &[String]) -> String {
+    match known {
+        [] => "it takes none".to_owned(),
+        known => format!("it takes `{}`", known.join("`, `")),
     }
 }
 

@@ -73,7 +73,7 @@ pub fn in_fields<'r>(row: &'r Fields, name: &str) -> Result<Cow<'r, str>, Box<Fi
                 Ok(json(row))
             }
         }
-        None => Err(missing(name, row.keys().map(str::to_owned).collect())),
+        None => Err(FieldError::missing(name.to_owned(), row.keys())),
     }
 }
 
@@ -92,7 +92,7 @@ impl<R: Record> NamedFields for R {
                     .map_err(|TooDeep| unreadable(name, &TooDeep))
             }
             None if name == WHOLE => whole(self),
-            None => Err(missing(name, names::<R>().map(str::to_owned).collect())),
+            None => Err(FieldError::missing(name.to_owned(), names::<R>())),
         }
     }
 }
@@ -127,28 +127,12 @@ fn value(name: &str, given: Given<'_>) -> Result<Value, Box<FieldError>> {
     }
 }
 
-fn missing(name: &str, present: Vec<String>) -> Box<FieldError> {
-    Box::new(FieldError::Missing {
-        field: name.to_owned().into(),
-        present,
-    })
-}
-
 fn null(name: &str) -> Box<FieldError> {
-    let field = name.to_owned().into();
-    Box::new(FieldError::Null {
-        field,
-        expected: EXPECTED.into(),
-    })
+    FieldError::wrong_type(name.to_owned(), EXPECTED, None)
 }
 
 fn unreadable(name: &str, found: &dyn std::fmt::Display) -> Box<FieldError> {
-    let (field, found) = (name.to_owned().into(), found.to_string());
-    Box::new(FieldError::WrongType {
-        field,
-        expected: EXPECTED.into(),
-        found,
-    })
+    FieldError::wrong_type(name.to_owned(), EXPECTED, Some(found.to_string()))
 }
 
 /// Returns a value as a string.
@@ -209,7 +193,7 @@ pub fn configured(
 }
 
 /// Interns a list of fields, because a spec contains `'static` references. There are few lists.
-fn intern(fields: Vec<FieldSpec<'static>>) -> &'static [FieldSpec<'static>] {
+pub(crate) fn intern(fields: Vec<FieldSpec<'static>>) -> &'static [FieldSpec<'static>] {
     static INTERNED: Mutex<Option<HashSet<&'static [FieldSpec<'static>]>>> = Mutex::new(None);
     // A panic cannot leave the set inconsistent, so a poisoned lock is safe to use.
     let mut interned = INTERNED.lock().unwrap_or_else(PoisonError::into_inner);

@@ -59,6 +59,33 @@ pub enum FieldError {
 }
 
 impl FieldError {
+    #[doc(hidden)]
+    pub fn missing<'a>(
+        field: impl Into<Cow<'static, str>>,
+        present: impl Iterator<Item = &'a str>,
+    ) -> Box<Self> {
+        let (field, present) = (field.into(), present.map(str::to_owned).collect());
+        Box::new(Self::Missing { field, present })
+    }
+
+    /// Creates the error for a value of the wrong type, which is described by `found`; `null` if there is none.
+    #[doc(hidden)]
+    pub fn wrong_type(
+        field: impl Into<Cow<'static, str>>,
+        expected: impl Into<Cow<'static, str>>,
+        found: Option<String>,
+    ) -> Box<Self> {
+        let (field, expected) = (field.into(), expected.into());
+        Box::new(match found {
+            Some(found) => Self::WrongType {
+                field,
+                expected,
+                found,
+            },
+            None => Self::Null { field, expected },
+        })
+    }
+
     pub(crate) fn not_finite(field: &str) -> Box<Self> {
         let field = field.to_owned().into();
         Box::new(Self::NotFinite { field })

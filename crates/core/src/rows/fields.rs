@@ -218,11 +218,7 @@ pub trait ReadValue<'r>: ReadAs<'r> + Sized {
         field: &FieldSpec<'static>,
     ) -> Result<Self::Output, Box<FieldError>> {
         let Some(value) = row.get(field.name) else {
-            let present = row.keys().map(str::to_owned).collect();
-            return Err(Box::new(FieldError::Missing {
-                field: field.name.into(),
-                present,
-            }));
+            return Err(FieldError::missing(field.name, row.keys()));
         };
         read_value::<Self>(value, row.is_cell(field.name), field)
     }
@@ -377,14 +373,9 @@ fn unreadable(
     field: &FieldSpec<'static>,
     error: &serde_json::Error,
 ) -> Box<FieldError> {
-    let (name, expected) = (field.name.into(), field.help.or_type(field.ty).into());
+    let expected = field.help.or_type(field.ty);
     let found = match value {
-        Value::Null => {
-            return Box::new(FieldError::Null {
-                field: name,
-                expected,
-            });
-        }
+        Value::Null => return FieldError::wrong_type(field.name, expected, None),
         // The deserializer's message names the wrong element.
         Value::Array(_) | Value::Object(_) => format!("{} ({error})", found(value)),
         Value::String(text) if textual && is_not_finite(text) => {
@@ -407,11 +398,7 @@ fn unreadable(
         }
         _ => found(value),
     };
-    Box::new(FieldError::WrongType {
-        field: name,
-        expected,
-        found,
-    })
+    FieldError::wrong_type(field.name, expected, Some(found))
 }
 
 /// Returns `true` if the deserializer's message says more than that a string has the wrong type.

@@ -221,15 +221,8 @@ impl Unscored {
         expected: &'static str,
         found: impl Into<String>,
     ) -> Self {
-        let (field, found) = (field.to_owned().into(), found.into());
-        Self::Field {
-            side,
-            error: FieldError::WrongType {
-                field,
-                expected: expected.into(),
-                found,
-            },
-        }
+        let error = *FieldError::wrong_type(field.to_owned(), expected, Some(found.into()));
+        Self::Field { side, error }
     }
 
     fn of(self, metric: &str) -> MetricError {

@@ -112,13 +112,6 @@ impl Scored {
             .or_else(|| lost().next())
     }
 
-    pub(crate) fn with_lost_judges(mut self, lost: Option<LostJudges>) -> Self {
-        if let Some(critique) = &mut self.critique {
-            critique.lost = lost;
-        }
-        self
-    }
-
     /// Returns the models that replied to the judges of the metric or its components, as reported by their providers.
     ///
     /// A judge that occurs several times in a composite is called once, but has an entry for each occurrence.

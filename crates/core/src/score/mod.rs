@@ -35,6 +35,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 pub(crate) use replied_by::LostJudges;
+pub(crate) use scored::Critique;
 pub use scored::Scored;
 
 /// The maximum length of a score's details and of its feedback, in bytes. Longer ones are cut off: an explanation that

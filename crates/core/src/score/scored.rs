@@ -40,24 +40,24 @@ pub struct Scored {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Critique {
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) feedback: Option<String>,
+    pub(crate) feedback: Option<String>,
     /// `true` if the details are also the feedback, so one text is stored once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(super) shares_details: bool,
+    pub(crate) shares_details: bool,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub(super) metadata: Map<String, Value>,
+    pub(crate) metadata: Map<String, Value>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) parts: Vec<Part>,
+    pub(crate) parts: Vec<Part>,
     /// Not stored, because its formula is code.
     #[serde(skip)]
-    pub(super) corpus: Option<CorpusCounts>,
+    pub(crate) corpus: Option<CorpusCounts>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) lost: Option<LostJudges>,
+    pub(crate) lost: Option<LostJudges>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) missing: Option<Box<MissingFields>>,
+    pub(crate) missing: Option<Box<MissingFields>>,
     /// The results of a composite's components, which hold everything else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) components: Option<Components>,
+    pub(crate) components: Option<Components>,
 }
 
 impl Scored {

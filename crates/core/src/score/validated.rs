@@ -1,7 +1,5 @@
 //! Creates scores and validates them against a spec: finite, in range, strict, with their verdict.
 
-use serde_json::{Map, Value};
-
 use super::scored::{Critique, Scored};
 use super::{FeedbackMetric, MAX_EXPLANATION, MetricScore, Scores};
 use crate::messages::escape;
@@ -81,21 +79,6 @@ impl Scored {
         Self::with_critique(score.with_details(returned.feedback), critique, spec)
     }
 
-    /// Validates a judge's score, with its feedback if there is any.
-    pub(crate) fn of_judgement(
-        score: MetricScore,
-        feedback: Option<String>,
-        metadata: Map<String, Value>,
-        spec: &MetricSpec<'_>,
-    ) -> Result<Self> {
-        let critique = Critique {
-            feedback,
-            metadata,
-            ..Critique::default()
-        };
-        Self::with_critique(score, critique, spec)
-    }
-
     /// Validates several named scores, with feedback if there is any.
     #[doc(hidden)]
     pub fn of_parts(
@@ -128,7 +111,7 @@ impl Scored {
         }
     }
 
-    fn with_critique(
+    pub(crate) fn with_critique(
         score: MetricScore,
         critique: Critique,
         spec: &MetricSpec<'_>,
@@ -209,6 +192,8 @@ fn invalid(value: f64, confidence: f64, name: &str, spec: &MetricSpec<'_>) -> Me
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Map;
+
     use super::*;
 
     #[test]
@@ -294,7 +279,11 @@ mod tests {
         ] {
             let text = || "a".repeat(length);
             let score = MetricScore::new(1.0).with_details(text());
-            let scored = Scored::of_judgement(score, Some(text()), Map::new(), &spec).unwrap();
+            let critique = Critique {
+                feedback: Some(text()),
+                ..Critique::default()
+            };
+            let scored = Scored::with_critique(score, critique, &spec).unwrap();
             for text in [
                 scored.score.details.as_deref().unwrap(),
                 &scored.feedback().unwrap(),

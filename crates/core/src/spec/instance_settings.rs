@@ -23,18 +23,6 @@ pub struct SettingError {
 
 dsrs_metrics_values::debug_as_display!(SettingError);
 
-impl SettingError {
-    fn threshold(message: String) -> Self {
-        let setting = "threshold";
-        Self { setting, message }
-    }
-
-    fn strict(message: String) -> Self {
-        let setting = "strict";
-        Self { setting, message }
-    }
-}
-
 impl InstanceSettings {
     /// Returns the spec with these settings applied.
     ///
@@ -48,22 +36,26 @@ impl InstanceSettings {
             validate(threshold, &spec)?;
             spec.threshold = Some(threshold);
         }
+        let strict = |message| SettingError {
+            setting: "strict",
+            message,
+        };
         match self.strict {
             Some(true) if spec.kind == ScoreKind::Bool => {
-                return Err(SettingError::strict(STRICT_BOOL.to_owned()));
+                return Err(strict(STRICT_BOOL.to_owned()));
             }
             Some(true) if spec.kind == ScoreKind::Corpus => {
-                return Err(SettingError::strict(STRICT_CORPUS.to_owned()));
+                return Err(strict(STRICT_CORPUS.to_owned()));
             }
             Some(true) if spec.threshold.is_none() => {
                 let middle = spec
                     .range
                     .map_or(0.5, |range| range.min / 2.0 + range.max / 2.0);
-                return Err(SettingError::strict(format!(
+                return Err(strict(format!(
                     "expected a threshold for `strict`, found none; set a threshold as well, such as {middle:?}"
                 )));
             }
-            Some(strict) => spec.strict = strict,
+            Some(is_strict) => spec.strict = is_strict,
             None => {}
         }
         spec.cost_msats = self.cost_msats.unwrap_or(spec.cost_msats);
@@ -105,7 +97,10 @@ fn validate(threshold: f64, spec: &MetricSpec<'_>) -> std::result::Result<(), Se
         }
         _ => return Ok(()),
     };
-    Err(SettingError::threshold(fails))
+    Err(SettingError {
+        setting: "threshold",
+        message: fails,
+    })
 }
 
 fn cannot_fail(threshold: f64, range: ScoreRange, other: &str) -> String {

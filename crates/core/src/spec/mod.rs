@@ -440,17 +440,9 @@ impl<'a> MetricSpec<'a> {
     /// assert_eq!(required, ["gold.context", "pred.answer"]); // `quote` is optional
     /// ```
     pub fn required_fields(&self) -> impl Iterator<Item = String> {
-        let name =
-            |side, field: &FieldSpec<'_>| field.required.then(|| format!("{side}.{}", field.name));
-        let gold = self
-            .gold
-            .iter()
-            .filter_map(move |field| name(Side::Gold, field));
-        gold.chain(
-            self.pred
-                .iter()
-                .filter_map(move |field| name(Side::Pred, field)),
-        )
+        self.get_input_spec()
+            .filter(|(_, field)| field.required)
+            .map(|(side, field)| format!("{side}.{}", field.name))
     }
 
     /// Returns an iterator over the names of all fields that the metric reads, as `gold.NAME` and `pred.NAME`.

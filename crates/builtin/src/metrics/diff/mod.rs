@@ -20,7 +20,7 @@ use crate::contract::{
     Unscored, ValueType as _,
 };
 use crate::judge;
-use crate::judge::configured::{PANEL, param, read_panel, shown_panel};
+use crate::judge::configured::{PANEL, param, read_panel};
 use crate::judge::{Aggregation, IntoModel, Judged, Panel, Untrusted};
 use crate::metrics::answers::StrOrList;
 use crate::shipped::{
@@ -274,7 +274,7 @@ impl Configured for Diff {
     }
 
     fn parameters(&self) -> Vec<(&'static str, Option<String>)> {
-        let mut all = shown_panel(&self.panel);
+        let mut all = self.panel.shown();
         all.extend([
             ("strictness", shown(&self.strictness)),
             ("language", shown(&self.language)),
@@ -290,8 +290,8 @@ impl Metric for Diff {
         Self::SPEC.name
     }
 
-    fn tier(&self) -> MetricTier {
-        Self::SPEC.tier
+    fn declaration(&self) -> Option<&dyn Declaration> {
+        Some(self)
     }
 
     fn cost_estimate(&self) -> u64 {
@@ -334,10 +334,6 @@ impl Metric for Diff {
                 .iter()
                 .fold(scored, |scored, diff| scored.with_findings(diff)))
         })
-    }
-
-    fn key(&self) -> Option<Key> {
-        Some(Key::of(self))
     }
 
     fn requirements(&self, all: &mut Vec<Requirement>) {

@@ -24,7 +24,6 @@ pub(in crate::composite) struct Run<'a> {
     /// The keys of the components, by number; empty if no keys need comparing.
     pub(in crate::composite) keys: &'a [Option<Key>],
     /// The composite's own name and spec.
-    pub(in crate::composite) name: &'a str,
     pub(in crate::composite) spec: &'a MetricSpec<'a>,
 }
 
@@ -178,7 +177,8 @@ impl<'a> Row<'a> {
         let is_read = self.is_explained || !results.iter().all(ComponentResult::is_plain);
         let names = run.components.iter().map(|name| Cow::Borrowed(*name));
         let components = is_read.then(|| Components(names.zip(results).collect()));
-        let mut scored = Scored::of_components(value, numbers, components, run.name, run.spec)?;
+        let mut scored =
+            Scored::of_components(value, numbers, components, run.spec.name, run.spec)?;
         scored.score.details = path;
         Ok(scored)
     }
@@ -186,7 +186,7 @@ impl<'a> Row<'a> {
     fn error(&self, missing: &Missing) -> MetricError {
         let cost = self.results.iter().map(|result| result.cost_msats);
         let cost_msats = cost.fold(0, u64::saturating_add);
-        let error = |kind| MetricError::new(self.run.name, kind).with_cost_msats(cost_msats);
+        let error = |kind| MetricError::new(self.run.spec.name, kind).with_cost_msats(cost_msats);
         let without = |index: usize, reason| {
             error(MetricErrorKind::MissingComponent {
                 component: self.run.components[index].to_owned(),
@@ -194,7 +194,7 @@ impl<'a> Row<'a> {
             })
         };
         let index = match missing {
-            Missing::Unfinished => return MetricError::failed(self.run.name, "unfinished"),
+            Missing::Unfinished => return MetricError::failed(self.run.spec.name, "unfinished"),
             Missing::Rejected { by } => return error(MetricErrorKind::Gated { by: by.clone() }),
             Missing::NoAnswer(index, reason) => return without(*index, reason.clone()),
             Missing::Gated(index) | Missing::Estimated(index) | Missing::Failed(index) => *index,

@@ -328,9 +328,10 @@ pub(in crate::composite) struct Declaration {
 }
 
 impl Declaration {
-    /// Returns the composite's spec, without its name, if the declarations agree with the derived properties.
+    /// Returns the composite's spec, without its fields, if the declarations agree with the derived properties.
     pub(in crate::composite) fn spec(
         &self,
+        name: &'static str,
         derived: &Derived,
         components: &[MetricSpec<'_>],
     ) -> Result<MetricSpec<'static>, String> {
@@ -342,7 +343,7 @@ impl Declaration {
         } = *self;
         self.check_limits(derived, total_cost(components))?;
         self.check_verdict(derived)?;
-        Ok(derived.spec("", components, tier, threshold, strict))
+        Ok(derived.spec(name, components, tier, threshold, strict))
     }
 
     fn check_limits(&self, derived: &Derived, cost: u64) -> Result<(), String> {

@@ -16,7 +16,11 @@ fn judged(metadata: Value) -> Scored {
     let Value::Object(metadata) = metadata else {
         panic!("{metadata}")
     };
-    Scored::of_judgement(MetricScore::new(0.5), None, metadata, &SPEC).unwrap()
+    let critique = Critique {
+        metadata,
+        ..Critique::default()
+    };
+    Scored::with_critique(MetricScore::new(0.5), critique, &SPEC).unwrap()
 }
 
 /// Returns the score of a composite of two components.
@@ -91,7 +95,13 @@ fn lost_judges_that_no_quorum_allows_take_precedence() {
         })
     };
     let [allowed, failed] = [lost(true, "refused"), lost(false, "no reply")];
-    let part = |lost: &Option<LostJudges>| judged(json!({})).with_lost_judges(lost.clone());
+    let part = |lost: &Option<LostJudges>| {
+        let critique = Critique {
+            lost: lost.clone(),
+            ..Critique::default()
+        };
+        Scored::with_critique(MetricScore::new(0.5), critique, &SPEC).unwrap()
+    };
     for (scored, expected) in [
         (scored(0.5), &None),
         (part(&None), &None),

@@ -78,8 +78,6 @@ fn identity(cx: &Context<'_>) -> TokenStream {
     let (requires, requirements, files) = (requires(cx), requirements(cx), files(cx));
     let key = if definition::is_unit(cx) {
         quote_spanned!(*span=> #private::Key::of_type::<Self>())
-    } else if cx.model.has_only_a_panel() {
-        quote_spanned!(*span=> #private::panel_key(self))
     } else {
         quote_spanned!(*span=> #private::Key::of(self))
     };
@@ -185,8 +183,7 @@ fn configured(cx: &Context<'_>) -> TokenStream {
         private,
         ..
     } = cx;
-    let is_compared = !definition::is_unit(cx) && !cx.model.has_only_a_panel();
-    if !cx.generics.params.is_empty() || !is_compared {
+    if !cx.generics.params.is_empty() || definition::is_unit(cx) {
         return TokenStream::new();
     }
     let methods = parameters(cx);
@@ -213,7 +210,7 @@ pub(super) fn parameters(cx: &Context<'_>) -> TokenStream {
     let shown = cx.model.configs().map(|(name, param, config)| {
         let text = syn::ext::IdentExt::unraw(name).to_string();
         match is_panel(&param.ty) {
-            true => quote_spanned!(*span=> all.extend(#private::shown_panel(&self.#name));),
+            true => quote_spanned!(*span=> all.extend(self.#name.shown());),
             false if config.is_group => {
                 let shown = group_item(cx, param, "parameters");
                 quote_spanned!(*span=> all.extend(#shown(&self.#name));)
