@@ -30,11 +30,11 @@ pub trait DefaultMetrics: Sized {
 #[cfg(feature = "metrics")]
 impl DefaultMetrics for ScorerBuilder {
     fn with_default_proxy_metrics(self) -> Self {
-        self.metrics(dsrs_metrics_builtin::metrics::default_sets::proxies())
+        self.metrics(dsrs_metrics_builtin::metrics::default_proxies())
     }
 
     fn with_default_truth_metrics(self) -> Self {
-        let [judge, diff] = dsrs_metrics_builtin::metrics::default_sets::truths();
+        let [judge, diff] = dsrs_metrics_builtin::metrics::default_truths();
         let name = diff.name().to_owned();
         self.metric(judge).metric(diff).free(name)
     }

@@ -67,40 +67,35 @@ pub use crate::composite::OnMissing;
 pub use crate::declared::requirements::Requirement;
 pub use crate::files::{MetricFile, NamesFiles};
 pub use crate::metric::Metric;
-pub use crate::metric::answer::Answer;
-pub use crate::metric::answer::ScoredAtOnce;
+pub use crate::metric::answer::{Answer, ScoredAtOnce};
 pub use crate::metric::call::MetricCall;
-pub use crate::metric::fn_metric::ClosureReturn;
 pub use crate::metric::fn_metric::{
-    FnMetric, MetricName, metric_fn, traced_metric_fn, typed_metric_fn,
+    ClosureReturn, FnMetric, MetricName, metric_fn, traced_metric_fn, typed_metric_fn,
 };
 pub use crate::metric::identity::{IdentityDifference, MetricIdentity};
 pub use crate::metric::instance::{Instance, WithSettings};
 pub use crate::metric::optimizer::{AcceptanceTest, FeedbackEvaluator};
 pub use crate::metric::param_group::ParamGroup;
 pub use crate::metric::params::{Configure, ParamError, Params};
-pub use crate::metric::settings::RepeatNumber;
-pub use crate::metric::settings::Settings;
+pub use crate::metric::settings::{RepeatNumber, Settings};
 #[doc(hidden)]
 pub use crate::program::IsProgram;
-pub use crate::program::ProgramRunError;
-pub use crate::program::{ByCall, ByForward, Fallible, Program, ProgramReturn};
-pub use crate::program::{Module, ProgramError};
+pub use crate::program::{
+    ByCall, ByForward, Fallible, Module, Program, ProgramError, ProgramReturn, ProgramRunError,
+};
 pub use crate::program_run::{ProgramOutput, ProgramRun, ProgramUsage};
 pub use crate::rows::dynamic::{Example, Prediction, Trace, TraceStep};
 pub use crate::rows::field_error::FieldError;
 pub use crate::rows::fields::{FieldType, Record, RowType};
 pub use crate::rows::inputs::InputError;
-pub use crate::rows::named_values::Fields;
-pub use crate::rows::named_values::FromSerializeError;
-pub use crate::rows::pair::{Origin, Pair};
+pub use crate::rows::named_values::{Fields, FromSerializeError};
+pub use crate::rows::{Origin, Pair};
 pub use crate::score::check::Explanation;
 pub use crate::score::component_results::Component;
 pub use crate::score::corpus::{CorpusCounts, CorpusFormula};
 pub use crate::score::counted::{CorpusState, Counted};
 pub use crate::score::error::{MetricError, MetricErrorKind, Result};
-pub use crate::score::outcome::Outcome;
-pub use crate::score::outcome::RowAnswer;
+pub use crate::score::outcome::{Outcome, RowAnswer};
 pub use crate::score::replied_by::RepliedBy;
 pub use crate::score::return_types::{MetricReturn, WithCorpus};
 pub use crate::score::{FeedbackMetric, Grade, MetricScore, Part, Scored, Scores};
@@ -115,8 +110,7 @@ pub use crate::{
     declared::requirements::Requires,
     declared::{AnyRow, Declared, DeclaredIn, GoldRows, PredRows, WithoutParameters},
     dedup::{Configured, Key},
-    metric::optimizer::HasVerdict,
-    metric::optimizer::objectives,
+    metric::optimizer::{HasVerdict, objectives},
     metric::param_group::ParamType,
     metric::params::HasDefaults,
     metric::typed_rows::{Pointer, TypedField, TypedRow},

@@ -1,5 +1,5 @@
 //! Formats messages in `const` functions, because compile errors contain numbers known only during const evaluation:
-//! the rules in `composite/legality/rules.rs`, `gate_rules.rs` and `metric/param_group.rs`.
+//! the rules in `composite/rules.rs`, `gate_rules.rs` and `metric/param_group.rs`.
 
 use crate::spec::ScoreRange;
 

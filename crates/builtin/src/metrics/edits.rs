@@ -6,7 +6,7 @@ use crate::contract::{CorpusCounts, CountFormula, WithCorpus};
 use crate::metric;
 use crate::metrics::StrOrList;
 use crate::metrics::explained::{compared_words, expected_and_found};
-use crate::metrics::input_limits::{self, MAX_PAIRS, are_short, without_common_ends};
+use crate::metrics::inputs::{self, MAX_PAIRS, are_short, without_common_ends};
 use crate::text::{EditCounts, EditDistance, NoReferences, NormalForm, split};
 
 /// Returns a row's rate, with the counts for the rate of the corpus.
@@ -56,7 +56,7 @@ fn bounded<'t, T: PartialEq>(
     let ours = items(prediction);
     references.iter().try_for_each(|reference| {
         let (ours, theirs) = without_common_ends(&ours, &items(reference));
-        input_limits::bounded(what, ours, theirs, MAX_PAIRS, instead)
+        inputs::bounded(what, ours, theirs, MAX_PAIRS, instead)
     })
 }
 

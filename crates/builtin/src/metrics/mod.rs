@@ -28,13 +28,10 @@ pub mod agents;
 pub mod answers;
 mod breakdown;
 pub mod corpus;
-#[doc(hidden)]
-pub mod default_sets;
 pub mod diff;
 pub mod edits;
 mod explained;
-mod field;
-mod input_limits;
+mod inputs;
 mod language;
 pub mod matching;
 pub mod overlap;
@@ -93,3 +90,22 @@ pub use self::{
     proxies::*, rag::*, retrieval::*, similarity::*, structured::*, tool_calls::*, trajectories::*,
 };
 pub use crate::json::equality::same_value;
+
+/// Returns the default proxy metrics of `ScorerBuilder`.
+#[doc(hidden)]
+pub fn default_proxies() -> [std::sync::Arc<dyn crate::contract::Metric>; 3] {
+    [
+        std::sync::Arc::new(Format::default()),
+        std::sync::Arc::new(Length::default()),
+        std::sync::Arc::new(Syntax::default()),
+    ]
+}
+
+/// Returns the default truth metrics of `ScorerBuilder`: one with a cost, then one without.
+#[doc(hidden)]
+pub fn default_truths() -> [std::sync::Arc<dyn crate::contract::Metric>; 2] {
+    [
+        std::sync::Arc::new(crate::shipped::LlmJudge::default()),
+        std::sync::Arc::new(Diff::default()),
+    ]
+}

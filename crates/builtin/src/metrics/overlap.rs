@@ -4,7 +4,7 @@ use crate::contract::{CorpusCounts, CountFormula, Scores, WithCorpus, valid_beta
 use crate::metrics::StrOrList;
 use crate::metrics::edits::explain_words;
 use crate::metrics::explained::compared_words;
-use crate::metrics::input_limits::{MAX_PAIRS, are_short, bounded};
+use crate::metrics::inputs::{MAX_PAIRS, are_short, bounded};
 use crate::text::{
     BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, MAX_ORDER, NoReferences, NormalForm,
     Rouge, RougeOptions, RougeTokens,

@@ -12,7 +12,7 @@ use crate::contract::{Check, CorpusCounts, CountFormula, WithCorpus, within};
 use crate::metric;
 use crate::metrics::answers::StrOrList;
 use crate::metrics::explained::{compared_ids, expected_and_found, joined, labelled};
-use crate::metrics::input_limits::bounded_lists;
+use crate::metrics::inputs::bounded_lists;
 #[cfg(feature = "sparql")]
 use crate::metrics::sparql::SparqlSyntaxValid;
 use crate::retrieval::{Relevant, Retrieved, average_precision};

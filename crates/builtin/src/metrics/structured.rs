@@ -12,7 +12,7 @@ use crate::json::structured::{FieldOptions, FieldReport, ListOrder};
 use crate::messages::escape;
 use crate::metric;
 use crate::metrics::explained::{MAX_ITEMS, joined, more};
-use crate::metrics::input_limits::bounded_pairing;
+use crate::metrics::inputs::bounded_pairing;
 use crate::text::NormalForm;
 
 /// Returns the value, parsed if it is a string.

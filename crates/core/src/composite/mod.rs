@@ -1,13 +1,19 @@
 //! Composites: several metrics combined into one and validated before the first row is scored.
 //!
-//! An [`Expression`] is checked against the components' specs (`legality/`, `row_types.rs`) and becomes a
-//! [`Composite`], which is a [`Metric`]. `eval/` evaluates it on a row.
+//! An [`Expression`] is checked against the components' specs and becomes a [`Composite`], which is a [`Metric`].
+//! `check.rs` checks an expression built at run time, `rules.rs` one of `#[metric]`, both with what `derived.rs` derives
+//! from the components, and `row_types.rs` has the types of their rows. `node.rs` and `run.rs` evaluate a checked
+//! expression on a row.
 
-mod eval;
+mod check;
+mod derived;
 mod expression;
-mod legality;
+mod fields;
+mod node;
 mod plan;
 pub(crate) mod row_types;
+mod rules;
+mod run;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -20,7 +26,6 @@ use smallvec::SmallVec;
 
 pub use self::expression::{Expression, all, any, component, gate, invert, max, min, weighted};
 
-use self::legality::check;
 use self::plan::Plan;
 #[doc(hidden)]
 pub use self::shape::IsMissing;
@@ -38,10 +43,10 @@ use crate::spec::{FieldSpec, MetricSpec, MetricTier, Side};
 /// Items that `#[metric]` on a struct expands to. They are not public API.
 #[doc(hidden)]
 pub mod compiled {
-    pub use super::legality::derived::{Derived, dearest, total_cost};
-    pub use super::legality::fields::{FieldList, configured, count, union};
-    pub use super::legality::rules::*;
+    pub use super::derived::{Derived, dearest, total_cost};
+    pub use super::fields::{FieldList, configured, count, union};
     pub use super::plan::{Compiled, can_evaluate, list};
+    pub use super::rules::*;
     pub use super::shape::{Combinator, Leaf, Named, Reads, Shape};
     use crate::sentence::Sentence;
 

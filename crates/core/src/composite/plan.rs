@@ -1,9 +1,10 @@
 //! A checked expression over numbered components, for rows of any type. Composites built at run time and those of
 //! `#[metric]` share it.
 
-use super::eval::{Node, Run};
-use super::legality::check::{Leaves, resolve};
-use super::legality::derived::dearest;
+use super::check::{Leaves, resolve};
+use super::derived::dearest;
+use super::node::Node;
+use super::run::Run;
 use super::shape::{Leaf as _, Named, OnMissing, Shape};
 use crate::declared::Declaration;
 use crate::declared::requirements::Requirement;

@@ -1,7 +1,6 @@
 //! The trait that `#[judge]` implements.
 
-use super::aggregation::Conversation;
-use super::aggregation::Overflow;
+use super::aggregation::{Conversation, Overflow};
 use super::panel::Panel;
 use super::reply::{JudgeOutput, Reply};
 use super::signature::Signature;

@@ -1,7 +1,7 @@
 //! Judges: metrics that a language model evaluates. This module has the question ([`Signature`]), the prompt around row
 //! content ([`Untrusted`]), the parser of replies, and the aggregation of several judges' verdicts ([`Panel`]).
 //!
-//! `steps.rs` declares the calls before the last one, and `pipeline.rs` makes all calls to one model.
+//! `steps.rs` declares the calls before the last one, and `pipeline.rs` makes all calls to one model, for each turn.
 //! `prompt.rs` writes the messages to the model, `untrusted.rs` fences row content and shortens traces, and `reply.rs`
 //! parses the answer. `scoring.rs` computes a score from probabilities or several draws. `forward.rs` runs a judge as a
 //! program.
@@ -60,50 +60,39 @@ mod panel;
 mod pipeline;
 mod prompt;
 mod reply;
-mod rescored;
 #[doc(hidden)]
 pub mod row;
 mod scoring;
 mod signature;
 mod steps;
-mod turns;
 mod untrusted;
 
 pub use schemars;
 pub use schemars::JsonSchema;
 
-pub use self::aggregation::Aggregation;
-pub use self::aggregation::share;
-pub use self::aggregation::{IntoScore, Preference, rescale};
+pub use self::aggregation::{Aggregation, IntoScore, Preference, rescale, share};
 pub use self::choice::{Answers, Choice};
 pub use self::contract::Judge;
 pub use self::error::JudgeError;
 pub use self::judged::Judged;
-pub use self::models::Models;
-pub use self::models::{embed, embedder_requirement, embedding_model};
-pub use self::output_spec::AnswersOffline;
-pub use self::output_spec::OutputSpec;
-pub use self::panel::JudgeBuilder;
-pub use self::panel::Panel;
+pub use self::models::{Models, embed, embedder_requirement, embedding_model};
+pub use self::output_spec::{AnswersOffline, OutputSpec};
+pub use self::panel::{JudgeBuilder, Panel};
 pub use self::prompt::{Demo, Fenced, Prompt};
 pub use self::reply::{Answer, JudgeOutput, Reply};
 pub use self::signature::Signature;
-pub use self::untrusted::MAX_TRACE_BYTES;
-pub use self::untrusted::{Content, Shown, Untrusted};
+pub use self::untrusted::{Content, MAX_TRACE_BYTES, Shown, Untrusted};
 #[doc(hidden)]
 pub use self::{
-    aggregation::Scoring,
-    aggregation::{CheckedInteger, Overflow},
-    aggregation::{Conversation, Reduction, Turns},
+    aggregation::{CheckedInteger, Conversation, Overflow, Reduction, Scoring, Turns},
     choice::{Itself, answer_of},
     contract::ChecksParams,
+    forward::{Rescored, rescored},
     output_spec::Offline,
     reply::OutputType,
-    rescored::{Rescored, rescored},
     row::row,
     signature::IsMetric,
     steps::{Each, Empty},
-    untrusted::shown_items,
-    untrusted::{MaybeInput, shown_calls, shown_conversation, shown_trace},
+    untrusted::{MaybeInput, shown_calls, shown_conversation, shown_items, shown_trace},
 };
 pub use crate::lm::{IntoModel, JudgeModel};

@@ -5,8 +5,7 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use serde_json::{Map, Value};
 
-use super::aggregation::Overflow;
-use super::aggregation::Scoring;
+use super::aggregation::{Overflow, Scoring};
 use super::contract::{AnyJudge, ScoreOf};
 use super::error::JudgeError;
 use super::json_object::{Fields, Flaw};

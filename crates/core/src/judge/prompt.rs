@@ -14,8 +14,7 @@ use super::output_spec::OutputSpec;
 use super::reply::Reply;
 use super::signature::{PromptSettings, Signature};
 use super::steps::{Earlier, with_numbers};
-use super::untrusted::shown_trace;
-use super::untrusted::{Content, Shown, Untrusted};
+use super::untrusted::{Content, Shown, Untrusted, shown_trace};
 use crate::messages::hash::hexadecimal;
 use crate::rows::dynamic::{Example, Trace};
 

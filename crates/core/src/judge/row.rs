@@ -12,13 +12,13 @@ use super::error::JudgeError;
 use super::json_object::{Fields, Flaw};
 use super::judged::{Judged, Judgement, Kind, scored};
 use super::members::{Member, combine, opinion};
-use super::model_call::UnsupportedParams;
-use super::model_call::{Question, Verdict, hash_without_inputs, request, score, validated};
+use super::model_call::{
+    Question, UnsupportedParams, Verdict, hash_without_inputs, request, score, validated,
+};
 use super::output_spec::Offline;
 use super::panel::Judges;
 use super::pipeline::{last_prompt, step_prompt};
-use super::prompt::Demo;
-use super::prompt::demos;
+use super::prompt::{Demo, demos};
 use super::reply::Reply;
 use super::signature::Signature;
 use super::untrusted::Content;
@@ -28,7 +28,7 @@ use crate::lm::{LanguageModel, LmError, Usage};
 use crate::lm::{panel_reservation, recording};
 use crate::messages::hash;
 use crate::metric::{Answer, RepeatNumber};
-use crate::rows::missing::Absent;
+use crate::rows::field_error::Absent;
 use crate::score::{OFFLINE_JUDGE, ReplyCounts};
 use crate::spec::{MetricSpec, ScoreKind};
 
@@ -74,7 +74,7 @@ async fn of_row<J: Judge + Declared>(
     let shown = |position| judge.shown(&with(input, turns.window(conversation, position)));
     let positions = turns.of(conversation);
     // Boxed, so a judge of rows takes less memory.
-    Box::pin(super::turns::judgement(
+    Box::pin(super::pipeline::turns_judgement(
         judge, turns, positions, &shown, &spec,
     ))
     .await

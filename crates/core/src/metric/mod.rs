@@ -7,14 +7,12 @@ pub mod answer;
 pub mod batching;
 pub mod call;
 pub mod fn_metric;
-mod forwarded;
 pub mod identity;
 pub mod instance;
 pub mod optimizer;
 pub mod param_group;
 pub mod params;
 pub mod settings;
-pub mod shared_answer;
 pub mod typed_rows;
 
 pub use self::answer::{Answer, ScoredAtOnce};

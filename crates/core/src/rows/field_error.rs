@@ -1,4 +1,4 @@
-//! Errors of fields that could not be read.
+//! Errors of fields that could not be read, and the fields that a prediction lacks.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::messages::escape;
-use crate::spec::Side;
+use crate::spec::{FieldSpec, MetricSpec, Side};
 
 /// The reason a row's field could not be read.
 ///
@@ -126,5 +126,150 @@ impl FieldError {
                 )
             }
         }
+    }
+}
+
+/// The fields that a metric reads but a prediction lacks.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct MissingFields {
+    fields: Vec<MissingField>,
+    /// The names of the prediction's fields, used for a suggestion if no row has a field.
+    present: Vec<String>,
+}
+
+/// A field that a prediction lacks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MissingField {
+    pub name: Cow<'static, str>,
+    /// `true` if the prediction has the field but no value for it (`null` or an empty CSV cell).
+    pub is_null: bool,
+    /// `true` if the metric's function gets `None`, so it can explain the score itself.
+    is_visible: bool,
+}
+
+impl MissingField {
+    fn new(name: Cow<'static, str>, is_null: bool) -> Self {
+        Self {
+            name,
+            is_null,
+            is_visible: false,
+        }
+    }
+}
+
+/// `the prediction has no field `intent``
+impl fmt::Display for MissingField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.is_null {
+            false => write!(f, "the prediction has no field `{}`", self.name),
+            true => write!(f, "the prediction's field `{}` is null", self.name),
+        }
+    }
+}
+
+impl MissingFields {
+    /// Returns the missing fields if the error is about one; otherwise returns the error. The error names the first
+    /// missing field, and the spec the other required ones.
+    pub(crate) fn of_error(
+        error: FieldError,
+        spec: &MetricSpec<'_>,
+    ) -> std::result::Result<Self, FieldError> {
+        let (name, is_null, present) = match error {
+            FieldError::Missing { field, present } => (field, false, present),
+            FieldError::Null { field, .. } => (field, true, Vec::new()),
+            error @ (FieldError::WrongType { .. } | FieldError::NotFinite { .. }) => {
+                return Err(error);
+            }
+        };
+        let mut fields = vec![MissingField::new(name, is_null)];
+        if !is_null {
+            let others = spec.pred.iter().enumerate().filter(|(position, field)| {
+                let is_missing = !present.iter().any(|name| name == field.name);
+                // For a configurable name, a spec has only the default.
+                let is_fixed = !spec
+                    .params
+                    .iter()
+                    .any(|param| param.names_prediction(*position));
+                field.required && is_missing && is_fixed && fields[0].name != field.name
+            });
+            let others = others.map(|(_, field)| field.name.to_owned().into());
+            let others: Vec<_> = others.map(|name| MissingField::new(name, false)).collect();
+            fields.extend(others);
+        }
+        Ok(Self { fields, present })
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &MissingField> {
+        self.fields.iter()
+    }
+
+    /// Returns the explanation of a score. `own` is the metric's own explanation. A metric that gets `None` for a field
+    /// explains it itself.
+    pub(crate) fn explained(&self, own: Option<String>) -> Option<String> {
+        let is_open = |field: &&MissingField| own.is_none() || !field.is_visible;
+        let fields: Vec<String> = self
+            .fields
+            .iter()
+            .filter(is_open)
+            .map(ToString::to_string)
+            .collect();
+        let fields = fields.join("; ");
+        match own {
+            None => Some(fields),
+            Some(own) if fields.is_empty() => Some(own),
+            Some(own) => Some(format!("{fields}\n{own}")),
+        }
+    }
+
+    /// Adds a field. `present` has the names of the prediction's fields, or `None` for a record, which has all of them.
+    /// `is_visible` is true if the function gets `None` for the field.
+    pub(crate) fn add(
+        &mut self,
+        name: &'static str,
+        present: Option<Vec<String>>,
+        is_visible: bool,
+    ) {
+        let is_null = present
+            .as_ref()
+            .is_none_or(|names| names.iter().any(|it| it == name));
+        self.fields.push(MissingField {
+            name: name.into(),
+            is_null,
+            is_visible,
+        });
+        self.present = present.unwrap_or_default();
+    }
+
+    /// Returns the names of the prediction's fields.
+    pub fn present(&self) -> &[String] {
+        &self.present
+    }
+}
+
+/// Collects the missing fields that `#[pred(missing = value)]` replaces in one call.
+#[derive(Debug, Default)]
+pub struct Absent(pub(crate) Option<Box<MissingFields>>);
+
+impl Absent {
+    /// Does the same as [`MissingFields::add`].
+    #[cold]
+    pub(crate) fn add(
+        &mut self,
+        field: &FieldSpec<'static>,
+        present: Option<Vec<String>>,
+        is_visible: bool,
+    ) {
+        self.0
+            .get_or_insert_default()
+            .add(field.name, present, is_visible);
+    }
+}
+
+/// Returns `true` if the field was read or is merely absent. In both cases, a metric that allows the field to be
+/// missing can score the row.
+pub fn is_scored<T>(read: &Result<T, Box<FieldError>>) -> bool {
+    match read {
+        Ok(_) => true,
+        Err(error) => error.is_absent(),
     }
 }

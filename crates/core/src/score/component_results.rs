@@ -1,6 +1,6 @@
 //! The results of a composite's components on one row, as stored in the composite's score.
 //!
-//! `composite/eval/` combines them.
+//! `composite/node.rs` combines them.
 
 use std::borrow::Cow;
 

@@ -1,12 +1,12 @@
 //! Metrics over all rows, such as accuracy, F1 and rank correlations: each row contributes a state, and the score is
-//! computed from the merged states. `corpus/` has corpus scores that exist besides the scores of rows.
+//! computed from the merged states. `corpus.rs` has corpus scores that exist besides the scores of rows.
 
 use std::any::Any;
 use std::fmt;
 
 use serde_json::Value;
 
-use crate::rows::missing::MissingFields;
+use crate::rows::field_error::MissingFields;
 use crate::score::error::Result;
 use crate::stats::NotDefined;
 
@@ -79,7 +79,7 @@ pub trait CorpusState: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
     fn overall_score(&self) -> Result<f64, NotDefined>;
 
     /// Returns one row's contribution as written to a result file, with a `formula` key, so two files can be compared.
-    /// The default, `None`, is for a contribution that `corpus/record.rs` cannot read.
+    /// The default, `None`, is for a contribution that `restore` cannot read.
     #[doc(hidden)]
     fn record(&self) -> Option<Value> {
         None

@@ -2,7 +2,7 @@
 //!
 //! `scored.rs` has the score with its verdict and explanation, and `validated.rs` validates it against the metric's
 //! spec. `return_types.rs` and `check.rs` convert what a metric returns to a score. `error.rs` and `outcome.rs` have
-//! the reasons for a row without a score, `counted.rs` and `corpus/` contributions to a score over all rows, and
+//! the reasons for a row without a score, `counted.rs` and `corpus.rs` contributions to a score over all rows, and
 //! `replied_by.rs` the models that replied to a judge. `evaluate/` aggregates over rows.
 
 pub mod check;

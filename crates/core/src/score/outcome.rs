@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::rows::missing::MissingFields;
+use crate::rows::field_error::MissingFields;
 use crate::score::{Counted, MetricError, MetricErrorKind, Result, Scored};
 
 /// The outcome of one metric on one row. Only [`Scored`](Self::Scored) has a value; the other variants are never

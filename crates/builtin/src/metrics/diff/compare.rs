@@ -7,7 +7,7 @@ use similar::TextDiff;
 
 use super::DiffStrictness;
 use crate::contract::{Check, FieldType as _, Fields, Side, Unscored};
-use crate::metrics::field;
+use crate::metrics::inputs as field;
 use crate::syntax::{Comparison, Language};
 
 /// Passes if the answer equals one of the expected strings. The reason for a failure is written only if it is read,

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use self::compare::{NO_LANGUAGE, compare, expected};
-use super::field;
+use super::inputs as field;
 use super::language::LanguageSetting;
 use crate::contract::declared::Declaration;
 use crate::contract::metric::params::read_param;

@@ -13,7 +13,7 @@ use crate::contract::{
     Check, Example, Explained, Prediction, Side, TypeHelp, Unscored, ValueType, within,
 };
 use crate::metric;
-use crate::metrics::field as fields;
+use crate::metrics::inputs as fields;
 use crate::sandbox::{
     Bubblewrap, Job, Report, SandboxError, SandboxProvider, Unconfined, check_path,
 };

@@ -139,7 +139,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::contract::rows::pair::Pair;
+    use crate::contract::rows::Pair;
 
     fn row(id: &str, number: u64) -> Result<Input<u64, u64>, EvaluateError> {
         Ok(Input::Predicted(Box::new(Pair::new(id, number, number))))

@@ -6,7 +6,7 @@ use derive_where::derive_where;
 
 use crate::contract::declared::requirements::{self, NotReady};
 use crate::contract::dedup::Sharing;
-use crate::contract::metric::shared_answer;
+use crate::contract::metric::answer;
 use crate::contract::{
     Answer, Key, Metric, MetricCall, MetricError, MetricErrorKind, Outcome, Requirement, ScoreKind,
     ScoreRange, Scored,
@@ -141,7 +141,7 @@ impl<G: Sync, P: Sync> MetricEntry<'_, G, P> {
     }
 
     pub(crate) fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
-        shared_answer::answer(&*self.metric, self.key.as_ref(), call)
+        answer::shared(&*self.metric, self.key.as_ref(), call)
     }
 }
 

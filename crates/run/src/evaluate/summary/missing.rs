@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::contract::rows::missing::MissingFields;
+use crate::contract::rows::field_error::MissingFields;
 use crate::messages::{escape, suggest};
 
 /// A field that a metric reads but no prediction has.

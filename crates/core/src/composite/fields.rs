@@ -122,8 +122,8 @@ pub const fn union<const N: usize>(specs: &[MetricSpec<'static>], side: Side) ->
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{PARAMS, stars};
     use super::*;
+    use crate::composite::rules::tests::{PARAMS, stars};
 
     #[test]
     fn the_fields_of_a_composite_are_those_of_its_components_once() {

@@ -6,25 +6,25 @@ use std::borrow::Cow;
 use futures_util::future::{BoxFuture, join_all};
 
 use super::node::{Combine, Missing, Node, Operator, Value, component, path};
-use crate::composite::shape::OnMissing;
+use super::shape::OnMissing;
 use crate::dedup::Key;
 use crate::metric::{Answer, MetricCall};
-use crate::metric::{Metric, shared_answer};
+use crate::metric::{Metric, answer};
 use crate::panic::{self, Panic};
 use crate::score::component_results::{self, ComponentResult, Components};
 use crate::score::{MetricError, MetricErrorKind, Outcome, Result, RowAnswer, Scored};
 use crate::spec::MetricSpec;
 
 /// The parts of a composite that all rows share.
-pub(in crate::composite) struct Run<'a> {
-    pub(in crate::composite) node: &'a Node,
-    pub(in crate::composite) on_missing: OnMissing,
+pub(super) struct Run<'a> {
+    pub(super) node: &'a Node,
+    pub(super) on_missing: OnMissing,
     /// The names of the components, by number.
-    pub(in crate::composite) components: &'static [&'static str],
+    pub(super) components: &'static [&'static str],
     /// The keys of the components, by number; empty if no keys need comparing.
-    pub(in crate::composite) keys: &'a [Option<Key>],
+    pub(super) keys: &'a [Option<Key>],
     /// The composite's own name and spec.
-    pub(in crate::composite) spec: &'a MetricSpec<'a>,
+    pub(super) spec: &'a MetricSpec<'a>,
 }
 
 /// An awaited answer, with the component's number.
@@ -32,7 +32,7 @@ type Pending<'a> = (usize, BoxFuture<'a, Result<RowAnswer>>);
 
 impl<'a> Run<'a> {
     /// Evaluates the composite. The answer is ready if every component's is.
-    pub(in crate::composite) fn answer<G: Sync, P: Sync>(
+    pub(super) fn answer<G: Sync, P: Sync>(
         self,
         leaves: &[&'a dyn Metric<G, P>],
         call: MetricCall<'a, G, P>,
@@ -113,7 +113,7 @@ impl<'a> Row<'a> {
             let (is_last, mut waits) = (ready.is_empty(), false);
             for index in ready {
                 let key = self.run.keys.get(index).and_then(Option::as_ref);
-                match panic::catch(false, || shared_answer::answer(leaves[index], key, call)) {
+                match panic::catch(false, || answer::shared(leaves[index], key, call)) {
                     Ok(Answer::Pending(future)) => {
                         self.results[index].is_pending = true;
                         pending.push((index, future));

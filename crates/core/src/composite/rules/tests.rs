@@ -1,13 +1,13 @@
 //! The compile-time rules, called at run time: declarations that break a rule, and the rule's message.
 
-use super::derived::{Bound, Derived, wrong_sum};
-use super::rules::*;
+use super::*;
+use crate::composite::derived::{Bound, Derived, wrong_sum};
 use crate::composite::shape::Reads;
 use crate::sentence::Sentence;
 use crate::spec::{Direction, MetricSpec, MetricTier, ParamSpec, ScoreKind, ScoreRange, Side};
 use crate::value_type::TypeHelp;
 
-pub(super) fn stars() -> MetricSpec<'static> {
+pub(in crate::composite) fn stars() -> MetricSpec<'static> {
     MetricSpec::new("stars").with_range(1.0, 5.0)
 }
 
@@ -127,7 +127,7 @@ fn a_component_has_a_range() {
 }
 
 /// `limit` names no field. `field` names gold field 0 and prediction field 1, and `other` names prediction field 0.
-pub(super) const PARAMS: [ParamSpec<'static>; 3] = {
+pub(in crate::composite) const PARAMS: [ParamSpec<'static>; 3] = {
     let param = ParamSpec {
         name: "limit",
         ty: "u32",

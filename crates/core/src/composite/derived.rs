@@ -2,8 +2,7 @@
 //! them for a `#[metric]` composite, and `check.rs` for one built at run time. Rules that both check are predicates
 //! here, and `rules.rs` has the messages of the compiler.
 
-use crate::spec::code_of_components;
-use crate::spec::{MetricSpec, MetricTier, ScoreKind, ScoreRange};
+use crate::spec::{MetricSpec, MetricTier, ScoreKind, ScoreRange, code_of_components};
 
 /// How far the weights' sum may be from 1. The rounding error of ten decimal weights is smaller.
 const WEIGHT_TOLERANCE: f64 = 1e-9;
@@ -12,7 +11,7 @@ const WEIGHT_TOLERANCE: f64 = 1e-9;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Derived {
     pub(super) kind: ScoreKind,
-    pub(in crate::composite) range: Option<ScoreRange>,
+    pub(super) range: Option<ScoreRange>,
     pub(super) tier: MetricTier,
     /// The smallest passing value, if the value is a number with a threshold.
     pub(super) threshold: Option<f64>,

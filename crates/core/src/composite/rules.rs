@@ -2,7 +2,7 @@
 //! message that `cargo check` shows: the mistake, the value found and a fix. The macro provides the place.
 
 use super::derived::{Bound, Derived, is_weight, wrong_sum};
-use crate::composite::shape::Reads;
+use super::shape::Reads;
 use crate::sentence::{Sentence, same, sentence, unless};
 use crate::spec::{MetricSpec, MetricTier};
 
@@ -242,3 +242,6 @@ pub const fn takes_threshold(key: &str, derived: &Derived) -> Option<Sentence> {
 pub const fn has_threshold(derived: &Derived) -> Option<Sentence> {
     unless!(derived.has_verdict(); "`strict` requires a threshold; add `threshold = 0.5`")
 }
+
+#[cfg(test)]
+pub(super) mod tests;

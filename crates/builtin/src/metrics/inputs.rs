@@ -1,7 +1,15 @@
-//! Size limits for quadratic comparisons: a row that would take minutes fails instead. Linear comparisons need no
-//! limit.
+//! The inputs of metrics: size limits, and fields named by a metric's configuration.
+//!
+//! Quadratic comparisons have limits, so a row that would take minutes fails instead. Linear comparisons need none.
+
+use std::borrow::Cow;
 
 use serde_json::Value;
+
+use crate::contract::rows::by_name;
+use crate::contract::{FieldError, Fields, Side, Unscored};
+use crate::json::depth;
+use crate::json::depth::TooDeep;
 
 /// The maximum number of pairs of characters or words for an edit distance or a longest common subsequence, which then
 /// takes seconds.
@@ -96,4 +104,37 @@ fn size(value: &Value) -> (usize, u32) {
         1 + below.iter().map(|(count, _)| count).sum::<usize>(),
         own + deepest,
     )
+}
+
+/// Returns the field's value, unless it is nested too deep to be written.
+pub(super) fn value<'r>(row: &'r Fields, side: Side, field: &str) -> Result<&'r Value, Unscored> {
+    let missing = || {
+        let error = *FieldError::missing(field.to_owned(), row.keys());
+        Unscored::Field { side, error }
+    };
+    let value = row.get(field).ok_or_else(missing)?;
+    match depth::is_too_deep(value) {
+        true => Err(Unscored::Because(format!(
+            "field `{side}.{field}` contains {TooDeep}"
+        ))),
+        false => Ok(value),
+    }
+}
+
+/// Returns the field as a string: strings unchanged, `null` as an empty string, anything else as
+/// JSON. `*` selects all fields.
+pub(super) fn text<'r>(row: &'r Fields, side: Side, field: &str) -> Result<Cow<'r, str>, Unscored> {
+    by_name::in_fields(row, field).map_err(|error| Unscored::Field {
+        side,
+        error: *error,
+    })
+}
+
+/// Returns a value as a string, in the same way as [`text`].
+pub(super) fn written(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::String(text) => Cow::Borrowed(text),
+        Value::Null => Cow::Borrowed(""),
+        other => by_name::json(other),
+    }
 }

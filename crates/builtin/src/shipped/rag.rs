@@ -17,10 +17,6 @@ use crate::retrieval::average_precision;
 use crate::stats::f_beta;
 use dsrs_metrics::{judge, judge_output, metric};
 
-pub use self::relevancy::*;
-
-mod relevancy;
-
 /// The verdict on a statement: the contexts that support it.
 #[judge_output]
 #[derive(Debug, Clone)]

@@ -2,20 +2,20 @@
 //! rule it breaks.
 
 use super::derived::{Bound, Derived, is_weight, total_cost, wrong_sum};
-use crate::composite::eval::{Decision, Node, Operator, Value};
-use crate::composite::shape::{Combinator, Leaf, OnMissing, Reads, Shape};
+use super::node::{Decision, Node, Operator, Value};
+use super::shape::{Combinator, Leaf, OnMissing, Reads, Shape};
 use crate::spec::{MetricSpec, MetricTier, ScoreRange};
 
 /// The components of an expression, without duplicates.
-pub(in crate::composite) struct Leaves<L> {
-    pub(in crate::composite) all: Vec<L>,
+pub(super) struct Leaves<L> {
+    pub(super) all: Vec<L>,
     on_missing: OnMissing,
     /// `true` inside an odd number of inversions.
     inverted: bool,
 }
 
 impl<L> Leaves<L> {
-    pub(in crate::composite) fn new(on_missing: OnMissing) -> Self {
+    pub(super) fn new(on_missing: OnMissing) -> Self {
         Self {
             all: Vec::new(),
             on_missing,
@@ -57,10 +57,7 @@ fn known(parts: &[Node]) -> Vec<Derived> {
 }
 
 /// Resolves an expression, and adds each distinct component to `leaves` once.
-pub(in crate::composite) fn resolve<L: Leaf>(
-    part: Shape<L>,
-    leaves: &mut Leaves<L>,
-) -> Result<Node, String> {
+pub(super) fn resolve<L: Leaf>(part: Shape<L>, leaves: &mut Leaves<L>) -> Result<Node, String> {
     let name = part.name();
     let resolved = match part {
         Shape::Leaf(component) if Derived::of(&component.spec()).is_corpus() => {
@@ -155,7 +152,7 @@ fn decision<L: Leaf>(
 }
 
 /// Checks that the name is in snake case, as `#[metric]` requires.
-pub(in crate::composite) fn name(name: &str) -> Result<(), String> {
+pub(super) fn name(name: &str) -> Result<(), String> {
     let is_snake = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     let starts = name.starts_with(|first: char| first.is_ascii_lowercase());
     if starts && name.chars().all(is_snake) {
@@ -166,7 +163,7 @@ pub(in crate::composite) fn name(name: &str) -> Result<(), String> {
 }
 
 /// Checks the top-level expression: it must be higher-is-better, and its bound must be the composite's threshold.
-pub(in crate::composite) fn top_level<L: Leaf>(expression: &Shape<L>) -> Result<(), String> {
+pub(super) fn top_level<L: Leaf>(expression: &Shape<L>) -> Result<(), String> {
     if let Shape::AtLeast(part, _) = expression {
         return Err(useless_bound(&part.name(), "the composite"));
     }
@@ -320,16 +317,16 @@ fn bound_fits(component: &str, threshold: f64, derived: &Derived) -> Result<(), 
 
 /// What a composite declares.
 #[derive(Debug, Default)]
-pub(in crate::composite) struct Declaration {
-    pub(in crate::composite) threshold: Option<f64>,
-    pub(in crate::composite) tier: Option<MetricTier>,
-    pub(in crate::composite) budget_msats: Option<u64>,
-    pub(in crate::composite) strict: bool,
+pub(super) struct Declaration {
+    pub(super) threshold: Option<f64>,
+    pub(super) tier: Option<MetricTier>,
+    pub(super) budget_msats: Option<u64>,
+    pub(super) strict: bool,
 }
 
 impl Declaration {
     /// Returns the composite's spec, without its fields, if the declarations agree with the derived properties.
-    pub(in crate::composite) fn spec(
+    pub(super) fn spec(
         &self,
         name: &'static str,
         derived: &Derived,

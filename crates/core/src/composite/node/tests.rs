@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
-use super::node::{Combine, Decision, Missing, Node, Operator, Value, path};
-use crate::composite::legality::derived::Derived;
+use super::{Combine, Decision, Missing, Node, Operator, Value, path};
+use crate::composite::derived::Derived;
 use crate::composite::shape::{OnMissing, Reads};
 use crate::score::{ComponentResult, MetricScore, RowAnswer, Scored};
 use crate::spec::MetricSpec;

@@ -2,26 +2,26 @@
 
 use smallvec::SmallVec;
 
-use crate::composite::legality::derived::Derived;
-use crate::composite::shape::{Combinator, OnMissing, Reads};
+use super::derived::Derived;
+use super::shape::{Combinator, OnMissing, Reads};
 use crate::score::{ComponentResult, Outcome};
 use crate::spec::ScoreRange;
 
 /// A part of a checked expression: an operator with its operands.
 #[derive(Debug)]
-pub(in crate::composite) struct Node {
-    pub(in crate::composite) operator: Operator,
+pub(super) struct Node {
+    pub(super) operator: Operator,
     /// The operands: a gate's proxies before its truths, a decision's branches in the order of their answers.
-    pub(in crate::composite) parts: Vec<Self>,
-    pub(in crate::composite) known: Derived,
+    pub(super) parts: Vec<Self>,
+    pub(super) known: Derived,
     /// The worst possible value, used for a missing one under `OnMissing::Zero`.
-    pub(in crate::composite) worst: Value,
-    pub(in crate::composite) name: String,
+    pub(super) worst: Value,
+    pub(super) name: String,
 }
 
 /// What a node does with its operands.
 #[derive(Debug)]
-pub(in crate::composite) enum Operator {
+pub(super) enum Operator {
     Leaf(usize),
     /// The weights of the operands.
     Weighted(Vec<f64>),
@@ -39,19 +39,19 @@ pub(in crate::composite) enum Operator {
 
 /// A node of a decision tree.
 #[derive(Debug)]
-pub(in crate::composite) struct Decision {
+pub(super) struct Decision {
     /// The component whose answer decides.
-    pub(in crate::composite) node: usize,
-    pub(in crate::composite) reads: Reads,
+    pub(super) node: usize,
+    pub(super) reads: Reads,
     /// The answers that lead to each branch.
-    pub(in crate::composite) answers: Vec<&'static [&'static str]>,
+    pub(super) answers: Vec<&'static [&'static str]>,
 }
 
 /// The value of an expression on one row.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::composite) struct Value {
-    pub(in crate::composite) value: f64,
-    pub(in crate::composite) passed: Option<bool>,
+pub(super) struct Value {
+    pub(super) value: f64,
+    pub(super) passed: Option<bool>,
 }
 
 impl Value {
@@ -390,3 +390,6 @@ fn stable_sum(terms: &mut [f64]) -> f64 {
     terms.sort_unstable_by(f64::total_cmp);
     terms.iter().sum()
 }
+
+#[cfg(test)]
+mod tests;
