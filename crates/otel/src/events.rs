@@ -23,11 +23,11 @@ use opentelemetry_sdk::trace::{
 };
 
 use crate::chat_span;
+use crate::collector::Delivery;
 use crate::collector::{Collector, Counted, Requests, client};
-use crate::delivery::Delivery;
 use crate::endpoint::{OtelError, base_url, check_variables, timeout};
+use crate::evaluation_event::RunAttributes;
 use crate::evaluation_event::{Detail, EvaluatedRow, EvaluationEvent, error_type};
-use crate::run_attributes::RunAttributes;
 
 /// Sends the results of a run to an OpenTelemetry collector over OTLP/HTTP. Each metric and row becomes a
 /// `gen_ai.evaluation.result` event. With [`observe_calls`](Self::observe_calls), each model call becomes a span.

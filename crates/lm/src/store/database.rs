@@ -110,7 +110,7 @@ fn connected(path: &Path) -> Result<Connection, Open> {
     let is_new = check(&connection)?;
     // Readers do not wait for writers, and a process that dies leaves no lock.
     connection.pragma_update(None, "journal_mode", "wal")?;
-    // The store's own thread syncs; see `sync.rs`.
+    // The store's own thread syncs; see `LogSync`.
     connection.pragma_update(None, "synchronous", "normal")?;
     if is_new {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
