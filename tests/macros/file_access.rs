@@ -48,13 +48,13 @@ const OPEN_FILES: [(&str, &str); 22] = [
         "crates/formats/src/import/inspect/mod.rs",
         "the caller's file of another program",
     ),
-    ("crates/formats/src/import/lm_eval/mod.rs", "the same"),
+    ("crates/formats/src/import/lm_eval.rs", "the same"),
     (
         "crates/formats/src/import/text.rs",
         "the caller's file of another program",
     ),
     (
-        "crates/lm/src/embedding/static_vectors/mod.rs",
+        "crates/lm/src/embedding/static_vectors.rs",
         "the folder of static vectors that an option or a parameter names",
     ),
     (
@@ -70,7 +70,7 @@ const OPEN_FILES: [(&str, &str); 22] = [
         "crates/lm/src/store/database.rs",
         "the store, in the user's directory",
     ),
-    ("crates/lm/src/store/sync.rs", "the same"),
+    ("crates/lm/src/store/mod.rs", "the same"),
     (
         "crates/run/src/data/data_file.rs",
         "the length of the caller's input files",

@@ -44,10 +44,7 @@ mod judge_model;
 mod key;
 mod layers;
 mod ledger;
-mod logprobs;
 mod model;
-#[cfg(feature = "lm")]
-mod model_id;
 mod money;
 #[cfg(feature = "lm")]
 mod price;
@@ -61,8 +58,6 @@ pub mod replay;
 mod reply;
 mod request;
 mod scripted;
-#[cfg(feature = "lm")]
-mod stack;
 #[cfg(feature = "store")]
 mod store;
 #[cfg(not(feature = "store"))]
@@ -80,17 +75,16 @@ pub use self::layers::Metered;
 #[doc(hidden)]
 pub use self::layers::panel_reservation::{self, Quote};
 pub use self::ledger::{CallObserver, CallTotals, Ledger, ObservedCall};
-pub use self::logprobs::{Logprobs, TokenLogprob, TokenLogprobs};
 pub use self::model::LanguageModel;
 pub use self::money::parse_msats;
-pub use self::reply::{LmReply, StopReason, Usage};
+pub use self::reply::{LmReply, Logprobs, StopReason, TokenLogprob, TokenLogprobs, Usage};
 pub use self::request::{LmRequest, Message, ReplySchema, Role, Sampling};
 pub use self::scripted::{ByClosure, ByValue, IntoReply, ScriptedLm, ScriptedReply};
 #[cfg_attr(not(feature = "store"), doc(hidden))]
 pub use self::store::Store;
 #[cfg(feature = "lm")]
 pub use self::{
-    builder::LmBuilder,
+    builder::{Lm, LmBuilder},
     embedding::ProviderEmbedder,
     estimate::{CallEstimate, LmEstimate},
     layers::{
@@ -98,7 +92,6 @@ pub use self::{
         RateLimiter, Retry, RetryPolicy,
     },
     price::{MSATS_PER_USD, Price, Prices},
-    stack::Lm,
 };
 pub use self::{
     embedding::static_embedder,

@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-use super::model_id::canonical_id;
 use super::{LmError, Usage};
+use crate::client::canonical_id;
 
 /// The prices of one model, in US dollars per million tokens.
 ///
@@ -267,7 +267,7 @@ fn without_date(id: &str) -> &str {
 mod tests {
     use super::{Price, Prices, without_date};
     use crate::Usage;
-    use crate::model_id::canonical_id;
+    use crate::client::canonical_id;
 
     #[test]
     fn the_shipped_table_is_valid() {

@@ -10,12 +10,10 @@ extern crate dsrs_metrics_values;
 
 mod chat_span;
 mod collector;
-mod delivery;
 mod endpoint;
 mod evaluation_event;
 mod events;
-mod run_attributes;
 
-pub use delivery::Delivery;
+pub use collector::Delivery;
 pub use endpoint::OtelError;
 pub use events::{OtelEvents, OtelEventsBuilder};

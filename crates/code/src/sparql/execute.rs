@@ -9,7 +9,7 @@ use spargebra::Query;
 use tokio::sync::Semaphore;
 
 use super::analysis;
-use super::instrument::instrument;
+use super::analysis::instrument;
 use super::metered::{
     Exceeded, MAX_MEBIBYTES, MAX_STRING_BYTES, MAX_TERMS, MeteredDataset, metered,
 };

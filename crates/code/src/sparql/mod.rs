@@ -9,7 +9,6 @@ mod analysis;
 #[cfg(feature = "sparql-http")]
 mod endpoint;
 mod execute;
-mod instrument;
 mod metered;
 mod query;
 mod store;

@@ -20,6 +20,7 @@ use async_trait::async_trait;
 use self::format::{Question, embeddings};
 pub(super) use self::http::{DEFAULT_MAX_REPLY_BYTES, HttpSettings, Proxy};
 use self::http::{MAX_VALUES, http_client};
+pub(super) use self::provider::canonical_id;
 pub(super) use self::target::{EndpointHash, Target, Variables};
 use super::model::probe_request;
 use super::private::lock;

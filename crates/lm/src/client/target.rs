@@ -6,9 +6,8 @@ use reqwest::header::{ACCEPT, HeaderName};
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 
-use super::super::model_id::{canonical_provider, split_id};
 use super::super::{LmError, LmErrorKind};
-use super::provider::{self, Format};
+use super::provider::{self, Format, canonical_provider, split_id};
 
 /// The hash of an address, or of an address and its credentials. It contains no key.
 pub(in super::super) type EndpointHash = [u8; 32];

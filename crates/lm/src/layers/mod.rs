@@ -5,8 +5,6 @@
 mod budget;
 #[cfg(feature = "lm")]
 mod circuit_breaker;
-#[cfg(feature = "lm")]
-mod estimated;
 mod metered;
 #[cfg(feature = "lm")]
 #[doc(hidden)]
@@ -22,19 +20,13 @@ mod single_flight;
 #[cfg(feature = "store")]
 mod stored;
 
-#[cfg(feature = "lm")]
-pub(crate) use self::estimated::Estimated;
 pub use self::metered::Metered;
 #[cfg(feature = "lm")]
-pub(super) use self::priced::DEFAULT_MAX_TOKENS;
-#[cfg(feature = "lm")]
-pub(crate) use self::single_flight::Flight;
+pub(super) use self::priced::{DEFAULT_MAX_TOKENS, limited, max_cost};
 #[cfg(feature = "store")]
 pub(crate) use self::single_flight::SingleFlight;
 #[cfg(feature = "store")]
 pub use self::stored::Stored;
-#[cfg(feature = "lm")]
-pub(crate) use self::stored::find;
 #[cfg(feature = "lm")]
 pub use self::{
     budget::{BudgetOverrun, LmBudget},
@@ -43,3 +35,5 @@ pub use self::{
     rate_limit::{RateLimit, RateLimiter},
     retry::{Retry, RetryPolicy},
 };
+#[cfg(feature = "lm")]
+pub(crate) use self::{single_flight::Flight, stored::find};

@@ -232,7 +232,7 @@ impl Drop for Attempt {
 }
 
 /// Returns the highest possible cost of a call in msat, if its reply is limited.
-pub(super) fn max_cost(prices: &Prices, price: &Price, request: &LmRequest) -> Option<u64> {
+pub(crate) fn max_cost(prices: &Prices, price: &Price, request: &LmRequest) -> Option<u64> {
     let max_tokens = match request.sampling.max_tokens {
         Some(tokens) => u64::from(tokens),
         None if price.output == 0.0 => 0,
@@ -243,7 +243,7 @@ pub(super) fn max_cost(prices: &Prices, price: &Price, request: &LmRequest) -> O
 }
 
 /// Limits the tokens of the reply, because nothing else bounds its cost under a budget.
-pub(super) fn limited(request: &LmRequest) -> Cow<'_, LmRequest> {
+pub(crate) fn limited(request: &LmRequest) -> Cow<'_, LmRequest> {
     if request.sampling.max_tokens.is_some() {
         return Cow::Borrowed(request);
     }

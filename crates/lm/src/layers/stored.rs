@@ -2,10 +2,11 @@
 
 use async_trait::async_trait;
 
-use super::super::key::Key;
-use super::super::record::Record;
-use super::super::store::Store;
-use super::super::{LanguageModel, LmError, LmReply, LmRequest, Usage, recording};
+use crate::key::Key;
+use crate::record::Record;
+use crate::store::Store;
+use crate::{LanguageModel, LmError, LmReply, LmRequest, Usage, recording};
+
 #[cfg(feature = "lm")]
 use super::panel_reservation::Quote;
 use super::single_flight::{Flight, SingleFlight};

@@ -1,27 +1,28 @@
 //! The store: everything that cost money, in one SQLite database that several processes can use at once.
 //!
-//! `database.rs` opens the database and has its tables, `records.rs` reads and writes results, `spending.rs` tracks
-//! budgets across processes, and `sync.rs` syncs what was written. `layers/stored.rs` looks up replies by the key of
+//! `database.rs` opens the database and has its tables, and `records.rs` reads and writes results, and tracks
+//! budgets across processes. A thread syncs what was written. `layers/stored.rs` looks up replies by the key of
 //! `lm/key.rs`.
 
 mod database;
 mod records;
-mod spending;
-mod sync;
+
+pub use self::records::{Pruned, ReservedPart, StoreInfo};
 
 use std::collections::HashMap;
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex, Weak};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, Weak};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use rusqlite::Connection;
 
-use self::database::{error_of, not_usable, store_error};
-pub use self::records::{Pruned, StoreInfo};
-pub use self::spending::ReservedPart;
-use self::sync::Sync;
 use super::layers::SingleFlight;
-use super::private::{create_private_dir, lock};
+use super::private::{create_private_dir, ignore_poison, lock};
 use super::{LmError, LmErrorKind};
+use database::{error_of, not_usable, store_error};
 
 /// A store of paid results: language model replies, program outputs, and metric evaluations that have a cost.
 ///
@@ -64,7 +65,7 @@ struct Shared {
     /// The calls in progress whose replies will be stored, for all models of the process.
     in_progress: SingleFlight,
     // Dropped last: SQLite copies its log when the last connection closes.
-    sync: Sync,
+    sync: LogSync,
 }
 
 #[derive(Debug)]
@@ -209,7 +210,7 @@ impl Shared {
         let reader = Mutex::new(database::connect(&path)?);
         let mut log = path.clone().into_os_string();
         log.push("-wal");
-        let sync = Sync::start(log.into()).map_err(|error| not_usable(&path, error))?;
+        let sync = LogSync::start(log.into()).map_err(|error| not_usable(&path, error))?;
         let writer = Mutex::new(Writer {
             connection: writer,
             has_failed: false,
@@ -240,6 +241,71 @@ fn tell_of_earlier_versions(path: &Path) {
                 "{}: the {what} from an earlier version, which this version cannot read, so their calls are paid for again; remove the file unless you plan to go back to that version",
                 file.display()
             );
+        }
+    }
+}
+
+const EVERY: Duration = Duration::from_millis(100);
+
+/// A running thread. Dropping this ends it after a last sync.
+#[derive(Debug)]
+struct LogSync {
+    shared: Arc<Log>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Log {
+    state: Mutex<LogState>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct LogState {
+    is_written: bool,
+    is_closed: bool,
+}
+
+impl LogSync {
+    fn start(log: PathBuf) -> io::Result<Self> {
+        let shared = Arc::<Log>::default();
+        let of_thread = Arc::clone(&shared);
+        let thread = thread::Builder::new().name("dsrs-store".to_owned());
+        let thread = Some(thread.spawn(move || while of_thread.sync_once(&log) {})?);
+        Ok(Self { shared, thread })
+    }
+
+    fn on_write(&self) {
+        lock(&self.shared.state).is_written = true;
+        self.shared.changed.notify_one();
+    }
+}
+
+impl Log {
+    /// Waits for a write and a tenth of a second, then syncs. Returns `false` at the end.
+    fn sync_once(&self, log: &PathBuf) -> bool {
+        let state = lock(&self.state);
+        let idle = |state: &mut LogState| !state.is_written && !state.is_closed;
+        let state = ignore_poison(self.changed.wait_while(state, idle));
+        let open = |state: &mut LogState| !state.is_closed;
+        let (mut state, _) = ignore_poison(self.changed.wait_timeout_while(state, EVERY, open));
+        let (is_written, is_closed) = (std::mem::take(&mut state.is_written), state.is_closed);
+        drop(state);
+        if is_written {
+            // If SQLite has copied the whole log, which it syncs itself, the log does not exist.
+            let _ = File::open(log).and_then(|log| log.sync_data());
+        }
+        !is_closed
+    }
+}
+
+impl Drop for LogSync {
+    fn drop(&mut self) {
+        lock(&self.shared.state).is_closed = true;
+        self.shared.changed.notify_one();
+        if let Some(thread) = self.thread.take() {
+            // The thread only waits and syncs, so it has not panicked.
+            let _ = thread.join();
         }
     }
 }

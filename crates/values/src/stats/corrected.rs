@@ -3,9 +3,9 @@
 
 use serde::Serialize;
 
+use super::interval::Proportion;
 use super::interval::{Interval, Z};
 use super::labels::NotDefined;
-use super::proportion::Proportion;
 
 /// A judge's sensitivity and specificity, measured on rows with known labels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]

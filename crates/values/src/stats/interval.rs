@@ -1,12 +1,12 @@
-//! 95% intervals, the normal quantile used to compute most of them, and the interval of a mean when the values have a
-//! range and few units differ.
+//! 95% intervals, the normal quantile used to compute most of them, and proportions with their intervals.
 
 use std::fmt;
 
-use serde::ser::{Serialize, Serializer};
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use serde::{Serialize, Serializer};
+use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, StudentsT};
 
 use super::decimals::decimals;
+use super::moments::Uncertainty;
 
 /// The 97.5% quantile of the normal distribution: an interval of this many standard errors on both
 /// sides is a 95% interval.
@@ -95,4 +95,118 @@ pub(super) fn wilson(share: f64, n: f64, z: f64) -> Interval {
 /// at most half of them are. The fewer units differ, the less their variance says about values that did not occur.
 pub(super) fn weight(commonest: u64, units: u64) -> f64 {
     (2 * commonest).saturating_sub(units) as f64 / units as f64
+}
+
+/// A count of successes out of a number of trials.
+///
+/// ```
+/// use dsrs_metrics::stats::Proportion;
+///
+/// let passed = Proportion { successes: 9, trials: 10 };
+/// assert_eq!(passed.rate(), Some(0.9));
+/// let interval = passed.wilson().unwrap();
+/// assert_eq!(format!("{interval:.4}"), "[0.5958, 0.9821]");
+/// assert_eq!(Proportion { successes: 0, trials: 0 }.rate(), None);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Proportion {
+    /// The number of successes, at most `trials`.
+    pub successes: u64,
+    /// The number of trials.
+    pub trials: u64,
+}
+
+impl Proportion {
+    /// Counts one trial.
+    #[doc(hidden)]
+    pub fn record(&mut self, success: bool) {
+        self.successes += u64::from(success);
+        self.trials += 1;
+    }
+
+    /// Returns the probability of at most `successes` successes if each trial succeeds with probability `rate`.
+    #[doc(hidden)]
+    pub fn chance_of_at_most(&self, rate: f64) -> f64 {
+        Binomial::new(rate, self.trials).map_or(f64::NAN, |trials| trials.cdf(self.successes))
+    }
+
+    /// Returns `successes / trials`, in [0, 1]. Returns `None` if there are no trials.
+    pub fn rate(&self) -> Option<f64> {
+        (self.trials > 0).then(|| self.successes as f64 / self.trials as f64)
+    }
+
+    /// Returns Wilson's score interval without continuity correction (Wilson 1927):
+    /// `(p + z²/2n ± z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n)`, where `p` is the rate, `n` the number of trials and `z` =
+    /// 1.96.
+    ///
+    /// The interval is valid even for a single trial, and never has zero width, even if all trials succeeded or none
+    /// did.
+    pub fn wilson(&self) -> Option<Interval> {
+        Some(wilson(self.rate()?, self.trials as f64, Z))
+    }
+
+    /// Returns Wilson's interval together with the standard error of the rate, `√(p(1 - p) / (n - 1))`, which
+    /// inspect_ai and lm-eval also print.
+    ///
+    /// ```
+    /// use dsrs_metrics::stats::Proportion;
+    ///
+    /// let passed = Proportion { successes: 9, trials: 10 };
+    /// assert_eq!(format!("{:.4}", passed.uncertainty().stderr().unwrap()), "0.1000");
+    /// let all = Proportion { successes: 10, trials: 10 };
+    /// assert_eq!((all.uncertainty().stderr(), all.uncertainty().ci95()), (None, all.wilson()));
+    /// ```
+    pub fn uncertainty(&self) -> Uncertainty {
+        let (Some(p), Some(ci95)) = (self.rate(), self.wilson()) else {
+            return Uncertainty::NotEnoughRows {
+                found: 0,
+                needed: 1,
+            };
+        };
+        if self.successes == 0 || self.successes == self.trials {
+            return Uncertainty::WithoutStderr { ci95 };
+        }
+        let stderr = (p * (1.0 - p) / (self.trials - 1) as f64).sqrt();
+        Uncertainty::Known { stderr, ci95 }
+    }
+
+    /// Returns the unbiased estimate of pass@k, the probability that at least one of `k` attempts succeeds:
+    /// `1 - C(n - c, k) / C(n, k)` if `c` of `n` attempts succeeded (Chen et al. 2021, arXiv 2107.03374).
+    ///
+    /// Returns `None` if there are fewer than `k` attempts, or if `k` is 0.
+    ///
+    /// ```
+    /// use dsrs_metrics::stats::Proportion;
+    ///
+    /// let attempts = Proportion { successes: 1, trials: 4 };
+    /// assert_eq!((attempts.pass_at(1), attempts.pass_at(2), attempts.pass_at(4)), (Some(0.25), Some(0.5), Some(1.0)));
+    /// assert_eq!(attempts.pass_at(5), None);
+    /// ```
+    pub fn pass_at(&self, k: u64) -> Option<f64> {
+        let failures = Self {
+            successes: self.trials - self.successes,
+            ..*self
+        };
+        failures.pass_hat(k).map(|all_fail| 1.0 - all_fail)
+    }
+
+    /// Returns the unbiased estimate of pass^k, the probability that all of `k` attempts succeed: `C(c, k) / C(n, k)`
+    /// if `c` of `n` attempts succeeded (Yao et al. 2024, arXiv 2406.12045).
+    ///
+    /// Returns `None` if there are fewer than `k` attempts, or if `k` is 0.
+    ///
+    /// ```
+    /// use dsrs_metrics::stats::Proportion;
+    ///
+    /// let attempts = Proportion { successes: 3, trials: 4 };
+    /// assert_eq!((attempts.pass_hat(1), attempts.pass_hat(2), attempts.pass_hat(4)), (Some(0.75), Some(0.5), Some(0.0)));
+    /// ```
+    pub fn pass_hat(&self, k: u64) -> Option<f64> {
+        if k == 0 || k > self.trials {
+            return None;
+        }
+        let factor =
+            |drawn: u64| self.successes.saturating_sub(drawn) as f64 / (self.trials - drawn) as f64;
+        Some((0..k.min(self.successes + 1)).map(factor).product())
+    }
 }

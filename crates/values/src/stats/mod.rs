@@ -34,43 +34,233 @@ mod corrected;
 pub mod decimals;
 #[doc(hidden)]
 pub mod exact_sum;
-mod formulas;
-mod histogram;
 mod interval;
 mod labels;
 mod moments;
 mod paired;
-mod planned;
-mod proportion;
 mod ranks;
 mod sampled;
 mod sequential;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
+
 pub use bootstrap::{Bootstrap, bca_interval};
 pub use clusters::Clusters;
 pub use corrected::{CorrectedRate, ErrorRates, Stratum, post_stratified, rogan_gladen};
-pub use formulas::{f_beta, harmonic_mean, score_difference};
-pub use histogram::Histogram;
-pub use interval::Interval;
-pub use labels::{AlphaLevel, LabelPairs, NotDefined};
-pub use labels::{ConfusionMatrix, Kappa, KappaWeights, cohen_kappa};
+pub use interval::{Interval, Proportion};
+pub use labels::{
+    AlphaLevel, ConfusionMatrix, Kappa, KappaWeights, LabelPairs, NotDefined, cohen_kappa,
+};
 pub use moments::{Moments, Uncertainty};
 pub use paired::{
     PairedShares, PermutationTest, detectable_difference, exchange_test, holm, mcnemar_exact,
     mcnemar_mid_p, permutation_limit, permutation_test, rows_for_power,
 };
-pub use planned::{DecisionPlan, plan_rows};
-pub use proportion::Proportion;
 #[doc(hidden)]
 pub use ranks::RankPairs;
-pub use ranks::{Brier, Calibration};
-pub use ranks::{ClassScores, ValuePairs, average_ranks, spearman};
+pub use ranks::{Brier, Calibration, ClassScores, ValuePairs, average_ranks, spearman};
 pub use sampled::{SampledMean, prediction_powered, sampled_difference, sampled_share};
 #[doc(hidden)]
 pub use sampled::{error_and_p_value, least_squares};
-pub use sequential::{BettingTest, confidence_sequence, population_sequence};
+pub use sequential::{
+    BettingTest, DecisionPlan, confidence_sequence, plan_rows, population_sequence,
+};
 
 /// With fewer values than this that differ from the commonest one, Student's t covers the mean of skewed scores too rarely.
 const FEW: u64 = 30;
+
+/// Returns F-beta computed from counts: `(1 + beta²) hits / ((1 + beta²) hits + beta² missed + wrong)`, in [0, 1].
+/// Returns 0 if there are no hits.
+///
+/// This is the weighted harmonic mean of precision `hits / (hits + wrong)` and recall `hits / (hits + missed)`. Recall
+/// counts `beta` times as much as precision (van Rijsbergen 1979).
+///
+/// ```
+/// use dsrs_metrics::stats::f_beta;
+///
+/// assert_eq!(f_beta(2, 2, 0, 1.0), 2.0 / 3.0); // precision 1/2, recall 1
+/// assert_eq!(f_beta(2, 2, 0, 2.0), 5.0 / 6.0);
+/// assert_eq!(f_beta(0, 0, 0, 1.0), 0.0);
+/// ```
+pub fn f_beta(hits: usize, wrong: usize, missed: usize, beta: f64) -> f64 {
+    if hits == 0 {
+        return 0.0;
+    }
+    let (hits, wrong, missed) = (hits as f64, wrong as f64, missed as f64);
+    let weight = beta * beta;
+    let weighted = (1.0 + weight) * hits;
+    weighted / (weighted + weight * missed + wrong)
+}
+
+/// Returns the harmonic mean of two numbers, `2ab / (a + b)`, or 0 if they sum to 0.
+///
+/// For precision and recall, this is F1, computed as in `f1_score` from dspy's `auto_evaluation.py`. Arguments are not
+/// clamped to [0, 1].
+///
+/// ```
+/// use dsrs_metrics::stats::harmonic_mean;
+///
+/// assert_eq!((harmonic_mean(1.0, 0.5), harmonic_mean(0.0, 0.0)), (2.0 / 3.0, 0.0));
+/// ```
+pub fn harmonic_mean(a: f64, b: f64) -> f64 {
+    let sum = a + b;
+    if sum == 0.0 { 0.0 } else { 2.0 * (a * b) / sum }
+}
+
+/// Returns `a - b`, or 0 if the difference is only rounding: at most `2⁻⁵⁰` times the larger score.
+///
+/// A score is a mean of decimal numbers. Each number and the mean are rounded by at most `2⁻⁵³`, so two scores of equal
+/// value differ by at most `4 · 2⁻⁵³`. The bound is twice as large, to allow for a metric's own arithmetic. It never
+/// hides a difference between counts, because two different fractions with denominators below 10 million differ by more
+/// than `10⁻¹⁴`.
+///
+/// ```
+/// use dsrs_metrics::stats::score_difference;
+///
+/// assert_ne!((0.1 + 0.2 + 0.3) / 3.0, 0.2_f64.next_down());
+/// assert_eq!(score_difference(0.1 + 0.2, 0.3), 0.0);
+/// assert_eq!(score_difference(0.75, 0.5), 0.25);
+/// ```
+pub fn score_difference(a: f64, b: f64) -> f64 {
+    /// `2⁻⁵⁰`.
+    const BOUND: f64 = 4.0 * f64::EPSILON;
+    let difference = a - b;
+    if difference.abs() <= BOUND * a.abs().max(b.abs()) {
+        0.0
+    } else {
+        difference
+    }
+}
+
+/// The number of bins.
+const BINS: usize = 20;
+
+/// A histogram with 20 bins of equal width, from the smallest to the largest possible value. You can merge histograms
+/// of separate parts of the rows.
+///
+/// `Display` shows one bar per bin. The bin with the most values has the highest bar, and an empty bin is blank.
+///
+/// ```
+/// use dsrs_metrics::stats::Histogram;
+///
+/// let mut scores = Histogram::new(0.0, 1.0).unwrap();
+/// [0.0, 0.01, 0.3, 0.31, 0.32, 0.33, 0.9, 1.0].into_iter().for_each(|score| scores.record(score));
+/// assert_eq!(scores.counts()[..7], [2, 0, 0, 0, 0, 0, 4]);
+/// assert_eq!(scores.to_string(), "▄     █           ▂▂");
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Histogram {
+    min: f64,
+    max: f64,
+    counts: [u64; BINS],
+}
+
+impl Histogram {
+    /// Creates a histogram of values from `min` to `max`. Returns `None` if either is not finite, or if `min` is not
+    /// less than `max`.
+    pub fn new(min: f64, max: f64) -> Option<Self> {
+        let is_valid = min < max && (max - min).is_finite();
+        is_valid.then_some(Self {
+            min,
+            max,
+            counts: [0; BINS],
+        })
+    }
+
+    /// Counts a value. A value outside the range counts towards the nearest bin. NaN is not counted.
+    pub fn record(&mut self, value: f64) {
+        if value.is_nan() {
+            return;
+        }
+        let share = ((value - self.min) / (self.max - self.min)).clamp(0.0, 1.0);
+        // 0 to 20.
+        let bin = (share * BINS as f64) as usize;
+        self.counts[bin.min(BINS - 1)] += 1;
+    }
+
+    /// Adds the counts of another histogram with the same range.
+    #[doc(hidden)]
+    pub fn merge(&mut self, other: &Self) {
+        for (count, more) in self.counts.iter_mut().zip(other.counts) {
+            *count += more;
+        }
+    }
+
+    /// Returns an empty histogram with the same bins.
+    #[doc(hidden)]
+    pub fn emptied(&self) -> Self {
+        Self {
+            counts: [0; BINS],
+            ..*self
+        }
+    }
+
+    /// Returns the smallest and largest possible values.
+    pub const fn range(&self) -> (f64, f64) {
+        (self.min, self.max)
+    }
+
+    /// Returns the count of each bin, from the smallest values to the largest.
+    pub const fn counts(&self) -> &[u64; BINS] {
+        &self.counts
+    }
+}
+
+impl fmt::Display for Histogram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+        let most = self.counts.iter().copied().max().unwrap_or(0).max(1);
+        for count in self.counts {
+            let height = (u128::from(count) * 8).div_ceil(u128::from(most)) as usize;
+            let bar = height.checked_sub(1).map_or(' ', |height| BARS[height]);
+            write!(f, "{bar}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod histogram_tests {
+    use super::*;
+
+    #[test]
+    fn a_range_without_width_has_no_histogram() {
+        for (min, max) in [
+            (1.0, 1.0),
+            (1.0, 0.0),
+            (f64::NEG_INFINITY, 0.0),
+            (f64::NAN, 1.0),
+        ] {
+            assert_eq!(Histogram::new(min, max), None);
+        }
+    }
+
+    #[test]
+    fn values_outside_the_range_are_in_the_first_and_last_bin() {
+        let mut histogram = Histogram::new(-1.0, 1.0).unwrap();
+        [-5.0, f64::NAN, 7.0, 0.0]
+            .into_iter()
+            .for_each(|value| histogram.record(value));
+        let mut counts = [0; BINS];
+        [0, 10, 19].into_iter().for_each(|bin| counts[bin] = 1);
+        assert_eq!(*histogram.counts(), counts);
+    }
+
+    #[test]
+    fn an_emptied_histogram_has_the_range_and_no_values() {
+        let mut histogram = Histogram::new(-2.0, 1.0).unwrap();
+        let empty = histogram.clone();
+        histogram.record(0.5);
+        assert_eq!((histogram.emptied(), empty.range()), (empty, (-2.0, 1.0)));
+    }
+
+    #[test]
+    fn a_single_value_among_many_is_visible() {
+        let mut histogram = Histogram::new(0.0, 1.0).unwrap();
+        (0..1_000_000).for_each(|_| histogram.record(1.0));
+        histogram.record(0.0);
+        assert_eq!(histogram.to_string(), format!("▁{}█", " ".repeat(18)));
+    }
+}

@@ -1,6 +1,6 @@
 //! The tool calls of a trajectory, and the conditions on them from which metrics are built.
 
-use super::message::ToolCall;
+use super::steps::ToolCall;
 use crate::messages::escape::{name, names};
 
 /// Tool calls, in order: either all calls of a trajectory or the calls of one tool.

@@ -27,18 +27,13 @@
 
 mod calls;
 mod compare;
-mod from_json;
-mod loops;
-mod message;
 mod read;
 mod steps;
 
 pub use calls::{Condition, ToolCalls};
 pub use compare::{
-    ArgsFunction, ArgsRule, ArgsRules, CallCounts, CallOrder, MatchMode, TooManyCalls,
-    ToolCorrectnessOptions, TrajectoryDifference, UnmatchedCalls,
+    ArgsFunction, ArgsRule, ArgsRules, CallCounts, CallLoop, CallOrder, LoopLimits, MatchMode,
+    TooManyCalls, ToolCorrectnessOptions, TrajectoryDifference, UnmatchedCalls,
 };
-pub use from_json::{ExpectedTrajectory, TrajectoryError};
-pub use loops::{CallLoop, LoopLimits};
-pub use message::{Message, Role, TokenUsage, ToolCall};
-pub use steps::{Subagent, SubagentTrajectory, Trajectory};
+pub use read::{ExpectedTrajectory, TrajectoryError};
+pub use steps::{Message, Role, Subagent, SubagentTrajectory, TokenUsage, ToolCall, Trajectory};

@@ -12,7 +12,7 @@ mod schema;
 
 pub(super) use self::parts::Question;
 use self::parts::{empty, sanitized, stop_reason};
-use super::super::logprobs::from_field;
+use super::super::reply::from_field;
 use super::super::{LmError, LmReply, LmRequest, StopReason, Usage};
 use super::errors;
 use super::http::{Call, Received};

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::normalizer::ARTICLES;
+use super::ARTICLES;
 use super::{
     em_score, f1_score, hotpot_f1, hotpot_f1_score, normalize_text, precision_score, recall_score,
 };

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::normalizer::ARTICLES;
+use super::ARTICLES;
 use crate::text::numbers::grouped;
 use crate::text::unicode::{
     NormalForm, digit_value, fold_case, is_invisible, is_mark, is_punctuation, is_space,

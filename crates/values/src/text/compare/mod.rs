@@ -6,27 +6,25 @@
 //! | --- | --- |
 //! | `f1`, `hotpot_f1`, `precision`, `recall` | `profile`: a list of integers for each string; `overlap`: counts, score |
 //! | `em`, `answer_exact_match` with a `frac` of 1 | `profile` |
-//! | [`normalize_text`] | `normalizer` |
-//! | `answer_passage_match`, [`PassageAnswers`] | `normalizer`, then `passages` |
+//! | [`normalize_text`] | this one |
+//! | `answer_passage_match`, [`PassageAnswers`] | `profile` |
 //!
 //! `profile` reads words of ASCII letters and digits as integers and normalizes other words one by one with
-//! `normalizer`. The folding profiles normalize whole strings with `folded` instead, even for exact match.
-//! [`words`](super::words) has lists of words and reads bytes. A file imports only from files before it in this list:
-//! `normalizer`, `folded`, `profile`, `overlap`, `passages`, `scores`.
+//! [`normalize_text`]. The folding profiles normalize whole strings with `folded` instead, even for exact match.
+//! [`words`](super::words) has lists of words and reads bytes.
 
 #[cfg(test)]
 mod definition;
 mod folded;
-mod normalizer;
 mod overlap;
-mod passages;
 mod profile;
 
-pub use normalizer::{ARTICLES, normalize_text};
-pub use passages::{PassageAnswers, dpr_normalize};
-pub use profile::Profile;
+pub use profile::{PassageAnswers, Profile, dpr_normalize};
+
+use unicode_normalization::UnicodeNormalization as _;
 
 use super::NoReferences;
+use super::unicode::{is_space, is_word};
 
 /// Returns `true` if the prediction equals any reference after [`normalize_text`]. This is dspy's `EM`.
 ///
@@ -163,4 +161,83 @@ pub fn answer_exact_match<S: AsRef<str>>(
 /// ```
 pub fn answer_passage_match<P: AsRef<str>, A: AsRef<str>>(passages: &[P], answers: &[A]) -> bool {
     Profile::Dspy.answer_passage_match(passages, answers)
+}
+
+/// Lower-case words that normalization removes.
+pub const ARTICLES: [&str; 3] = ["a", "an", "the"];
+
+/// Normalizes a string for comparison, exactly as dspy's `normalize_text` does.
+///
+/// The steps are, in this order: Unicode NFD, lower case, removal of the 32 ASCII punctuation characters, removal of
+/// the English articles `a`, `an` and `the`, and collapsing of whitespace to single spaces. For any string of Unicode
+/// 14 characters, the result is the same as in dspy 3.4.1 on CPython 3.11.
+///
+/// Normalizing a string twice can give a different result from normalizing it once. If punctuation was removed between
+/// two combining marks, the second NFD can reorder the marks. Normalizing a third time never changes anything.
+///
+/// ```
+/// # use dsrs_metrics::text::normalize_text;
+/// assert_eq!(normalize_text("The,  Eiffel  Tower!"), "eiffel tower");
+/// assert_eq!(normalize_text("C++"), "c");
+/// assert_eq!(normalize_text("A"), "");
+/// ```
+pub fn normalize_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    if text.chars().all(is_plain) {
+        write_words(text.chars().map(|c| c.to_ascii_lowercase()), &mut out);
+    } else {
+        let lower = text.nfd().collect::<String>().to_lowercase();
+        write_words(lower.chars(), &mut out);
+    }
+    out
+}
+
+/// Returns `true` if a character is ASCII or common in Chinese: its NFD is the character itself, and its lower case is
+/// that of ASCII.
+fn is_plain(c: char) -> bool {
+    c.is_ascii()
+        || matches!(c, '\u{2010}'..='\u{205e}' | '\u{3001}'..='\u{3029}' | '\u{3400}'..='\u{9fff}' | '\u{ff01}'..='\u{ff20}')
+}
+
+/// Removes punctuation and articles, and collapses white space.
+///
+/// `\b(a|an|the)\b` matches exactly if a whole run of word characters is an article, and the match becomes a space. So
+/// an article is removed at the end of its run.
+#[inline]
+fn write_words(chars: impl Iterator<Item = char>, out: &mut String) {
+    // Where the current run of ASCII letters and digits starts.
+    let mut run = 0;
+    for c in chars.filter(|c| !c.is_ascii_punctuation()) {
+        if c.is_ascii_alphanumeric() {
+            out.push(c);
+            continue;
+        }
+        end_run(out, run, Some(c));
+        if is_space(c) {
+            separate(out);
+        } else {
+            out.push(c);
+        }
+        run = out.len();
+    }
+    end_run(out, run, None);
+    out.truncate(out.trim_end_matches(' ').len());
+}
+
+/// Removes a run that is an article, unless it is part of a longer run of word characters.
+fn end_run(out: &mut String, run: usize, next: Option<char>) {
+    let is_outside = |c: Option<char>| !c.is_some_and(is_word);
+    if ARTICLES.contains(&&out[run..])
+        && is_outside(next)
+        && is_outside(out[..run].chars().next_back())
+    {
+        out.truncate(run);
+        separate(out);
+    }
+}
+
+fn separate(out: &mut String) {
+    if !out.is_empty() && !out.ends_with(' ') {
+        out.push(' ');
+    }
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
-use super::ngrams::{self, MAX_ORDER};
+use super::{MAX_ORDER, ngram_matches, ngram_total};
 use crate::text::unicode::is_space;
 use crate::text::words::{WordLists, split};
 use crate::text::{NoReferences, NormalForm};
@@ -163,12 +163,12 @@ fn triples(texts: [&[u32]; 2], orders: usize, distinct: usize) -> Vec<u64> {
     let orders = orders.min(MAX_ORDER);
     let [prediction, reference] = texts.map(<[u32]>::len);
     let mut counts = Vec::with_capacity(3 * orders);
-    let matches = ngrams::matches(&texts, orders, distinct);
+    let matches = ngram_matches(&texts, orders, distinct);
     for (order, matches) in matches.into_iter().enumerate() {
-        let theirs = ngrams::total(reference, order);
+        let theirs = ngram_total(reference, order);
         // n-grams longer than the reference do not count as misses.
         let ours = if theirs > 0 {
-            ngrams::total(prediction, order)
+            ngram_total(prediction, order)
         } else {
             0
         };

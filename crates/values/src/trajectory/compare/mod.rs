@@ -1,17 +1,27 @@
-//! Comparison of two trajectories: match modes, scores, and differences.
+//! Comparison of two trajectories: match modes, scores, and differences, by rules for when the arguments of two calls count
+//! as equal.
 
-mod args;
 mod correctness;
 mod keys;
 mod modes;
 
-pub use args::{ArgsFunction, ArgsRule, ArgsRules};
 pub use correctness::{CallOrder, ToolCorrectnessOptions};
-pub use keys::CallCounts;
-pub use modes::UnmatchedCalls;
-pub use modes::{MatchMode, TrajectoryDifference};
+pub use keys::{CallCounts, CallLoop, LoopLimits};
+pub use modes::{MatchMode, TrajectoryDifference, UnmatchedCalls};
 
-pub(super) use keys::Keys;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use crate::json::describe::found;
+use crate::json::equality::same_value;
+use crate::json::path;
+use crate::messages::escape::name;
+use crate::trajectory::steps::ToolCall;
 
 crate::message_errors! {
     /// The error returned when two trajectories have too many distinct calls to compare.
@@ -22,5 +32,270 @@ impl TooManyCalls {
     fn new(what: &str, called: usize, expected: usize, instead: &str) -> Self {
         format!("too many {what} to compare: {called} called, {expected} expected; {instead}")
             .into()
+    }
+}
+
+/// The key of the rule for all other tools.
+const OTHERS: &str = "*";
+
+/// How a call's arguments must match those of an expected call to the same tool.
+///
+/// Values are compared as JSON: the order of keys does not matter, 1 equals 1.0, and `true` equals neither 1 nor
+/// "true".
+///
+/// ```
+/// use dsrs_metrics::trajectory::ArgsRule;
+/// use serde_json::json;
+///
+/// let (called, expected) = (json!({ "city": "Rome", "days": 3 }), json!({ "city": "Rome" }));
+/// assert!(ArgsRule::Superset.matches(&called, &expected));
+/// assert!(!ArgsRule::Exact.matches(&called, &expected));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ArgsRule {
+    /// All arguments must be equal.
+    Exact,
+    /// Arguments are not compared.
+    Ignore,
+    /// Every argument of the call must be expected.
+    Subset,
+    /// The call must have every expected argument.
+    Superset,
+    /// The values at these paths, such as `city` or `filter.days`, must be equal. A missing value equals `null`.
+    Paths(Vec<String>),
+    /// Calls a function that you provide. If the call's arguments are not an object, they do not match, and the
+    /// function is not called.
+    Function(ArgsFunction),
+}
+
+type Compare = dyn Fn(&Value, &Value) -> bool + Send + Sync;
+
+/// A function that compares a call's arguments with those of an expected call. The function's name is part of a
+/// metric's identity.
+#[derive(Clone)]
+pub struct ArgsFunction {
+    name: String,
+    function: Arc<Compare>,
+}
+
+impl ArgsFunction {
+    /// Returns the function's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl fmt::Debug for ArgsFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ArgsFunction").field(&self.name).finish()
+    }
+}
+
+impl PartialEq for ArgsFunction {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && Arc::ptr_eq(&self.function, &other.function)
+    }
+}
+
+impl ArgsRule {
+    /// Creates a rule that passes the call's arguments and the expected arguments to a function.
+    ///
+    /// ```
+    /// use dsrs_metrics::trajectory::ArgsRule;
+    /// use serde_json::json;
+    ///
+    /// let same_city = ArgsRule::function("same_city", |called, expected| {
+    ///     let city = |args: &serde_json::Value| args["city"].as_str().map(str::to_lowercase);
+    ///     city(called) == city(expected)
+    /// });
+    /// assert!(same_city.matches(&json!({ "city": "ROME" }), &json!({ "city": "Rome" })));
+    /// ```
+    pub fn function(
+        name: impl Into<String>,
+        function: impl Fn(&Value, &Value) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        Self::Function(ArgsFunction {
+            name: name.into(),
+            function: Arc::new(function),
+        })
+    }
+
+    /// Returns `true` if the arguments of a call match the expected ones.
+    pub fn matches(&self, called: &Value, expected: &Value) -> bool {
+        match self {
+            Self::Exact => same_value(called, expected),
+            Self::Ignore => true,
+            Self::Subset => has_all(expected, called),
+            Self::Superset => has_all(called, expected),
+            Self::Paths(_) if !called.is_object() || !expected.is_object() => {
+                same_value(called, expected)
+            }
+            Self::Paths(paths) => paths
+                .iter()
+                .all(|path| same_value(at(called, path), at(expected, path))),
+            Self::Function(ArgsFunction { function, .. }) => {
+                called.is_object() && function(called, expected)
+            }
+        }
+    }
+
+    fn of_str(rule: &str) -> Option<Self> {
+        match rule {
+            "exact" => Some(Self::Exact),
+            "ignore" => Some(Self::Ignore),
+            "subset" => Some(Self::Subset),
+            "superset" => Some(Self::Superset),
+            _ => None,
+        }
+    }
+
+    fn of_json(rule: &Value) -> Result<Self, String> {
+        let expected = "expected `exact`, `ignore`, `subset`, `superset` or a list of paths";
+        match rule {
+            Value::String(rule) => {
+                Self::of_str(rule).ok_or_else(|| format!("{expected}, found `{}`", name(rule)))
+            }
+            Value::Array(paths) if !paths.is_empty() => {
+                let path = |path: &Value| match path {
+                    Value::String(path) if !path.is_empty() => Ok(path.clone()),
+                    other => Err(format!(
+                        "expected a path such as `city`, found {}",
+                        found(other)
+                    )),
+                };
+                paths
+                    .iter()
+                    .map(path)
+                    .collect::<Result<_, _>>()
+                    .map(Self::Paths)
+            }
+            Value::Array(_) => {
+                Err("expected at least one path; write `ignore` for none".to_owned())
+            }
+            other => Err(format!("{expected}, found {}", found(other))),
+        }
+    }
+}
+
+/// Returns `true` if an object has every entry of another one. Other values are compared as a whole.
+fn has_all(larger: &Value, smaller: &Value) -> bool {
+    match (larger, smaller) {
+        (Value::Object(larger), Value::Object(smaller)) => smaller.iter().all(|(key, value)| {
+            larger
+                .get(key)
+                .is_some_and(|other| same_value(value, other))
+        }),
+        (larger, smaller) => same_value(larger, smaller),
+    }
+}
+
+/// Returns the value at a path; `null` if there is none.
+fn at<'a>(args: &'a Value, path: &str) -> &'a Value {
+    path::below(args, path).unwrap_or(&Value::Null)
+}
+
+/// The argument rule for each tool.
+///
+/// To set a parameter of this type, write the name of a rule, a list of paths, or an object that maps tool names to
+/// either of these. `*` stands for all other tools; their rule is `exact` by default.
+///
+/// ```
+/// use dsrs_metrics::trajectory::{ArgsRule, ArgsRules};
+///
+/// let rules: ArgsRules = serde_json::from_str(r#"{"search": "ignore", "book": ["city", "filter.days"], "*": "superset"}"#)?;
+/// assert_eq!(rules, ArgsRules::from(ArgsRule::Superset)
+///     .with_tool("search", ArgsRule::Ignore)
+///     .with_tool("book", ArgsRule::Paths(vec!["city".to_owned(), "filter.days".to_owned()])));
+///
+/// let error = serde_json::from_str::<ArgsRules>(r#""same""#).unwrap_err().to_string();
+/// assert_eq!(error, "expected `exact`, `ignore`, `subset`, `superset` or a list of paths, found `same`");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArgsRules {
+    others: ArgsRule,
+    tools: BTreeMap<String, ArgsRule>,
+}
+
+/// All arguments of all tools are equal.
+impl Default for ArgsRules {
+    fn default() -> Self {
+        ArgsRule::Exact.into()
+    }
+}
+
+conversions! {
+    ArgsRule => ArgsRules: |others| Self { others, tools: BTreeMap::new() };
+}
+
+impl ArgsRules {
+    /// Sets the rule for one tool.
+    pub fn with_tool(mut self, tool: impl Into<String>, rule: ArgsRule) -> Self {
+        self.tools.insert(tool.into(), rule);
+        self
+    }
+
+    /// Returns the rule for a tool.
+    pub fn of(&self, tool: &str) -> &ArgsRule {
+        self.tools.get(tool).unwrap_or(&self.others)
+    }
+
+    /// Returns `true` if a call matches an expected one: both call the same tool, and the arguments match under that
+    /// tool's rule.
+    pub fn matches(&self, called: &ToolCall, expected: &ToolCall) -> bool {
+        called.name == expected.name && self.of(&called.name).matches(&called.args, &expected.args)
+    }
+}
+
+impl<'de> Deserialize<'de> for ArgsRules {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let read = |rules: Value| match rules {
+            Value::Object(tools) => {
+                let mut rules = Self::default();
+                // The first mistake does not depend on the order of keys.
+                for (tool, rule) in BTreeMap::from_iter(tools) {
+                    let rule = ArgsRule::of_json(&rule)
+                        .map_err(|reason| format!("`{}`: {reason}", name(&tool)))?;
+                    if tool == OTHERS {
+                        rules.others = rule;
+                    } else {
+                        rules.tools.insert(tool, rule);
+                    }
+                }
+                Ok(rules)
+            }
+            rule => ArgsRule::of_json(&rule).map(Self::from),
+        };
+        read(Value::deserialize(from)?).map_err(serde::de::Error::custom)
+    }
+}
+
+impl Serialize for ArgsRules {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if self.tools.is_empty() {
+            return self.others.serialize(to);
+        }
+        let mut map = to.serialize_map(Some(self.tools.len() + 1))?;
+        map.serialize_entry(OTHERS, &self.others)?;
+        for (tool, rule) in &self.tools {
+            map.serialize_entry(tool, rule)?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for ArgsRule {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Exact => to.serialize_str("exact"),
+            Self::Ignore => to.serialize_str("ignore"),
+            Self::Subset => to.serialize_str("subset"),
+            Self::Superset => to.serialize_str("superset"),
+            Self::Paths(paths) => paths.serialize(to),
+            Self::Function(ArgsFunction { name, .. }) => {
+                to.collect_str(&format_args!("function {name}"))
+            }
+        }
     }
 }

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
+use super::ArgsRules;
 use super::TooManyCalls;
-use super::args::ArgsRules;
 use super::keys::{Keys, group};
 use crate::bipartite::Groups;
 use crate::messages::escape::name;
 use crate::trajectory::calls::ToolCalls;
-use crate::trajectory::message::{Role, ToolCall};
 use crate::trajectory::steps::Trajectory;
+use crate::trajectory::steps::{Role, ToolCall};
 
 /// How a trajectory must match an expected one: the modes of agentevals' `trajectory_match_mode`, plus `ordered`.
 ///

@@ -9,7 +9,7 @@ use super::fields::{each, list, object, string, unexpected};
 use super::{call, fields, messages};
 use crate::json::describe::found;
 use crate::messages::escape::name;
-use crate::trajectory::message::{Message, Role};
+use crate::trajectory::steps::{Message, Role};
 use crate::trajectory::steps::{Subagent, SubagentTrajectory, Trajectory};
 
 pub(super) fn read(mut root: Map<String, Value>) -> Result<Trajectory, String> {

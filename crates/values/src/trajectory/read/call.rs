@@ -9,7 +9,7 @@ use super::fields::{Part, is_empty, part_of, plain, position};
 use super::fields::{parsed, unexpected};
 use crate::json::describe::found;
 use crate::messages::escape::name;
-use crate::trajectory::message::{Message, Role, ToolCall};
+use crate::trajectory::steps::{Message, Role, ToolCall};
 
 /// The parts of a call, each with the key that it was read from.
 #[derive(Default)]

@@ -9,7 +9,7 @@ use crate::json::describe::found;
 use crate::json::size::{MAX_VALUES, is_too_large};
 use crate::json::unique_keys::UniqueKeys;
 use crate::messages::escape::escaped;
-use crate::trajectory::message::TokenUsage;
+use crate::trajectory::steps::TokenUsage;
 
 /// Parses JSON, which may come from a row, without duplicate keys.
 pub(super) fn parsed(json: &str) -> Result<Value, String> {

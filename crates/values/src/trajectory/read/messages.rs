@@ -8,7 +8,7 @@ use super::fields::{each, list, object, unexpected};
 use super::{call, fields};
 use crate::json::describe::found;
 use crate::messages::escape::name;
-use crate::trajectory::message::{Message, Role, ToolCall};
+use crate::trajectory::steps::{Message, Role, ToolCall};
 
 /// Reads one message.
 pub(super) fn read(mut message: Map<String, Value>, to: &mut Results) -> Result<(), String> {
