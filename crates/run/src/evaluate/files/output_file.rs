@@ -48,7 +48,7 @@ impl OutputFile {
         let file = TemporaryFile::beside(&path, false)?;
         if let Some(existing) = existing {
             // Set before anything is written, because other users may not be allowed to read it.
-            file.file().set_permissions(existing.permissions())?;
+            file.file.set_permissions(existing.permissions())?;
         }
         let name = Some((path, lock));
         Ok(Self { file, name })
@@ -61,7 +61,7 @@ impl OutputFile {
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
     ) -> io::Result<()> {
         self.fill(write)?;
-        self.publish(None)
+        self.publish()
     }
 
     /// Writes the content without touching the old file. A pipe or device is written directly.
@@ -69,7 +69,7 @@ impl OutputFile {
         &self,
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>,
     ) -> io::Result<T> {
-        let file = self.file.file();
+        let file = &self.file.file;
         let mut out = BufWriter::with_capacity(1 << 16, file.try_clone()?);
         let written = write(&mut out)?;
         out.flush()?;
@@ -80,23 +80,10 @@ impl OutputFile {
         Ok(written)
     }
 
-    /// Gives the filled file its name, or publishes `other` instead, a file in the same folder.
-    pub(crate) fn publish(&self, other: Option<&TemporaryFile>) -> io::Result<()> {
-        let file = other.unwrap_or(&self.file);
+    /// Gives the filled file its name.
+    pub(crate) fn publish(&self) -> io::Result<()> {
         let name = self.name.as_ref();
-        name.map_or(Ok(()), |(name, _)| fs::rename(&file.path, name))
-    }
-
-    /// Prepares a complete file in the same folder for publishing. Returns `false` for a pipe or device, which is never
-    /// replaced.
-    pub(crate) fn accepts(&self, other: &TemporaryFile) -> io::Result<bool> {
-        if self.name.is_none() {
-            return Ok(false);
-        }
-        let permissions = self.file.file.metadata()?.permissions();
-        other.file.set_permissions(permissions)?;
-        other.file.sync_all()?;
-        Ok(true)
+        name.map_or(Ok(()), |(name, _)| fs::rename(&self.file.path, name))
     }
 
     /// Gives the filled file a temporary name in the same folder until it is published.

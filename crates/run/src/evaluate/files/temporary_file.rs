@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -65,14 +65,6 @@ impl TemporaryFile {
         }
     }
 
-    /// Creates a file that only this process uses. On Unix it has no name, so nothing is left behind even if the
-    /// process is killed.
-    pub(crate) fn anonymous_beside(target: &Path) -> io::Result<Self> {
-        let mut temporary = Self::beside(target, true)?;
-        temporary.is_kept = cfg!(unix) && fs::remove_file(&temporary.path).is_ok();
-        Ok(temporary)
-    }
-
     /// Returns a file that is not removed.
     pub(crate) fn kept(file: File) -> Self {
         Self {
@@ -80,11 +72,6 @@ impl TemporaryFile {
             path: PathBuf::new(),
             is_kept: true,
         }
-    }
-
-    /// Returns the open file.
-    pub(crate) fn file(&self) -> &File {
-        &self.file
     }
 
     /// Gives the file another name in the same folder.
@@ -115,48 +102,11 @@ impl TemporaryFile {
     }
 }
 
-impl Seek for TemporaryFile {
-    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
-        self.file.seek(position)
-    }
-}
-
-impl Write for TemporaryFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
         if !self.is_kept {
             // A renamed file is already gone from this path, and a failure to remove another cannot be handled.
             let _ = fs::remove_file(&self.path);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::TemporaryFile;
-
-    #[test]
-    fn an_anonymous_file_is_never_left_behind() {
-        let folder = std::env::temp_dir().join(format!("dsrs-anonymous-{}", std::process::id()));
-        fs::create_dir(&folder).unwrap();
-        let file = TemporaryFile::anonymous_beside(&folder.join("out")).unwrap();
-        assert_eq!(
-            fs::read_dir(&folder).unwrap().count(),
-            usize::from(!cfg!(unix))
-        );
-        drop(file);
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
-        fs::remove_dir(folder).unwrap();
     }
 }

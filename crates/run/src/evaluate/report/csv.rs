@@ -8,15 +8,11 @@ use std::io::{self, Write};
 use csv::{IntoInnerError, Writer};
 
 use super::columns::{self, Layout};
-use super::spool::{CHUNK, Chunk, SpoolReader};
+use super::spool::{CHUNK, Chunk, Spool};
 use crate::messages::formula;
 
 /// Writes the lines as CSV.
-pub(super) fn export(
-    lines: &mut SpoolReader<'_>,
-    out: &mut impl Write,
-    escape_formulas: bool,
-) -> io::Result<()> {
+pub(super) fn export(lines: &Spool, out: &mut impl Write, escape_formulas: bool) -> io::Result<()> {
     let layout = Layout::of(lines)?;
     let write_text = |rows: &mut Writer<Vec<u8>>, text: &str| match escape_formulas {
         true => rows.write_field(&*formula::escaped(text)),
