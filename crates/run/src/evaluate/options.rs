@@ -8,13 +8,12 @@ use derive_where::derive_where;
 use futures_util::future::{BoxFuture, Shared};
 
 use super::early::EarlyOptions;
-use super::manifest::RunDescription;
+use super::manifest::RunManifest;
 use super::observer::Observer;
 use super::report::{Format, ProgressDisplay, Render};
 use super::row::StoreOptions;
-use super::summary::{EvaluationResult, GroupOf, IntervalOptions, TallyOptions};
+use super::summary::{EvaluationResult, GroupOf};
 use crate::lm::Ledger;
-use crate::stats::Bootstrap;
 
 /// The default number of rows evaluated concurrently.
 const DEFAULT_CONCURRENCY: usize = 32;
@@ -29,12 +28,11 @@ pub(super) type ShowTable<G, P> = fn(&EvaluationResult<G, P>, usize);
 pub(super) struct Options<G, P> {
     pub(super) concurrency: usize,
     pub(super) max_errors: Option<u64>,
-    pub(super) failure_score: f64,
+    /// The settings that the manifest records.
+    pub(super) run: RunManifest,
+    /// The first mistake in a setting.
+    pub(super) mistake: Option<String>,
     pub(super) group: Option<GroupOf<G, P>>,
-    /// The field that defines the groups.
-    pub(super) group_field: Option<String>,
-    pub(super) bootstrap: Option<u32>,
-    pub(super) seed: u64,
     pub(super) keep_results: bool,
     pub(super) progress: ProgressDisplay,
     pub(super) table_rows: usize,
@@ -49,8 +47,6 @@ pub(super) struct Options<G, P> {
     /// `true` if stored results are replaced.
     pub(super) refresh: bool,
     pub(super) program_version: Option<String>,
-    /// The label and the tags of the program.
-    pub(super) description: RunDescription,
     pub(super) ledger: Option<Ledger>,
     pub(super) stop_when: Option<Shared<BoxFuture<'static, ()>>>,
     /// When the run ends before all rows are evaluated.
@@ -86,23 +82,7 @@ impl<G, P> Options<G, P> {
             || self.show_table.is_some()
             || self.store.is_some()
             || self.save_rows && !self.outputs.is_empty()
-            || self.group.is_some() && self.group_field.is_none()
+            || self.group.is_some() && self.run.group.is_none()
             || self.observers.iter().any(|it| (**it).reads_rows())
-    }
-
-    pub(super) fn tally(&self, repeats: Option<u32>) -> TallyOptions {
-        let bootstrap = self.bootstrap.map(|resamples| Bootstrap {
-            resamples,
-            seed: self.seed,
-        });
-        let intervals = IntervalOptions {
-            by_group: self.group.is_some(),
-            bootstrap,
-        };
-        TallyOptions {
-            failure_score: self.failure_score,
-            repeats,
-            intervals,
-        }
     }
 }

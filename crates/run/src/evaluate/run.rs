@@ -10,14 +10,17 @@ use tokio::time::Instant;
 
 use super::early::EarlyRun;
 use super::error::{EvaluateError, EvaluateErrorKind};
-use super::input::{MAX_PREALLOCATED_ROWS, Source, Stop};
-use super::lock::lock;
+use super::input::{MAX_PREALLOCATED_ROWS, Source};
 use super::manifest::{Manifest, RunCosts, RunManifest, StartedManifest, executable};
 use super::observer::{Observers, RunStart};
 use super::options::Options;
 use super::report::{Lines, Progress, ResultFiles};
 use super::row::{MetricEntry, Plan, Predicted, RunStore, checked_requirements};
-use super::summary::{Ending, EvaluationResult, Groups, MetricSummary, ProgramTotals, Tally};
+use super::shared::Stop;
+use super::shared::lock;
+use super::summary::{
+    Ending, EvaluationResult, Groups, MetricSummary, ProgramTotals, Tally, TallyOptions,
+};
 use super::truth::TruthRun;
 use super::workers::{Collector, Run, run_as_tasks, run_on_threads};
 use crate::contract::declared::requirements;
@@ -48,7 +51,7 @@ where
     let mut source = source;
     let early = match &options.early {
         Some(early) => {
-            let order = (options.seed, &*stop);
+            let order = (options.run.seed, &*stop);
             Some(EarlyRun::start(early, &plan, &mut source, order, !is_scored).await?)
         }
         None => None,
@@ -123,17 +126,10 @@ impl<G: Send + Sync, P: Send + Sync> Options<G, P> {
             false => plan.current_identities(),
         };
         RunManifest {
-            label: self.description.label.clone(),
-            tags: self.description.tags.iter().cloned().collect(),
             metrics: Arc::unwrap_or_clone(identities),
             repeats: plan.options.repeats,
-            failure_score: self.failure_score,
             program_inputs: plan.inputs.as_deref().map(<[String]>::to_vec),
-            group: self.group_field.clone(),
-            settings: self.description.settings.clone(),
-            bootstrap: self.bootstrap,
-            seed: self.seed,
-            ..RunManifest::default()
+            ..self.run.clone()
         }
     }
 }
@@ -161,16 +157,13 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         let store = store.map_err(EvaluateError::store)?;
         let files = ResultFiles::create(&options.outputs, options.escape_formulas)?;
         let render = options.render.filter(|_| files.is_some());
-        let tally_options = options.tally(plan.options.repeats);
+        let run = options.manifest(&plan);
+        let tally_options = TallyOptions::of(&run, options.group.is_some());
         let tally = |metric: &MetricEntry<'_, G, P>| {
             Tally::new(&metric.name, metric.kind, metric.range, tally_options)
         };
-        let manifest = StartedManifest::new(
-            options.manifest(&plan),
-            files.is_some(),
-            options.ledger.clone(),
-        );
-        let truth = TruthRun::new(&plan, options.seed, options.max_errors);
+        let manifest = StartedManifest::new(run, files.is_some(), options.ledger.clone());
+        let truth = TruthRun::new(&plan, options.run.seed, options.max_errors);
         let (expected, total) = source.size_hint();
         let keep_below = if options.keep_results {
             u64::MAX

@@ -6,8 +6,7 @@ mod faults;
 mod files;
 #[doc(hidden)]
 pub mod missing_features;
-mod models;
-mod statistics;
+mod settings;
 
 #[doc(hidden)]
 pub use self::devset::{ByList, ByName};
@@ -17,5 +16,4 @@ pub use self::faults::{FailureSettings, StopSettings};
 pub use self::files::FileSettings;
 #[cfg(feature = "report")]
 pub use self::files::TableRows;
-pub use self::models::ModelSettings;
-pub use self::statistics::StatisticsSettings;
+pub use self::settings::{ModelSettings, StatisticsSettings};

@@ -18,18 +18,14 @@ use tokio::sync::mpsc;
 
 use super::chunks::{ChunkedRows, Chunks};
 use super::devset::hash_order;
-use super::numbering::{NextRow, Numbered, Numbering, OwnRows, has_positional};
-use super::source_row::{Input, ListedRow};
-use super::stop::Stop;
+use super::numbering::{Input, NextRow, Numbered, Numbering, OwnRows, has_positional};
 use crate::contract::{Example, Prediction, panic};
 use crate::data::{DataFile, DataFiles};
 use crate::evaluate::error::EvaluateError;
-use crate::evaluate::lock::lock;
+use crate::evaluate::shared::Stop;
+use crate::evaluate::shared::lock;
 
 pub(crate) type InputStream<'a, G, P> = BoxStream<'a, Result<Input<G, P>, EvaluateError>>;
-
-/// The rows of a devset that is a list.
-pub(crate) type Listed<G> = Arc<Vec<ListedRow<G>>>;
 
 /// The maximum number of rows to preallocate for, because a size hint may be wrong.
 pub(crate) const MAX_PREALLOCATED_ROWS: usize = 1 << 20;
@@ -180,7 +176,7 @@ impl<'a, G, P> Source<'a, G, P> {
     ) -> Result<Vec<u64>, EvaluateError> {
         let mut rows = Vec::new();
         while let Some((index, row)) = self.next(stop).await {
-            rows.push((hash_order(seed, row.id(), index), (index, row)));
+            rows.push((hash_order(seed, Some(&row.id), index), (index, row)));
         }
         if let Some(error) = self.error() {
             return Err(error);
@@ -285,14 +281,12 @@ impl<'a, G, P> Source<'a, G, P> {
         row.map_err(|(at, error)| self.fail(at, error)).ok()
     }
 
-    /// Sets the id of a row without a prediction, if the builder has a function for it.
-    fn with_id(&self, row: Input<G, P>) -> Input<G, P> {
-        match (row, &self.row_id) {
-            (Input::ToPredict(row), Some(row_id)) => {
-                Input::ToPredict(row.with_id(|gold| row_id(gold)))
-            }
-            (row, _) => row,
+    /// Sets the id of a row of a devset, if the builder has a function for it.
+    fn with_id(&self, mut row: Input<G, P>) -> Input<G, P> {
+        if let Some(row_id) = &self.row_id {
+            (row.id, row.is_positional) = (row_id(&row.gold), false);
         }
+        row
     }
 
     fn poll_stream(
@@ -352,7 +346,7 @@ pub(crate) fn read_on_thread(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::input::Stop;
+    use crate::evaluate::shared::Stop;
 
     #[test]
     fn a_panic_of_the_reader_is_an_error_and_not_the_end_of_the_rows() {

@@ -138,7 +138,7 @@ struct Columns {
 
 impl Columns {
     fn of(chunk: Chunk) -> io::Result<Self> {
-        let (text, lines) = chunk.into_parts()?;
+        let Chunk { text, lines } = chunk;
         let mut columns = Self::default();
         for place in lines {
             columns.rows += 1;

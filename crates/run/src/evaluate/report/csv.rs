@@ -25,7 +25,7 @@ pub(super) fn export(lines: &Spool, out: &mut impl Write, escape_formulas: bool)
     out.write_all(&finished(header)?)?;
     let is_full = |_, bytes| bytes >= CHUNK;
     let format = |chunk: Chunk| {
-        let (text, lines) = chunk.into_parts()?;
+        let Chunk { text, lines } = chunk;
         let mut rows = Writer::from_writer(Vec::with_capacity(text.len()));
         layout.each_row(&text, &lines, |values| {
             for value in values {

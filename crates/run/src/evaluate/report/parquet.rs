@@ -84,7 +84,7 @@ pub(super) fn export(
     let file = ArrowWriter::try_new_with_options(out, Arc::clone(&schema), options);
     let mut file = file.map_err(io::Error::other)?;
     let batch = |chunk: Chunk| {
-        let (text, lines) = chunk.into_parts()?;
+        let Chunk { text, lines } = chunk;
         let mut cells = vec![Vec::with_capacity(lines.len()); columns.len()];
         layout.each_row(&text, &lines, |row| {
             cells

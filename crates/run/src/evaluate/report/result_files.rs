@@ -121,7 +121,7 @@ impl ResultFiles {
         if let Some(file) = &mut target.manifest {
             let text = manifest.to_file(described);
             let filled = file.fill(|out| out.write_all(text.as_bytes()));
-            let staged = filled.and_then(|()| file.stage(staged.clone()));
+            let staged = filled.and_then(|()| file.stage(&staged));
             staged.map_err(of_manifest)?;
         }
         target.file.publish().map_err(of_target)?;

@@ -1,11 +1,13 @@
 //! The lines of rows before they are exported: in memory, and in the spool file.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::evaluate::files::TemporaryFile;
+use tempfile::TempPath;
+
+use crate::evaluate::files::hidden_beside;
 use crate::evaluate::manifest::REFERENCE_KEY;
 use crate::in_order::in_order;
 
@@ -58,7 +60,8 @@ struct SpooledLine {
 
 /// A temporary file of lines. Rows finish nearly in input order, so the latest lines are sorted before they are written.
 pub(super) struct Spool {
-    file: TemporaryFile,
+    file: File,
+    path: TempPath,
     latest: Lines,
     lines: Vec<SpooledLine>,
     end: u64,
@@ -67,8 +70,10 @@ pub(super) struct Spool {
 impl Spool {
     /// Creates the file in the folder of another one. Only its owner can read it.
     pub(super) fn beside(target: &Path) -> io::Result<Self> {
+        let (file, path) = hidden_beside(target, true)?;
         Ok(Self {
-            file: TemporaryFile::beside(target, true)?,
+            file,
+            path,
             latest: Lines::default(),
             lines: Vec::new(),
             end: 0,
@@ -115,14 +120,20 @@ impl Spool {
             text.extend_from_slice(&latest.text[place]);
         }
         self.end += text.len() as u64;
-        self.file.file.write_all(&text)
+        self.file.write_all(&text)
     }
 
-    /// Keeps the file, and returns its path.
+    /// Keeps the file under a name that later runs do not remove, and returns its path.
     pub(super) fn keep(&mut self) -> PathBuf {
         // On a full disk there may still be room for some of them.
         let _ = self.flush();
-        self.file.keep().to_owned()
+        self.path.disable_cleanup(true);
+        let name = self.path.file_name().and_then(|name| name.to_str());
+        let name = name.and_then(|name| name.strip_prefix('.')?.strip_suffix(".tmp"));
+        let kept = name.map(|name| self.path.with_file_name(format!("{name}.rows.jsonl")));
+        let is_free = |kept: &PathBuf| fs::exists(kept).is_ok_and(|exists| !exists);
+        let renamed = kept.filter(|kept| is_free(kept) && fs::rename(&self.path, kept).is_ok());
+        renamed.unwrap_or_else(|| self.path.to_path_buf())
     }
 
     /// Calls a function with each line in input order, without its line break.
@@ -130,7 +141,7 @@ impl Spool {
         let is_full = |_, bytes| bytes >= CHUNK;
         self.map_chunks(is_full, Ok, |chunk| {
             let mut lines = chunk.lines.into_iter();
-            lines.try_for_each(|place| each(&chunk.text[place]))
+            lines.try_for_each(|place| each(chunk.text[place].as_bytes()))
         })
     }
 
@@ -154,7 +165,7 @@ impl Spool {
                         number += 1;
                     }
                     let (places, others) = rest.split_at(number);
-                    pass(Chunk::read(&self.file.file, places)?)?;
+                    pass(Chunk::read(&self.file, places)?)?;
                     rest = others;
                 }
                 Ok(())
@@ -165,9 +176,9 @@ impl Spool {
 
 /// Consecutive lines.
 pub(super) struct Chunk {
-    text: Vec<u8>,
+    pub(super) text: String,
     /// The place of each line in the text.
-    lines: Vec<Range<usize>>,
+    pub(super) lines: Vec<Range<usize>>,
 }
 
 impl Chunk {
@@ -185,15 +196,7 @@ impl Chunk {
             file.seek(SeekFrom::Start(adjacent[0].offset))?;
             file.read_exact(&mut text[start..])?;
         }
+        let text = String::from_utf8(text).map_err(io::Error::other)?;
         Ok(Self { text, lines })
-    }
-
-    /// Returns the text, and the places of the lines in it.
-    #[cfg(feature = "csv")]
-    pub(super) fn into_parts(self) -> io::Result<(String, Vec<Range<usize>>)> {
-        Ok((
-            String::from_utf8(self.text).map_err(io::Error::other)?,
-            self.lines,
-        ))
     }
 }

@@ -1,9 +1,109 @@
-//! Estimates the mean of all rows from the judged ones and the proxy of all.
+//! Draws a sample in proportion from strata of a proxy, and estimates the mean of all rows from the judged ones and the
+//! proxy of all.
 
 use super::{RowOfTruth, Truth};
 use crate::contract::ScoreKind;
-use crate::evaluate::manifest::{TruthMethod, TruthResult};
+use crate::evaluate::manifest::{TruthMethod, TruthResult, TruthStratum};
 use crate::stats::{Interval, SampledMean, Stratum, prediction_powered, sampled_share};
+
+/// The maximum number of strata of a proxy.
+const MAX_STRATA: u64 = 5;
+
+/// A stratum with a smaller share of the sample joins its neighbour.
+const MIN_SHARE: f64 = 2.0;
+
+/// A sample of the rows.
+pub(super) struct Drawn {
+    pub(super) strata: Vec<TruthStratum>,
+    /// For each row, its stratum.
+    pub(super) stratum_of: Vec<usize>,
+    pub(super) is_sampled: Vec<bool>,
+}
+
+/// Draws `size` rows, each with the key that orders it and the score of its proxy: the first rows of each stratum.
+pub(super) fn draw(rows: &[(u128, Option<f64>)], size: u64) -> Drawn {
+    let size = size.min(rows.len() as u64);
+    let stratum_of = strata(rows, size);
+    let number = stratum_of.iter().max().map_or(0, |last| last + 1);
+    let mut members = vec![Vec::new(); number];
+    for (row, stratum) in stratum_of.iter().enumerate() {
+        members[*stratum].push(row);
+    }
+    let counts: Vec<u64> = members.iter().map(|rows| rows.len() as u64).collect();
+    let mut is_sampled = vec![false; rows.len()];
+    let sizes = allocated(&counts, size);
+    for (members, sampled) in members.iter_mut().zip(&sizes) {
+        members.sort_unstable_by_key(|row| (rows[*row].0, *row));
+        let sampled = usize::try_from(*sampled).unwrap_or(usize::MAX);
+        members
+            .iter()
+            .take(sampled)
+            .for_each(|row| is_sampled[*row] = true);
+    }
+    let strata = counts.into_iter().zip(sizes);
+    Drawn {
+        strata: strata
+            .map(|(rows, sampled)| TruthStratum { rows, sampled })
+            .collect(),
+        stratum_of,
+        is_sampled,
+    }
+}
+
+/// Returns the stratum of each row: rows with equal scores are in the same one, and those without a score come last.
+fn strata(rows: &[(u128, Option<f64>)], size: u64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    let score = |row: usize| rows[row].1.unwrap_or(f64::INFINITY);
+    order.sort_by(|a, b| score(*a).total_cmp(&score(*b)));
+    let all = rows.len() as u64;
+    let mut stratum_of = vec![0; rows.len()];
+    let has_few_scores = ranked(&order, score).count() as u64 <= MAX_STRATA;
+    let (mut stratum, mut fifth, mut members) = (0, 0, 0);
+    for (rank, same) in ranked(&order, score) {
+        let of_rank = MAX_STRATA * rank / all;
+        let remaining = all - rank;
+        let share = |rows: u64| rows as f64 * size as f64 / all as f64;
+        let is_new = of_rank > fifth || has_few_scores || score(same[0]) == f64::INFINITY;
+        if is_new && share(members) >= MIN_SHARE && share(remaining) >= MIN_SHARE {
+            stratum += 1;
+            (fifth, members) = (of_rank, 0);
+        }
+        members += same.len() as u64;
+        same.iter().for_each(|row| stratum_of[*row] = stratum);
+    }
+    stratum_of
+}
+
+/// Returns the rows of each score, with the number of rows before them.
+fn ranked(order: &[usize], score: impl Fn(usize) -> f64) -> impl Iterator<Item = (u64, &[usize])> {
+    let mut rank = 0;
+    order
+        .chunk_by(move |a, b| score(*a) == score(*b))
+        .map(move |same| {
+            let before = rank;
+            rank += same.len() as u64;
+            (before, same)
+        })
+}
+
+/// Divides a sample in proportion to the strata, by the largest remainder.
+fn allocated(rows: &[u64], size: u64) -> Vec<u64> {
+    let all = u128::from(rows.iter().sum::<u64>().max(1));
+    let exact = |rows: &u64| u128::from(*rows) * u128::from(size);
+    let mut sizes: Vec<u64> = rows
+        .iter()
+        .map(|rows| u64::try_from(exact(rows) / all).unwrap_or(u64::MAX))
+        .collect();
+    let missing = size - sizes.iter().sum::<u64>();
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by_key(|stratum| std::cmp::Reverse(exact(&rows[*stratum]) % all));
+    let missing = usize::try_from(missing).unwrap_or(usize::MAX);
+    order
+        .iter()
+        .take(missing)
+        .for_each(|stratum| sizes[*stratum] += 1);
+    sizes
+}
 
 /// Returns the estimate; `None` if too few rows are judged.
 pub(super) fn estimate(truth: &Truth, name: &str, failure_score: f64) -> Option<TruthResult> {
@@ -15,11 +115,11 @@ pub(super) fn estimate(truth: &Truth, name: &str, failure_score: f64) -> Option<
     let uses_proxy = truth.proxy.is_some() && note.is_none();
     let (method, estimated) = match (uses_proxy, is_share) {
         (true, true) => {
-            let strata = strata(truth, truth.strata.len());
+            let strata = judged_strata(truth, truth.strata.len());
             (TruthMethod::PostStratified, sampled_share(&strata))
         }
         (false, true) => {
-            let mut plain = strata(truth, 1);
+            let mut plain = judged_strata(truth, 1);
             plain[0].rows = answered_rows(truth.rows.len() as u64, sampled, judged);
             (TruthMethod::Sample, sampled_share(&plain))
         }
@@ -77,7 +177,7 @@ fn answered_rows(rows: u64, sampled: u64, judged: u64) -> u64 {
 }
 
 /// Returns the judged rows by stratum; all are in the first one if there is only one.
-fn strata(truth: &Truth, number: usize) -> Vec<Stratum> {
+fn judged_strata(truth: &Truth, number: usize) -> Vec<Stratum> {
     let mut strata = vec![Stratum::default(); number];
     for row in &truth.rows {
         let stratum = &mut strata[row.stratum.min(number - 1)];
@@ -116,4 +216,53 @@ fn powered(
         (low, high) = (low.min(failure_score), high.max(failure_score));
     }
     prediction_powered(&sample, &others, Interval { low, high })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(proxies: impl IntoIterator<Item = Option<f64>>, size: u64) -> Vec<(u64, u64)> {
+        let rows: Vec<_> = (0..).zip(proxies).collect();
+        let drawn = draw(&rows, size);
+        let sampled = drawn.is_sampled.iter().filter(|it| **it).count() as u64;
+        assert_eq!(sampled, size.min(rows.len() as u64));
+        drawn
+            .strata
+            .iter()
+            .map(|it| (it.rows, it.sampled))
+            .collect()
+    }
+
+    #[test]
+    fn verdicts_and_fifths_of_scores_are_strata() {
+        let verdicts =
+            |passed: u32| (0..1000).map(move |row| Some(f64::from(u8::from(row < passed))));
+        assert_eq!(drawn(verdicts(700), 100), [(300, 30), (700, 70)]);
+        assert_eq!(drawn(verdicts(950), 100), [(50, 5), (950, 95)]);
+        assert_eq!(
+            drawn(verdicts(995), 100),
+            [(1000, 100)],
+            "5 rows have a share below 2"
+        );
+        assert_eq!(drawn(verdicts(1000), 100), [(1000, 100)]);
+        let scores = (0..1000).map(|row| Some(f64::from(row)));
+        assert_eq!(
+            drawn(scores, 101),
+            [(200, 21), (200, 20), (200, 20), (200, 20), (200, 20)]
+        );
+        let scores = (0..1000).map(|row| Some(f64::from(row.max(500))));
+        assert_eq!(
+            drawn(scores, 100),
+            [(501, 50), (99, 10), (200, 20), (200, 20)]
+        );
+    }
+
+    #[test]
+    fn rows_without_a_score_are_a_stratum_and_a_large_sample_takes_all_rows() {
+        let rows = (0..100).map(|row| (row < 60).then(|| f64::from(row % 2)));
+        assert_eq!(drawn(rows, 20), [(30, 6), (30, 6), (40, 8)]);
+        assert_eq!(drawn([Some(1.0); 7], 100), [(7, 7)]);
+        assert_eq!(drawn([], 100), []);
+    }
 }

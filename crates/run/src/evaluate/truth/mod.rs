@@ -3,18 +3,16 @@
 //! All other metrics evaluate every row first, and the rows wait in memory. Then the sample is drawn by the hash of the
 //! rows' ids, so it doesn't depend on concurrency. `draw.rs` draws it, and `estimate.rs` estimates the mean of all rows.
 
-mod draw;
 mod estimate;
 
 use std::sync::Mutex;
 
-use self::draw::draw;
-use self::estimate::estimate;
+use self::estimate::{draw, estimate};
 use super::error::EvaluateError;
 use super::input::hash_order;
-use super::lock::lock;
 use super::manifest::{TruthResult, TruthStratum};
 use super::row::{MetricEntry, Plan, RowResult, Sample, counted};
+use super::shared::lock;
 use super::summary::MetricSummary;
 use crate::contract::{Outcome, ScoreKind, ScoreRange};
 use crate::messages::{escape, thousands};

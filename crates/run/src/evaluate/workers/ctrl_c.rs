@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::state::CANCELLATION;
-use crate::evaluate::input::Stop;
+use crate::evaluate::shared::Stop;
 
 /// The exit code that shells use for a program ended by Ctrl-C.
 const INTERRUPTED: i32 = 130;
