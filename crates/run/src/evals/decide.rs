@@ -151,20 +151,12 @@ struct Decider<'a> {
 impl Decider<'_> {
     fn parts(&self, kind: &Condition) -> Parts {
         let Condition::Each(field, condition) = kind else {
-            let part = self.part(kind, &self.run.whole);
-            return Parts {
-                parts: vec![(None, part)],
-                note: String::new(),
-            };
+            return Parts::of_all_rows(self.part(kind, &self.run.whole));
         };
         let (groups, without) = self.run.by(field);
         if groups.is_empty() {
             let reason = format!("no row has the field `{}`", escape::name(field));
-            let part = Err(Finding(GateVerdict::Failed, reason));
-            return Parts {
-                parts: vec![(None, part)],
-                note: String::new(),
-            };
+            return Parts::of_all_rows(Err(Finding(GateVerdict::Failed, reason)));
         }
         let part = |(name, group)| (Some(name), self.part(condition, &group));
         let note = match without {
@@ -325,6 +317,11 @@ impl Decider<'_> {
 }
 
 impl Parts {
+    fn of_all_rows(part: Part) -> Self {
+        let (parts, note) = (vec![(None, part)], String::new());
+        Self { parts, note }
+    }
+
     fn p_values(&self) -> impl Iterator<Item = f64> {
         self.parts.iter().filter_map(|(_, part)| p_value(part))
     }

@@ -10,7 +10,6 @@ mod evaluator;
 pub(crate) mod files;
 mod input;
 pub(crate) mod manifest;
-mod observer;
 mod options;
 #[doc(hidden)]
 pub mod report;
@@ -47,7 +46,7 @@ pub use self::manifest::{
     DecidedGate, EarlyResult, JudgeReplies, JudgedBy, JudgedByTally, TruthMethod, TruthResult,
     TruthStratum,
 };
-pub use self::observer::{Observer, RunStart};
+pub use self::options::{Observer, RunStart};
 pub use self::row::{BudgetReport, Repeat, RolloutNumber, RowResult, Sample, Spending, StoreUse};
 pub(crate) use self::row::{Gate, RowOutcomes, reduced, requirements};
 pub use self::summary::{

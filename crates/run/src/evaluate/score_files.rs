@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::error::EvaluateError;
-use super::input::{Chunk, Given, Input, Source, SourceData, changed, read_on_thread};
+use super::input::{Chunk, Given, Input, Source, changed, read_on_thread};
 use super::row::{Plan, Predicted};
 use super::summary::{Ending, EvaluationResult};
 use super::{Evaluate, Running};
@@ -102,7 +102,8 @@ impl Evaluate {
         files: DataFiles,
         pairing: &Pairing,
     ) -> Result<EvaluationResult, EvaluateError> {
-        let source = source.with_data(SourceData::Reading(files.clone()));
+        let read = files.clone();
+        let source = source.with_files(move |is_complete| read.finish(is_complete));
         let mut result = self.start(source, Predicted).await?;
         result.notes.extend(files.notes());
         if result.ending == Ending::Complete {

@@ -1,6 +1,7 @@
 //! [`EvaluateBuilder`], and the validation of a setup before any row is run.
 
 use std::collections::HashSet;
+use std::hash::Hash;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,8 +14,7 @@ use crate::contract::{Example, Fallible, Metric};
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::files::real_path;
 use crate::evaluate::input::{Devset, RowId};
-use crate::evaluate::observer::Observer;
-use crate::evaluate::options::Options;
+use crate::evaluate::options::{Observer, Options};
 use crate::evaluate::report::ProgressDisplay;
 use crate::evaluate::row::{Gate, MetricEntry, Plan, RowOptions, Sample};
 use crate::messages::escape;
@@ -361,11 +361,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             ));
         }
         self.metrics.iter().try_for_each(MetricEntry::check_name)?;
-        let mut names = HashSet::new();
-        let duplicate = self
-            .metrics
-            .iter()
-            .find(|metric| !names.insert(&metric.name));
+        let duplicate = first_duplicate(&self.metrics, |metric| metric.name.clone());
         duplicate.map_or(Ok(()), |metric| {
             Err(EvaluateError::setting(format!(
                 "duplicate metric name `{}`; rename one with `#[metric(name = \"..\")]`",
@@ -397,12 +393,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 
     fn check_outputs(&self) -> Result<(), EvaluateError> {
-        let mut paths = HashSet::new();
-        let duplicate = self
-            .options
-            .outputs
-            .iter()
-            .find(|(_, path)| !paths.insert(real_path(path)));
+        let duplicate = first_duplicate(&self.options.outputs, |(_, path)| real_path(path));
         duplicate.map_or(Ok(()), |(_, path)| {
             Err(EvaluateError::setting(format!(
                 "duplicate output file `{}`; write each format to a separate file",
@@ -410,4 +401,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             )))
         })
     }
+}
+
+/// Returns the first item whose key an earlier one has.
+fn first_duplicate<T, K: Eq + Hash>(items: &[T], key: impl Fn(&T) -> K) -> Option<&T> {
+    let mut seen = HashSet::new();
+    items.iter().find(|item| !seen.insert(key(item)))
 }

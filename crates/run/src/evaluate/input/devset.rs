@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use twox_hash::XxHash3_128;
 
 use super::numbering::{Given, SeenIds, changed, has_id, listed};
-use super::source::{RowId, Source, SourceData};
+use super::source::{RowId, Source};
 use crate::contract::panic::{self, Panic};
 use crate::contract::rows::inputs::as_example;
 use crate::contract::{Example, Pair};
@@ -123,13 +123,15 @@ impl<G: Send + Sync + 'static> Devset<G> {
             Self::Unreadable(error) => Err(error.clone()),
             Self::List(rows, files) => {
                 check_rows(rows.iter().map(|row| &*row.gold), inputs_of_run.as_deref())?;
-                let data = SourceData::Read(Arc::clone(files));
+                let files = Arc::clone(files);
                 let (rows, number) = (Arc::clone(rows), rows.len());
                 let row = move |row: usize| {
                     Ok(changed(rows[row].clone(), |gold| gold, |()| Given::Nothing))
                 };
                 let rows = (0..number).map(row);
-                Ok(Source::iterator(rows).with_row_id(row_id).with_data(data))
+                Ok(Source::iterator(rows)
+                    .with_row_id(row_id)
+                    .with_files(move |_| files.to_vec()))
             }
             Self::Stream(rows) => {
                 let rows = lock(rows).take();

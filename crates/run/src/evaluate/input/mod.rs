@@ -14,4 +14,4 @@ pub use self::devset::DevsetRow;
 pub(crate) use self::devset::hash_order;
 pub(super) use self::devset::{Devset, check_row, check_rows};
 pub(super) use self::numbering::{Given, Input, Numbered, OwnRows, changed, listed};
-pub(super) use self::source::{MAX_PREALLOCATED_ROWS, RowId, Source, SourceData, read_on_thread};
+pub(super) use self::source::{RowId, Source, read_on_thread};

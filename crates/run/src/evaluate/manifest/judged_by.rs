@@ -141,20 +141,19 @@ const MAX_NAMED: usize = 100;
 /// kept. The counts therefore do not depend on the order of the rows.
 #[derive(Default)]
 pub struct JudgedByTally {
-    named: BTreeMap<Reported, u64>,
+    /// The models, without counts, and the number of replies of each.
+    named: BTreeMap<JudgedBy, u64>,
     others: u64,
 }
 
-/// A judge, and the model and fingerprint that its provider reported.
-type Reported = (String, String, Option<String>);
-
 impl JudgedByTally {
     pub fn add(&mut self, replied_by: RepliedBy<'_>) {
-        let reported = (
-            replied_by.judge.to_owned(),
-            replied_by.model.to_owned(),
-            replied_by.fingerprint.map(str::to_owned),
-        );
+        let reported = JudgedBy {
+            judge: replied_by.judge.to_owned(),
+            model: replied_by.model.to_owned(),
+            fingerprint: replied_by.fingerprint.map(str::to_owned),
+            replies: 0,
+        };
         let count = self.named.entry(reported).or_default();
         *count = count.saturating_add(replied_by.replies);
         if self.named.len() > MAX_NAMED
@@ -165,14 +164,11 @@ impl JudgedByTally {
     }
 
     pub fn named(&self) -> Vec<JudgedBy> {
-        let named = self.named.iter();
-        let named = named.map(|((judge, model, fingerprint), replies)| JudgedBy {
-            judge: judge.clone(),
-            model: model.clone(),
-            fingerprint: fingerprint.clone(),
+        let counted = |(model, replies): (&JudgedBy, &u64)| JudgedBy {
             replies: *replies,
-        });
-        named.collect()
+            ..model.clone()
+        };
+        self.named.iter().map(counted).collect()
     }
 
     /// Returns the number of replies from other models.

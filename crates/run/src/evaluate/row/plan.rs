@@ -50,7 +50,7 @@ impl<'a, G: Sync, P: Sync> Plan<'a, G, P> {
             timeout, repeats, ..
         } = options;
         let waits = timeout.is_some() || repeats.is_some() || gate.is_some();
-        let is_immediate = !waits && !metrics.iter().any(|entry| entry.is_async);
+        let is_immediate = !waits && !metrics.iter().any(|entry| entry.metric().spec().is_async);
         let cheap = metrics.partition_point(|entry| entry.sample.is_none());
         let permits = Semaphore::new(concurrency.min(Semaphore::MAX_PERMITS));
         let identities = OnceLock::new();

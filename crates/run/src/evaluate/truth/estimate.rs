@@ -12,97 +12,66 @@ const MAX_STRATA: u64 = 5;
 /// A stratum with a smaller share of the sample joins its neighbour.
 const MIN_SHARE: f64 = 2.0;
 
-/// A sample of the rows.
-pub(super) struct Drawn {
-    pub(super) strata: Vec<TruthStratum>,
-    /// For each row, its stratum.
-    pub(super) stratum_of: Vec<usize>,
-    pub(super) is_sampled: Vec<bool>,
-}
-
-/// Draws `size` rows, each with the key that orders it and the score of its proxy: the first rows of each stratum.
-pub(super) fn draw(rows: &[(u128, Option<f64>)], size: u64) -> Drawn {
+/// Draws `size` rows: the first ones of each stratum, in their random order.
+pub(super) fn draw(rows: &mut [RowOfTruth], size: u64) -> Vec<TruthStratum> {
     let size = size.min(rows.len() as u64);
-    let stratum_of = strata(rows, size);
-    let number = stratum_of.iter().max().map_or(0, |last| last + 1);
-    let mut members = vec![Vec::new(); number];
-    for (row, stratum) in stratum_of.iter().enumerate() {
-        members[*stratum].push(row);
+    let mut strata = stratify(rows, size);
+    allocate(&mut strata, size);
+    let mut left: Vec<u64> = strata.iter().map(|stratum| stratum.sampled).collect();
+    let mut order: Vec<&mut RowOfTruth> = rows.iter_mut().collect();
+    // Stable, so rows with the same key stay in order.
+    order.sort_by_key(|row| row.order);
+    for row in order {
+        let left = &mut left[row.stratum];
+        row.is_sampled = *left > 0;
+        *left = left.saturating_sub(1);
     }
-    let counts: Vec<u64> = members.iter().map(|rows| rows.len() as u64).collect();
-    let mut is_sampled = vec![false; rows.len()];
-    let sizes = allocated(&counts, size);
-    for (members, sampled) in members.iter_mut().zip(&sizes) {
-        members.sort_unstable_by_key(|row| (rows[*row].0, *row));
-        let sampled = usize::try_from(*sampled).unwrap_or(usize::MAX);
-        members
-            .iter()
-            .take(sampled)
-            .for_each(|row| is_sampled[*row] = true);
-    }
-    let strata = counts.into_iter().zip(sizes);
-    Drawn {
-        strata: strata
-            .map(|(rows, sampled)| TruthStratum { rows, sampled })
-            .collect(),
-        stratum_of,
-        is_sampled,
-    }
+    strata
 }
 
-/// Returns the stratum of each row: rows with equal scores are in the same one, and those without a score come last.
-fn strata(rows: &[(u128, Option<f64>)], size: u64) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    let score = |row: usize| rows[row].1.unwrap_or(f64::INFINITY);
-    order.sort_by(|a, b| score(*a).total_cmp(&score(*b)));
+/// Gives each row its stratum, and returns the strata. Rows with equal scores are in the same one, and those without a
+/// score come last.
+fn stratify(rows: &mut [RowOfTruth], size: u64) -> Vec<TruthStratum> {
     let all = rows.len() as u64;
-    let mut stratum_of = vec![0; rows.len()];
-    let has_few_scores = ranked(&order, score).count() as u64 <= MAX_STRATA;
-    let (mut stratum, mut fifth, mut members) = (0, 0, 0);
-    for (rank, same) in ranked(&order, score) {
+    let score = |row: &RowOfTruth| row.proxy.unwrap_or(f64::INFINITY);
+    let is_same = |a: &&mut RowOfTruth, b: &&mut RowOfTruth| score(a) == score(b);
+    let share = |rows: u64| rows as f64 * size as f64 / all as f64;
+    let mut order: Vec<&mut RowOfTruth> = rows.iter_mut().collect();
+    order.sort_by(|a, b| score(a).total_cmp(&score(b)));
+    let has_few_scores = order.chunk_by(is_same).count() as u64 <= MAX_STRATA;
+    let mut strata: Vec<TruthStratum> = Vec::new();
+    let (mut rank, mut fifth) = (0, 0);
+    for same in order.chunk_by_mut(is_same) {
         let of_rank = MAX_STRATA * rank / all;
-        let remaining = all - rank;
-        let share = |rows: u64| rows as f64 * size as f64 / all as f64;
         let is_new = of_rank > fifth || has_few_scores || score(same[0]) == f64::INFINITY;
-        if is_new && share(members) >= MIN_SHARE && share(remaining) >= MIN_SHARE {
-            stratum += 1;
-            (fifth, members) = (of_rank, 0);
+        let is_large = |last: &TruthStratum| share(last.rows.min(all - rank)) >= MIN_SHARE;
+        if strata.last().is_none_or(|last| is_new && is_large(last)) {
+            strata.push(TruthStratum::default());
+            fifth = of_rank;
         }
-        members += same.len() as u64;
-        same.iter().for_each(|row| stratum_of[*row] = stratum);
+        let stratum = strata.len() - 1;
+        strata[stratum].rows += same.len() as u64;
+        same.iter_mut().for_each(|row| row.stratum = stratum);
+        rank += same.len() as u64;
     }
-    stratum_of
-}
-
-/// Returns the rows of each score, with the number of rows before them.
-fn ranked(order: &[usize], score: impl Fn(usize) -> f64) -> impl Iterator<Item = (u64, &[usize])> {
-    let mut rank = 0;
-    order
-        .chunk_by(move |a, b| score(*a) == score(*b))
-        .map(move |same| {
-            let before = rank;
-            rank += same.len() as u64;
-            (before, same)
-        })
+    strata
 }
 
 /// Divides a sample in proportion to the strata, by the largest remainder.
-fn allocated(rows: &[u64], size: u64) -> Vec<u64> {
-    let all = u128::from(rows.iter().sum::<u64>().max(1));
-    let exact = |rows: &u64| u128::from(*rows) * u128::from(size);
-    let mut sizes: Vec<u64> = rows
-        .iter()
-        .map(|rows| u64::try_from(exact(rows) / all).unwrap_or(u64::MAX))
-        .collect();
-    let missing = size - sizes.iter().sum::<u64>();
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    order.sort_by_key(|stratum| std::cmp::Reverse(exact(&rows[*stratum]) % all));
+fn allocate(strata: &mut [TruthStratum], size: u64) {
+    let all = strata.iter().map(|stratum| stratum.rows).sum::<u64>();
+    let all = u128::from(all.max(1));
+    let exact = |stratum: &TruthStratum| u128::from(stratum.rows) * u128::from(size);
+    let mut missing = size;
+    for stratum in strata.iter_mut() {
+        stratum.sampled = u64::try_from(exact(stratum) / all).unwrap_or(u64::MAX);
+        missing -= stratum.sampled;
+    }
+    let mut order: Vec<&mut TruthStratum> = strata.iter_mut().collect();
+    order.sort_by_key(|stratum| std::cmp::Reverse(exact(stratum) % all));
     let missing = usize::try_from(missing).unwrap_or(usize::MAX);
-    order
-        .iter()
-        .take(missing)
-        .for_each(|stratum| sizes[*stratum] += 1);
-    sizes
+    let largest = order.into_iter().take(missing);
+    largest.for_each(|stratum| stratum.sampled += 1);
 }
 
 /// Returns the estimate; `None` if too few rows are judged.
@@ -223,15 +192,16 @@ mod tests {
     use super::*;
 
     fn drawn(proxies: impl IntoIterator<Item = Option<f64>>, size: u64) -> Vec<(u64, u64)> {
-        let rows: Vec<_> = (0..).zip(proxies).collect();
-        let drawn = draw(&rows, size);
-        let sampled = drawn.is_sampled.iter().filter(|it| **it).count() as u64;
+        let row = |(order, proxy)| RowOfTruth {
+            order,
+            proxy,
+            ..RowOfTruth::default()
+        };
+        let mut rows: Vec<_> = (0..).zip(proxies).map(row).collect();
+        let strata = draw(&mut rows, size);
+        let sampled = rows.iter().filter(|row| row.is_sampled).count() as u64;
         assert_eq!(sampled, size.min(rows.len() as u64));
-        drawn
-            .strata
-            .iter()
-            .map(|it| (it.rows, it.sampled))
-            .collect()
+        strata.iter().map(|it| (it.rows, it.sampled)).collect()
     }
 
     #[test]

@@ -55,7 +55,7 @@ where
         }
     }
     let threads = Threads::start(run, run.options.concurrency)?;
-    let guard = StopOnDrop(&run.stop);
+    let _guard = StopOnDrop(&run.stop);
     run.supervise(async {
         tokio::select! {
             biased;
@@ -65,7 +65,6 @@ where
         }
     })
     .await;
-    std::mem::forget(guard);
     match lock(&threads.panic).take() {
         Some(message) => Err(EvaluateError::worker(&message)),
         None => Ok(()),
