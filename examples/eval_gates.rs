@@ -190,7 +190,7 @@ async fn main() {
         }
         let gates: Vec<_> = GATES[..scenario.metrics]
             .iter()
-            .map(|name| (*name, Condition::no_worse(name, MARGIN)))
+            .map(|name| (*name, Condition::NoWorse(name, MARGIN)))
             .collect();
         let group = (scenario.group > 1).then_some("topic");
         let mut counts = [0_u64; 3];

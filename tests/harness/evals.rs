@@ -133,7 +133,7 @@ fn gates_decide_by_the_intervals_of_scipy() {
 
         let gate = [(
             "score.no_worse(by = 0.05)",
-            Condition::no_worse("score", MARGIN),
+            Condition::NoWorse("score", MARGIN),
         )];
         let found = verdicts(&gate, &old, &new, groups.map(|_| "topic"))
             .unwrap()

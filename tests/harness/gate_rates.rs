@@ -55,7 +55,7 @@ fn no_worse(rows: u64, by: f64) -> BTreeMap<(u64, u64), Verdict> {
         for losses in 0..=rows - wins {
             let old = run((0..rows).map(|row| row >= wins));
             let new = run((0..rows).map(|row| row < rows - losses));
-            let gate = [("same.no_worse(..)", Condition::no_worse("same", by))];
+            let gate = [("same.no_worse(..)", Condition::NoWorse("same", by))];
             let (name, sentence) = verdicts(&gate, &old, &new, None).unwrap().remove(0);
             let verdict = match name {
                 "passed" => Verdict::Passed,
@@ -243,7 +243,7 @@ fn five_gates_that_want_a_gain_are_red_in_at_most_2_5_percent_of_runs_without_a_
 /// The verdict of `better` needs the adjusted level, also for a failure.
 #[test]
 fn better_fails_only_where_the_program_is_worse_at_the_adjusted_level() {
-    let gate = [("same.better()", Condition::better("same"))];
+    let gate = [("same.better()", Condition::Better("same"))];
     for (wins, losses, expected) in [
         (0, 2, "undecided"),
         (0, 5, "undecided"),
@@ -261,10 +261,7 @@ fn better_fails_only_where_the_program_is_worse_at_the_adjusted_level() {
 /// Rows that lost their score are no rows that did not change.
 #[test]
 fn abstentions_make_a_gate_undecided_and_are_named_first() {
-    let gate = [(
-        "same.no_worse(by = 0.02)",
-        Condition::no_worse("same", 0.02),
-    )];
+    let gate = [("same.no_worse(by = 0.02)", Condition::NoWorse("same", 0.02))];
     let old = run((0..40).map(|row| row < 30));
     let found = |scored: usize| {
         let new = run_with_abstentions((0..40).map(|row| (row < scored).then_some(row < 30)));

@@ -223,7 +223,7 @@ fn a_model_that_is_not_declared_is_not_called() {
         package: "dsrs-metrics-tests",
         folder: env!("CARGO_MANIFEST_DIR"),
     };
-    let condition = dsrs_metrics::evals::Condition::failed(0.1);
+    let condition = dsrs_metrics::evals::Condition::Failed(0.1);
     let eval = dsrs_metrics::evals::Eval::<Example, Prediction>::new(source)
         .devset([example! { "reply" => "reply 1" }])
         .inputs(&["reply"], &[])

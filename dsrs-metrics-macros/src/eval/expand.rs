@@ -300,19 +300,18 @@ impl Context<'_> {
                 bound,
             } => {
                 let (metric, bound) = (metric.to_string(), number(bound));
-                match end {
-                    End::Lower => quote_spanned!(*span=> #condition::lower(#metric, #bound)),
-                    End::Upper => quote_spanned!(*span=> #condition::upper(#metric, #bound)),
-                    End::Estimate => {
-                        let kind = if operator.is_at_least {
-                            "AtLeast"
-                        } else {
-                            "AtMost"
-                        };
-                        let kind = Ident::new(kind, *span);
-                        quote_spanned!(*span=> #condition::score(#metric, #evals::Bound::#kind(#bound)))
-                    }
-                }
+                let end = match end {
+                    End::Lower => "Lower",
+                    End::Upper => "Upper",
+                    End::Estimate => "Estimate",
+                };
+                let kind = match operator.is_at_least {
+                    true => "AtLeast",
+                    false => "AtMost",
+                };
+                let [end, kind] = [end, kind].map(|name| Ident::new(name, *span));
+                let bound = quote_spanned!(*span=> #evals::Bound::#kind(#bound));
+                quote_spanned!(*span=> #condition::Score(#metric, #evals::End::#end, #bound))
             }
             Kind::PassedAt {
                 metric, k, bound, ..
@@ -322,28 +321,29 @@ impl Context<'_> {
                     Some(metric) => quote!(::core::option::Option::Some(#metric)),
                     None => quote!(::core::option::Option::None),
                 };
-                quote_spanned!(*span=> #condition::passed_at(#metric, #k, #bound))
+                quote_spanned!(*span=> #condition::PassedAt(#metric, #k, #bound))
             }
             Kind::Limited { what, bound, .. } => {
-                let method = match what {
-                    Limited::Failed => "failed",
-                    Limited::Abstained => "abstained",
-                    Limited::Latency => "latency",
+                let variant = match what {
+                    Limited::Failed => "Failed",
+                    Limited::Abstained => "Abstained",
+                    Limited::Latency => "Latency",
                 };
-                let (method, bound) = (Ident::new(method, *span), number(bound));
-                quote_spanned!(*span=> #condition::#method(#bound))
+                let (variant, bound) = (Ident::new(variant, *span), number(bound));
+                quote_spanned!(*span=> #condition::#variant(#bound))
             }
             Kind::NoWorse { metric, by } => {
                 let (metric, by) = (metric.to_string(), number(by));
-                quote_spanned!(*span=> #condition::no_worse(#metric, #by))
+                quote_spanned!(*span=> #condition::NoWorse(#metric, #by))
             }
             Kind::Better { metric } => {
                 let metric = metric.to_string();
-                quote_spanned!(*span=> #condition::better(#metric))
+                quote_spanned!(*span=> #condition::Better(#metric))
             }
             Kind::Each { field, gate } => {
                 let inner = self.condition(gate);
-                quote_spanned!(*span=> #condition::each(#field, #inner))
+                let inner = quote_spanned!(*span=> ::std::boxed::Box::new(#inner));
+                quote_spanned!(*span=> #condition::Each(#field, #inner))
             }
         }
     }

@@ -1,49 +1,47 @@
-//! The conditions of gates, as written in `gate(..)`.
+//! The conditions of gates, as written in `gate(..)`: the rules that they obey, with messages that say what to write in
+//! the attribute, and the ones that may end an eval early.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::baseline::Baseline;
+use super::eval::{Gate, Settings};
+use crate::contract::gate_rules::{bound_fits, has_verdict, is_listed, margin_fits};
+use crate::contract::sentence::Sentence;
+use crate::contract::{Direction, MetricSpec};
 pub use crate::evaluate::Bound;
-pub(super) use crate::evaluate::End;
+pub use crate::evaluate::End;
+use crate::evaluate::report::ResultRow;
+use crate::evaluate::{EarlyGate, EarlyOptions, EvaluateError, EvaluateErrorKind, Figure};
 
-/// The condition of a gate. Its functions say what each case means.
-#[allow(missing_docs, reason = "`#[eval]` and tests call the functions")]
+/// The condition of a gate.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Condition {
-    Score {
-        metric: &'static str,
-        end: End,
-        bound: Bound,
-    },
-    PassedAt {
-        metric: Option<&'static str>,
-        k: u32,
-        bound: f64,
-    },
-    Failed {
-        bound: f64,
-    },
-    Abstained {
-        bound: f64,
-    },
-    Latency {
-        seconds: f64,
-    },
-    NoWorse {
-        metric: &'static str,
-        by: f64,
-    },
-    Better {
-        metric: &'static str,
-    },
-    Each {
-        field: &'static str,
-        condition: Box<Self>,
-    },
+    /// The metric's score, or an end of its 95% interval, is within the bound, as in `f1 >= 0.8`, `lower(f1) >= 0.8` or
+    /// `upper(wer) <= 0.2`.
+    Score(&'static str, End, Bound),
+    /// The metric's pass@k is at least the bound, as in `em.passed_at(3) >= 0.9`. `None` selects the first metric.
+    PassedAt(Option<&'static str>, u32, f64),
+    /// The maximum share of rows on which the program or a metric failed, as in `failed <= 0.02`.
+    Failed(f64),
+    /// The maximum share of rows on which a metric abstained, as in `abstained <= 0.1`.
+    Abstained(f64),
+    /// The maximum of the program's mean time per row, in seconds, as in `latency <= 2.0`.
+    Latency(f64),
+    /// The metric is worse than the baseline by at most this, as in `em.no_worse(by = 0.02)`.
+    NoWorse(&'static str, f64),
+    /// The metric is better than the baseline, as in `em.better()`.
+    Better(&'static str),
+    /// The condition holds in each group of rows, as in `each("topic", f1 >= 0.7)`. Rows with the same value of the
+    /// field form a group.
+    Each(&'static str, Box<Self>),
 }
 
 impl Condition {
     /// Returns the condition for each group, or the condition itself.
     pub(super) fn of_group(&self) -> &Self {
         match self {
-            Self::Each { condition, .. } => condition,
+            Self::Each(_, condition) => condition,
             condition => condition,
         }
     }
@@ -51,83 +49,154 @@ impl Condition {
     /// Returns the metric that the condition names.
     pub(super) fn metric(&self) -> Option<&'static str> {
         match self.of_group() {
-            Self::Score { metric, .. } | Self::NoWorse { metric, .. } | Self::Better { metric } => {
+            Self::Score(metric, ..) | Self::NoWorse(metric, _) | Self::Better(metric) => {
                 Some(metric)
             }
-            Self::PassedAt { metric, .. } => *metric,
+            Self::PassedAt(metric, ..) => *metric,
             _ => None,
         }
     }
 
     /// Returns `true` if the condition compares with the baseline.
     pub(super) fn is_relative(&self) -> bool {
-        matches!(self.of_group(), Self::NoWorse { .. } | Self::Better { .. })
+        matches!(self.of_group(), Self::NoWorse(..) | Self::Better(_))
     }
+}
 
-    /// Requires the metric's score to be within `bound`, as in `f1 >= 0.8`.
-    pub const fn score(metric: &'static str, bound: Bound) -> Self {
-        Self::Score {
-            metric,
-            end: End::Estimate,
+/// Checks the rules of the gates, including for metrics that the macro does not know.
+pub(super) fn check_gates(gates: &[Gate], specs: &[MetricSpec<'_>]) -> Result<(), String> {
+    for Gate { text, condition } in gates {
+        if let Some(broken) = broken_rule(condition.of_group(), specs) {
+            return Err(format!("gate `{text}`: {}", broken.as_str()));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that metrics that judge a sample of the rows have only limits on their scores, and comparisons.
+pub(super) fn check_samples(gates: &[Gate], sampled: &[&str]) -> Result<(), String> {
+    let needs_rows = |gate: &&Gate| {
+        let is_limit = matches!(gate.condition, Condition::Score(..));
+        let metric = gate.condition.metric();
+        !is_limit
+            && !gate.condition.is_relative()
+            && metric.is_some_and(|metric| sampled.contains(&metric))
+    };
+    match gates.iter().find(needs_rows) {
+        None => Ok(()),
+        Some(Gate { text, condition }) => {
+            let metric = condition.metric().unwrap_or_default();
+            Err(format!(
+                "gate `{text}`: `{metric}` judges only a sample of the rows, so gates can only limit its score or compare it with the baseline; write `lower({metric}) >= 0.8`, or add it to `metrics(..)`"
+            ))
+        }
+    }
+}
+
+fn broken_rule(condition: &Condition, specs: &[MetricSpec<'_>]) -> Option<Sentence> {
+    let first = specs.first().map_or("", |spec| spec.name);
+    let listed = condition
+        .metric()
+        .and_then(|metric| is_listed(specs, metric));
+    listed.or_else(|| match condition {
+        Condition::Score(metric, end, bound) => {
+            let end = match end {
+                End::Estimate => "",
+                End::Lower => "lower",
+                End::Upper => "upper",
+            };
+            let (is_at_least, bound) = match *bound {
+                Bound::AtLeast(bound) => (true, bound),
+                Bound::AtMost(bound) => (false, bound),
+            };
+            bound_fits(specs, metric, end, is_at_least, bound, &bound.to_string())
+        }
+        Condition::NoWorse(metric, by) => margin_fits(specs, metric, *by),
+        Condition::PassedAt(metric, ..) => {
+            has_verdict(specs, &vec![true; specs.len()], metric.unwrap_or(first))
+        }
+        _ => None,
+    })
+}
+
+/// Returns the message of an error, with what to write in the attribute.
+pub(super) fn explained(error: &EvaluateError, settings: &Settings) -> String {
+    match error.kind() {
+        EvaluateErrorKind::NoRows => match settings.limit {
+            Some(limit) => format!(
+                "no row is left after `limit = {limit}`; write a larger limit, or add rows to the devset"
+            ),
+            None => "the devset has no rows, so its gates mean nothing; add rows".to_owned(),
+        },
+        EvaluateErrorKind::NotReady if !settings.is_live && settings.replay.is_none() => {
+            format!(
+                "{error}; if the eval calls a model, declare it: `live = \"provider:model\"`, or set the judge's model"
+            )
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// Returns when the run ends; or, if it needs all rows, why.
+///
+/// # Errors
+/// Returns a message if a gate cannot be decided before all rows are evaluated.
+pub(super) fn early_options(
+    gates: &[Gate],
+    specs: &[MetricSpec<'_>],
+    alpha: Option<f64>,
+    baseline: Option<&Baseline>,
+) -> Result<Result<EarlyOptions, String>, String> {
+    let mut early = Vec::new();
+    for Gate { text, condition } in gates {
+        let gain = |metric: &str, by: f64| {
+            let spec = specs.iter().find(|spec| spec.name == metric);
+            Some((
+                Figure::Gain {
+                    metric: metric.to_owned(),
+                    is_lower_better: spec
+                        .is_some_and(|it| it.direction == Direction::LowerIsBetter),
+                    earlier: Arc::new(earlier(baseline?, metric)),
+                },
+                Bound::AtLeast(-by),
+            ))
+        };
+        let found = match &condition {
+            Condition::Score(metric, end, bound) => {
+                let metric = (*metric).to_owned();
+                Some((Figure::Score { metric, end: *end }, *bound))
+            }
+            Condition::Failed(bound) => Some((Figure::Failed, Bound::AtMost(*bound))),
+            Condition::NoWorse(metric, by) => gain(metric, *by),
+            Condition::Better(metric) => gain(metric, 0.0),
+            _ => {
+                return Err(format!(
+                    "gate `{text}`: `early` decides limits on metrics and on `failed`, `no_worse` and `better`; remove this gate, or `early`"
+                ));
+            }
+        };
+        let Some((figure, bound)) = found else {
+            return Ok(Err("there is no baseline yet".to_owned()));
+        };
+        early.push(EarlyGate {
+            text: (*text).to_owned(),
+            figure,
             bound,
-        }
+        });
     }
+    Ok(Ok(EarlyOptions {
+        gates: early,
+        alpha,
+    }))
+}
 
-    /// Requires the lower end of the metric's 95% interval to be at least `bound`, as in `lower(f1) >= 0.8`.
-    pub const fn lower(metric: &'static str, bound: f64) -> Self {
-        Self::Score {
-            metric,
-            end: End::Lower,
-            bound: Bound::AtLeast(bound),
-        }
-    }
-
-    /// Requires the upper end of the metric's 95% interval to be at most `bound`, as in `upper(wer) <= 0.2`.
-    pub const fn upper(metric: &'static str, bound: f64) -> Self {
-        Self::Score {
-            metric,
-            end: End::Upper,
-            bound: Bound::AtMost(bound),
-        }
-    }
-
-    /// Requires the metric's pass@k to be at least `bound`, as in `em.passed_at(3) >= 0.9`. `None` selects the first
-    /// metric.
-    pub const fn passed_at(metric: Option<&'static str>, k: u32, bound: f64) -> Self {
-        Self::PassedAt { metric, k, bound }
-    }
-
-    /// Limits the share of rows on which the program or a metric failed, as in `failed <= 0.02`.
-    pub const fn failed(bound: f64) -> Self {
-        Self::Failed { bound }
-    }
-
-    /// Limits the share of rows on which a metric abstained, as in `abstained <= 0.1`.
-    pub const fn abstained(bound: f64) -> Self {
-        Self::Abstained { bound }
-    }
-
-    /// Limits the program's mean time per row, in seconds, as in `latency <= 2.0`.
-    pub const fn latency(seconds: f64) -> Self {
-        Self::Latency { seconds }
-    }
-
-    /// Requires the metric to be worse than the baseline by at most `by`, as in `em.no_worse(by = 0.02)`.
-    pub const fn no_worse(metric: &'static str, by: f64) -> Self {
-        Self::NoWorse { metric, by }
-    }
-
-    /// Requires the metric to be better than the baseline, as in `em.better()`.
-    pub const fn better(metric: &'static str) -> Self {
-        Self::Better { metric }
-    }
-
-    /// Requires a condition to hold in each group of rows, as in `each("topic", f1 >= 0.7)`. Rows with the same value
-    /// of `field` form a group.
-    pub fn each(field: &'static str, condition: Self) -> Self {
-        Self::Each {
-            field,
-            condition: Box::new(condition),
-        }
-    }
+/// Returns the value of each row in the mean of a metric.
+fn earlier(baseline: &Baseline, metric: &str) -> HashMap<String, f64> {
+    let results = &baseline.results;
+    let value = |row: &ResultRow| {
+        let score = row.scores.get(metric)?;
+        let failed = score.outcome.is_failure().then(|| results.failure_score());
+        Some((row.id.clone(), score.value.or(failed)?))
+    };
+    results.rows().iter().filter_map(value).collect()
 }

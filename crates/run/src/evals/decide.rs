@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::baseline::Baseline;
 use super::condition::{Bound, Condition, End};
 use super::eval::Gate;
-use super::figures::{Figures, Finished, GroupOfRows};
+use super::figures::{Figures, Finished};
 use super::findings::{
     Finding, GateVerdict, abstained, chance, favoured, passed_at, relative, scored, share,
 };
@@ -150,26 +150,15 @@ struct Decider<'a> {
 
 impl Decider<'_> {
     fn parts(&self, kind: &Condition) -> Parts {
-        let Condition::Each { field, condition } = kind else {
-            let part = self.part(kind, &self.run.whole, None);
-            return Parts {
-                parts: vec![(None, part)],
-                note: String::new(),
-            };
+        let Condition::Each(field, condition) = kind else {
+            return Parts::of_all_rows(self.part(kind, &self.run.whole));
         };
         let (groups, without) = self.run.by(field);
         if groups.is_empty() {
             let reason = format!("no row has the field `{}`", escape::name(field));
-            let part = Err(Finding(GateVerdict::Failed, reason));
-            return Parts {
-                parts: vec![(None, part)],
-                note: String::new(),
-            };
+            return Parts::of_all_rows(Err(Finding(GateVerdict::Failed, reason)));
         }
-        let part = |(name, group): (String, GroupOfRows)| {
-            let part = self.part(condition, &group.figures, Some(&group.ids));
-            (Some(name), part)
-        };
+        let part = |(name, group)| (Some(name), self.part(condition, &group));
         let note = match without {
             0 => String::new(),
             rows => format!(
@@ -183,23 +172,20 @@ impl Decider<'_> {
         }
     }
 
-    fn part(&self, kind: &Condition, figures: &Figures, ids: Option<&HashSet<String>>) -> Part {
+    fn part(&self, kind: &Condition, figures: &Figures) -> Part {
+        let ids = figures.ids.as_ref();
         let finding = match kind {
-            Condition::Score { metric, end, bound } => self.score(figures, metric, *end, *bound),
-            Condition::PassedAt { metric, k, bound } => passed_at(figures, *metric, *k, *bound),
-            Condition::Failed { bound } => {
-                share(figures.failed_rows, figures.rows, "failed", *bound)
-            }
-            Condition::Abstained { bound } => abstained(figures, *bound),
-            Condition::Latency { seconds } => self.latency(figures, *seconds),
-            Condition::NoWorse { metric, by } => {
+            Condition::Score(metric, end, bound) => self.score(figures, metric, *end, *bound),
+            Condition::PassedAt(metric, k, bound) => passed_at(figures, *metric, *k, *bound),
+            Condition::Failed(bound) => share(figures.failed_rows, figures.rows, "failed", *bound),
+            Condition::Abstained(bound) => abstained(figures, *bound),
+            Condition::Latency(seconds) => self.latency(figures, *seconds),
+            Condition::NoWorse(metric, by) => {
                 return Ok((Some(*by), self.comparison(metric, ids)?));
             }
-            Condition::Better { metric } => return Ok((None, self.comparison(metric, ids)?)),
+            Condition::Better(metric) => return Ok((None, self.comparison(metric, ids)?)),
             // The macro rejects a nested `each`.
-            Condition::Each { .. } => {
-                Finding(GateVerdict::Failed, "`each` within `each`".to_owned())
-            }
+            Condition::Each(..) => Finding(GateVerdict::Failed, "`each` within `each`".to_owned()),
         };
         Err(finding)
     }
@@ -210,7 +196,7 @@ impl Decider<'_> {
             Err(finding) => return finding,
         };
         let direction = self.run.direction(metric);
-        if let Some(finding) = direction.and_then(|it| favoured(figures, it, summary)) {
+        if let Some(finding) = direction.and_then(|it| favoured(self.run, figures, it, summary)) {
             return finding;
         }
         let value = match end {
@@ -235,14 +221,14 @@ impl Decider<'_> {
         let verdict = GateVerdict::of(early.gates.get(gate)?.passed?);
         let (decided, figures) = (early.sentence(), &self.run.whole);
         let sentence = match &condition {
-            Condition::Score { metric, .. } => {
+            Condition::Score(metric, ..) => {
                 let summary = figures.metric(metric)?;
-                if favoured(figures, self.run.direction(metric)?, summary).is_some() {
+                if favoured(self.run, figures, self.run.direction(metric)?, summary).is_some() {
                     return None;
                 }
                 format!("{summary}; {decided}")
             }
-            Condition::Failed { .. } => {
+            Condition::Failed(_) => {
                 let (failed, rows) = (figures.failed_rows, early.evaluated);
                 format!("{failed} of {rows} rows failed; {decided}")
             }
@@ -331,6 +317,11 @@ impl Decider<'_> {
 }
 
 impl Parts {
+    fn of_all_rows(part: Part) -> Self {
+        let (parts, note) = (vec![(None, part)], String::new());
+        Self { parts, note }
+    }
+
     fn p_values(&self) -> impl Iterator<Item = f64> {
         self.parts.iter().filter_map(|(_, part)| p_value(part))
     }

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use crate::contract::{Direction, MetricIdentity, Outcome};
+use crate::contract::{Direction, MetricIdentity};
 use crate::evaluate::report::ResultRow;
-use crate::evaluate::summary::{IntervalOptions, Place, Tally, TallyOptions};
-use crate::evaluate::{EarlyResult, Ending, EvaluationResult, MetricSummary, RowResult};
+use crate::evaluate::summary::{Place, Tally, TallyOptions};
+use crate::evaluate::{EarlyResult, Ending, EvaluationResult, MetricSummary};
 use crate::json::describe;
 use crate::messages::escape;
 use crate::results::Results;
@@ -30,25 +30,16 @@ pub(super) fn complete<G, P>(result: &EvaluationResult<G, P>) -> Result<(), Stri
 
 /// A finished run, independent of the types of its rows.
 pub(super) struct Finished<'a> {
-    /// The rows as result files have them, in the order of `rows`.
+    /// The rows as result files have them, in the order of the run's rows.
     pub(super) results: &'a Results,
     pub(super) whole: Figures,
-    rows: Vec<FinishedRow<'a>>,
+    /// Returns the figures of some rows, by their positions.
+    of_rows: Box<dyn Fn(&[usize]) -> Figures + 'a>,
     metrics: &'a IndexMap<String, MetricIdentity>,
-    options: TallyOptions,
-    /// The group of each row, for intervals.
-    clusters: Option<Vec<u32>>,
     /// The field that defines the groups.
     pub(super) group: Option<String>,
     /// The verdicts that ended the run before all rows were evaluated.
     pub(super) early: Option<&'a EarlyResult>,
-}
-
-struct FinishedRow<'a> {
-    outcomes: &'a [Outcome],
-    repeats: Vec<&'a [Outcome]>,
-    is_failure: bool,
-    latency_s: Option<f64>,
 }
 
 /// The figures for some of the rows.
@@ -58,25 +49,13 @@ pub(super) struct Figures {
     pub(super) failed_rows: u64,
     /// The mean time of the program per row, in seconds.
     pub(super) latency_s: Option<f64>,
-    /// The best and worst score among each metric's scored rows.
-    extremes: Vec<Option<(f64, f64)>>,
+    /// The ids of the rows; `None` for all rows.
+    pub(super) ids: Option<HashSet<String>>,
 }
 
 impl Figures {
     pub(super) fn metric(&self, name: &str) -> Option<&MetricSummary> {
         self.metrics.iter().find(|metric| metric.name == name)
-    }
-
-    /// Returns the worst score of a metric, if a failed row would count as better than it.
-    pub(super) fn worst_below_failures(&self, metric: &str, direction: Direction) -> Option<f64> {
-        let mut metrics = self.metrics.iter().zip(&self.extremes);
-        let (summary, extremes) = metrics.find(|(summary, _)| summary.name == metric)?;
-        let (low, high) = (*extremes)?;
-        let (worst, is_better) = match direction {
-            Direction::HigherIsBetter => (low, summary.failure_score > low),
-            Direction::LowerIsBetter => (high, summary.failure_score < high),
-        };
-        (summary.failed > 0 && is_better).then_some(worst)
     }
 }
 
@@ -86,41 +65,26 @@ impl<'a> Finished<'a> {
         results: &'a Results,
         group: Option<&str>,
     ) -> Self {
-        let rows: Vec<FinishedRow<'a>> = result.results.iter().map(FinishedRow::of).collect();
         let group = group.map(|field| path_of(field, results));
         let clusters = group.as_deref().map(|path| clusters(path, results));
-        let run = &result.manifest.run;
-        let intervals = IntervalOptions {
-            by_group: group.is_some(),
-            bootstrap: None,
-        };
-        let options = TallyOptions {
-            failure_score: result.failure_score(),
-            repeats: run.repeats,
-            intervals,
-        };
+        let names = result.metric_names();
         let whole = Figures {
-            metrics: result
-                .metric_names()
+            metrics: names
                 .filter_map(|name| result.metric(name).cloned())
                 .collect(),
             rows: result.rows,
             failed_rows: result.failed_rows,
             latency_s: result.program.mean_latency_s(),
-            extremes: extremes(rows.iter(), run.metrics.len()),
+            ids: None,
         };
+        let early = result.early.as_ref();
         Self {
             results,
             whole,
-            rows,
-            metrics: &run.metrics,
-            options,
-            clusters,
+            of_rows: Box::new(move |positions| figures(result, clusters.as_deref(), positions)),
+            metrics: &result.manifest.run.metrics,
             group,
-            early: result
-                .early
-                .as_ref()
-                .filter(|_| result.ending == Ending::Decided),
+            early: early.filter(|_| result.ending == Ending::Decided),
         }
     }
 
@@ -129,51 +93,31 @@ impl<'a> Finished<'a> {
         self.metrics.get(metric).map(MetricIdentity::direction)
     }
 
-    /// Returns the figures of some rows, by their positions.
-    fn figures(&self, positions: &[usize]) -> Figures {
-        let mut tallies: Vec<Tally> = self
-            .metrics
-            .iter()
-            .zip(&self.whole.metrics)
-            .map(|((name, metric), whole)| {
-                Tally::new(name, whole.kind, metric.range(), self.options)
-            })
-            .collect();
-        for position in positions {
-            let row = &self.rows[*position];
-            let group = self
-                .clusters
-                .as_ref()
-                .map_or(0, |clusters| clusters[*position]);
-            let place = Place {
-                row: *position as u64,
-                group,
-            };
-            for (metric, (tally, outcome)) in tallies.iter_mut().zip(row.outcomes).enumerate() {
-                tally.record(place, outcome);
-                if !row.repeats.is_empty() {
-                    let repeats = row.repeats.iter().filter_map(|repeat| repeat.get(metric));
-                    tally.record_repeats(&repeats.collect::<Vec<_>>());
-                }
+    /// Returns the worst score of a metric, if a failed row would count as better than it.
+    pub(super) fn worst_below_failures(
+        &self,
+        figures: &Figures,
+        summary: &MetricSummary,
+        direction: Direction,
+    ) -> Option<f64> {
+        let is_of = |row: &&ResultRow| figures.ids.as_ref().is_none_or(|ids| ids.contains(&row.id));
+        let rows = self.results.rows().iter().filter(is_of);
+        let scores = rows.filter_map(|row| row.scores.get(&summary.name)?.value);
+        let (worst, is_better) = match direction {
+            Direction::HigherIsBetter => {
+                let worst = scores.fold(f64::INFINITY, f64::min);
+                (worst, summary.failure_score > worst)
             }
-        }
-        let rows = || positions.iter().map(|position| &self.rows[*position]);
-        let latencies: Vec<f64> = rows().filter_map(|row| row.latency_s).collect();
-        let mean = latencies.iter().sum::<f64>() / latencies.len() as f64;
-        Figures {
-            metrics: tallies
-                .iter()
-                .filter_map(|it| it.summaries().into_iter().next())
-                .collect(),
-            rows: positions.len() as u64,
-            failed_rows: rows().filter(|row| row.is_failure).count() as u64,
-            latency_s: (!latencies.is_empty()).then_some(mean),
-            extremes: extremes(rows(), self.metrics.len()),
-        }
+            Direction::LowerIsBetter => {
+                let worst = scores.fold(f64::NEG_INFINITY, f64::max);
+                (worst, summary.failure_score < worst)
+            }
+        };
+        (summary.failed > 0 && is_better).then_some(worst)
     }
 
     /// Returns the groups of rows by a field, in the order of the rows, and the number of rows without one.
-    pub(super) fn by(&self, field: &str) -> (IndexMap<String, GroupOfRows>, usize) {
+    pub(super) fn by(&self, field: &str) -> (IndexMap<String, Figures>, usize) {
         let path = path_of(field, self.results);
         let mut groups: IndexMap<String, Vec<usize>> = IndexMap::new();
         let mut without = 0;
@@ -183,57 +127,45 @@ impl<'a> Finished<'a> {
                 None => without += 1,
             }
         }
-        let group = |(name, positions): (String, Vec<usize>)| {
-            let ids = positions
-                .iter()
-                .map(|it| self.results.rows()[*it].id.clone())
-                .collect();
-            (
-                name,
-                GroupOfRows {
-                    figures: self.figures(&positions),
-                    ids,
-                },
-            )
-        };
-        (groups.into_iter().map(group).collect(), without)
+        let groups = groups.into_iter();
+        let groups = groups.map(|(name, positions)| (name, (self.of_rows)(&positions)));
+        (groups.collect(), without)
     }
 }
 
-/// The rows of a group.
-pub(super) struct GroupOfRows {
-    pub(super) figures: Figures,
-    pub(super) ids: HashSet<String>,
-}
-
-impl<'a> FinishedRow<'a> {
-    fn of<G, P>(row: &'a RowResult<G, P>) -> Self {
-        let run = row.run.as_deref();
-        Self {
-            outcomes: &row.outcomes,
-            repeats: row.repeats.iter().map(|repeat| &*repeat.outcomes).collect(),
-            is_failure: row.is_failure(),
-            latency_s: run
-                .and_then(|run| run.latency)
-                .map(|latency| latency.as_secs_f64()),
-        }
+fn figures<G, P>(
+    result: &EvaluationResult<G, P>,
+    clusters: Option<&[u32]>,
+    positions: &[usize],
+) -> Figures {
+    let run = &result.manifest.run;
+    let options = TallyOptions::of(run, clusters.is_some());
+    let tally = |(name, metric): (&String, &MetricIdentity)| {
+        let kind = result.metric(name)?.kind;
+        Some(Tally::new(name, kind, metric.range(), options))
+    };
+    let mut tallies: Vec<Tally> = run.metrics.iter().filter_map(tally).collect();
+    for position in positions {
+        let group = clusters.map_or(0, |clusters| clusters[*position]);
+        let row = *position as u64;
+        Tally::record_row(
+            &mut tallies,
+            Place { row, group },
+            &result.results[*position],
+        );
     }
-}
-
-fn extremes<'a>(
-    rows: impl Iterator<Item = &'a FinishedRow<'a>>,
-    metrics: usize,
-) -> Vec<Option<(f64, f64)>> {
-    let mut extremes = vec![None; metrics];
-    for row in rows {
-        for (extreme, outcome) in extremes.iter_mut().zip(row.outcomes) {
-            if let Some(value) = outcome.value() {
-                let (low, high) = extreme.unwrap_or((value, value));
-                *extreme = Some((f64::min(low, value), f64::max(high, value)));
-            }
-        }
+    let rows = || positions.iter().map(|position| &result.results[*position]);
+    let latency = rows().filter_map(|row| row.run.as_ref()?.latency);
+    let latencies: Vec<f64> = latency.map(|latency| latency.as_secs_f64()).collect();
+    let mean = latencies.iter().sum::<f64>() / latencies.len() as f64;
+    let summaries = tallies.iter().map(Tally::summaries);
+    Figures {
+        metrics: summaries.filter_map(|it| it.into_iter().next()).collect(),
+        rows: positions.len() as u64,
+        failed_rows: rows().filter(|row| row.is_failure()).count() as u64,
+        latency_s: (!latencies.is_empty()).then_some(mean),
+        ids: Some(rows().map(|row| row.id.clone()).collect()),
     }
-    extremes
 }
 
 /// Returns the path of a field: as written if a row has it, otherwise as a field of gold rows.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::condition::Bound;
-use super::figures::Figures;
+use super::figures::{Figures, Finished};
 use crate::contract::{Direction, ScoreKind};
 use crate::evaluate::MetricSummary;
 use crate::messages::escape;
@@ -332,11 +332,12 @@ fn chance_of_share(rows: u64, bound: Bound, limit: f64) -> f64 {
 
 /// Returns a finding if failed rows improve the score.
 pub(super) fn favoured(
+    run: &Finished<'_>,
     figures: &Figures,
     direction: Direction,
     summary: &MetricSummary,
 ) -> Option<Finding> {
-    let worst = figures.worst_below_failures(&summary.name, direction)?;
+    let worst = run.worst_below_failures(figures, summary, direction)?;
     let (failed, score) = (summary.failed, summary.failure_score);
     Some(Finding(
         GateVerdict::Failed,

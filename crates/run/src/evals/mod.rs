@@ -9,10 +9,8 @@
 //! test, and `github.rs` GitHub's annotations.
 
 mod baseline;
-mod checks;
 mod condition;
 mod decide;
-mod early;
 mod environment;
 mod eval;
 mod figures;
@@ -20,7 +18,6 @@ mod findings;
 mod github;
 mod message;
 mod models;
-mod paths;
 mod pending;
 #[cfg(feature = "lm")]
 mod pool;
@@ -30,9 +27,9 @@ mod run;
 mod tests;
 
 pub use self::baseline::Baseline;
-pub use self::condition::{Bound, Condition};
+pub use self::condition::{Bound, Condition, End};
 pub use self::decide::verdicts;
+pub use self::environment::FOLDER;
 pub use self::eval::{Eval, Source};
 pub use self::eval::{input, inputs_as, returned};
-pub use self::paths::FOLDER;
 pub use self::pending::Pending;

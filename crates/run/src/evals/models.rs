@@ -25,46 +25,35 @@ pub(super) struct EvalModels {
     /// The maximum cost of the eval, in millisatoshis.
     budget_msats: Option<u64>,
     #[cfg(feature = "lm")]
-    reserved: Option<Reservation>,
-    #[cfg(feature = "lm")]
-    budget: Option<LmBudget>,
-    /// Recorded calls.
-    #[cfg(feature = "lm")]
-    replay: Option<Arc<Replay>>,
+    calls: Calls,
 }
 
 impl EvalModels {
+    #[cfg(not(feature = "lm"))]
+    pub(super) fn new(_: &Source, settings: &EvalSettings, _: Update) -> Result<Self, String> {
+        if settings.replay.is_some() || settings.is_live {
+            return Err("`live` and `replay` need the `lm` feature; add `features = [\"lm\"]` to the `dsrs-metrics` dependency in Cargo.toml".to_owned());
+        }
+        Ok(Self {
+            models: Models::default(),
+            budget_msats: settings.budget_msats,
+        })
+    }
+
     /// Reserves the budget before anything else is opened. This may wait for other evals.
+    #[cfg(feature = "lm")]
     pub(super) fn new(
         source: &Source,
         settings: &EvalSettings,
         update: Update,
     ) -> Result<Self, String> {
-        #[cfg(feature = "lm")]
         let replay = replay(source, settings, update)?;
-        #[cfg(not(feature = "lm"))]
-        if settings.replay.is_some() || settings.is_live {
-            let _ = (source, update);
-            return Err("`live` and `replay` need the `lm` feature; add `features = [\"lm\"]` to the `dsrs-metrics` dependency in Cargo.toml".to_owned());
-        }
-        #[cfg(feature = "lm")]
-        let pool = if settings.is_live {
-            Pool::of_run()?
-        } else {
-            None
-        };
-        #[cfg(feature = "lm")]
-        let reserved = pool
-            .map(|pool| pool.reserve(settings.budget_msats))
-            .transpose()?;
-        #[cfg(feature = "lm")]
+        let pool = settings.is_live.then(Pool::of_run).transpose()?.flatten();
+        let reserved = pool.map(|pool| pool.reserve(settings.budget_msats));
+        let reserved = reserved.transpose()?;
         let of_pool = reserved.as_ref().map(Reservation::msats);
-        #[cfg(not(feature = "lm"))]
-        let of_pool = None;
         let budget_msats = [settings.budget_msats, of_pool].into_iter().flatten().min();
-        #[cfg(feature = "lm")]
         let budget = budget_msats.map(LmBudget::msats);
-        #[cfg(feature = "lm")]
         let models = match settings.is_live {
             // Without `live`, a variable that happens to be set must not make the eval call a model.
             false => Models::default(),
@@ -76,17 +65,14 @@ impl EvalModels {
                 })
             }
         };
-        #[cfg(not(feature = "lm"))]
-        let models = Models::default();
         Ok(Self {
             models,
             budget_msats,
-            #[cfg(feature = "lm")]
-            reserved,
-            #[cfg(feature = "lm")]
-            budget,
-            #[cfg(feature = "lm")]
-            replay,
+            calls: Calls {
+                reserved,
+                budget,
+                replay,
+            },
         })
     }
 
@@ -106,7 +92,7 @@ impl EvalModels {
     pub(super) fn scope<T>(&self, run: impl FnOnce() -> T) -> T {
         let run = || Settings::new().with(self.models.clone()).scope_sync(run);
         #[cfg(feature = "lm")]
-        if let Some(replay) = &self.replay {
+        if let Some(replay) = &self.calls.replay {
             return replay.scope_sync(run);
         }
         run()
@@ -117,36 +103,13 @@ impl EvalModels {
         self,
         result: Option<&EvaluationResult<G, P>>,
     ) -> Result<Vec<String>, String> {
-        #[cfg(feature = "lm")]
-        let replayed = match &self.replay {
-            Some(replay) => Some(replay.finish().map_err(|error| error.to_string())?),
-            None => None,
-        };
         let of_ledger = self.models.ledger().map(Ledger::total);
         let of_rows = result.map_or(0, cost);
         // Rows include the cost of their results, even if an earlier run paid for them.
         let (paid, stored) = of_ledger.map_or((0, 0), |it| (it.cost_msats, it.stored_msats));
         let spent = paid.max(of_rows.saturating_sub(stored));
         #[cfg(feature = "lm")]
-        if let Some(reserved) = self.reserved {
-            reserved.settle(spent)?;
-        }
-        // No matter what happened to the rows, they were not scored as when the calls were recorded.
-        #[cfg(feature = "lm")]
-        if let Some(error) = self.replay.as_ref().and_then(|replay| replay.missing()) {
-            return Err(error.to_string());
-        }
-        #[cfg(feature = "lm")]
-        if let Some(rejected) = self
-            .budget
-            .as_ref()
-            .and_then(LmBudget::largest_rejected_msats)
-        {
-            return Err(format!(
-                "the budget of {} msat does not cover all calls: {spent} msat were spent, and a call may cost {rejected} msat; raise `budget`",
-                self.budget_msats.unwrap_or_default()
-            ));
-        }
+        let replayed = self.calls.finish(spent, self.budget_msats)?;
         match self.budget_msats {
             Some(budget) if spent > budget => Err(format!(
                 "the eval cost {spent} msat, more than its budget of {budget} msat; raise `budget`"
@@ -157,10 +120,7 @@ impl EvalModels {
                     lines.push(format!("language models: {total}"));
                 }
                 #[cfg(feature = "lm")]
-                lines.extend(replayed.map(|summary| {
-                    let Summary { recorded, replayed, unused } = summary;
-                    format!("recorded calls: {replayed} replayed, {recorded} recorded, {unused} not used")
-                }));
+                lines.extend(replayed);
                 Ok(lines)
             }
         }
@@ -168,6 +128,45 @@ impl EvalModels {
 }
 
 /// Opens the recorded calls of the eval. They are recorded again or completed along with the baseline.
+/// What an eval that may call models has opened.
+#[cfg(feature = "lm")]
+struct Calls {
+    reserved: Option<Reservation>,
+    budget: Option<LmBudget>,
+    /// Recorded calls.
+    replay: Option<Arc<Replay>>,
+}
+
+#[cfg(feature = "lm")]
+impl Calls {
+    /// Settles the cost of the eval. Returns a line about the recorded calls.
+    fn finish(self, spent: u64, budget_msats: Option<u64>) -> Result<Option<String>, String> {
+        let replayed = self.replay.as_ref().map(|replay| replay.finish());
+        let replayed = replayed.transpose().map_err(|error| error.to_string())?;
+        self.reserved
+            .map_or(Ok(()), |reserved| reserved.settle(spent))?;
+        // No matter what happened to the rows, they were not scored as when the calls were recorded.
+        if let Some(error) = self.replay.as_ref().and_then(|replay| replay.missing()) {
+            return Err(error.to_string());
+        }
+        let rejected = self.budget.as_ref();
+        if let Some(rejected) = rejected.and_then(LmBudget::largest_rejected_msats) {
+            return Err(format!(
+                "the budget of {} msat does not cover all calls: {spent} msat were spent, and a call may cost {rejected} msat; raise `budget`",
+                budget_msats.unwrap_or_default()
+            ));
+        }
+        Ok(replayed.map(|summary| {
+            let Summary {
+                recorded,
+                replayed,
+                unused,
+            } = summary;
+            format!("recorded calls: {replayed} replayed, {recorded} recorded, {unused} not used")
+        }))
+    }
+}
+
 #[cfg(feature = "lm")]
 fn replay(
     source: &Source,

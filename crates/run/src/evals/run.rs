@@ -9,9 +9,8 @@ use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
 
 use super::baseline::Baseline;
-use super::checks::{check_gates, check_samples, explained};
+use super::condition::{check_gates, check_samples, early_options, explained};
 use super::decide::{GateResult, Verdicts, decide};
-use super::early;
 use super::environment::{Update, claim_name};
 use super::eval::{Eval, Source};
 use super::figures::{Finished, complete, value};
@@ -174,7 +173,7 @@ where
             let writes_baseline = baseline_path.is_some()
                 && (update == Update::Always || baseline.is_none() && update != Update::No);
             let specs = self.evaluate.metric_specs();
-            let early = early::options(&self.gates, &specs, alpha, baseline.as_ref())?;
+            let early = early_options(&self.gates, &specs, alpha, baseline.as_ref())?;
             let early = early.and_then(|early| match writes_baseline {
                 true => Err("a baseline needs them".to_owned()),
                 false => Ok(early),

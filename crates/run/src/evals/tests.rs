@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::environment::{Environment, Update};
-use super::{Bound, Condition, Eval, Pending, Source};
+use super::{Bound, Condition, End, Eval, Pending, Source};
 use crate::contract::{Example, Prediction, example, metric_fn, prediction};
 
 /// A package in its own folder, which is removed at the end.
@@ -93,11 +93,11 @@ const NEW: Update = Update::New { records: false };
 const SAME: &str = "same >= 0.5";
 
 fn same(bound: f64) -> Condition {
-    Condition::score("same", Bound::AtLeast(bound))
+    Condition::Score("same", End::Estimate, Bound::AtLeast(bound))
 }
 
 fn no_worse() -> Condition {
-    Condition::no_worse("same", 0.02)
+    Condition::NoWorse("same", 0.02)
 }
 
 fn rows(count: u32) -> Vec<Example> {
@@ -148,33 +148,39 @@ fn an_eval_passes_and_fails_by_its_gates() {
         )
     );
     assert_eq!(
-        run(&[("lower(same) >= 0.4", Condition::lower("same", 0.4))]),
+        run(&[(
+            "lower(same) >= 0.4",
+            Condition::Score("same", End::Lower, Bound::AtLeast(0.4))
+        )]),
         "passed"
     );
     assert_eq!(
-        run(&[("lower(same) >= 0.5", Condition::lower("same", 0.5))]),
+        run(&[(
+            "lower(same) >= 0.5",
+            Condition::Score("same", End::Lower, Bound::AtLeast(0.5))
+        )]),
         format!(
             "eval `capitals` failed: lower(same) >= 0.5 failed: {figure} (0 of 1 gates passed)"
         )
     );
-    assert_eq!(run(&[("failed <= 0", Condition::failed(0.0))]), "passed");
+    assert_eq!(run(&[("failed <= 0", Condition::Failed(0.0))]), "passed");
     assert_eq!(
-        run(&[("abstained <= 0", Condition::abstained(0.0))]),
+        run(&[("abstained <= 0", Condition::Abstained(0.0))]),
         "passed"
     );
     assert_eq!(
-        run(&[("latency <= 60", Condition::latency(60.0))]),
+        run(&[("latency <= 60", Condition::Latency(60.0))]),
         "passed"
     );
     assert!(
-        run(&[("latency <= 0", Condition::latency(0.0))]).contains("s per row (mean of 12 rows)")
+        run(&[("latency <= 0", Condition::Latency(0.0))]).contains("s per row (mean of 12 rows)")
     );
-    let each = Condition::each("topic", same(0.5));
+    let each = Condition::Each("topic", Box::new(same(0.5)));
     assert_eq!(
         run(&[("each(\"topic\", same >= 0.5)", each)]),
         "eval `capitals` failed: each(\"topic\", same >= 0.5) failed: failed in 1 of 3 groups: 0: 25.00% [4.56, 69.94] (1/4, 0 failed); a program at exactly 50.00% passes 69% of the time (0 of 1 gates passed)"
     );
-    let each = Condition::each("subject", same(0.5));
+    let each = Condition::Each("subject", Box::new(same(0.5)));
     assert!(
         run(&[("each(\"subject\", same >= 0.5)", each)]).contains("no row has the field `subject`")
     );
@@ -233,7 +239,7 @@ fn a_gate_that_cannot_tell_is_undecided() {
         "eval `capitals` failed: same.no_worse(by = 0.02) undecided: -2.50 percentage points [-12.88, 6.48] against the baseline (p = 1.000, 40 rows); the estimate is beyond the margin of 2.00 percentage points (0 of 1 gates passed)"
     );
     let wider = || {
-        let condition = Condition::no_worse("same", 0.05);
+        let condition = Condition::NoWorse("same", 0.05);
         bare(Update::No).gate("same.no_worse(by = 0.05)", condition)
     };
     assert_eq!(message(|| wider().run(wrong_on(&[0]))), "passed");
@@ -365,7 +371,7 @@ fn a_baseline_of_another_metric_is_undecided() {
             .inputs(&["n"], &[])
             .baseline(None)
             .strict();
-        eval.gate("length.better()", Condition::better("length"))
+        eval.gate("length.better()", Condition::Better("length"))
             .gate("same.no_worse(by = 0.02)", no_worse())
     };
     let _ = message(|| eval(Update::Always, 0.5).run(wrong_on(&[])));
@@ -402,9 +408,10 @@ fn bad_input_is_a_failed_test_whose_first_line_says_what_to_do() {
         line(eval().devset(rows(5)).limit(0)),
         "eval `capitals`: no row is left after `limit = 0`; write a larger limit, or add rows to the devset"
     );
-    let unknown = eval()
-        .devset(rows(5))
-        .gate("samo >= 0.5", Condition::score("samo", Bound::AtLeast(0.5)));
+    let unknown = eval().devset(rows(5)).gate(
+        "samo >= 0.5",
+        Condition::Score("samo", End::Estimate, Bound::AtLeast(0.5)),
+    );
     assert_eq!(
         line(unknown),
         "eval `capitals`: gate `samo >= 0.5`: `metrics(..)` has no metric `samo`; it has `same`: write one of these, or add the metric"
@@ -494,7 +501,7 @@ fn a_program_that_panics_times_out_or_never_answers() {
     };
     assert_eq!(
         first_line(|| eval()
-            .gate("failed <= 0.02", Condition::failed(0.02))
+            .gate("failed <= 0.02", Condition::Failed(0.02))
             .run(some)),
         "eval `capitals` failed: failed <= 0.02 failed: 33.33% failed (1/3 rows) (1 of 2 gates passed)"
     );
@@ -584,7 +591,7 @@ fn an_eval_with_early_ends_once_its_gates_are_decided() {
     assert_eq!(fs::read_to_string(&path).unwrap(), recorded);
     let each = [(
         "each(\"topic\", same >= 0.5)",
-        Condition::each("topic", same(0.5)),
+        Condition::Each("topic", Box::new(same(0.5))),
     )];
     assert_eq!(
         early(NEW, None, &each, &[]).lines().next(),
@@ -605,14 +612,23 @@ fn an_eval_with_a_sample_decides_limits_by_its_estimate() {
         let eval = eval.devset(rows(500)).inputs(&["n"], &[]);
         message(|| eval.gate(text, condition).run(wrong_on(&[])))
     };
-    let failed = eval("lower(zero) >= 0.8", Condition::lower("zero", 0.8));
+    let failed = eval(
+        "lower(zero) >= 0.8",
+        Condition::Score("zero", End::Lower, Bound::AtLeast(0.8)),
+    );
     let line = failed.lines().next().unwrap_or_default();
     assert!(line.contains("(50 of 500 judged"), "{line}");
     assert_eq!(
-        eval("zero >= 0.2", Condition::score("zero", Bound::AtLeast(0.2))),
+        eval(
+            "zero >= 0.2",
+            Condition::Score("zero", End::Estimate, Bound::AtLeast(0.2))
+        ),
         "passed"
     );
-    let each = Condition::each("topic", Condition::score("zero", Bound::AtLeast(0.2)));
+    let each = Condition::Each(
+        "topic",
+        Box::new(Condition::Score("zero", End::Estimate, Bound::AtLeast(0.2))),
+    );
     assert_eq!(
         eval("each(\"topic\", zero >= 0.2)", each).lines().next(),
         Some(
@@ -636,7 +652,7 @@ fn an_eval_with_a_sample_is_compared_with_the_sample_of_its_baseline() {
     };
     let no_worse = (
         "judged.no_worse(by = 0.1)",
-        Condition::no_worse("judged", 0.1),
+        Condition::NoWorse("judged", 0.1),
     );
     let wrong: &[u64] = Vec::leak((0..200).map(|n| 3 * n).collect());
     eval(Update::Always, &[(SAME, same(0.5))], &[]);
@@ -650,8 +666,8 @@ fn an_eval_with_a_sample_is_compared_with_the_sample_of_its_baseline() {
         ),
         "{line}"
     );
-    let better = ("judged.better()", Condition::better("judged"));
-    let each = Condition::each("topic", better.1.clone());
+    let better = ("judged.better()", Condition::Better("judged"));
+    let each = Condition::Each("topic", Box::new(better.1.clone()));
     let of_topics = eval(
         NEW,
         &[better, ("each(\"topic\", judged.better())", each)],

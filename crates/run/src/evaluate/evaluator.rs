@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::error::EvaluateError;
-use super::input::{Input, Source, check_rows};
+use super::input::{Given, Source, check_rows, listed};
 use super::options::Options;
 use super::report::ProgressDisplay;
 use super::row::{MetricEntry, Plan, RowOptions};
@@ -107,7 +107,7 @@ pub trait Evaluator: Module {
             check_rows(examples.iter(), None)?;
             let rows = examples
                 .into_iter()
-                .map(|row| Ok(Input::to_predict(row.into())));
+                .map(|row| Ok(listed(row.into(), Given::Nothing)));
             let source = Source::iterator(rows);
             let program = self;
             run::run_in_task(plan, source, &program, options).await

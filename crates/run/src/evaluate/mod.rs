@@ -9,15 +9,14 @@ mod error;
 mod evaluator;
 pub(crate) mod files;
 mod input;
-pub(crate) mod lock;
 pub(crate) mod manifest;
-mod observer;
 mod options;
 #[doc(hidden)]
 pub mod report;
 mod row;
 mod run;
 mod score_files;
+mod shared;
 pub(crate) mod summary;
 mod truth;
 mod workers;
@@ -44,17 +43,17 @@ pub use self::evaluator::Evaluator;
 pub use self::input::DevsetRow;
 pub(crate) use self::input::hash_order;
 pub use self::manifest::{
-    DecidedGate, EarlyResult, JudgeReplies, JudgedBy, TruthMethod, TruthResult, TruthStratum,
+    DecidedGate, EarlyResult, JudgeReplies, JudgedBy, JudgedByTally, TruthMethod, TruthResult,
+    TruthStratum,
 };
-pub use self::observer::{Observer, RunStart};
+pub use self::options::{Observer, RunStart};
 pub use self::row::{BudgetReport, Repeat, RolloutNumber, RowResult, Sample, Spending, StoreUse};
 pub(crate) use self::row::{Gate, RowOutcomes, reduced, requirements};
 pub use self::summary::{
-    Ending, EvaluationResult, JudgedByTally, MetricSummary, ProgramTotals, RepeatSummary,
-    UnknownField,
+    Ending, EvaluationResult, MetricSummary, ProgramTotals, RepeatSummary, UnknownField,
 };
 
-use self::input::{Chunk, Input, Source, check_row};
+use self::input::{Chunk, Given, Input, Source, changed, check_row, listed};
 use self::row::{Plan, Predicted};
 use crate::contract::{Example, Fallible, IsProgram, Pair, Prediction, Program};
 
@@ -257,7 +256,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         &self,
         rows: impl Iterator<Item = (G, Vec<P>)> + Send + 'static,
     ) -> Running<'_, G, P> {
-        let rows = rows.map(|(gold, preds)| Ok(Input::rollouts(Arc::new(gold), preds)));
+        let rows = rows.map(|(gold, preds)| Ok(listed(Arc::new(gold), Given::Rollouts(preds))));
         let source = Source::iterator(rows);
         Box::pin(self.start(source, Predicted))
     }
@@ -271,7 +270,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         let inputs = self.settings.inputs.clone();
         let rows = (1..).zip(golds).map(move |(row, gold)| {
             check_row(row, &gold, inputs.as_deref())?;
-            Ok(Input::to_predict(Arc::new(gold)))
+            Ok(listed(Arc::new(gold), Given::Nothing))
         });
         let source = Source::iterator(rows);
         Box::pin(self.start(source, program))
@@ -346,7 +345,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
 
 fn to_input<G, P>(row: impl Fallible<Pair<G, P>>) -> Result<Input<G, P>, EvaluateError> {
     let row = row.into_result().map_err(EvaluateError::input)?;
-    Ok(Input::Predicted(Box::new(row)))
+    Ok(changed(row, Arc::new, Given::Prediction))
 }
 
 impl<G, P> fmt::Debug for Evaluate<G, P> {

@@ -10,14 +10,16 @@ use tokio::time::Instant;
 
 use super::early::EarlyRun;
 use super::error::{EvaluateError, EvaluateErrorKind};
-use super::input::{MAX_PREALLOCATED_ROWS, Source, Stop};
-use super::lock::lock;
+use super::input::Source;
 use super::manifest::{Manifest, RunCosts, RunManifest, StartedManifest, executable};
-use super::observer::{Observers, RunStart};
-use super::options::Options;
+use super::options::{Observers, Options, RunStart};
 use super::report::{Lines, Progress, ResultFiles};
 use super::row::{MetricEntry, Plan, Predicted, RunStore, checked_requirements};
-use super::summary::{Ending, EvaluationResult, Groups, MetricSummary, ProgramTotals, Tally};
+use super::shared::Stop;
+use super::shared::lock;
+use super::summary::{
+    Ending, EvaluationResult, Groups, MetricSummary, ProgramTotals, Tally, TallyOptions,
+};
 use super::truth::TruthRun;
 use super::workers::{Collector, Run, run_as_tasks, run_on_threads};
 use crate::contract::declared::requirements;
@@ -48,7 +50,7 @@ where
     let mut source = source;
     let early = match &options.early {
         Some(early) => {
-            let order = (options.seed, &*stop);
+            let order = (options.run.seed, &*stop);
             Some(EarlyRun::start(early, &plan, &mut source, order, !is_scored).await?)
         }
         None => None,
@@ -82,8 +84,9 @@ where
     let required = checked_requirements(&plan.metrics)?;
     let run = Run::prepare(Arc::new(plan), source, options, Arc::default(), true)?;
     run.check_models(required).await?;
-    let (_, rows) = run.source.size_hint();
-    let workers = run.options.concurrency.min(rows.unwrap_or(usize::MAX));
+    let rows = run.source.rows_left().map(usize::try_from);
+    let workers = rows.map_or(usize::MAX, |rows| rows.unwrap_or(usize::MAX));
+    let workers = workers.min(run.options.concurrency);
     let work = |_| async {
         let first = run.source.next(&run.stop).await;
         run.work(first, program).await;
@@ -123,17 +126,10 @@ impl<G: Send + Sync, P: Send + Sync> Options<G, P> {
             false => plan.current_identities(),
         };
         RunManifest {
-            label: self.description.label.clone(),
-            tags: self.description.tags.iter().cloned().collect(),
             metrics: Arc::unwrap_or_clone(identities),
             repeats: plan.options.repeats,
-            failure_score: self.failure_score,
             program_inputs: plan.inputs.as_deref().map(<[String]>::to_vec),
-            group: self.group_field.clone(),
-            settings: self.description.settings.clone(),
-            bootstrap: self.bootstrap,
-            seed: self.seed,
-            ..RunManifest::default()
+            ..self.run.clone()
         }
     }
 }
@@ -161,17 +157,13 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         let store = store.map_err(EvaluateError::store)?;
         let files = ResultFiles::create(&options.outputs, options.escape_formulas)?;
         let render = options.render.filter(|_| files.is_some());
-        let tally_options = options.tally(plan.options.repeats);
+        let run = options.manifest(&plan);
+        let tally_options = TallyOptions::of(&run, options.group.is_some());
         let tally = |metric: &MetricEntry<'_, G, P>| {
             Tally::new(&metric.name, metric.kind, metric.range, tally_options)
         };
-        let manifest = StartedManifest::new(
-            options.manifest(&plan),
-            files.is_some(),
-            options.ledger.clone(),
-        );
-        let truth = TruthRun::new(&plan, options.seed, options.max_errors);
-        let (expected, total) = source.size_hint();
+        let manifest = StartedManifest::new(run, files.is_some(), options.ledger.clone());
+        let truth = TruthRun::new(&plan, options.run.seed, options.max_errors);
         let keep_below = if options.keep_results {
             u64::MAX
         } else {
@@ -180,19 +172,17 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         let needs_rows = options.keep_results
             || !options.observers.is_empty()
             || tally_options.intervals.needs_places();
-        let kept = expected.min(MAX_PREALLOCATED_ROWS) as u64;
-        let kept = usize::try_from(kept.min(keep_below)).unwrap_or(0);
         let collector = Collector {
             tallies: plan.metrics.iter().map(tally).collect(),
             rows: 0,
             failed_rows: 0,
             program: ProgramTotals::default(),
-            results: Vec::with_capacity(kept),
+            results: Vec::new(),
             keep_below,
             max_errors: options.max_errors,
             groups: options.group.clone().map(Groups::new),
             files,
-            progress: Progress::new(options.progress, total.map(|total| total as u64)),
+            progress: Progress::new(options.progress, source.rows_left()),
             first_error: None,
             too_many_errors: false,
             output_error: None,
@@ -230,10 +220,9 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
     }
 
     fn started(&self) {
-        let (_, rows) = self.source.size_hint();
         let start = RunStart {
             metrics: &self.names,
-            rows: rows.map(|rows| rows as u64),
+            rows: self.source.rows_left(),
             concurrency: self.options.concurrency,
             manifest: &self.manifest.run,
         };
@@ -367,7 +356,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
                 .plan
                 .metrics
                 .iter()
-                .flat_map(|metric| metric.reads.clone())
+                .flat_map(|entry| entry.metric().spec().get_input_fields().collect::<Vec<_>>())
                 .collect(),
             observer_error: None,
             unused_mappings: Vec::new(),

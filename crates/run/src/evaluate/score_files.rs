@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::error::EvaluateError;
-use super::input::{Chunk, Input, Source, SourceData, read_on_thread};
+use super::input::{Chunk, Given, Input, Source, changed, read_on_thread};
 use super::row::{Plan, Predicted};
-use super::summary::Ending;
+use super::summary::{Ending, EvaluationResult};
 use super::{Evaluate, Running};
 use crate::contract::{Example, Pair, Prediction};
-use crate::data::{FieldSelection, Pairing, Pairs, RawRow, Samples};
+use crate::data::{DataFiles, FieldSelection, Pairing, Pairs, RawRow, Samples};
 
 impl Evaluate {
     /// Scores rows from files that already contain predictions. The result is the same as with [`score`](Self::score),
@@ -50,15 +50,11 @@ impl Evaluate {
             Some(selection) => rows.with_selection(selection),
             None => rows,
         };
-        let has_outputs = !self.settings.options.outputs.is_empty();
-        let rows = if has_outputs {
-            rows.with_hashes()
-        } else {
-            rows
+        let rows = match self.settings.options.outputs.is_empty() {
+            true => rows,
+            false => rows.with_hashes(),
         };
-        let files = rows.data_files();
-        let data = SourceData::Reading(files.clone());
-        let pairing = Arc::clone(rows.pairing());
+        let (files, pairing) = (rows.data_files(), Arc::clone(rows.pairing()));
         let waits = !self.plan.never_waits(self.settings.options.store.is_some());
         // A row is evaluated, and paid for, only if all rows before it can be read.
         let check = waits.then(|| Arc::clone(&self.plan));
@@ -68,15 +64,7 @@ impl Evaluate {
         } else {
             Ok(Source::chunks(Box::new(chunks(rows, check))))
         };
-        Box::pin(async move {
-            let mut result = self.start(source?.with_data(data), Predicted).await?;
-            result.notes.extend(files.notes());
-            if result.ending == Ending::Complete {
-                result.notes.extend(pairing.notes());
-                result.unused_mappings = pairing.unused_mappings().cloned().collect();
-            }
-            Ok(result)
-        })
+        Box::pin(async move { self.start_files(source?, files, &pairing).await })
     }
 
     /// Scores rows with several predictions each. Every prediction counts as a repeat of its row. Set
@@ -99,18 +87,30 @@ impl Evaluate {
                 .filter_map(|pred| plan.unreadable(&pair.gold, pred, at));
             match errors.next() {
                 Some(error) => Err(error),
-                None => Ok(Input::of_samples(pair, preds)),
+                None if preds.is_empty() => Ok(without_pred(pair, Given::Nothing)),
+                None => Ok(without_pred(pair, Given::Rollouts(preds))),
             }
         });
-        let source = Source::iterator(rows).with_data(SourceData::Reading(files.clone()));
-        Box::pin(async move {
-            let mut result = self.start(source, Predicted).await?;
-            result.notes.extend(files.notes());
-            if result.ending == Ending::Complete {
-                result.notes.extend(pairing.notes());
-            }
-            Ok(result)
-        })
+        let source = Source::iterator(rows);
+        Box::pin(async move { self.start_files(source, files, &pairing).await })
+    }
+
+    /// Scores rows of files, and adds what reading them showed.
+    async fn start_files(
+        &self,
+        source: Source<'static, Example, Prediction>,
+        files: DataFiles,
+        pairing: &Pairing,
+    ) -> Result<EvaluationResult, EvaluateError> {
+        let read = files.clone();
+        let source = source.with_files(move |is_complete| read.finish(is_complete));
+        let mut result = self.start(source, Predicted).await?;
+        result.notes.extend(files.notes());
+        if result.ending == Ending::Complete {
+            result.notes.extend(pairing.notes());
+            result.unused_mappings = pairing.unused_mappings().cloned().collect();
+        }
+        Ok(result)
     }
 
     /// Returns the fields that the run reads, or `None` for all.
@@ -133,7 +133,7 @@ impl Evaluate {
             // Each row of a result file has the hashes of its gold row and its prediction.
             selection.add_sides();
         }
-        if let Some(field) = &options.group_field {
+        if let Some(field) = &options.run.group {
             selection.add_path(field);
         }
         Some(selection)
@@ -174,11 +174,17 @@ fn input(
     check: &Check,
 ) -> Result<Input<Example, Prediction>, EvaluateError> {
     if pairing.lacks_pred(&pair) {
-        return Ok(Input::of_samples(pair, Vec::new()));
+        return Ok(without_pred(pair, Given::Nothing));
     }
     let at = pair.origin.as_ref();
     let error = check
         .as_ref()
         .and_then(|plan| plan.unreadable(&pair.gold, &pair.pred, at));
-    error.map_or_else(|| Ok(Input::Predicted(Box::new(pair))), Err)
+    error.map_or_else(|| Ok(changed(pair, Arc::new, Given::Prediction)), Err)
+}
+
+/// Returns a row that has only what is given.
+fn without_pred(pair: Pair, given: Given<Prediction>) -> Input<Example, Prediction> {
+    let pair = Pair { run: None, ..pair };
+    changed(pair, Arc::new, |_| given)
 }

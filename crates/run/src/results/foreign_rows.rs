@@ -9,7 +9,7 @@ use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;
 
 use crate::contract::{Fields, MetricIdentity, Outcome, ProgramRun};
-use crate::evaluate::manifest::{RunCosts, RunDescription, RunManifest, StartedManifest};
+use crate::evaluate::manifest::{RunCosts, RunManifest, StartedManifest, valid_text};
 use crate::evaluate::report::{Format, Lines, ResultFiles, row_line};
 use crate::evaluate::{EvaluateError, RowResult, reduced};
 
@@ -87,11 +87,11 @@ pub fn write_foreign_rows(
         files.write(&mut lines)?;
     }
     let tag = |(name, value): (String, String)| {
-        let value = RunDescription::valid_text(&value).unwrap_or_default();
-        Some((RunDescription::valid_text(&name)?, value))
+        let value = valid_text(&value).unwrap_or_default();
+        Some((valid_text(&name)?, value))
     };
     let run = RunManifest {
-        label: label.and_then(|label| RunDescription::valid_text(&label)),
+        label: label.and_then(|label| valid_text(&label)),
         tags: tags.into_iter().filter_map(tag).collect(),
         metrics,
         repeats,

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::aggregate::AggregationMethod;
-use super::error::ScorerError;
+use super::combine::AggregationMethod;
 use super::gate::{Entry, Tiers};
+use super::row::ScorerError;
 use super::set::{BoxedMetric, MetricSet};
 use super::{Inner, Scorer};
 use crate::composite::OnMissing;

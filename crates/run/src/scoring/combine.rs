@@ -1,14 +1,147 @@
-//! Computes the score of a row from the outcomes of its rollouts.
+//! Computes the score of a row from the outcomes of its rollouts, whose scores are aggregated.
+//!
+//! Rows are never aggregated this way: `summary.rs` computes means over rows, with denominators.
 
 use std::collections::BTreeSet;
 
-use super::aggregate::AggregationMethod;
-use super::error::ScorerError;
+use serde::{Deserialize, Serialize};
+
 use super::gate::Tiers;
+use super::row::ScorerError;
 use super::row::{FinalScore, Rollout, RowScore, RowStatus};
 use crate::composite::{IsMissing, OnMissing};
 use crate::contract::Outcome;
 use crate::evaluate::Spending;
+use crate::stats::exact_sum::ExactSum;
+
+/// A method for aggregating the scores of several rollouts of one example.
+///
+/// Don't use it to combine the scores of different rows: the median of many passes and failures is always 0, 0.5 or 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AggregationMethod {
+    /// The middle value, or the midpoint of the two middle values. Robust to outliers.
+    #[default]
+    Median,
+    /// The average.
+    Mean,
+    /// The lowest value.
+    Min,
+    /// The highest value.
+    Max,
+    /// The average after removing this percentage of the values at each end. The percentage must be 0, or at least 1
+    /// and below 50. From `n` values, `floor(percent * n / 100)` are removed at each end. SciPy's `trim_mean` takes a
+    /// fraction instead of a percentage; to catch such fractions, values between 0 and 1 are rejected.
+    TrimmedMean(f64),
+}
+
+dsrs_metrics_values::message_errors! {
+    /// An error returned when values cannot be aggregated: there are no values, a value is not finite, or the
+    /// percentage of a trimmed mean is invalid.
+    pub struct AggregationError;
+}
+
+/// Suggests a valid percentage: 100 times the value if it looks like a fraction, otherwise 10.
+fn suggested(percent: f64) -> String {
+    let of_fraction = percent * 100.0;
+    let is_fraction = percent < 0.5 && of_fraction >= 1.0;
+    if is_fraction {
+        format!("{:?}", of_fraction.round())
+    } else {
+        "10.0".to_owned()
+    }
+}
+
+impl AggregationMethod {
+    /// Aggregates finite values. The result lies between the smallest and largest value, and is bit-for-bit the same
+    /// for any order of the values.
+    ///
+    /// ```
+    /// use dsrs_metrics::scoring::AggregationMethod;
+    ///
+    /// let values = [0.9, 0.1, 0.5, 0.6];
+    /// assert_eq!(AggregationMethod::Median.aggregate(&values), Ok(0.55));
+    /// assert_eq!(AggregationMethod::Mean.aggregate(&values), Ok(0.525));
+    /// assert_eq!(AggregationMethod::Min.aggregate(&values), Ok(0.1));
+    /// assert_eq!(AggregationMethod::Max.aggregate(&values), Ok(0.9));
+    /// assert_eq!(AggregationMethod::TrimmedMean(25.0).aggregate(&values), Ok(0.55));
+    /// let error = AggregationMethod::Mean.aggregate(&[]).unwrap_err();
+    /// assert_eq!(error.to_string(), "expected at least one value to aggregate, found none");
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if there are no values, if a value is NaN or infinite, or if the percentage of a trimmed mean
+    /// is invalid.
+    pub fn aggregate(&self, values: &[f64]) -> Result<f64, AggregationError> {
+        self.check()?;
+        let not_finite = values.iter().position(|value| !value.is_finite());
+        if let Some(position) = not_finite {
+            let value = values[position];
+            return Err(
+                format!("expected a finite number as value {position}, found {value}").into(),
+            );
+        }
+        // Adding 0 turns -0 into 0, so the sign of a zero does not depend on the method.
+        let mut sorted: Vec<f64> = values.iter().map(|value| value + 0.0).collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        match (&*sorted, self) {
+            ([], _) => Err("expected at least one value to aggregate, found none".into()),
+            ([min, ..], Self::Min) => Ok(*min),
+            ([.., max], Self::Max) => Ok(*max),
+            (sorted, Self::Median) => Ok(median(sorted)),
+            (sorted, Self::Mean) => Ok(mean(sorted)),
+            (sorted, Self::TrimmedMean(percent)) => Ok(mean(trimmed(sorted, *percent))),
+        }
+    }
+
+    /// Validates the method's own parameters.
+    pub(super) fn check(&self) -> Result<(), AggregationError> {
+        match *self {
+            Self::TrimmedMean(percent) if percent != 0.0 && !(1.0..50.0).contains(&percent) => {
+                Err(format!(
+                    "expected a percentage of the values at each end that is 0, or at least 1 and below 50, found \
+                     {percent:?}; write `TrimmedMean({})`",
+                    suggested(percent)
+                )
+                .into())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns the median of sorted values.
+fn median(sorted: &[f64]) -> f64 {
+    let half = sorted.len() / 2;
+    if sorted.len() % 2 == 1 {
+        sorted[half]
+    } else {
+        sorted[half - 1].midpoint(sorted[half])
+    }
+}
+
+/// Returns the mean of sorted values. Rounding the exact sum before the division could exceed the range of the values
+/// by one bit, so the result is clamped.
+fn mean(sorted: &[f64]) -> f64 {
+    let mut sum = ExactSum::default();
+    sorted.iter().for_each(|value| sum.add(*value));
+    sum.mean(sorted.len() as u64)
+        .clamp(sorted[0], sorted[sorted.len() - 1])
+}
+
+/// Returns sorted values without the given percentage at each end. At least one remains, because the percentage is
+/// below 50 and rounding cannot reach half of the values.
+fn trimmed(sorted: &[f64], percent: f64) -> &[f64] {
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "less than half the number of rollouts"
+    )]
+    let cut = (percent * sorted.len() as f64 / 100.0) as usize;
+    &sorted[cut..sorted.len() - cut]
+}
 
 impl RowScore {
     /// Converts the row into a [`FinalScore`], which holds the score as a number.

@@ -2,9 +2,9 @@
 //!
 //! `evaluate/row/rollouts.rs` evaluates the metrics.
 
-use super::aggregate::AggregationMethod;
-use super::error::ScorerError;
+use super::combine::AggregationMethod;
 use super::row::RowStatus;
+use super::row::ScorerError;
 use super::set::BoxedMetric;
 use crate::composite::{IsMissing, OnMissing};
 use crate::contract::{Direction, Metric, MetricSpec, Outcome, ScoreKind, ScoreRange};

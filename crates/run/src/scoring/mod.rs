@@ -4,10 +4,8 @@
 //! computed from its outcomes (`combine.rs`). `gate.rs` decides which rollouts pass, and `row.rs` ranks rows. Workers,
 //! budget, store and result files are in `evaluate/`.
 
-mod aggregate;
 mod builder;
 mod combine;
-mod error;
 mod gate;
 mod row;
 mod run;
@@ -19,9 +17,9 @@ use std::{fmt, slice};
 
 use derive_where::derive_where;
 
-pub use self::aggregate::{AggregationError, AggregationMethod};
 pub use self::builder::{ScorerBuilder, ScoringConfig};
-pub use self::error::ScorerError;
+pub use self::combine::{AggregationError, AggregationMethod};
+pub use self::row::ScorerError;
 pub use self::row::{FinalScore, Rollout, RowScore};
 pub use self::row::{Rank, RowStatus};
 pub use self::run::{Rollouts, ScoringResult};

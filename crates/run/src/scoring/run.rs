@@ -5,7 +5,7 @@
 use std::fmt;
 
 use super::combine::combine;
-use super::error::ScorerError;
+use super::row::ScorerError;
 use super::row::{RowScore, RowStatus};
 use super::summary::ScoringSummary;
 use super::{Inner, Scorer};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use derive_where::derive_where;
 
-use super::error::ScorerError;
+use super::row::ScorerError;
 use crate::contract::{Example, Metric, MetricTier, Prediction};
 
 /// A metric that scorers share with their clones and workers.

@@ -56,7 +56,7 @@ fn eval(
 
 /// Returns the message of an eval with a failing gate, which makes it show the other gates.
 fn shown(eval: Eval) -> String {
-    let eval = eval.gate("latency <= 0", Condition::latency(0.0));
+    let eval = eval.gate("latency <= 0", Condition::Latency(0.0));
     message(|| eval.run(wrong_on(&[0, 3, 6])))
 }
 
@@ -153,7 +153,7 @@ fn a_judge_keeps_its_scores_and_the_message_says_so() {
             .baseline_rows()
     };
     let first = judged(Update::Always, |eval| eval.metric(first::Same));
-    let first = first.gate("latency <= 60", Condition::latency(60.0));
+    let first = first.gate("latency <= 60", Condition::Latency(60.0));
     assert_eq!(message(|| first.run(wrong_on(&[0, 3, 6]))), "passed");
     let second = shown(
         judged(NEW, |eval| eval.metric(lax::Same))

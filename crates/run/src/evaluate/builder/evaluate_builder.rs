@@ -1,6 +1,7 @@
 //! [`EvaluateBuilder`], and the validation of a setup before any row is run.
 
 use std::collections::HashSet;
+use std::hash::Hash;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,10 +14,10 @@ use crate::contract::{Example, Fallible, Metric};
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::files::real_path;
 use crate::evaluate::input::{Devset, RowId};
-use crate::evaluate::observer::Observer;
-use crate::evaluate::options::Options;
+use crate::evaluate::options::{Observer, Options};
 use crate::evaluate::report::ProgressDisplay;
 use crate::evaluate::row::{Gate, MetricEntry, Plan, RowOptions, Sample};
+use crate::messages::escape;
 
 /// The maximum absolute value of a failure score: any mean that includes it, times 100, is finite.
 const MAX_FAILURE_SCORE: f64 = 1e300;
@@ -307,7 +308,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     setters! {
         /// Sets the program's name in the [manifest](crate::results::Manifest), such as `baseline`. The name can have
         /// at most 1,000 bytes and no control characters.
-        pub fn label(name: impl Into<String>) => options.description.label = Some(name.into());
+        pub fn label(name: impl Into<String>) => options.run.label = Some(name.into());
 
     }
 
@@ -315,25 +316,26 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// name and the value can each have at most 1,000 bytes and no control characters. [`build`](Self::build) returns
     /// an error if you set a tag twice.
     pub fn tag(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.options
-            .description
-            .tags
-            .push((name.into(), value.into()));
+        let (name, value) = (name.into(), value.into());
+        let first = self.options.run.tags.insert(name.clone(), value.clone());
+        let duplicate = first.map(|first| {
+            let name = escape::name(&name);
+            format!("duplicate tag `{name}`: expected one value, found {first:?} and {value:?}")
+        });
+        self.options.mistake = self.options.mistake.or(duplicate);
         self
     }
 
     /// Adds a setting to the manifest.
     pub(crate) fn described(mut self, name: &str, value: String) -> Self {
-        self.options
-            .description
-            .settings
-            .insert(name.to_owned(), value);
+        self.options.run.settings.insert(name.to_owned(), value);
         self
     }
 
     pub(in crate::evaluate) fn check(&self) -> Result<(), EvaluateError> {
-        let described = self.options.description.check();
-        described.map_err(EvaluateError::setting)?;
+        let mistake = self.options.mistake.clone().map_or(Ok(()), Err);
+        let checked = mistake.and_then(|()| self.options.run.check());
+        checked.map_err(EvaluateError::setting)?;
         self.check_metrics()?;
         self.check_limits()?;
         self.devset.check(self.row_id.as_ref())?;
@@ -343,7 +345,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     pub(in crate::evaluate) fn plan(&self) -> Plan<'static, G, P> {
         let options = RowOptions {
             is_explained: self.options.shows_rows(),
-            failure_score: self.options.failure_score,
+            failure_score: self.options.run.failure_score,
             ..self.row_options
         };
         let (mut metrics, inputs, gate) =
@@ -359,11 +361,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             ));
         }
         self.metrics.iter().try_for_each(MetricEntry::check_name)?;
-        let mut names = HashSet::new();
-        let duplicate = self
-            .metrics
-            .iter()
-            .find(|metric| !names.insert(&metric.name));
+        let duplicate = first_duplicate(&self.metrics, |metric| metric.name.clone());
         duplicate.map_or(Ok(()), |metric| {
             Err(EvaluateError::setting(format!(
                 "duplicate metric name `{}`; rename one with `#[metric(name = \"..\")]`",
@@ -385,7 +383,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
                 "expected `timeout` above 0 s, found 0 s; use a longer timeout, or none".to_owned(),
             );
         }
-        let value = self.options.failure_score;
+        let value = self.options.run.failure_score;
         if value.is_nan() || value.abs() > MAX_FAILURE_SCORE {
             return invalid(format!(
                 "expected `failure_score` between -1e300 and 1e300, found {value:?}"
@@ -395,12 +393,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 
     fn check_outputs(&self) -> Result<(), EvaluateError> {
-        let mut paths = HashSet::new();
-        let duplicate = self
-            .options
-            .outputs
-            .iter()
-            .find(|(_, path)| !paths.insert(real_path(path)));
+        let duplicate = first_duplicate(&self.options.outputs, |(_, path)| real_path(path));
         duplicate.map_or(Ok(()), |(_, path)| {
             Err(EvaluateError::setting(format!(
                 "duplicate output file `{}`; write each format to a separate file",
@@ -408,4 +401,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             )))
         })
     }
+}
+
+/// Returns the first item whose key an earlier one has.
+fn first_duplicate<T, K: Eq + Hash>(items: &[T], key: impl Fn(&T) -> K) -> Option<&T> {
+    let mut seen = HashSet::new();
+    items.iter().find(|item| !seen.insert(key(item)))
 }

@@ -143,11 +143,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
         let gates = gates.into_iter().map(|gate| gate.as_ref().parse());
         let gates: Result<Vec<EarlyGate>, String> = gates.collect();
         let mistake = gates.as_ref().err().cloned();
-        Self(self.0.early(EarlyOptions {
+        let mut builder = self.0.early(EarlyOptions {
             gates: gates.unwrap_or_default(),
             alpha: alpha.into(),
-            mistake,
-        }))
+        });
+        builder.options.mistake = builder.options.mistake.or(mistake);
+        Self(builder)
     }
 
     /// Stops the run at the first Ctrl-C, SIGTERM or SIGHUP, like [`when`](Self::when). A line on standard error says
@@ -171,7 +172,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> FailureSettings<G, P> {
     setters! {
         /// Sets the failure score: the value that a failed row contributes to [`mean`](crate::MetricSummary::mean). It
         /// must be between -1e300 and 1e300; the default is 0.
-        pub fn score(score: f64) => 0.options.failure_score = score;
+        pub fn score(score: f64) => 0.options.run.failure_score = score;
 
         /// Sets whether to record the backtraces of panics in [`RowResult::traceback`](crate::RowResult::traceback) and
         /// in result files. Recording installs a panic hook once, which also calls the previous hook. This setting does

@@ -13,10 +13,11 @@ pub use self::gate::{Bound, EarlyGate, End, Figure};
 
 use self::gate::GateTest;
 use super::error::EvaluateError;
-use super::input::{Numbered, Source, Stop};
-use super::lock::lock;
+use super::input::{Numbered, Source};
 use super::manifest::{DecidedGate, EarlyResult};
 use super::row::{MetricEntry, Plan, RowResult, counted};
+use super::shared::Stop;
+use super::shared::lock;
 use super::summary::MetricSummary;
 use crate::contract::{Outcome, ScoreKind};
 use crate::stats::{Interval, Uncertainty, confidence_sequence};
@@ -27,8 +28,6 @@ pub(crate) struct EarlyOptions {
     pub(crate) gates: Vec<EarlyGate>,
     /// The probability that any gate is decided wrongly; `None` waits until no remaining row can change a verdict.
     pub(crate) alpha: Option<f64>,
-    /// Why a gate cannot be read.
-    pub(crate) mistake: Option<String>,
 }
 
 impl EarlyOptions {
@@ -39,9 +38,6 @@ impl EarlyOptions {
         has_groups: bool,
     ) -> Result<(), EvaluateError> {
         let invalid = |reason: String| Err(EvaluateError::setting(reason));
-        if let Some(mistake) = &self.mistake {
-            return invalid(mistake.clone());
-        }
         if let Some(alpha) = self.alpha.filter(|alpha| !(*alpha > 0.0 && *alpha <= 0.5)) {
             return invalid(format!(
                 "expected an alpha above 0 and at most 0.5, found {alpha}; write 0.01"
@@ -220,7 +216,7 @@ impl<G: Send + Sync, P: Send + Sync> EarlyRun<G, P> {
             }
             row
         };
-        let unread = |(index, input): Numbered<G, P>| (index, RowResult::begin(index, input));
+        let unread = |(index, input): Numbered<G, P>| (index, RowResult::begin(input).0);
         let unread = source.drain().into_iter().map(unread);
         waiting
             .chain(unread)

@@ -3,11 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use super::numbering::{NextRow, Numbering, OwnRows};
-use super::source_row::Input;
+use super::numbering::{Input, NextRow, Numbering, OwnRows};
 use crate::contract::panic;
 use crate::evaluate::error::EvaluateError;
-use crate::evaluate::lock::lock;
+use crate::evaluate::shared::lock;
 
 /// Decodes the rows of a chunk, up to the first error.
 pub(crate) type Chunk<'a, G, P> =
@@ -138,11 +137,12 @@ mod tests {
     use std::sync::{Arc, Barrier};
     use std::time::Duration;
 
+    use super::super::numbering::Given;
     use super::*;
     use crate::contract::rows::Pair;
 
     fn row(id: &str, number: u64) -> Result<Input<u64, u64>, EvaluateError> {
-        Ok(Input::Predicted(Box::new(Pair::new(id, number, number))))
+        Ok(Pair::new(id, Arc::new(number), Given::Prediction(number)))
     }
 
     /// Ten rows whose ids are their numbers.
@@ -153,10 +153,7 @@ mod tests {
     }
 
     fn gold(row: &Input<u64, u64>) -> u64 {
-        match row {
-            Input::Predicted(pair) => pair.gold,
-            _ => panic!("a row of a chunk has a prediction"),
-        }
+        *row.gold
     }
 
     fn chunk(number: u64) -> Chunk<'static, u64, u64> {
@@ -172,7 +169,7 @@ mod tests {
     /// Pulls a row, and returns its number and id, or the error.
     fn pull(rows: &ChunkedRows<'_, u64, u64>) -> Option<String> {
         rows.take().map(|row| match row {
-            Ok((index, row)) => format!("{index}: {}", row.id().unwrap()),
+            Ok((index, row)) => format!("{index}: {}", row.id),
             Err((_, error)) => error.to_string(),
         })
     }

@@ -12,15 +12,14 @@ use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
 use twox_hash::XxHash3_128;
 
-use super::numbering::SeenIds;
-use super::source::{Listed, RowId, Source, SourceData};
-use super::source_row::{Input, ListedRow, RowDetails};
+use super::numbering::{Given, SeenIds, changed, has_id, listed};
+use super::source::{RowId, Source};
 use crate::contract::panic::{self, Panic};
 use crate::contract::rows::inputs::as_example;
 use crate::contract::{Example, Pair};
 use crate::data::{DataFile, DataReader};
 use crate::evaluate::error::EvaluateError;
-use crate::evaluate::lock::lock;
+use crate::evaluate::shared::lock;
 use crate::messages::{escape, suggest};
 
 /// A row of a devset list. The item type `R` is always `Self`. This trait exists because a bound on the item type could
@@ -42,7 +41,9 @@ impl<G> DevsetRow<G> for G {
     }
 }
 
-/// Rows without predictions.
+/// A row without a prediction.
+type GoldRow<G> = Pair<Arc<G>, ()>;
+
 type GoldStream<G> = BoxStream<'static, Result<Arc<G>, String>>;
 
 /// The rows that a program is run on.
@@ -50,7 +51,7 @@ type GoldStream<G> = BoxStream<'static, Result<Arc<G>, String>>;
 pub(crate) enum Devset<G> {
     None,
     /// The rows and the files that they were read from.
-    List(Listed<G>, Arc<[DataFile]>),
+    List(Arc<Vec<GoldRow<G>>>, Arc<[DataFile]>),
     Stream(Arc<Mutex<Option<GoldStream<G>>>>),
     /// A file that cannot be read.
     Unreadable(EvaluateError),
@@ -58,10 +59,7 @@ pub(crate) enum Devset<G> {
 
 impl<G: Send + Sync + 'static> Devset<G> {
     pub(crate) fn list(rows: impl Iterator<Item = G>) -> Self {
-        let rows = rows.map(|gold| ListedRow {
-            gold: Arc::new(gold),
-            details: None,
-        });
+        let rows = rows.map(|gold| listed(Arc::new(gold), ()));
         Self::List(Arc::new(rows.collect()), Arc::default())
     }
 
@@ -104,8 +102,9 @@ impl<G: Send + Sync + 'static> Devset<G> {
             };
             let named = row_id.map(|row_id| panic::catch(false, || row_id(&row.gold)));
             let named = named.transpose().map_err(panicked)?;
-            if let Some(id) = named.as_deref().or_else(|| row.id()) {
-                seen.insert(id, number as u64, row.origin())?;
+            let own = has_id(row).then_some(&*row.id);
+            if let Some(id) = named.as_deref().or(own) {
+                seen.insert(id, number as u64, row.origin.as_ref())?;
             }
         }
         Ok(())
@@ -124,10 +123,15 @@ impl<G: Send + Sync + 'static> Devset<G> {
             Self::Unreadable(error) => Err(error.clone()),
             Self::List(rows, files) => {
                 check_rows(rows.iter().map(|row| &*row.gold), inputs_of_run.as_deref())?;
-                let data = SourceData::Read(Arc::clone(files));
-                let rows = Arc::clone(rows);
-                let rows = (0..rows.len()).map(move |row| Ok(Input::ToPredict(rows[row].clone())));
-                Ok(Source::iterator(rows).with_row_id(row_id).with_data(data))
+                let files = Arc::clone(files);
+                let (rows, number) = (Arc::clone(rows), rows.len());
+                let row = move |row: usize| {
+                    Ok(changed(rows[row].clone(), |gold| gold, |()| Given::Nothing))
+                };
+                let rows = (0..number).map(row);
+                Ok(Source::iterator(rows)
+                    .with_row_id(row_id)
+                    .with_files(move |_| files.to_vec()))
             }
             Self::Stream(rows) => {
                 let rows = lock(rows).take();
@@ -140,7 +144,7 @@ impl<G: Send + Sync + 'static> Devset<G> {
                 let rows = rows.map(move |(number, row)| {
                     let row = row.map_err(EvaluateError::input)?;
                     check_row(number as u64 + 1, &*row, inputs_of_run.as_deref())?;
-                    Ok(Input::to_predict(row))
+                    Ok(listed(row, Given::Nothing))
                 });
                 Ok(Source::stream(rows.boxed(), row_id))
             }
@@ -163,7 +167,9 @@ impl<G: Send + Sync + 'static> Devset<G> {
         let Self::List(rows, files) = self else {
             return self;
         };
-        let key = |(position, row): (usize, &ListedRow<G>)| hash_order(seed, row.id(), position);
+        let key = |(position, row): (usize, &GoldRow<G>)| {
+            hash_order(seed, has_id(row).then_some(&*row.id), position)
+        };
         let mut keys: Vec<(u128, usize)> = rows.iter().enumerate().map(key).collect();
         keys.sort_unstable();
         keys.truncate(count);
@@ -172,14 +178,9 @@ impl<G: Send + Sync + 'static> Devset<G> {
         // A row without an id is identified by its position in the whole devset.
         let row = |position: usize| {
             let mut row = rows[position].clone();
-            row.details.get_or_insert_with(|| {
-                let id = position.to_string();
-                Box::new(RowDetails {
-                    id,
-                    is_positional: true,
-                    ..RowDetails::default()
-                })
-            });
+            if !has_id(&row) {
+                row.id = position.to_string();
+            }
             row
         };
         Self::List(Arc::new(positions.into_iter().map(row).collect()), files)
@@ -192,10 +193,8 @@ impl Devset<Example> {
         let Self::List(rows, files) = self else {
             return self;
         };
-        let row = |row: &ListedRow<Example>| ListedRow {
-            gold: Arc::new(change(&row.gold)),
-            details: row.details.clone(),
-        };
+        let row =
+            |row: &GoldRow<Example>| changed(row.clone(), |gold| Arc::new(change(&gold)), |()| ());
         Self::List(Arc::new(rows.iter().map(row).collect()), files)
     }
 
@@ -203,7 +202,7 @@ impl Devset<Example> {
         let read = DataReader::read_examples(file).and_then(|rows| {
             let (files, rows) = (rows.data_files(), rows.with_hashes());
             let rows = rows
-                .map(|row| row.map(listed))
+                .map(|row| row.map(|row| changed(row, Arc::new, drop)))
                 .collect::<Result<Vec<_>, _>>()?;
             Ok((rows, files.finish(true)))
         });
@@ -220,16 +219,14 @@ impl Devset<Example> {
             Self::Unreadable(error) => return Devset::Unreadable(error),
             Self::None | Self::Stream(_) => return Devset::None,
         };
-        let row = |row: &ListedRow<Example>| {
+        let row = |row: &GoldRow<Example>| {
             let fields = serde_json::to_value(&*row.gold).unwrap_or_default();
             let gold = serde_json::from_value(fields).map_err(|error| {
-                let at = row.origin().map(|at| format!("{at}: ")).unwrap_or_default();
+                let at = row.origin.as_ref();
+                let at = at.map(|at| format!("{at}: ")).unwrap_or_default();
                 EvaluateError::input(format!("{at}cannot read the gold row: {error}"))
             })?;
-            Ok(ListedRow {
-                gold: Arc::new(gold),
-                details: row.details.clone(),
-            })
+            Ok(changed(row.clone(), |_| Arc::new(gold), |()| ()))
         };
         match rows
             .iter()
@@ -239,27 +236,6 @@ impl Devset<Example> {
             Ok(rows) => Devset::List(Arc::new(rows), files),
             Err(error) => Devset::Unreadable(error),
         }
-    }
-}
-
-fn listed(row: Pair) -> ListedRow<Example> {
-    let Pair {
-        id,
-        is_positional,
-        gold,
-        attributes,
-        origin,
-        ..
-    } = row;
-    let details = RowDetails {
-        id,
-        is_positional,
-        attributes,
-        origin,
-    };
-    ListedRow {
-        gold: Arc::new(gold),
-        details: Some(Box::new(details)),
     }
 }
 

@@ -8,14 +8,10 @@ mod chunks;
 mod devset;
 mod numbering;
 mod source;
-mod source_row;
-mod stop;
 
 pub(super) use self::chunks::Chunk;
 pub use self::devset::DevsetRow;
 pub(crate) use self::devset::hash_order;
 pub(super) use self::devset::{Devset, check_row, check_rows};
-pub(super) use self::numbering::{Numbered, OwnRows};
-pub(super) use self::source::{MAX_PREALLOCATED_ROWS, RowId, Source, SourceData, read_on_thread};
-pub(super) use self::source_row::{Input, ListedRow, RowDetails};
-pub(super) use self::stop::Stop;
+pub(super) use self::numbering::{Given, Input, Numbered, OwnRows, changed, listed};
+pub(super) use self::source::{RowId, Source, read_on_thread};

@@ -6,9 +6,49 @@ use std::hash::BuildHasher;
 use std::path::Path;
 use std::sync::{Arc, Mutex, TryLockError};
 
-use super::source_row::Input;
-use crate::contract::Origin;
+use crate::contract::{Origin, Pair};
 use crate::evaluate::error::{EvaluateError, EvaluateErrorKind};
+
+/// A row before it is evaluated.
+pub(crate) type Input<G, P> = Pair<Arc<G>, Given<P>>;
+
+/// The predictions that a row has before it is evaluated.
+pub(crate) enum Given<P> {
+    /// None, so the program is run.
+    Nothing,
+    Prediction(P),
+    Rollouts(Vec<P>),
+}
+
+/// Returns a row without an id. Its source numbers it.
+pub(crate) fn listed<G, P>(gold: Arc<G>, pred: P) -> Pair<Arc<G>, P> {
+    Pair {
+        is_positional: true,
+        ..Pair::new("", gold, pred)
+    }
+}
+
+/// Changes both sides of a row.
+pub(crate) fn changed<G, P, H, Q>(
+    row: Pair<G, P>,
+    gold: impl FnOnce(G) -> H,
+    pred: impl FnOnce(P) -> Q,
+) -> Pair<H, Q> {
+    Pair {
+        id: row.id,
+        is_positional: row.is_positional,
+        gold: gold(row.gold),
+        pred: pred(row.pred),
+        attributes: row.attributes,
+        origin: row.origin,
+        run: row.run,
+    }
+}
+
+/// Returns `false` until a row without an id is numbered.
+pub(super) fn has_id<G, P>(row: &Pair<G, P>) -> bool {
+    !row.is_positional || !row.id.is_empty()
+}
 
 /// A row and its position, from 0.
 pub(crate) type Numbered<G, P> = (u64, Input<G, P>);
@@ -44,19 +84,22 @@ impl<S> Numbering<S> {
         row: Result<Input<G, P>, EvaluateError>,
     ) -> NextRow<G, P> {
         let at = self.next;
-        let row = row.map_err(|error| (at, error))?;
-        if let Some(id) = row.id() {
-            if id.is_empty() {
+        let mut row = row.map_err(|error| (at, error))?;
+        if has_id(&row) {
+            if row.id.is_empty() {
                 let place = row
-                    .origin()
+                    .origin
+                    .as_ref()
                     .map_or_else(|| format!("row {}", at + 1), ToString::to_string);
                 let reason = "`id`: expected a string or a number, found an empty string";
                 return Err((at, EvaluateError::input(format!("{place}: {reason}"))));
             }
-            let inserted = self.seen.insert(id, at, row.origin());
+            let inserted = self.seen.insert(&row.id, at, row.origin.as_ref());
             inserted.map_err(|error| (at, error))?;
+        } else {
+            row.id = at.to_string();
         }
-        self.has_positional |= row.is_positional();
+        self.has_positional |= row.is_positional;
         self.next += 1;
         Ok((at, row))
     }

@@ -18,21 +18,14 @@ use tokio::sync::mpsc;
 
 use super::chunks::{ChunkedRows, Chunks};
 use super::devset::hash_order;
-use super::numbering::{NextRow, Numbered, Numbering, OwnRows, has_positional};
-use super::source_row::{Input, ListedRow};
-use super::stop::Stop;
+use super::numbering::{Input, NextRow, Numbered, Numbering, OwnRows, has_positional};
 use crate::contract::{Example, Prediction, panic};
-use crate::data::{DataFile, DataFiles};
+use crate::data::DataFile;
 use crate::evaluate::error::EvaluateError;
-use crate::evaluate::lock::lock;
+use crate::evaluate::shared::Stop;
+use crate::evaluate::shared::lock;
 
 pub(crate) type InputStream<'a, G, P> = BoxStream<'a, Result<Input<G, P>, EvaluateError>>;
-
-/// The rows of a devset that is a list.
-pub(crate) type Listed<G> = Arc<Vec<ListedRow<G>>>;
-
-/// The maximum number of rows to preallocate for, because a size hint may be wrong.
-pub(crate) const MAX_PREALLOCATED_ROWS: usize = 1 << 20;
 
 /// If reading takes this long, a thread stops taking rows, so those it has do not wait for more.
 const LONG: Duration = Duration::from_micros(100);
@@ -49,23 +42,14 @@ enum Rows<'a, G, P> {
     Shuffled(Mutex<VecDeque<Numbered<G, P>>>, bool),
 }
 
-/// Which files the rows of a run come from.
-#[derive(Default)]
-pub(crate) enum SourceData {
-    /// The rows are not from files, or the files are unknown.
-    #[default]
-    Memory,
-    /// The files were read before the run.
-    Read(Arc<[DataFile]>),
-    /// The files are read during the run.
-    Reading(DataFiles),
-}
+/// Returns the files that the rows were read from, given whether the run was complete.
+type ReadFiles = Box<dyn Fn(bool) -> Vec<DataFile> + Send + Sync>;
 
 /// The rows of a run. The first error in input order ends it.
 pub(crate) struct Source<'a, G, P> {
     rows: Rows<'a, G, P>,
     row_id: Option<RowId<G>>,
-    data: SourceData,
+    files: ReadFiles,
     error: Mutex<Option<EvaluateError>>,
     /// The position of the row with the error: that row and later ones are not evaluated.
     error_at: AtomicU64,
@@ -73,8 +57,12 @@ pub(crate) struct Source<'a, G, P> {
 
 impl<'a, G, P> Source<'a, G, P> {
     /// Sets the files that the rows come from.
-    pub(crate) fn with_data(self, data: SourceData) -> Self {
-        Self { data, ..self }
+    pub(crate) fn with_files(
+        self,
+        files: impl Fn(bool) -> Vec<DataFile> + Send + Sync + 'static,
+    ) -> Self {
+        let files = Box::new(files);
+        Self { files, ..self }
     }
 
     /// Sets the function that returns a row's id.
@@ -82,13 +70,8 @@ impl<'a, G, P> Source<'a, G, P> {
         Self { row_id, ..self }
     }
 
-    /// Returns the files that the rows come from. `is_complete` is `true` if the run took all rows.
     pub(crate) fn data(&self, is_complete: bool) -> Vec<DataFile> {
-        match &self.data {
-            SourceData::Memory => Vec::new(),
-            SourceData::Read(files) => files.to_vec(),
-            SourceData::Reading(files) => files.finish(is_complete),
-        }
+        (self.files)(is_complete)
     }
 
     pub(crate) fn iterator(
@@ -115,25 +98,23 @@ impl<'a, G, P> Source<'a, G, P> {
         Self {
             rows,
             row_id,
-            data: SourceData::default(),
+            files: Box::new(|_| Vec::new()),
             error: Mutex::default(),
             error_at: AtomicU64::new(u64::MAX),
         }
     }
 
-    /// Returns the lower and upper bound of the number of rows, like [`Iterator::size_hint`].
-    pub(crate) fn size_hint(&self) -> (usize, Option<usize>) {
-        match &self.rows {
-            Rows::Stream(rows, _) => lock(rows)
-                .rows
-                .as_ref()
-                .map_or((0, Some(0)), |rows| rows.size_hint()),
-            Rows::Chunks(_) => (0, None),
-            Rows::Shuffled(rows, _) => {
-                let rows = lock(rows).len();
-                (rows, Some(rows))
-            }
-        }
+    /// Returns the number of rows that are left, if it is known.
+    pub(crate) fn rows_left(&self) -> Option<u64> {
+        let rows = match &self.rows {
+            Rows::Stream(rows, _) => match &lock(rows).rows {
+                Some(rows) => rows.size_hint().1?,
+                None => 0,
+            },
+            Rows::Chunks(_) => return None,
+            Rows::Shuffled(rows, _) => lock(rows).len(),
+        };
+        Some(rows as u64)
     }
 
     pub(crate) fn error(&self) -> Option<EvaluateError> {
@@ -180,7 +161,7 @@ impl<'a, G, P> Source<'a, G, P> {
     ) -> Result<Vec<u64>, EvaluateError> {
         let mut rows = Vec::new();
         while let Some((index, row)) = self.next(stop).await {
-            rows.push((hash_order(seed, row.id(), index), (index, row)));
+            rows.push((hash_order(seed, Some(&row.id), index), (index, row)));
         }
         if let Some(error) = self.error() {
             return Err(error);
@@ -285,14 +266,12 @@ impl<'a, G, P> Source<'a, G, P> {
         row.map_err(|(at, error)| self.fail(at, error)).ok()
     }
 
-    /// Sets the id of a row without a prediction, if the builder has a function for it.
-    fn with_id(&self, row: Input<G, P>) -> Input<G, P> {
-        match (row, &self.row_id) {
-            (Input::ToPredict(row), Some(row_id)) => {
-                Input::ToPredict(row.with_id(|gold| row_id(gold)))
-            }
-            (row, _) => row,
+    /// Sets the id of a row of a devset, if the builder has a function for it.
+    fn with_id(&self, mut row: Input<G, P>) -> Input<G, P> {
+        if let Some(row_id) = &self.row_id {
+            (row.id, row.is_positional) = (row_id(&row.gold), false);
         }
+        row
     }
 
     fn poll_stream(
@@ -352,7 +331,7 @@ pub(crate) fn read_on_thread(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::input::Stop;
+    use crate::evaluate::shared::Stop;
 
     #[test]
     fn a_panic_of_the_reader_is_an_error_and_not_the_end_of_the_rows() {

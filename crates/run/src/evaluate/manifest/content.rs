@@ -217,6 +217,20 @@ impl Default for Library {
 }
 
 impl RunManifest {
+    /// Checks the texts that the caller chose.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if let Some(label) = &self.label {
+            check_text("label", label)?;
+        }
+        for (name, value) in &self.tags {
+            check_text("name of a tag", name)?;
+            if !value.is_empty() {
+                check_text("value of a tag", value)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the reference to this manifest that a result file contains.
     pub(crate) fn reference(&self) -> String {
         reference(&serde_json::to_value(self).unwrap_or_default())
@@ -335,48 +349,17 @@ pub fn manifest_path(file: impl AsRef<Path>) -> PathBuf {
     path.into()
 }
 
-/// The caller's description of a program.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct RunDescription {
-    pub(crate) label: Option<String>,
-    /// In call order, because setting a tag twice is an error.
-    pub(crate) tags: Vec<(String, String)>,
-    /// The settings of a scorer.
-    pub(crate) settings: BTreeMap<String, String>,
-}
-
 /// The maximum length of a label, or of a tag's name or value, in bytes.
 const MAX_LENGTH: usize = 1_000;
 
-impl RunDescription {
-    /// Turns another program's string into a valid label or tag: removes control characters and truncates it.
-    pub(crate) fn valid_text(text: &str) -> Option<String> {
-        let printable = |found: char| if found.is_control() { ' ' } else { found };
-        let mut text: String = text.chars().map(printable).collect();
-        while text.len() > MAX_LENGTH {
-            text.pop();
-        }
-        (!text.trim().is_empty()).then_some(text)
+/// Turns another program's string into a valid label or tag: removes control characters and truncates it.
+pub(crate) fn valid_text(text: &str) -> Option<String> {
+    let printable = |found: char| if found.is_control() { ' ' } else { found };
+    let mut text: String = text.chars().map(printable).collect();
+    while text.len() > MAX_LENGTH {
+        text.pop();
     }
-
-    pub(crate) fn check(&self) -> Result<(), String> {
-        if let Some(label) = &self.label {
-            check_text("label", label)?;
-        }
-        for (number, (name, second)) in self.tags.iter().enumerate() {
-            check_text("name of a tag", name)?;
-            if !second.is_empty() {
-                check_text("value of a tag", second)?;
-            }
-            if let Some((_, first)) = self.tags[..number].iter().find(|(other, _)| other == name) {
-                let name = escape::name(name);
-                return Err(format!(
-                    "duplicate tag `{name}`: expected one value, found {first:?} and {second:?}"
-                ));
-            }
-        }
-        Ok(())
-    }
+    (!text.trim().is_empty()).then_some(text)
 }
 
 fn check_text(what: &'static str, value: &str) -> Result<(), String> {

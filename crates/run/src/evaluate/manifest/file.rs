@@ -280,10 +280,6 @@ impl<W: Write> Hashing<W> {
             xxh3: format!("{:032x}", self.hash.finish_128()),
         }
     }
-
-    pub(crate) fn out(&mut self) -> &mut W {
-        &mut self.out
-    }
 }
 
 impl<W: Write> Write for Hashing<W> {

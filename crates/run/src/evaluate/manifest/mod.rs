@@ -17,11 +17,11 @@ pub use self::content::{
     DescribedFile, GitCommit, Library, Manifest, ProcessManifest, RunCosts, RunManifest,
     manifest_path,
 };
-pub(crate) use self::content::{MANIFEST_SUFFIX, RunDescription};
+pub(crate) use self::content::{MANIFEST_SUFFIX, valid_text};
 pub use self::file::ManifestError;
 pub(crate) use self::file::{
     Hashing, NO_MANIFEST, REFERENCE_KEY, check_version_of, find, finish_replacement, staged_path,
 };
-pub use self::judged_by::{JudgeReplies, JudgedBy};
+pub use self::judged_by::{JudgeReplies, JudgedBy, JudgedByTally};
 pub use self::partial::{DecidedGate, EarlyResult, TruthMethod, TruthResult, TruthStratum};
 pub(crate) use self::started::{StartedManifest, executable};

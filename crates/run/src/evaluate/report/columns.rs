@@ -17,7 +17,7 @@ use indexmap::IndexMap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::spool::{CHUNK, Chunk, SpoolReader};
+use super::spool::{CHUNK, Chunk, Spool};
 
 /// Fields with at most this many columns are never packed.
 const MAX_SPARSE_COLUMNS: usize = 1_000;
@@ -138,7 +138,7 @@ struct Columns {
 
 impl Columns {
     fn of(chunk: Chunk) -> io::Result<Self> {
-        let (text, lines) = chunk.into_parts()?;
+        let Chunk { text, lines } = chunk;
         let mut columns = Self::default();
         for place in lines {
             columns.rows += 1;
@@ -199,7 +199,7 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Collects the columns of all lines.
-    pub(super) fn of(lines: &mut SpoolReader<'_>) -> io::Result<Self> {
+    pub(super) fn of(lines: &Spool) -> io::Result<Self> {
         let mut columns = Columns::default();
         let is_full = |_, bytes| bytes >= CHUNK;
         lines.map_chunks(is_full, Columns::of, |more| {

@@ -8,15 +8,11 @@ use std::io::{self, Write};
 use csv::{IntoInnerError, Writer};
 
 use super::columns::{self, Layout};
-use super::spool::{CHUNK, Chunk, SpoolReader};
+use super::spool::{CHUNK, Chunk, Spool};
 use crate::messages::formula;
 
 /// Writes the lines as CSV.
-pub(super) fn export(
-    lines: &mut SpoolReader<'_>,
-    out: &mut impl Write,
-    escape_formulas: bool,
-) -> io::Result<()> {
+pub(super) fn export(lines: &Spool, out: &mut impl Write, escape_formulas: bool) -> io::Result<()> {
     let layout = Layout::of(lines)?;
     let write_text = |rows: &mut Writer<Vec<u8>>, text: &str| match escape_formulas {
         true => rows.write_field(&*formula::escaped(text)),
@@ -29,7 +25,7 @@ pub(super) fn export(
     out.write_all(&finished(header)?)?;
     let is_full = |_, bytes| bytes >= CHUNK;
     let format = |chunk: Chunk| {
-        let (text, lines) = chunk.into_parts()?;
+        let Chunk { text, lines } = chunk;
         let mut rows = Writer::from_writer(Vec::with_capacity(text.len()));
         layout.each_row(&text, &lines, |values| {
             for value in values {

@@ -17,13 +17,13 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
 use super::columns::{self, Kind, Layout};
-use super::spool::{Chunk, SpoolReader};
+use super::spool::{Chunk, Spool};
 use crate::data::{EMBEDDED_MANIFEST, JSON_COLUMNS};
 use crate::evaluate::manifest::{Embedded, RunManifest};
 
 /// The maximum number of rows in a row group, and of bytes in their lines. Each thread holds one row group in memory.
 const MAX_ROWS: usize = 10_000;
-const MAX_BYTES: u64 = 32 << 20;
+const MAX_BYTES: usize = 32 << 20;
 
 impl Kind {
     fn data_type(self) -> DataType {
@@ -56,7 +56,7 @@ impl Kind {
 
 /// Writes the lines as Parquet. Threads convert the lines of each row group, which are encoded in order.
 pub(super) fn export(
-    lines: &mut SpoolReader<'_>,
+    lines: &Spool,
     out: &mut (impl Write + Send),
     manifest: &RunManifest,
 ) -> io::Result<()> {
@@ -84,7 +84,7 @@ pub(super) fn export(
     let file = ArrowWriter::try_new_with_options(out, Arc::clone(&schema), options);
     let mut file = file.map_err(io::Error::other)?;
     let batch = |chunk: Chunk| {
-        let (text, lines) = chunk.into_parts()?;
+        let Chunk { text, lines } = chunk;
         let mut cells = vec![Vec::with_capacity(lines.len()); columns.len()];
         layout.each_row(&text, &lines, |row| {
             cells

@@ -66,26 +66,19 @@ impl Progress {
 
     /// Shows the final state and ends the line.
     pub(crate) fn finish(&mut self, rows: u64, describe: impl FnOnce() -> String) {
-        match &self.shown {
-            Shown::Nothing => return,
-            Shown::Lines => self.show(rows, &describe()),
-            #[cfg(feature = "report")]
-            Shown::Bar(bar) => {
-                bar.set_position(rows);
-                bar.abandon_with_message(describe());
-            }
+        if !matches!(self.shown, Shown::Nothing) {
+            self.show(rows, &describe());
         }
         self.shown = Shown::Nothing;
     }
 
     /// Removes the line when the output goes elsewhere.
     #[cfg(feature = "html")]
-    pub(crate) fn clear(mut self) {
+    pub(crate) fn clear(self) {
         #[cfg(feature = "report")]
         if let Shown::Bar(bar) = &self.shown {
             bar.finish_and_clear();
         }
-        self.shown = Shown::Nothing;
     }
 
     fn show(&self, rows: u64, message: &str) {
@@ -117,15 +110,6 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
-    fn drop(&mut self) {
-        #[cfg(feature = "report")]
-        if let Shown::Bar(bar) = &self.shown {
-            bar.abandon();
-        }
-    }
-}
-
 impl Shown {
     fn new(display: ProgressDisplay, total: Option<u64>, terminal: bool) -> Self {
         match (display, terminal) {
@@ -147,6 +131,8 @@ impl Shown {
                 "{spinner} {human_pos} rows {per_sec} {msg}",
             ),
         };
+        // The last state stays on the terminal.
+        let bar = bar.with_finish(indicatif::ProgressFinish::Abandon);
         let style = indicatif::ProgressStyle::with_template(template);
         Self::Bar(match style {
             Ok(style) => bar.with_style(style),

@@ -1,172 +1,26 @@
 //! The lines of rows before they are exported: in memory, and in the spool file.
 
-use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::evaluate::files::TemporaryFile;
+use tempfile::TempPath;
+
+use crate::evaluate::files::hidden_beside;
+use crate::evaluate::manifest::REFERENCE_KEY;
 use crate::in_order::in_order;
 
 /// The size of a chunk of lines, in bytes.
-pub(super) const CHUNK: u64 = 1 << 20;
+pub(super) const CHUNK: usize = 1 << 20;
 
-/// The size of an entry in bytes: offset and length, both little-endian. A row without a line has length 0.
-const ENTRY: usize = 16;
-
-/// The place of a line in the spool file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SpooledLine {
-    pub(super) offset: u64,
-    /// In bytes, greater than 0.
-    pub(super) length: u64,
-}
-
-impl SpooledLine {
-    /// Returns the line of an entry, or `None` for a row without a line.
-    fn read(entry: &[u8]) -> Option<Self> {
-        let (offset, length) = (entry.first_chunk()?, entry.last_chunk()?);
-        let line = Self {
-            offset: u64::from_le_bytes(*offset),
-            length: u64::from_le_bytes(*length),
-        };
-        (line.length > 0).then_some(line)
-    }
-}
-
-/// An index of spooled lines by row.
-pub(super) struct LineIndex {
-    /// The file next to which the temporary file is created.
-    beside: PathBuf,
-    /// `None` until there is a line.
-    file: Option<BufWriter<TemporaryFile>>,
-    /// The row after the last one that was recorded.
-    next: u64,
-    /// `true` if the rows were recorded in order.
-    pub(super) is_sorted: bool,
-}
-
-impl LineIndex {
-    pub(super) fn new(beside: PathBuf) -> Self {
-        Self {
-            beside,
-            file: None,
-            next: 0,
-            is_sorted: true,
-        }
-    }
-
-    /// Records the line of a row.
-    pub(super) fn insert(&mut self, row: u64, line: SpooledLine) -> io::Result<()> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => {
-                let file = TemporaryFile::anonymous_beside(&self.beside)?;
-                none.insert(BufWriter::with_capacity(1 << 16, file))
-            }
-        };
-        if row != self.next {
-            self.is_sorted &= row > self.next;
-            // Skipped rows have an entry of zeros.
-            let offset = row
-                .checked_mul(ENTRY as u64)
-                .ok_or(io::ErrorKind::FileTooLarge)?;
-            file.seek(SeekFrom::Start(offset))?;
-        }
-        self.next = row + 1;
-        file.write_all(&line.offset.to_le_bytes())?;
-        file.write_all(&line.length.to_le_bytes())
-    }
-
-    /// Calls `each` with all lines in the order of the rows.
-    pub(super) fn for_each(
-        &mut self,
-        mut each: impl FnMut(SpooledLine) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let Some(file) = &mut self.file else {
-            return Ok(());
-        };
-        file.flush()?;
-        // The next entry is written elsewhere than the last one was read.
-        self.next = u64::MAX;
-        let mut file = file.get_ref().file();
-        let end = file.seek(SeekFrom::End(0))?;
-        file.rewind()?;
-        let mut entries = BufReader::with_capacity(1 << 16, file);
-        let mut entry = [0; ENTRY];
-        for _ in 0..end / ENTRY as u64 {
-            entries.read_exact(&mut entry)?;
-            SpooledLine::read(&entry).map_or(Ok(()), &mut each)?;
-        }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{LineIndex, SpooledLine};
-
-    /// The entries of a block and a half.
-    const BLOCK: u64 = 6_144;
-
-    fn line(row: u64) -> SpooledLine {
-        SpooledLine {
-            offset: 7 * row,
-            length: row % 5 + 1,
-        }
-    }
-
-    /// Inserts these rows into an index and returns its lines, twice.
-    fn lines(rows: &[u64]) -> Vec<SpooledLine> {
-        let mut index = LineIndex::new(std::env::temp_dir().join("dsrs-line-index"));
-        rows.iter()
-            .try_for_each(|row| index.insert(*row, line(*row)))
-            .unwrap();
-        let mut read = || {
-            let mut lines = Vec::new();
-            index.for_each(|line| {
-                lines.push(line);
-                Ok(())
-            })?;
-            std::io::Result::Ok(lines)
-        };
-        let (first, second) = (read().unwrap(), read().unwrap());
-        assert_eq!(first, second);
-        first
-    }
-
-    #[test]
-    fn lines_are_in_the_order_of_the_rows() {
-        let shuffled = |rows: u64, step: u64| (0..rows).map(move |row| row * step % rows);
-        let mut orders: Vec<Vec<u64>> = vec![
-            vec![],
-            vec![0],
-            vec![BLOCK - 1, 0],
-            vec![BLOCK, 0, BLOCK - 1],
-            vec![10 * BLOCK, 3, 10 * BLOCK + 1, 10 * BLOCK - 1, 9 * BLOCK],
-            vec![5, 100 * BLOCK, 300 * BLOCK],
-            (0..5 * BLOCK).rev().collect(),
-            // Rows are missing.
-            (0..9 * BLOCK).filter(|row| row % 3 != 0).collect(),
-        ];
-        // First every row is far from the row before it; then the rows are nearly in order.
-        orders.push(shuffled(30_011, 10_007).collect());
-        orders.push((0..40_000).map(|row| row ^ 31).collect());
-        for rows in orders {
-            let mut sorted = rows.clone();
-            sorted.sort_unstable();
-            assert_eq!(
-                lines(&rows),
-                sorted.into_iter().map(line).collect::<Vec<_>>()
-            );
-        }
-    }
-}
+/// The maximum size of the lines that are sorted in memory, in bytes.
+const MAX_LATEST: usize = 1 << 20;
 
 /// The lines of rows, with line breaks, in the order in which the rows finished.
 #[derive(Default)]
 pub(crate) struct Lines {
-    pub(super) rows: Vec<(u64, Range<usize>)>,
+    rows: Vec<(u64, Range<usize>)>,
     pub(crate) text: Vec<u8>,
 }
 
@@ -179,26 +33,16 @@ impl Lines {
         self.rows.push((row, start..self.text.len()));
     }
 
-    /// Adds a string under a key to the last row's object.
-    pub(super) fn add_to_last(&mut self, key: &str, value: &str) {
-        let last = self
-            .rows
-            .iter()
-            .enumerate()
-            .max_by_key(|(_, (row, _))| *row);
-        let Some((position, _)) = last else { return };
+    /// Removes the last row and returns its line, without the line break.
+    fn take_last(&mut self) -> Option<(u64, Vec<u8>)> {
+        let rows = self.rows.iter().enumerate();
+        let (position, _) = rows.max_by_key(|(_, (row, _))| *row)?;
         let (row, place) = self.rows.swap_remove(position);
-        let mut line = self.text[place].to_owned();
-        // Without the closing brace and the line break.
-        line.truncate(line.len().saturating_sub(2));
-        self.push(row, |text| {
-            text.extend_from_slice(&line);
-            text.extend_from_slice(format!(",\"{key}\":\"{value}\"}}").as_bytes());
-        });
+        Some((row, self.text[place.start..place.end - 1].to_owned()))
     }
 
     /// Moves all lines of another list to the end of this one.
-    pub(super) fn append(&mut self, other: &mut Self) {
+    fn append(&mut self, other: &mut Self) {
         let start = self.text.len();
         let moved = |(row, Range { start: from, end }): (u64, _)| (row, start + from..start + end);
         self.rows.extend(other.rows.drain(..).map(moved));
@@ -206,98 +50,153 @@ impl Lines {
     }
 }
 
-/// A reader of the spooled lines in input order.
-pub(super) struct SpoolReader<'a> {
-    file: &'a File,
-    lines: &'a mut LineIndex,
+/// The place of a row's line in the spool file.
+struct SpooledLine {
+    row: u64,
+    offset: u64,
+    /// In bytes, with the line break.
+    length: usize,
+}
+
+/// A temporary file of lines. Rows finish nearly in input order, so the latest lines are sorted before they are written.
+pub(super) struct Spool {
+    file: File,
+    path: TempPath,
+    latest: Lines,
+    lines: Vec<SpooledLine>,
+    end: u64,
+}
+
+impl Spool {
+    /// Creates the file in the folder of another one. Only its owner can read it.
+    pub(super) fn beside(target: &Path) -> io::Result<Self> {
+        let (file, path) = hidden_beside(target, true)?;
+        Ok(Self {
+            file,
+            path,
+            latest: Lines::default(),
+            lines: Vec::new(),
+            end: 0,
+        })
+    }
+
+    /// Moves the lines into the spool. The last row stays in memory, because the end of the run adds to it.
+    pub(super) fn write(&mut self, lines: &mut Lines) -> io::Result<()> {
+        self.latest.append(lines);
+        if self.latest.text.len() < MAX_LATEST {
+            return Ok(());
+        }
+        let last = self.latest.take_last();
+        let written = self.flush();
+        if let Some((row, line)) = last {
+            self.latest.push(row, |text| text.extend(line));
+        }
+        written
+    }
+
+    /// Adds the reference to the manifest to the last row, and prepares the lines for reading.
+    pub(super) fn finish(&mut self, reference: &str) -> io::Result<()> {
+        if let Some((row, mut line)) = self.latest.take_last() {
+            line.pop_if(|byte| *byte == b'}');
+            let end = format!(",\"{REFERENCE_KEY}\":\"{reference}\"}}");
+            self.latest
+                .push(row, |text| text.extend([&line, end.as_bytes()].concat()));
+        }
+        self.flush()?;
+        self.lines.sort_by_key(|line| line.row);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let mut latest = std::mem::take(&mut self.latest);
+        latest.rows.sort_by_key(|(row, _)| *row);
+        let mut text = Vec::with_capacity(latest.text.len());
+        for (row, place) in latest.rows {
+            self.lines.push(SpooledLine {
+                row,
+                offset: self.end + text.len() as u64,
+                length: place.len(),
+            });
+            text.extend_from_slice(&latest.text[place]);
+        }
+        self.end += text.len() as u64;
+        self.file.write_all(&text)
+    }
+
+    /// Keeps the file under a name that later runs do not remove, and returns its path.
+    pub(super) fn keep(&mut self) -> PathBuf {
+        // On a full disk there may still be room for some of them.
+        let _ = self.flush();
+        self.path.disable_cleanup(true);
+        let name = self.path.file_name().and_then(|name| name.to_str());
+        let name = name.and_then(|name| name.strip_prefix('.')?.strip_suffix(".tmp"));
+        let kept = name.map(|name| self.path.with_file_name(format!("{name}.rows.jsonl")));
+        let is_free = |kept: &PathBuf| fs::exists(kept).is_ok_and(|exists| !exists);
+        let renamed = kept.filter(|kept| is_free(kept) && fs::rename(&self.path, kept).is_ok());
+        renamed.unwrap_or_else(|| self.path.to_path_buf())
+    }
+
+    /// Calls a function with each line in input order, without its line break.
+    pub(super) fn for_each(&self, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        let is_full = |_, bytes| bytes >= CHUNK;
+        self.map_chunks(is_full, Ok, |chunk| {
+            let mut lines = chunk.lines.into_iter();
+            lines.try_for_each(|place| each(chunk.text[place].as_bytes()))
+        })
+    }
+
+    /// Calls `work` with chunks of lines on all threads, and `each` with the results in input order. `is_full` decides
+    /// where a chunk ends, given its number of lines and bytes.
+    pub(super) fn map_chunks<R: Send>(
+        &self,
+        is_full: impl Fn(usize, usize) -> bool,
+        work: impl Fn(Chunk) -> io::Result<R> + Sync,
+        mut each: impl FnMut(R) -> io::Result<()>,
+    ) -> io::Result<()> {
+        in_order(
+            work,
+            |result| each(result?),
+            |pass| {
+                let mut rest = &*self.lines;
+                while !rest.is_empty() {
+                    let (mut number, mut bytes) = (0, 0);
+                    while number < rest.len() && !is_full(number, bytes) {
+                        bytes += rest[number].length;
+                        number += 1;
+                    }
+                    let (places, others) = rest.split_at(number);
+                    pass(Chunk::read(&self.file, places)?)?;
+                    rest = others;
+                }
+                Ok(())
+            },
+        )
+    }
 }
 
 /// Consecutive lines.
 pub(super) struct Chunk {
-    text: Vec<u8>,
+    pub(super) text: String,
     /// The place of each line in the text.
-    lines: Vec<Range<usize>>,
+    pub(super) lines: Vec<Range<usize>>,
 }
 
 impl Chunk {
     /// Reads lines; those adjacent in the file are read together.
     fn read(mut file: &File, places: &[SpooledLine]) -> io::Result<Self> {
-        let to_usize = |bytes: u64| usize::try_from(bytes).map_err(|_| io::ErrorKind::FileTooLarge);
-        let bytes = to_usize(places.iter().map(|line| line.length + 1).sum())?;
-        let (mut text, mut lines) = (Vec::with_capacity(bytes), Vec::with_capacity(places.len()));
-        for adjacent in places.chunk_by(|a, b| a.offset + a.length + 1 == b.offset) {
-            let [first, ..] = adjacent else { continue };
-            let mut length = 0;
+        let (mut text, mut lines) = (Vec::new(), Vec::with_capacity(places.len()));
+        for adjacent in places.chunk_by(|a, b| a.offset + a.length as u64 == b.offset) {
+            let start = text.len();
+            let mut end = start;
             for line in adjacent {
-                let start = text.len() + to_usize(line.offset - first.offset)?;
-                lines.push(start..start + to_usize(line.length)?);
-                length += line.length + 1;
+                lines.push(end..end + line.length - 1);
+                end += line.length;
             }
-            file.seek(SeekFrom::Start(first.offset))?;
-            if file.take(length).read_to_end(&mut text)? as u64 != length {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
+            text.resize(end, 0);
+            file.seek(SeekFrom::Start(adjacent[0].offset))?;
+            file.read_exact(&mut text[start..])?;
         }
+        let text = String::from_utf8(text).map_err(io::Error::other)?;
         Ok(Self { text, lines })
-    }
-
-    /// Returns the text, and the places of the lines in it.
-    #[cfg(feature = "csv")]
-    pub(super) fn into_parts(self) -> io::Result<(String, Vec<Range<usize>>)> {
-        Ok((
-            String::from_utf8(self.text).map_err(io::Error::other)?,
-            self.lines,
-        ))
-    }
-}
-
-impl<'a> SpoolReader<'a> {
-    pub(super) fn new(file: &'a File, lines: &'a mut LineIndex) -> Self {
-        Self { file, lines }
-    }
-
-    /// Calls a function with each line, without its line break.
-    pub(super) fn for_each(
-        &mut self,
-        mut each: impl FnMut(&[u8]) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let is_full = |_, bytes| bytes >= CHUNK;
-        self.map_chunks(is_full, Ok, |chunk| {
-            let mut lines = chunk.lines.into_iter();
-            lines.try_for_each(|place| each(&chunk.text[place]))
-        })
-    }
-
-    /// Calls `work` with chunks of lines on all threads, and `each` with the results in line order. `is_full` decides
-    /// where a chunk ends, given its number of lines and bytes.
-    pub(super) fn map_chunks<R: Send>(
-        &mut self,
-        is_full: impl Fn(usize, u64) -> bool,
-        work: impl Fn(Chunk) -> io::Result<R> + Sync,
-        mut each: impl FnMut(R) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let Self { file, lines } = self;
-        in_order(
-            work,
-            |result| each(result?),
-            |pass| {
-                let (mut places, mut bytes) = (Vec::new(), 0);
-                lines.for_each(|line| {
-                    places.push(line);
-                    bytes += line.length;
-                    if is_full(places.len(), bytes) {
-                        pass(Chunk::read(file, &places)?)?;
-                        places.clear();
-                        bytes = 0;
-                    }
-                    Ok(())
-                })?;
-                if places.is_empty() {
-                    Ok(())
-                } else {
-                    pass(Chunk::read(file, &places)?)
-                }
-            },
-        )
     }
 }

@@ -64,17 +64,17 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
             .collect();
         let rows: Vec<_> = self.results[..shown]
             .iter()
-            .map(|row| Cells::new(row, &kinds))
+            .map(|row| cells(row, &kinds))
             .collect();
-        let fields: IndexSet<&String> = rows.iter().flat_map(|row| row.fields.keys()).collect();
-        let line = |row: &Cells| {
-            let field = |name: &&String| row.fields.get(*name).cloned().unwrap_or_default();
+        let fields: IndexSet<&String> = rows.iter().flat_map(|(fields, _)| fields.keys()).collect();
+        let line = |(row, (cells, outcomes)): (&RowResult<G, P>, &(Fields, Vec<String>))| {
+            let field = |name: &&String| cells.get(*name).cloned().unwrap_or_default();
             let mut line = vec![row.id.clone()];
             line.extend(fields.iter().map(field));
-            line.extend(row.outcomes.iter().cloned());
+            line.extend(outcomes.iter().cloned());
             line
         };
-        let lines = rows.iter().map(line).collect();
+        let lines = self.results.iter().zip(&rows).map(line).collect();
         let ranked = ranked(&fields, &self.reads);
         let columns = std::iter::once("id".to_owned())
             .chain(fields.iter().map(|name| (*name).clone()))
@@ -90,30 +90,20 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
     }
 }
 
-/// The cells of one row.
-struct Cells {
-    id: String,
-    fields: IndexMap<String, String>,
-    outcomes: Vec<String>,
-}
+type Fields = IndexMap<String, String>;
 
-impl Cells {
-    fn new<G: Serialize, P: Serialize>(row: &RowResult<G, P>, kinds: &[Option<ScoreKind>]) -> Self {
-        let mut fields = IndexMap::new();
-        fields.extend(fields_of("gold", &*row.gold));
-        if let Some(pred) = &row.pred {
-            fields.extend(fields_of("pred", pred));
-        }
-        let outcomes = row.outcomes.iter().zip(kinds);
-        let outcomes = outcomes
-            .map(|(scored, kind)| outcome(scored, *kind))
-            .collect();
-        Self {
-            id: row.id.clone(),
-            fields,
-            outcomes,
-        }
+/// Returns the fields of a row, and its outcomes by metric.
+fn cells<G: Serialize, P: Serialize>(
+    row: &RowResult<G, P>,
+    kinds: &[Option<ScoreKind>],
+) -> (Fields, Vec<String>) {
+    let mut fields: Fields = fields_of("gold", &*row.gold).into_iter().collect();
+    if let Some(pred) = &row.pred {
+        fields.extend(fields_of("pred", pred));
     }
+    let outcomes = row.outcomes.iter().zip(kinds);
+    let outcomes = outcomes.map(|(scored, kind)| outcome(scored, *kind));
+    (fields, outcomes.collect())
 }
 
 /// Returns the fields of a row, in their order.

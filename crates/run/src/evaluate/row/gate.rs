@@ -12,7 +12,7 @@ use serde::Serialize;
 use tokio::sync::Notify;
 
 use crate::contract::Outcome;
-use crate::evaluate::lock::lock;
+use crate::evaluate::shared::lock;
 use crate::lm::{LmError, Store};
 
 /// The state of a scorer's budget, shared by all clones of the scorer. All amounts are in millisatoshis.

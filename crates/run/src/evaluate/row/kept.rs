@@ -16,12 +16,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::attempt::ProgramResult;
 use super::gate::Charge;
 use super::plan::Plan;
+use super::plan::ProgramResult;
 use crate::contract::rows::inputs::{as_example, inputs_of};
 use crate::contract::{MetricCall, MetricIdentity, Outcome, Prediction, ProgramRun};
-use crate::evaluate::lock::lock;
+use crate::evaluate::shared::lock;
 use crate::lm::recording::Scope;
 use crate::lm::{Hash, LmError, Store};
 use crate::messages::hash::hexadecimal;

@@ -35,11 +35,8 @@ pub(crate) struct MetricEntry<'a, G, P> {
     pub(crate) name: String,
     pub(crate) kind: ScoreKind,
     pub(crate) range: Option<ScoreRange>,
-    /// The fields that it reads, as `gold.NAME` and `pred.NAME`.
-    pub(crate) reads: Vec<String>,
     metric: Arc<dyn Metric<G, P> + 'a>,
     key: Option<Key>,
-    pub(crate) is_async: bool,
     /// The rows that the metric judges; `None` if it evaluates all.
     pub(crate) sample: Option<Sample>,
 }
@@ -78,23 +75,18 @@ impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
 
     pub(crate) fn new(metric: Arc<dyn Metric<G, P> + 'a>) -> Self {
         let spec = metric.spec();
-        let (kind, reads) = (spec.kind, spec.get_input_fields().collect());
-        let range = if spec.strict {
-            Some(ScoreRange::UNIT)
-        } else {
-            spec.range
+        let (kind, range) = match spec.strict {
+            true => (spec.kind, Some(ScoreRange::UNIT)),
+            false => (spec.kind, spec.range),
         };
-        let is_async = spec.is_async;
         // The key of the metric itself, not of this pointer.
         let (name, key) = (metric.name().to_owned(), (*metric).key());
         Self {
             name,
             kind,
             range,
-            reads,
             key,
             metric,
-            is_async,
             sample: None,
         }
     }

@@ -5,7 +5,6 @@
 //! the limits in `attempt.rs`. `gate.rs` decides which metrics of the second tier are called.
 //! `kept.rs` has what a run keeps in its store. The result is a [`RowResult`].
 
-mod attempt;
 mod gate;
 #[cfg_attr(
     not(feature = "store"),

@@ -11,10 +11,10 @@ use std::sync::Mutex;
 use futures_util::future::join_all;
 use tokio::time::Instant;
 
-use super::attempt::{Failure, ProgramFailure, ProgramResult};
 use super::gate::Spending;
 use super::kept::{KeptRow, KeptScores, RunStore};
 use super::plan::Plan;
+use super::plan::{Failure, ProgramFailure, ProgramResult};
 use super::row_result::{Gated, RowOutcomes, RowResult};
 use crate::contract::dedup::Memo;
 use crate::contract::{
@@ -22,7 +22,7 @@ use crate::contract::{
     RepeatNumber, Settings,
 };
 use crate::evaluate::input::Input;
-use crate::evaluate::lock::lock;
+use crate::evaluate::shared::lock;
 
 /// The zero-based number of the current rollout. [`Scorer::run`](crate::Scorer::run) sets this number, and the program
 /// reads it with `Settings::get::<RolloutNumber>()`. If your program has a cache or a seed, make the cache key or seed
@@ -33,8 +33,8 @@ pub struct RolloutNumber(pub usize);
 /// A rollout's prediction, with the record of the run if a program was run; or the program's failure.
 type RolloutRun<P> = Result<(P, Option<Box<ProgramRun>>), ProgramFailure>;
 
-/// A rollout that is ready to be scored; or the program's failure.
-type RolloutCall<'a, G, P> = Result<MetricCall<'a, G, P>, &'a ProgramFailure>;
+/// A rollout that is ready to be scored; or the outcome of each metric.
+type RolloutCall<'a, G, P> = Result<MetricCall<'a, G, P>, &'a Outcome>;
 
 /// The outcomes of one rollout by metric, and the backtraces of panics.
 pub(super) type RolloutOutcomes = (Vec<Outcome>, Option<String>);
@@ -63,13 +63,11 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     /// Evaluates a row.
     pub(crate) async fn finish<Kind>(
         &self,
-        index: u64,
-        mut input: Input<G, P>,
+        input: Input<G, P>,
         program: &impl Program<G, P, Kind>,
         store: Option<&RunStore<G, P>>,
     ) -> RowResult<G, P> {
-        let given = input.take_rollouts();
-        let mut row = RowResult::begin(index, input);
+        let (mut row, given) = RowResult::begin(input);
         let is_given = row.pred.is_some() || given.is_some();
         let kept = store.map(|store| store.row(&row.gold, self.inputs.as_deref(), is_given));
         self.evaluate(&mut row, given, program, kept.as_ref()).await;
@@ -161,7 +159,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             }
         };
         let calls = runs.iter().map(|run| {
-            let (pred, run) = run.as_ref()?;
+            let (pred, run) = run.as_ref().map_err(|failure| &failure.outcome)?;
             Ok(self.call(gold, pred, run.as_deref()))
         });
         let calls = calls.collect();
@@ -235,12 +233,13 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 .into_parts();
             Ok((prediction, run.measured(started.elapsed())))
         };
-        let failed = |error: String, traceback, is_interrupted| ProgramFailure {
-            outcome: Outcome::ProgramFailed {
-                error: error.into(),
-            },
+        let failed = |outcome, traceback, is_interrupted| ProgramFailure {
+            outcome,
             traceback,
             is_interrupted,
+        };
+        let error = |error: String| Outcome::ProgramFailed {
+            error: error.into(),
         };
         let predicted = match self.options.attempt(start, Result::is_ok, deadline).await {
             Ok(Ok(output)) => Ok(output),
@@ -249,22 +248,19 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 budget_msats,
                 ..
             })) => {
-                let cost_msats = 0;
-                let skipped = |budget| Outcome::Skipped { budget, cost_msats };
-                let mut failure = failed(message, None, false);
-                failure.outcome = budget_msats.map_or(failure.outcome, skipped);
-                Err(failure)
+                let outcome = budget_msats.map_or_else(|| error(message), skipped);
+                Err(failed(outcome, None, false))
             }
             Err(Failure::Panicked(panic)) => {
-                let error = format!("the program panicked: {}", panic.message);
-                Err(failed(error, panic.traceback, true))
+                let message = format!("the program panicked: {}", panic.message);
+                Err(failed(error(message), panic.traceback, true))
             }
             Err(Failure::TimedOut) => {
                 let seconds = self.options.timeout.unwrap_or_default().as_secs_f64();
-                let error = format!(
+                let message = format!(
                     "the program returned no prediction within {seconds} s; raise `timeout`"
                 );
-                Err(failed(error, None, true))
+                Err(failed(error(message), None, true))
             }
         };
         if let Some(kept) = kept {
@@ -291,9 +287,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let mut scored = scored.into_iter();
         let outcomes = |call: RolloutCall<'a, G, P>| match call {
             Ok(_) => scored.next().unwrap_or_default(),
-            Err(ProgramFailure { outcome, .. }) => {
-                (vec![outcome.clone(); self.metrics.len()], None)
-            }
+            Err(outcome) => (vec![outcome.clone(); self.metrics.len()], None),
         };
         let outcomes = calls.into_iter().map(outcomes).collect();
         (outcomes, *lock(&spending))
@@ -325,17 +319,13 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         deadline: Option<Instant>,
         spending: &'a Mutex<Spending>,
     ) -> Vec<RolloutOutcomes> {
-        let skipped = |number: usize, budget| {
-            let cost_msats = 0;
-            vec![Outcome::Skipped { budget, cost_msats }; number]
-        };
         let gate = self.gate.as_deref();
         let first = 0..gate.map_or(self.cheap, |gate| gate.proxies);
         let all = rollouts.iter().collect();
         let mut scored = match self.score_tier(&first, all, deadline, spending).await {
             Ok(scored) => scored,
             Err(budget) => {
-                let skipped = (skipped(self.metrics.len(), budget), None);
+                let skipped = (vec![skipped(budget); self.metrics.len()], None);
                 return vec![skipped; rollouts.len()];
             }
         };
@@ -364,7 +354,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                     outcomes.extend(of_truths);
                     *traceback = traceback.take().or(of_rollout);
                 }
-                (None, Err(budget)) => outcomes.extend(skipped(truths.len(), *budget)),
+                (None, Err(budget)) => outcomes.resize(self.metrics.len(), skipped(*budget)),
             }
         }
         scored
@@ -429,6 +419,12 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             row.traceback = row.traceback.take().or(traceback);
         }
     }
+}
+
+/// Returns the outcome of a call that the budget does not cover.
+fn skipped(budget: u64) -> Outcome {
+    let cost_msats = 0;
+    Outcome::Skipped { budget, cost_msats }
 }
 
 fn is_interrupted<P>(run: &RolloutRun<P>) -> bool {

@@ -6,7 +6,7 @@ use super::gate::Spending;
 use crate::contract::{
     Example, Fields, MetricScore, Origin, Outcome, Part, Prediction, ProgramRun, Scored,
 };
-use crate::evaluate::input::{Input, ListedRow, RowDetails};
+use crate::evaluate::input::{Given, Input};
 use crate::stats::Moments;
 
 /// One row of an [`EvaluationResult`](crate::EvaluationResult).
@@ -53,31 +53,21 @@ pub(crate) struct Gated {
 }
 
 impl<G, P> RowResult<G, P> {
-    /// Creates a row before it is evaluated.
-    pub(crate) fn begin(index: u64, input: Input<G, P>) -> Self {
-        match input {
-            Input::Predicted(pair) => Self {
-                is_positional: pair.is_positional,
-                pred: Some(pair.pred),
-                run: pair.run,
-                origin: pair.origin,
-                ..Self::of_parts(pair.id, Arc::new(pair.gold), pair.attributes)
-            },
-            Input::ToPredict(ListedRow { gold, details })
-            | Input::Rollouts(ListedRow { gold, details }, _) => {
-                let by_position = || RowDetails {
-                    id: index.to_string(),
-                    is_positional: true,
-                    ..RowDetails::default()
-                };
-                let details = details.map_or_else(by_position, |details| *details);
-                Self {
-                    is_positional: details.is_positional,
-                    origin: details.origin,
-                    ..Self::of_parts(details.id, gold, details.attributes)
-                }
-            }
-        }
+    /// Creates a row before it is evaluated, and returns the predictions of its rollouts if they are given.
+    pub(crate) fn begin(input: Input<G, P>) -> (Self, Option<Vec<P>>) {
+        let (pred, rollouts) = match input.pred {
+            Given::Nothing => (None, None),
+            Given::Prediction(pred) => (Some(pred), None),
+            Given::Rollouts(preds) => (None, Some(preds)),
+        };
+        let row = Self {
+            is_positional: input.is_positional,
+            pred,
+            run: input.run,
+            origin: input.origin,
+            ..Self::of_parts(input.id, input.gold, input.attributes)
+        };
+        (row, rollouts)
     }
 
     /// Creates a row without evaluations.
@@ -121,16 +111,13 @@ impl<G, P> RowResult<G, P> {
 
     /// Returns the outcomes of each rollout of a row that was evaluated under a gate, and their cost.
     pub(crate) fn into_rollouts(self) -> Option<RowOutcomes> {
-        let Gated {
-            spending,
-            interrupted,
-        } = *self.gated?;
-        let repeats = self.repeats.into_iter().map(|repeat| repeat.outcomes);
-        let outcomes = match interrupted.len() {
+        let gated = self.gated?;
+        let outcomes = match gated.interrupted.len() {
             1 => vec![self.outcomes],
-            _ => repeats.collect(),
+            _ => self.repeats.into_iter().map(|it| it.outcomes).collect(),
         };
-        Some((outcomes.into_iter().zip(interrupted).collect(), spending))
+        let outcomes = outcomes.into_iter().zip(gated.interrupted);
+        Some((outcomes.collect(), gated.spending))
     }
 
     /// Returns the score of the first metric, if there is one.

@@ -11,10 +11,10 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
 use tokio::time::Instant;
 
-use super::attempt::{Attempt, Failure, is_conclusive, unless_late};
 use super::gate::Charge;
 use super::metric_entry::MetricEntry;
 use super::plan::Plan;
+use super::plan::{Attempt, Failure, is_conclusive, unless_late};
 use super::rollouts::{Rollout, RolloutOutcomes};
 use crate::contract::{
     Answer, Metric, MetricCall, MetricError, MetricErrorKind, Origin, Outcome, RowAnswer, panic,

@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::missing::UnknownField;
-use super::repeats::RepeatSummary;
+use super::counts::RepeatSummary;
+use super::counts::UnknownField;
 use crate::contract::ScoreKind;
 use crate::evaluate::manifest::{JudgedBy, TruthResult};
 use crate::messages::escape;

@@ -5,18 +5,14 @@
 //! lack, and `judged_by.rs` the models that answered for judges. `metric_summary.rs` and
 //! `result.rs` have the results that users see.
 
-mod judged_by;
+mod counts;
 mod metric_summary;
-mod missing;
-mod repeats;
 mod result;
 mod sample;
 mod tally;
 
-pub use self::judged_by::JudgedByTally;
+pub use self::counts::{RepeatSummary, UnknownField};
 pub use self::metric_summary::MetricSummary;
-pub use self::missing::UnknownField;
-pub use self::repeats::RepeatSummary;
 pub use self::result::{Ending, EvaluationResult, ProgramTotals};
 pub(super) use self::sample::{GroupOf, Groups, value_at};
 pub(crate) use self::sample::{IntervalOptions, Place, Sample};

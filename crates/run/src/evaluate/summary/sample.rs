@@ -1,7 +1,6 @@
 //! The values of a metric or named score over all rows, and the uncertainty of their mean, which is cluster-robust if
 //! rows have groups.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -37,16 +36,8 @@ pub(crate) struct Sample {
     values: Vec<(Place, f64)>,
 }
 
-/// Rows that count as the failure score.
-pub(crate) struct Failures<'a> {
-    pub(crate) score: f64,
-    pub(crate) count: u64,
-    /// Used only with groups or a bootstrap.
-    pub(crate) places: &'a [Place],
-}
-
 impl IntervalOptions {
-    /// Returns `true` if the failed rows themselves are needed, not only their number.
+    /// Returns `true` if the rows themselves are needed, not only their values.
     pub(crate) fn needs_places(&self) -> bool {
         self.by_group || self.bootstrap.is_some()
     }
@@ -65,15 +56,6 @@ impl Sample {
 
     pub(crate) fn record(&mut self, place: Place, value: f64) {
         self.moments.record(value);
-        self.record_place(place, value);
-    }
-
-    /// Adds values without recording which rows they belong to.
-    pub(crate) fn add(&mut self, moments: &Moments) {
-        self.moments.merge(moments);
-    }
-
-    fn record_place(&mut self, place: Place, value: f64) {
         if self.options.bootstrap.is_some() {
             self.values.push((place, value));
         } else if self.options.by_group {
@@ -81,30 +63,14 @@ impl Sample {
         }
     }
 
+    /// Adds values without recording which rows they belong to.
+    pub(crate) fn add(&mut self, moments: &Moments) {
+        self.moments.merge(moments);
+    }
+
     /// Returns the mean of the recorded values.
     pub(crate) fn mean(&self) -> Option<f64> {
         self.moments.mean()
-    }
-
-    /// Returns the mean of the recorded values and of the failed rows.
-    pub(crate) fn mean_with(&self, failures: &Failures<'_>) -> Option<f64> {
-        let mut moments = self.moments.clone();
-        moments.record_times(failures.score, failures.count);
-        moments.mean()
-    }
-
-    /// Returns the values, plus the failure score for each failed row.
-    pub(crate) fn with_failures(&self, failures: &Failures<'_>) -> Cow<'_, Self> {
-        if failures.count == 0 {
-            return Cow::Borrowed(self);
-        }
-        let mut sample = self.clone();
-        sample.moments.record_times(failures.score, failures.count);
-        failures
-            .places
-            .iter()
-            .for_each(|place| sample.record_place(*place, failures.score));
-        Cow::Owned(sample)
     }
 
     /// Returns the number of groups, if rows have groups.
@@ -282,36 +248,6 @@ mod tests {
                 assert!(a.ci95().unwrap().contains(0.107), "{a:?}");
             }
         }
-    }
-
-    #[test]
-    fn failed_rows_count_in_the_mean_and_in_the_interval() {
-        let places = [Place { row: 2, group: 1 }];
-        let failures = Failures {
-            score: 0.0,
-            count: 1,
-            places: &places,
-        };
-        for by_group in [false, true] {
-            let options = IntervalOptions {
-                by_group,
-                bootstrap: None,
-            };
-            let scored = sample(options, &[(0, 0, 1.0), (1, 0, 1.0)]);
-            let all = scored.with_failures(&failures);
-            assert_eq!((scored.mean(), all.mean()), (Some(1.0), Some(2.0 / 3.0)));
-            assert_eq!(all.groups(), by_group.then_some(2));
-        }
-        let all = sample(IntervalOptions::default(), &[(0, 0, 1.0), (1, 0, 1.0)]);
-        let all = all.with_failures(&Failures {
-            places: &[],
-            ..failures
-        });
-        let share = Proportion {
-            successes: 2,
-            trials: 3,
-        };
-        assert_eq!(all.uncertainty(ScoreKind::Bool, None), share.uncertainty());
     }
 
     #[test]

@@ -2,13 +2,14 @@
 
 use indexmap::IndexMap;
 
-use super::judged_by::JudgedByTally;
+use super::counts::MissingTally;
+use super::counts::RepeatTally;
 use super::metric_summary::MetricSummary;
-use super::missing::MissingTally;
-use super::repeats::RepeatTally;
-use super::sample::{Failures, IntervalOptions, Place, Sample};
+use super::sample::{IntervalOptions, Place, Sample};
 use crate::contract::{CorpusCounts, Counted, Outcome, ScoreKind, ScoreRange, Scored};
-use crate::stats::{Histogram, Moments, Uncertainty};
+use crate::evaluate::manifest::{JudgedByTally, RunManifest};
+use crate::evaluate::row::RowResult;
+use crate::stats::{Bootstrap, Histogram, Moments, Uncertainty};
 
 /// The running counts and values of one metric.
 pub(crate) struct Tally {
@@ -16,10 +17,12 @@ pub(crate) struct Tally {
     counts: MetricSummary,
     range: Option<ScoreRange>,
     options: TallyOptions,
+    scored: Moments,
+    /// The scores, and the failure score for each failed row.
     values: Sample,
+    /// The failure score for each failed row, which a named score that occurs for the first time has too.
+    failures: Sample,
     parts: IndexMap<String, PartTally>,
-    /// The failed rows, if the intervals need them.
-    failed: Vec<Place>,
     repeats: Option<RepeatTally>,
     corpus: Option<CorpusCounts>,
     counted: Option<Counted>,
@@ -37,8 +40,25 @@ pub(crate) struct TallyOptions {
     pub(crate) intervals: IntervalOptions,
 }
 
+impl TallyOptions {
+    pub(crate) fn of(run: &RunManifest, by_group: bool) -> Self {
+        let bootstrap = run.bootstrap.map(|resamples| Bootstrap {
+            resamples,
+            seed: run.seed,
+        });
+        Self {
+            failure_score: run.failure_score,
+            repeats: run.repeats,
+            intervals: IntervalOptions {
+                by_group,
+                bootstrap,
+            },
+        }
+    }
+}
+
 struct PartTally {
-    scored: u64,
+    scored: Moments,
     values: Sample,
     /// Row and position of the first occurrence; they determine the order of the named scores.
     first: (u64, usize),
@@ -66,9 +86,10 @@ impl Tally {
             },
             range,
             options,
+            scored: Moments::default(),
             values: Sample::new(options.intervals),
+            failures: Sample::new(options.intervals),
             parts: IndexMap::new(),
-            failed: Vec::new(),
             repeats: options.repeats.map(RepeatTally::new),
             corpus: None,
             counted: None,
@@ -90,8 +111,9 @@ impl Tally {
             Outcome::NotSampled { .. } => self.counts.not_sampled += 1,
             Outcome::MetricFailed { .. } | Outcome::ProgramFailed { .. } => {
                 self.counts.failed += 1;
-                if self.options.intervals.needs_places() {
-                    self.failed.push(place);
+                let parts = self.parts.values_mut().map(|part| &mut part.values);
+                for sample in parts.chain([&mut self.values, &mut self.failures]) {
+                    sample.record(place, self.options.failure_score);
                 }
             }
         }
@@ -109,6 +131,7 @@ impl Tally {
         add_passed(&mut counts.passed, plain.passed);
         counts.ones += plain.ones;
         counts.cost_msats = counts.cost_msats.saturating_add(plain.cost_msats);
+        self.scored.merge(&plain.moments);
         self.values.add(&plain.moments);
         if let (Some(histogram), Some(more)) = (&mut counts.histogram, &plain.histogram) {
             histogram.merge(more);
@@ -116,7 +139,18 @@ impl Tally {
     }
 
     /// Adds the repeats of a row. Its reduced outcome is recorded separately.
-    pub(crate) fn record_repeats(&mut self, outcomes: &[&Outcome]) {
+    /// Records a row in the tallies of all metrics.
+    pub(crate) fn record_row<G, P>(tallies: &mut [Self], place: Place, row: &RowResult<G, P>) {
+        for (metric, (tally, outcome)) in tallies.iter_mut().zip(&row.outcomes).enumerate() {
+            tally.record(place, outcome);
+            if !row.repeats.is_empty() {
+                let repeats = row.repeats.iter().map(|repeat| &repeat.outcomes[metric]);
+                tally.record_repeats(&repeats.collect::<Vec<_>>());
+            }
+        }
+    }
+
+    fn record_repeats(&mut self, outcomes: &[&Outcome]) {
         if let Some(repeats) = &mut self.repeats {
             repeats.record(outcomes, self.options.failure_score);
         }
@@ -132,6 +166,7 @@ impl Tally {
         if let Some(histogram) = &mut counts.histogram {
             histogram.record(scored.score.value);
         }
+        self.scored.record(scored.score.value);
         self.values.record(place, scored.score.value);
         self.record_lost_judges(row, scored);
         self.missing.record(row, |each| scored.each_missing(each));
@@ -143,16 +178,15 @@ impl Tally {
         }
         for (position, part) in scored.parts().iter().enumerate() {
             if !self.parts.contains_key(&part.name) {
-                let values = Sample::new(self.options.intervals);
                 let tally = PartTally {
-                    scored: 0,
-                    values,
+                    scored: Moments::default(),
+                    values: self.failures.clone(),
                     first: (row, position),
                 };
                 self.parts.insert(part.name.clone(), tally);
             }
             let tally = &mut self.parts[&part.name];
-            tally.scored += 1;
+            tally.scored.record(part.value);
             tally.values.record(place, part.value);
             tally.first = tally.first.min((row, position));
         }
@@ -195,10 +229,9 @@ impl Tally {
 
     /// Returns the metric's summary, then one for each named score in order of first occurrence.
     pub(crate) fn summaries(&self) -> Vec<MetricSummary> {
-        let (counts, failures) = (&self.counts, self.failures());
-        let all = self.values.with_failures(&failures);
+        let (counts, all) = (&self.counts, &self.values);
         let own = MetricSummary {
-            uncertainty: self.uncertainty(&all),
+            uncertainty: self.uncertainty(),
             groups: all.groups().filter(|_| counts.kind != ScoreKind::Corpus),
             has_few: all.has_few(),
             repeats: self
@@ -213,8 +246,8 @@ impl Tally {
         let mut parts: Vec<_> = self.parts.iter().collect();
         parts.sort_by_key(|(_, part)| part.first);
         let summary_of = |(name, part): (&String, &PartTally)| {
-            let all = part.values.with_failures(&failures);
-            let (mean, mean_scored) = means(&part.values, &failures);
+            let (all, scored) = (&part.values, part.scored.count());
+            let mean = all.mean().filter(|_| scored > 0);
             MetricSummary {
                 name: format!("{}.{name}", counts.name),
                 kind: ScoreKind::Number,
@@ -224,12 +257,12 @@ impl Tally {
                 groups: all.groups(),
                 has_few: all.has_few(),
                 mean,
-                mean_scored,
-                scored: part.scored,
+                mean_scored: part.scored.mean(),
+                scored,
                 failed: counts.failed,
                 gated: counts.gated,
                 skipped: counts.skipped,
-                abstained: counts.abstained + counts.scored - part.scored,
+                abstained: counts.abstained + counts.scored - scored,
                 not_needed: counts.not_needed,
                 not_sampled: counts.not_sampled,
                 judged_offline: counts.judged_offline,
@@ -246,7 +279,8 @@ impl Tally {
     /// Returns the metric's own summary without its interval, which would take longer.
     pub(crate) fn running_summary(&self) -> MetricSummary {
         let counts = &self.counts;
-        let (mean, mean_scored) = means(&self.values, &self.failures());
+        let mean_scored = self.scored.mean();
+        let mean = mean_scored.and_then(|_| self.values.mean());
         let unknown_fields = match counts.abstained {
             0 => self.missing.unknown(counts.scored),
             // A row with an abstention may have the field.
@@ -272,17 +306,7 @@ impl Tally {
         }
     }
 
-    fn failures(&self) -> Failures<'_> {
-        let (score, count) = (self.counts.failure_score, self.counts.failed);
-        Failures {
-            score,
-            count,
-            places: &self.failed,
-        }
-    }
-
-    /// Returns the uncertainty of the score. `all` includes the failed rows.
-    fn uncertainty(&self, all: &Sample) -> Uncertainty {
+    fn uncertainty(&self) -> Uncertainty {
         if self.counts.kind == ScoreKind::Corpus {
             return Uncertainty::NotComputed;
         }
@@ -299,7 +323,7 @@ impl Tally {
             ScoreKind::Bool if has_shares || self.has_repeats() => ScoreKind::Number,
             kind => kind,
         };
-        all.uncertainty(kind, self.range())
+        self.values.uncertainty(kind, self.range())
     }
 
     /// Returns `true` if a row is evaluated more than once.
@@ -319,15 +343,6 @@ impl Tally {
             },
         })
     }
-}
-
-/// Returns the mean with the failed rows and the mean without them.
-fn means(values: &Sample, failures: &Failures<'_>) -> (Option<f64>, Option<f64>) {
-    let mean_scored = values.mean();
-    (
-        mean_scored.and_then(|_| values.mean_with(failures)),
-        mean_scored,
-    )
 }
 
 /// The counts and values of one metric.

@@ -3,18 +3,16 @@
 //! All other metrics evaluate every row first, and the rows wait in memory. Then the sample is drawn by the hash of the
 //! rows' ids, so it doesn't depend on concurrency. `draw.rs` draws it, and `estimate.rs` estimates the mean of all rows.
 
-mod draw;
 mod estimate;
 
 use std::sync::Mutex;
 
-use self::draw::draw;
-use self::estimate::estimate;
+use self::estimate::{draw, estimate};
 use super::error::EvaluateError;
 use super::input::hash_order;
-use super::lock::lock;
 use super::manifest::{TruthResult, TruthStratum};
 use super::row::{MetricEntry, Plan, RowResult, Sample, counted};
+use super::shared::lock;
 use super::summary::MetricSummary;
 use crate::contract::{Outcome, ScoreKind, ScoreRange};
 use crate::messages::{escape, thousands};
@@ -108,7 +106,10 @@ struct Truth {
 }
 
 /// What the estimate knows of a row.
+#[derive(Default)]
 struct RowOfTruth {
+    /// The key of the random order.
+    order: u128,
     proxy: Option<f64>,
     stratum: usize,
     is_sampled: bool,
@@ -239,40 +240,31 @@ impl<G: Sync, P: Sync> TruthRun<G, P> {
 impl Truth {
     /// Draws the sample from the rows that have a prediction.
     fn draw<G, P>(&mut self, rows: &mut [SampledRow<G, P>], number: usize, seed: u64) {
-        let mut places = Vec::new();
+        let mut positions = Vec::new();
         for (position, SampledRow { index, row, .. }) in rows.iter().enumerate() {
             match &row.outcomes[self.metric] {
                 Outcome::NotSampled { .. } => {
                     let id = (!row.is_positional).then_some(&*row.id);
                     let (order, _) = hash_order(seed, id, *index);
                     let proxy = self.proxy.and_then(|proxy| row.outcomes[proxy].value());
-                    places.push((position, order, proxy));
+                    positions.push(position);
+                    self.rows.push(RowOfTruth {
+                        order,
+                        proxy,
+                        ..RowOfTruth::default()
+                    });
                 }
                 outcome => self.failed += u64::from(outcome.is_failure()),
             }
         }
-        let keys: Vec<_> = places
-            .iter()
-            .map(|(_, order, proxy)| (*order, *proxy))
-            .collect();
-        let drawn = draw(&keys, self.sample.rows);
-        self.strata = drawn.strata;
-        for (place, ((position, _, proxy), stratum)) in
-            places.iter().zip(&drawn.stratum_of).enumerate()
-        {
-            let is_sampled = drawn.is_sampled[place];
-            self.rows.push(RowOfTruth {
-                proxy: *proxy,
-                stratum: *stratum,
-                is_sampled,
-                value: None,
-            });
-            let TruthStratum { rows: all, sampled } = self.strata[*stratum];
+        self.strata = draw(&mut self.rows, self.sample.rows);
+        for (place, (position, drawn)) in positions.into_iter().zip(&self.rows).enumerate() {
+            let TruthStratum { rows: all, sampled } = self.strata[drawn.stratum];
             let probability = sampled as f64 / all as f64;
-            let row = &mut rows[*position];
-            row.row.outcomes[self.metric] = Outcome::NotSampled { probability };
-            if is_sampled {
-                row.judges.push((number, place));
+            let SampledRow { row, judges, .. } = &mut rows[position];
+            row.outcomes[self.metric] = Outcome::NotSampled { probability };
+            if drawn.is_sampled {
+                judges.push((number, place));
             }
         }
     }

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::state::CANCELLATION;
-use crate::evaluate::input::Stop;
+use crate::evaluate::shared::Stop;
 
 /// The exit code that shells use for a program ended by Ctrl-C.
 const INTERRUPTED: i32 = 130;
@@ -152,42 +152,24 @@ fn print(line: String) {
 }
 
 #[cfg(unix)]
-struct Signals {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
-    /// `None` if the process was started by `nohup`, which ignores the signal.
-    hangup: Option<tokio::signal::unix::Signal>,
-}
+struct Signals(Vec<tokio::signal::unix::Signal>);
 
 #[cfg(unix)]
 impl Signals {
     fn install() -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
-        let is_ignored = is_ignored(SignalKind::hangup().as_raw_value());
-        let hangup = if is_ignored {
-            None
-        } else {
-            Some(signal(SignalKind::hangup())?)
-        };
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hangup,
-        })
+        let mut kinds = vec![SignalKind::interrupt(), SignalKind::terminate()];
+        // A program under `nohup` ignores that its terminal is gone.
+        kinds
+            .extend(Some(SignalKind::hangup()).filter(|hangup| !is_ignored(hangup.as_raw_value())));
+        Ok(Self(
+            kinds.into_iter().map(signal).collect::<Result<_, _>>()?,
+        ))
     }
 
     async fn recv(&mut self) {
-        let hangup = async {
-            match &mut self.hangup {
-                Some(hangup) => _ = hangup.recv().await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-            () = hangup => {}
-        }
+        let signals = self.0.iter_mut().map(|signal| Box::pin(signal.recv()));
+        futures_util::future::select_all(signals).await;
     }
 }
 

@@ -4,16 +4,14 @@
 //! share the state of [`Run`]. Finished rows reach the [`Collector`], simple ones in groups. `ctrl_c.rs` ends a run
 //! early.
 
-mod collector;
 #[cfg(feature = "ctrl-c")]
 mod ctrl_c;
 mod state;
 mod tasks;
 mod threads;
 
-pub(super) use self::collector::Collector;
 #[cfg(feature = "ctrl-c")]
 pub(super) use self::ctrl_c::listen;
-pub(super) use self::state::Run;
+pub(super) use self::state::{Collector, Run};
 pub(super) use self::tasks::run_as_tasks;
 pub(super) use self::threads::run_on_threads;

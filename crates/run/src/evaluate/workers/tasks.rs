@@ -13,9 +13,10 @@ use super::state::{Run, UntilDropped, until_dropped};
 use super::threads::number_of_threads;
 use crate::contract::{Program, Settings, panic};
 use crate::evaluate::error::EvaluateError;
-use crate::evaluate::input::{Numbered, Stop};
+use crate::evaluate::input::Numbered;
 use crate::evaluate::report::Lines;
 use crate::evaluate::row::RowResult;
+use crate::evaluate::shared::Stop;
 use crate::evaluate::truth::{SampledRow, TruthRun};
 
 /// Runs the evaluation, and returns once the rows are evaluated or abandoned. Cancels the tasks if it is dropped.
@@ -107,10 +108,7 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
     ) {
         let mut line = Lines::default();
         while let Some((index, input)) = next {
-            let row = self
-                .plan
-                .finish(index, input, program, self.store.as_ref())
-                .await;
+            let row = self.plan.finish(input, program, self.store.as_ref()).await;
             match (&self.early, &self.truth) {
                 (_, Some(truth)) => {
                     if truth.hold(index, row) {

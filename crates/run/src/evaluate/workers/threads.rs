@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Notify;
 
-use super::collector::Collector;
-use super::state::Run;
+use super::state::{Collector, Run};
 use crate::contract::{Outcome, Scored, Settings, panic};
 use crate::evaluate::error::EvaluateError;
-use crate::evaluate::input::{Input, Numbered, OwnRows, Stop};
-use crate::evaluate::lock::lock;
+use crate::evaluate::input::{Given, Input, Numbered, OwnRows};
 use crate::evaluate::report::Lines;
 use crate::evaluate::row::{Predicted, RowResult};
+use crate::evaluate::shared::Stop;
+use crate::evaluate::shared::lock;
 use crate::evaluate::summary::{PlainTally, Tally};
 
 /// The maximum number of rows that a thread takes at once.
@@ -55,7 +55,7 @@ where
         }
     }
     let threads = Threads::start(run, run.options.concurrency)?;
-    let guard = StopOnDrop(&run.stop);
+    let _guard = StopOnDrop(&run.stop);
     run.supervise(async {
         tokio::select! {
             biased;
@@ -65,7 +65,6 @@ where
         }
     })
     .await;
-    std::mem::forget(guard);
     match lock(&threads.panic).take() {
         Some(message) => Err(EvaluateError::worker(&message)),
         None => Ok(()),
@@ -234,24 +233,23 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
             outcomes,
             ..
         } = self;
-        let pair = match input {
-            Input::Predicted(pair) => pair,
-            without_pred => return self.wait_for((index, without_pred)),
+        let Given::Prediction(pred) = &input.pred else {
+            return self.wait_for((index, input));
         };
-        let (gold, pred) = (&pair.gold, &pair.pred);
-        let call = run.plan.call(gold, pred, pair.run.as_deref());
+        let gold = &*input.gold;
+        let call = run.plan.call(gold, pred, input.run.as_deref());
         let Some(traceback) = run.plan.score_now(call, outcomes) else {
-            return self.wait_for((index, Input::Predicted(pair)));
+            return self.wait_for((index, input));
         };
         let are_simple = are_simple(outcomes);
-        if !are_simple && let Some(error) = run.plan.unreadable(gold, pred, pair.origin.as_ref()) {
+        if !are_simple && let Some(error) = run.plan.unreadable(gold, pred, input.origin.as_ref()) {
             return run.source.fail(index, error);
         }
-        let may_count = run.may_count(index) && pair.run.is_none();
+        let may_count = run.may_count(index) && input.run.is_none();
         if run.render.is_none() && may_count && are_simple {
             return lock(rows).count(outcomes);
         }
-        let row = RowResult::begin(index, Input::Predicted(pair));
+        let (row, _) = RowResult::begin(input);
         let row = RowResult {
             outcomes: std::mem::take(outcomes),
             traceback,
@@ -266,7 +264,7 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
         let row = self
             .run
             .plan
-            .finish(index, input, &Predicted, self.run.store.as_ref());
+            .finish(input, &Predicted, self.run.store.as_ref());
         self.finish(index, Handle::current().block_on(row));
     }
 

@@ -16,54 +16,44 @@ fn manifest() -> Manifest {
     }
 }
 
-/// Writes two rows, makes finishing the files fail, and returns the error and the kept rows.
-fn failing(format: Format, fail: impl FnOnce(&mut ResultFiles, File)) -> (String, String) {
-    let folder = format!("dsrs-fsync-{}-{format:?}", std::process::id());
-    let folder = std::env::temp_dir().join(folder);
-    fs::create_dir(&folder).unwrap();
-    let path = folder.join("out.jsonl");
-    fs::write(&path, "old").unwrap();
-    let mut files = ResultFiles::create(&[(format, path.clone())], false)
-        .unwrap()
-        .unwrap();
-    let mut lines = Lines::default();
-    lines.push(1, |line| line.extend(b"{\"id\":\"b\"}"));
-    lines.push(0, |line| line.extend(b"{\"id\":\"a\"}"));
-    files.write(&mut lines).unwrap();
-    // Writes to a socket succeed, and syncing it fails.
-    let (socket, _reader) = UnixStream::pair().unwrap();
-    fail(&mut files, File::from(OwnedFd::from(socket)));
-    let error = files.finish(&manifest()).unwrap_err().to_string();
-    let kept = fs::read_to_string(error.split('`').nth(3).unwrap()).unwrap();
-    assert_eq!(fs::read_to_string(&path).unwrap(), "old");
-    assert_eq!(
-        fs::read_dir(&folder).unwrap().count(),
-        2,
-        "no temporary file is left"
-    );
-    fs::remove_dir_all(&folder).unwrap();
-    let start = format!("cannot write `{}`: ", path.display());
-    (error.strip_prefix(&start).unwrap().to_owned(), kept)
-}
-
 #[test]
 fn a_failing_fsync_keeps_the_old_file_and_the_rows() {
-    let copied = failing(Format::Json, |files, file| {
-        files.targets[0].file.replace_file(file);
-    });
-    let renamed = failing(Format::JsonLines, |files, file| {
-        files.spool_latest(0).unwrap();
-        files.spool.flush().unwrap();
-        files.spool.out().get_mut().file = file;
-    });
-    // The last row contains the reference to the manifest, unless it was written out before the end.
-    let reference = format!(",\"manifest\":\"{}\"", RunManifest::default().reference());
-    for ((error, kept), end) in [(copied, &*reference), (renamed, "")] {
-        assert!(
-            error.starts_with("Invalid argument (os error 22); "),
-            "{error}"
+    for format in [Format::Json, Format::JsonLines] {
+        let folder = format!("dsrs-fsync-{}-{format:?}", std::process::id());
+        let folder = std::env::temp_dir().join(folder);
+        fs::create_dir(&folder).unwrap();
+        let path = folder.join("out.jsonl");
+        fs::write(&path, "old").unwrap();
+        let mut files = ResultFiles::create(&[(format, path.clone())], false)
+            .unwrap()
+            .unwrap();
+        let mut lines = Lines::default();
+        lines.push(1, |line| line.extend(b"{\"id\":\"b\"}"));
+        lines.push(0, |line| line.extend(b"{\"id\":\"a\"}"));
+        files.write(&mut lines).unwrap();
+        // Writes to a socket succeed, and syncing it fails.
+        let (socket, _reader) = UnixStream::pair().unwrap();
+        let socket = File::from(OwnedFd::from(socket));
+        files.targets[0].file.replace_file(socket);
+        let error = files.finish(&manifest()).unwrap_err().to_string();
+        let start = format!(
+            "cannot write `{}`: Invalid argument (os error 22); ",
+            path.display()
         );
-        assert_eq!(kept, format!("{{\"id\":\"a\"}}\n{{\"id\":\"b\"{end}}}\n"));
+        assert!(error.starts_with(&start), "{error}");
+        let kept = fs::read_to_string(error.split('`').nth(3).unwrap()).unwrap();
+        let reference = RunManifest::default().reference();
+        assert_eq!(
+            kept,
+            format!("{{\"id\":\"a\"}}\n{{\"id\":\"b\",\"manifest\":\"{reference}\"}}\n")
+        );
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(
+            fs::read_dir(&folder).unwrap().count(),
+            2,
+            "no temporary file is left"
+        );
+        fs::remove_dir_all(&folder).unwrap();
     }
 }
 
@@ -142,12 +132,8 @@ fn rows_that_finish_long_after_later_ones_are_in_input_order() {
     // Pairs are swapped, and some rows arrive later than the lines that are sorted in memory.
     let nearly = || (0..4_000_u64).map(|row| row ^ 1);
     let late = nearly().filter(|row| row % 1_000 != 5);
-    let orders = [
-        (nearly().collect(), true),
-        (late.chain([5, 3_005, 1_005, 2_005]).collect(), false),
-    ];
-    for (rows, is_sorted) in orders {
-        let rows: Vec<u64> = rows;
+    let late = late.chain([5, 3_005, 1_005, 2_005]);
+    for rows in [nearly().collect(), late.collect::<Vec<u64>>()] {
         let targets = [(Format::JsonLines, path.clone())];
         let mut files = ResultFiles::create(&targets, false).unwrap().unwrap();
         for row in rows {
@@ -155,33 +141,12 @@ fn rows_that_finish_long_after_later_ones_are_in_input_order() {
             lines.push(row, |text| text.extend(line(row).bytes()));
             files.write(&mut lines).unwrap();
         }
-        files.spool_latest(0).unwrap();
-        assert_eq!(files.lines.is_sorted, is_sorted);
         files.finish(&manifest()).unwrap();
         let written = fs::read_to_string(&path).unwrap();
-        assert!(written.lines().eq((0..4_000).map(line)));
+        // The last row also has the reference to the manifest.
+        let (all, _) = written.split_once(",\"manifest\"").unwrap();
+        assert!(all.lines().eq((0..4_000).map(line)));
     }
     fs::remove_file(manifest_path(&path)).unwrap();
     fs::remove_file(path).unwrap();
-}
-
-#[test]
-fn rows_are_kept_if_their_index_cannot_be_written() {
-    let path = std::env::temp_dir().join(format!("dsrs-unindexed-{}.jsonl", std::process::id()));
-    let targets = [(Format::JsonLines, path.clone())];
-    let mut files = ResultFiles::create(&targets, false).unwrap().unwrap();
-    let mut lines = Lines::default();
-    // The index entry of this row is beyond the end of any file.
-    for row in [0, 1, u64::MAX, 2] {
-        lines.push(row, |text| text.extend(format!("row {row}").bytes()));
-    }
-    files.latest.append(&mut lines);
-    let error = files.spool_latest(0).unwrap_err();
-    let error = EvaluateError::output(&path, error).to_string();
-    let error = files.keep_spool(&error).to_string();
-    drop(files);
-    let kept = error.split('`').nth(3).unwrap();
-    let rows = fs::read_to_string(kept).unwrap();
-    assert_eq!(rows, format!("row 0\nrow 1\nrow 2\nrow {}\n", u64::MAX));
-    fs::remove_file(kept).unwrap();
 }

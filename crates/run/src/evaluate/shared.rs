@@ -1,6 +1,13 @@
-//! The stop state of a run, which all threads and tasks share.
+//! What all threads and tasks of a run share: locks, and the stop state.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
+
+/// Locks a mutex, even if a thread panicked while holding it.
+pub(crate) fn lock<S>(value: &Mutex<S>) -> MutexGuard<'_, S> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// How far a run is stopped. The level never decreases.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
