@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args};
 
-use crate::agreement::LabelSample;
+use crate::agreement::{Agreement, AgreementBuilder, LabelSample};
+use crate::contract::Direction;
 use crate::data::{Conversion, DataReader, Encoding, Format, Join, Mapping, Missing};
 use crate::error::{Result, err};
 use crate::from::FromArgument;
 use crate::limit::Limit;
 use crate::lm::parse_msats;
+use crate::metrics::Registry;
 use crate::otlp::OtlpArguments;
 use crate::own_scores::OwnScore;
 use crate::runs::metric_of;
@@ -409,14 +411,11 @@ pub(super) struct AgreeArguments {
         conflicts_with = "from"
     )]
     pub(super) scores: Vec<OwnScore>,
-    #[command(flatten)]
-    pub(super) files: FileArguments,
     /// The attribute that contains the label, or a dotted path to it
     #[arg(long, value_name = "FIELD")]
     pub(super) label: String,
-    /// Read the labels from this file, whose rows have the same ids
-    #[arg(long, value_name = "DATA")]
-    pub(super) labels: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) labels: LabelArguments,
     /// The column with the ids of the labels, or a dotted path to it; by default `id`. With --score, the
     /// column of the ids in both files
     #[arg(long = "map", value_name = "id=PATH", value_parser = id_path)]
@@ -425,12 +424,6 @@ pub(super) struct AgreeArguments {
     /// entry of a metric
     #[arg(short, long = "metric", value_name = "NAME", value_delimiter = ',')]
     pub(super) metrics: Vec<String>,
-    /// A score passes if it is at least this, or at most this if lower is better: 0.6 or 60%
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    pub(super) threshold: Option<Limit>,
-    /// The labels that mean a pass, separated by commas; every other label means a failure
-    #[arg(long, value_name = "LABEL", value_delimiter = ',')]
-    pub(super) positive: Vec<String>,
     /// All classes in ascending order, separated by commas, e.g. 1,2,3,4,5 or bad,fair,good
     #[arg(
         long,
@@ -463,6 +456,47 @@ pub(super) struct AgreeArguments {
     /// Print one JSON object, with unrounded numbers
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// The labels that `agree` and `rejudge` compare with.
+#[derive(Debug, Args)]
+pub(super) struct LabelArguments {
+    /// Read the labels from this file, whose rows have the same ids
+    #[arg(long = "labels", value_name = "DATA", requires = "label")]
+    pub(super) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) files: FileArguments,
+    /// A score passes if it is at least this, or at most this if lower is better: 0.6 or 60%
+    #[arg(
+        long,
+        value_name = "X",
+        allow_negative_numbers = true,
+        requires = "label"
+    )]
+    threshold: Option<Limit>,
+    /// The labels that mean a pass, separated by commas; every other label means a failure
+    #[arg(long, value_name = "LABEL", value_delimiter = ',', requires = "label")]
+    positive: Vec<String>,
+}
+
+impl LabelArguments {
+    /// Starts the comparison of a metric's scores with labels.
+    pub(super) fn agreement(
+        &self,
+        registry: &Registry,
+        metric: &str,
+        direction: Option<Direction>,
+    ) -> Result<AgreementBuilder> {
+        let builder = Agreement::builder()
+            .lower_is_better(direction == Some(Direction::LowerIsBetter))
+            .positive(self.positive.clone());
+        let Some(threshold) = &self.threshold else {
+            return Ok(builder);
+        };
+        let range = registry.get(metric).and_then(|entry| entry.spec().range);
+        threshold.check("--threshold ", metric, range, range)?;
+        Ok(builder.threshold(threshold.score))
+    }
 }
 
 /// `NAME.KEY=VALUE`

@@ -7,7 +7,6 @@ use std::path::Path;
 use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;
 
-use super::results::Results;
 use crate::agreement::Label;
 use crate::contract::Origin;
 use crate::data::{DataReader, Mapping, ObjectRow};
@@ -15,7 +14,7 @@ use crate::error::{CliError, Result, err};
 use crate::json::describe::{found, text};
 use crate::messages::escape;
 use crate::messages::suggest::known_names;
-use crate::results::{ResultRow, parse_cell};
+use crate::results::{Results, parse_cell};
 
 /// A label for each row of the results.
 #[derive(Default)]
@@ -30,38 +29,34 @@ pub(crate) struct Labels {
 }
 
 impl Labels {
-    /// Adds the label from a row of results.
-    pub(crate) fn add(&mut self, label: Label, row: &ResultRow) {
-        self.labels.push(label);
-        for name in row.attributes.keys() {
-            if !self.known.contains(name) {
-                self.known.insert(name.to_owned());
-            }
+    /// Returns the labels in the rows of the results.
+    pub(super) fn in_results(results: &Results, field: &str) -> Result<Self> {
+        let mut labels = Self::default();
+        for row in results.rows() {
+            let (is_textual, value) = (row.attributes.textual, row.field(field));
+            labels
+                .labels
+                .push(label(&row.at(), field, is_textual, value)?);
+            labels
+                .known
+                .extend(row.attributes.keys().map(str::to_owned));
         }
+        Ok(labels)
     }
 
     /// Checks that at least one row has a label.
-    pub(crate) fn check(&self, file: &Path, field: &str) -> Result<()> {
+    pub(super) fn check(&self, file: &str, field: &str) -> Result<()> {
         if self.labels.iter().any(|label| *label != Label::Missing) {
             return Ok(());
         }
         if self.known.contains(field) {
             return Err(err!(
-                "{}: expected a label `{field}` in at least one row, found only null or NaN; add the labels",
-                file.display()
+                "{file}: expected a label `{field}` in at least one row, found only null or NaN; add the labels"
             ));
         }
         let known = known_names(field, self.known.iter().map(String::as_str));
-        Err(err!(
-            "{}: no row has a label `{field}`{known}",
-            file.display()
-        ))
+        Err(err!("{file}: no row has a label `{field}`{known}"))
     }
-}
-
-/// Returns the label in a row of results: an attribute, or `gold.FIELD` or `pred.FIELD` if the file contains them.
-pub(crate) fn in_result(row: &ResultRow, field: &str) -> Result<Label> {
-    label(&row.at(), field, row.attributes.textual, row.field(field))
 }
 
 /// Reads the labels of a file, and returns them in the order of these ids. `id` maps a label's id.
@@ -74,7 +69,7 @@ pub(super) fn read(
     let mut labels = Labels::default();
     let mut by_id = HashMap::new();
     let (mut first, mut gold, mut preds) = (None, Vec::new(), Vec::new());
-    let (results, rows) = (&of.file, &of.rows);
+    let (results, rows) = (of.name(), of.index());
     for row in reader.read_objects(file)? {
         let row = row?;
         let label = label(&row.at, field, row.textual, row.find(field).as_deref())?;
@@ -84,7 +79,7 @@ pub(super) fn read(
         let hashes = row.hashes();
         let at = row.at;
         if let Some(place) = place {
-            let own = of.hashes(place);
+            let own = [rows.gold_hash(place), of.rows()[place].pred_hash()];
             let is_other = |side: usize| {
                 own[side]
                     .zip(hashes[side])
@@ -114,7 +109,7 @@ pub(super) fn read(
         return Err(err!(
             "{at}: `{}`: expected ids from {} such as `{}`, found `{}`, and no label has a matching id; {}",
             escape::name(id.map_or("id", Mapping::path)),
-            results.display(),
+            results,
             escape::name(of_results),
             escape::name(&found),
             advice((file, reader), of)?
@@ -125,7 +120,7 @@ pub(super) fn read(
             "the gold rows of {} in {} differ from the gold rows in {}; compare scores with labels for the same data",
             escape::names(gold.iter().map(String::as_str)),
             file.display(),
-            results.display()
+            results
         ));
     }
     if let Some((label, place)) = preds.first() {
@@ -182,7 +177,7 @@ fn id_of(
 
 /// Returns what to write to give labels ids. Row positions do not work as ids, because a label may be at another one.
 fn advice(labels: (&Path, &DataReader), of: &Results) -> Result<String> {
-    if of.rows.has_positional() {
+    if of.index().has_positional() {
         let again = "the results have no ids either, so score again with --map id=COLUMN, and pass it here too";
         return Ok(again.to_owned());
     }
@@ -200,7 +195,7 @@ fn fitting_column((file, reader): (&Path, &DataReader), of: &Results) -> Result<
         let row = row?;
         for column in row.keys() {
             let id = row.find(column).map(Cow::into_owned).and_then(text);
-            let is_id = id.is_some_and(|id| of.rows.find(&id).is_some());
+            let is_id = id.is_some_and(|id| of.index().find(&id).is_some());
             *known.entry(column.to_owned()).or_default() += u64::from(is_id);
         }
     }

@@ -1,37 +1,34 @@
 //! `agree`: compares the metrics of a result file with labels.
 //!
-//! `results.rs` reads results, `labels.rs` reads labels. The statistics are in `agreement/`.
+//! `labels.rs` reads labels. The statistics are in `agreement/`.
 
 mod labels;
-mod results;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::process::ExitCode;
 
 use indexmap::IndexMap;
 use serde::Serialize;
+use serde_json::Value;
 
-use super::args::{AgreeArguments, FileArguments};
+use super::args::{AgreeArguments, FileArguments, LabelArguments};
 use super::error::{Result, err};
 use super::files::Files;
 use super::from::InputFile;
 use super::own_scores::OwnScoreArguments;
-use super::runs::check_unique;
+use super::runs::{check_unique, metric_of};
 use super::stdio::{print, print_json};
 use crate::agreement::{Agreement, Rating};
+use crate::contract::MetricIdentity;
 use crate::contract::score::OFFLINE_JUDGE;
-use crate::contract::{Direction, MetricIdentity};
-use crate::data::{DataReader, Mapping};
-use crate::evaluate::{JudgeReplies, JudgedBy};
+use crate::data::Mapping;
+use crate::evaluate::{JudgeReplies, JudgedBy, JudgedByTally};
 use crate::messages::escape;
 use crate::messages::suggest::known_names;
 use crate::metrics::Registry;
-use crate::results::{FORMAT, ResultsError, RunManifest};
-use results::Results;
+use crate::results::{FORMAT, ResultRow, ResultScore, Results, ResultsError, RunManifest};
 
 pub(super) use labels::Labels;
-pub(super) use results::rating_of;
 
 /// The output of `--json`.
 #[derive(Serialize)]
@@ -85,35 +82,43 @@ fn is_zero(rows: &u64) -> bool {
 pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode> {
     Files::new()
         .read("RESULTS", [&args.results])
-        .read("--labels", &args.labels)
+        .read("--labels", &args.labels.file)
         .check()?;
     check_unique(&args.metrics)?;
-    let has_rows = !args.scores.is_empty() || args.labels.is_some();
-    args.files.check(has_rows, "--labels or --score")?;
+    let (has_labels, files) = (args.labels.file.is_some(), &args.labels.files);
+    let has_rows = !args.scores.is_empty() || has_labels;
+    files.check(has_rows, "--labels or --score")?;
     let own = OwnScoreArguments {
         scores: args.scores.clone(),
         mappings: args.id.clone().into_iter().collect(),
         files: match args.scores.is_empty() {
             true => FileArguments::default(),
-            false => args.files.clone(),
+            false => files.clone(),
         },
     };
-    if own.scores.is_empty() && args.labels.is_none() && args.id.is_some() {
+    if !has_rows && args.id.is_some() {
         return Err(err!("--map id=.. needs --labels or --score; remove it"));
     }
-    let file = InputFile::open_scores(&own, args.from, &args.results, args.labels.is_some())?;
-    let results = results::read(file.named(), &args.metrics, &args.label);
-    let mut results = results.map_err(|error| args.from.advise(error, [&args.results]))?;
+    let file = InputFile::open_scores(&own, args.from, &args.results, has_labels)?;
+    let results = Results::read_named(file.named());
+    let results = results.map_err(|error| args.from.advise(error.into(), [&args.results]))?;
     args.from
-        .check_has_scores(&args.results, results.known.len())?;
-    if let (true, Err(reason)) = (args.require_identity, &results.manifest) {
+        .check_has_scores(&args.results, results.metrics().len())?;
+    if let (true, Some(reason)) = (args.require_identity, results.unknown_identity()) {
         let file = args.results.display().to_string();
         return Err(ResultsError::unknown_identity(&file, reason).into());
     }
-    check_metrics(&results, args)?;
-    let (file, reader) = (args.labels.as_deref(), args.files.reader());
-    let labels = labels_of(&mut results, &args.label, file, args.id.as_ref(), &reader)?;
-    if let (Some(_), [first, second, ..]) = (args.next, &*results.metrics().collect::<Vec<_>>()) {
+    let names: Vec<&str> = match &*args.metrics {
+        [] => results.metrics().collect(),
+        named => named.iter().map(String::as_str).collect(),
+    };
+    let rated = names
+        .iter()
+        .map(|name| Ok((*name, ratings(&results, name)?)));
+    let rated = rated.collect::<Result<Vec<_>>>()?;
+    check_metrics(&results, &rated, args)?;
+    let labels = labels(&results, &args.label, args.id.as_ref(), &args.labels)?;
+    if let (Some(_), [first, second, ..]) = (args.next, &*names) {
         return Err(err!(
             "--next: expected one metric, found `{}` and `{}`; name one with -m",
             escape::name(first),
@@ -121,33 +126,27 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         ));
     }
     let (mut metrics, mut next) = (IndexMap::new(), Vec::new());
-    for name in results.metrics() {
-        let (agreement, rows) = agreement(
-            registry,
-            name,
-            &results.ratings(name),
-            &results,
-            &labels,
-            args,
-        )?;
-        next.extend(rows.into_iter().map(|row| results.rows.id(row)));
+    for (name, ratings) in rated {
+        let (agreement, rows) = agreement(registry, name, ratings, &results, &labels, args)?;
+        next.extend(rows.into_iter().map(|row| &*results.rows()[row].id));
+        let judged_offline = scores(&results, metric_of(name)).filter(|it| it.is_judged_offline);
         let measured = Measured {
-            identity: results.identity(name),
+            identity: identity(&results, name),
             has_other_code: has_other_code(registry, name, &results, args)?,
-            judged_by: results.judged_by(name),
+            judged_by: judged_by(&results, name),
             agreement,
-            judged_offline: results.judged_offline(name),
+            judged_offline: judged_offline.count() as u64,
         };
         metrics.insert(name, measured);
     }
     let report = Report {
         format: FORMAT,
-        rows: results.rows.len(),
+        rows: results.rows().len(),
         label: &args.label,
         labels_without_row: labels.without_row,
-        paired_by_position: args.labels.is_some() && results.rows.has_positional(),
-        run: results.manifest.as_ref().ok().map(|manifest| &manifest.run),
-        unknown_identity: results.manifest.as_ref().err().map(String::as_str),
+        paired_by_position: has_labels && results.index().has_positional(),
+        run: results.manifest().map(|manifest| &manifest.run),
+        unknown_identity: results.unknown_identity(),
         metrics,
         next,
     };
@@ -159,6 +158,27 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
+fn identity<'r>(results: &'r Results, metric: &str) -> Option<&'r MetricIdentity> {
+    results.manifest()?.run.metrics.get(metric)
+}
+
+fn scores<'r>(results: &'r Results, name: &'r str) -> impl Iterator<Item = &'r ResultScore> {
+    let rows = results.rows().iter();
+    rows.filter_map(move |row| row.scores.get(name))
+}
+
+/// Returns the replies to a metric's judges: those in the manifest, or the sum of those in the rows.
+fn judged_by(results: &Results, metric: &str) -> Vec<JudgedBy> {
+    let manifest = results.manifest();
+    let in_manifest = manifest.and_then(|manifest| manifest.run.judged_by.get(metric));
+    in_manifest.cloned().unwrap_or_else(|| {
+        let mut tally = JudgedByTally::default();
+        let replies = scores(results, metric).flat_map(ResultScore::replied_by);
+        replies.for_each(|replied_by| tally.add(replied_by));
+        tally.named()
+    })
+}
+
 /// Returns `true` if the metric's code has changed since it made the scores.
 fn has_other_code(
     registry: &Registry,
@@ -168,8 +188,7 @@ fn has_other_code(
 ) -> Result<bool> {
     let current = registry.get(name).map(|entry| entry.spec());
     let current = current.map(|spec| MetricIdentity::of_other_program(&spec, BTreeMap::new()));
-    let is_other = results
-        .identity(name)
+    let is_other = identity(results, name)
         .zip(current)
         .is_some_and(|(scored, it)| scored.has_other_code(&it));
     match is_other && args.strict_identity {
@@ -182,43 +201,42 @@ fn has_other_code(
     }
 }
 
-/// Reads the labels for another command, in the order of the result rows.
-pub(super) fn labels(
-    results: &Path,
-    label: &str,
-    labels: Option<&Path>,
-    id: Option<&Mapping>,
-    reader: &DataReader,
-) -> Result<Labels> {
-    let mut results = results::read(results.into(), &[], label)?;
-    labels_of(&mut results, label, labels, id, reader)
-}
-
 /// Returns the labels in the file if there is one, otherwise those in the results.
-fn labels_of(
-    results: &mut Results,
+pub(super) fn labels(
+    results: &Results,
     label: &str,
-    file: Option<&Path>,
     id: Option<&Mapping>,
-    reader: &DataReader,
+    args: &LabelArguments,
 ) -> Result<Labels> {
-    let labels = match file {
-        Some(file) => labels::read((file, reader), label, id, results)?,
-        None => std::mem::take(&mut results.labels),
+    let (name, labels) = match &args.file {
+        Some(file) => {
+            let labels = labels::read((file, &args.files.reader()), label, id, results)?;
+            (file.display().to_string(), labels)
+        }
+        None => (
+            results.name().to_owned(),
+            Labels::in_results(results, label)?,
+        ),
     };
-    labels.check(file.unwrap_or(&results.file), label)?;
+    labels.check(&name, label)?;
     Ok(labels)
 }
 
 /// Checks that every selected metric has a rating in at least one row.
-fn check_metrics(results: &Results, args: &AgreeArguments) -> Result<()> {
-    match args.metrics.iter().find(|name| !results.is_rated(name)) {
-        None => Ok(()),
-        Some(name) => Err(err!(
+fn check_metrics(
+    results: &Results,
+    rated: &[(&str, Vec<Rating>)],
+    args: &AgreeArguments,
+) -> Result<()> {
+    let is_unrated = |ratings: &[Rating]| ratings.iter().all(|rating| *rating == absent());
+    let mut unrated = rated.iter().filter(|(_, ratings)| is_unrated(ratings));
+    match unrated.next() {
+        Some((name, _)) if !args.metrics.is_empty() => Err(err!(
             "{}: no row has a score for `{name}`{}",
             args.results.display(),
-            known_names(name, results.known.iter().map(String::as_str))
+            known_names(name, results.metrics())
         )),
+        _ => Ok(()),
     }
 }
 
@@ -226,33 +244,26 @@ fn check_metrics(results: &Results, args: &AgreeArguments) -> Result<()> {
 fn agreement(
     registry: &Registry,
     name: &str,
-    ratings: &[Rating],
+    ratings: Vec<Rating>,
     results: &Results,
     labels: &Labels,
     args: &AgreeArguments,
 ) -> Result<(Agreement, Vec<usize>)> {
-    let direction = match results.identity(name) {
+    let direction = match identity(results, name) {
         Some(identity) => Some(identity.direction()),
         None => registry.get(name).map(|entry| entry.spec().direction),
     };
-    let lower_is_better = direction == Some(Direction::LowerIsBetter);
-    let mut builder = Agreement::builder()
-        .lower_is_better(lower_is_better)
-        .positive(args.positive.clone())
+    let mut builder = args.labels.agreement(registry, name, direction)?;
+    builder = builder
         .scale(args.scale.clone())
         .label_sample(args.label_sample.unwrap_or_default())
         .seed(args.seed);
     if let Some(rates) = args.error_rates {
         builder = builder.error_rates(rates);
     }
-    if let Some(threshold) = &args.threshold {
-        let range = registry.get(name).and_then(|entry| entry.spec().range);
-        threshold.check("--threshold ", name, range, range)?;
-        builder = builder.threshold(threshold.score);
-    }
-    let pairs = ratings.iter().cloned().zip(labels.labels.iter().cloned());
+    let pairs = ratings.into_iter().zip(labels.labels.iter().cloned());
     let pairs: Vec<_> = pairs.collect();
-    let id = |row| results.rows.id(row).to_owned();
+    let id = |row: usize| results.rows()[row].id.clone();
     let next = args.next.map_or(Ok(Vec::new()), |count| {
         builder.next_labels(&pairs, id, count as usize)
     });
@@ -263,7 +274,9 @@ fn agreement(
         let at = match error.row() {
             Some(row) => {
                 let of_label = labels.places.get(row).cloned().flatten();
-                of_label.unwrap_or_else(|| results.rows.at(row)).to_string()
+                of_label
+                    .unwrap_or_else(|| results.rows()[row].at())
+                    .to_string()
             }
             None => args.results.display().to_string(),
         };
@@ -337,5 +350,59 @@ impl Report<'_> {
             labels => text.push_str(&format!("\n{labels} labels have no row in the results\n")),
         }
         text
+    }
+}
+
+fn absent() -> Rating {
+    Rating::from(None::<bool>)
+}
+
+/// Returns the rating of each row.
+fn ratings(results: &Results, name: &str) -> Result<Vec<Rating>> {
+    let rows = results.rows().iter();
+    rows.map(|row| rating(row, name)).collect()
+}
+
+/// Returns the rating by a metric or, after a dot, by one of its parts, components or metadata entries.
+fn rating(row: &ResultRow, name: &str) -> Result<Rating> {
+    let (metric, part) = match name.split_once('.') {
+        Some((metric, part)) => (metric, Some(part)),
+        None => (name, None),
+    };
+    let Some(score) = row.scores.get(metric) else {
+        return Ok(absent());
+    };
+    let Some(part) = part else {
+        return Ok(rating_of(score));
+    };
+    if let Some(value) = score.parts.get(part) {
+        return Ok(Rating::Score(*value));
+    }
+    if let Some(value) = score.metadata.get(part).filter(|value| !value.is_null()) {
+        return rating_of_value(value).ok_or_else(|| {
+            let scores = if row.is_flat { "" } else { "scores." };
+            labels::invalid_field(&row.at(), &format!("{scores}{name}"), value)
+        });
+    }
+    match score.components.get(part) {
+        Some(component) => Ok(rating_of(component)),
+        None if score.value.is_some() => Ok(absent()),
+        None => Ok(rating_of(score)),
+    }
+}
+
+pub(super) fn rating_of(score: &ResultScore) -> Rating {
+    match (score.value, score.passed) {
+        (None, _) => Rating::Missing(score.outcome.name().into()),
+        (Some(score), Some(passed)) => Rating::Verdict { passed, score },
+        (Some(score), None) => Rating::Score(score),
+    }
+}
+
+fn rating_of_value(value: &Value) -> Option<Rating> {
+    match value {
+        Value::Bool(passed) => Some(Rating::from(*passed)),
+        Value::String(class) => Some(Rating::Class(class.clone())),
+        other => other.as_f64().map(Rating::Score),
     }
 }

@@ -12,16 +12,15 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::agree::{self, Labels};
-use super::args::{FileArguments, Param, RunOptions};
+use super::args::{LabelArguments, Param, RunOptions};
 use super::error::{Result, err};
 use super::files::Files;
-use super::limit::Limit;
 use super::runs::check_unique;
 use super::score::{self, RunModels};
 use super::stdio::{print, print_error, print_json};
 use super::value_parsers::id_path;
-use crate::agreement::{Agreement, Closeness, Label, Rating};
-use crate::contract::Direction;
+use crate::agreement::{Closeness, Label, Rating};
+use crate::contract::MetricIdentity;
 use crate::data::Mapping;
 use crate::evaluate::{Ending, EvaluationResult};
 use crate::messages::escape;
@@ -59,25 +58,11 @@ pub(super) struct RejudgeArguments {
     /// The attribute that contains the label, or a dotted path to it, such as gold.correct
     #[arg(long, value_name = "FIELD")]
     label: Option<String>,
-    /// Read the labels from this file, whose rows have the same ids
-    #[arg(long, value_name = "DATA", requires = "label")]
-    labels: Option<PathBuf>,
     /// The column with the ids of the labels, or a dotted path to it; by default `id`
-    #[arg(long = "map", value_name = "id=PATH", requires = "labels", value_parser = id_path)]
+    #[arg(long = "map", value_name = "id=PATH", requires = "file", value_parser = id_path)]
     id: Option<Mapping>,
     #[command(flatten)]
-    files: FileArguments,
-    /// A score passes if it is at least this, or at most this if lower is better: 0.6 or 60%
-    #[arg(
-        long,
-        value_name = "X",
-        allow_negative_numbers = true,
-        requires = "label"
-    )]
-    threshold: Option<Limit>,
-    /// The labels that mean a pass, separated by commas; every other label means a failure
-    #[arg(long, value_name = "LABEL", value_delimiter = ',', requires = "label")]
-    positive: Vec<String>,
+    labels: LabelArguments,
     /// The seed of the permutation test
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -92,22 +77,20 @@ pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCo
     let files = Files::new()
         .store(&args.options.lm)
         .read("RUN", [&args.run])
-        .read("--labels", &args.labels)
+        .read("--labels", &args.labels.file)
         .read_params(&args.params)
         .write("--out", args.out.as_ref())
         .write_manifest("--out", args.out.as_ref())
         .json_output(args.json);
     files.check()?;
     check_unique(&args.metrics)?;
-    args.files.check(args.labels.is_some(), "--labels")?;
+    let has_file = args.labels.file.is_some();
+    args.labels.files.check(has_file, "--labels")?;
     let old = Results::read(&args.run)?;
     let score = judges::arguments(registry, &old, args)?;
     let labels = args.label.as_deref();
     let labels = labels
-        .map(|field| {
-            let (file, reader) = (args.labels.as_deref(), args.files.reader());
-            agree::labels(&args.run, field, file, args.id.as_ref(), &reader)
-        })
+        .map(|field| agree::labels(&old, field, args.id.as_ref(), &args.labels))
         .transpose()?;
     let metrics = score::configure(registry, &score)?;
     files.check_metrics(&metrics)?;
@@ -363,17 +346,9 @@ fn closeness(
                 rows.push((rating, label.clone()));
             }
         }
-        let lower_is_better = old.manifest().and_then(|it| it.run.metrics.get(name));
-        let lower_is_better =
-            lower_is_better.is_some_and(|it| it.direction() == Direction::LowerIsBetter);
-        let mut builder = Agreement::builder()
-            .lower_is_better(lower_is_better)
-            .positive(args.positive.clone());
-        if let Some(threshold) = &args.threshold {
-            let range = registry.get(name).and_then(|entry| entry.spec().range);
-            threshold.check("--threshold ", name, range, range)?;
-            builder = builder.threshold(threshold.score);
-        }
+        let identity = old.manifest().and_then(|it| it.run.metrics.get(name));
+        let direction = identity.map(MetricIdentity::direction);
+        let builder = args.labels.agreement(registry, name, direction)?;
         let closeness = builder
             .closeness(&rows)
             .map_err(|error| err!("{}: {error}", against()))?;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::builder::AgreementBuilder;
+use super::AgreementBuilder;
 use super::figure::Note;
 use super::rating::{AgreementError, Label, Rating};
 use super::scale::{PassingLabels, Scale};

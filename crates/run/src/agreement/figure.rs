@@ -1,11 +1,251 @@
-//! A figure with its number of rows and its interval, or with a note that says why it has no interval.
+//! A figure with its number of rows and its interval, or with a note that says why it has no interval. [`Agreement`] as a
+//! text table, one figure per line.
 
 use std::borrow::Cow;
+use std::fmt::{self, Formatter};
 
+use indexmap::IndexMap;
 use serde::{Serialize, Serializer};
 
+use super::rating::{LabelSample, LabelledRows};
+use super::statistics::Agreement;
+use crate::messages::escape;
 use crate::stats::decimals::decimals;
-use crate::stats::{Interval, NotDefined, Proportion};
+use crate::stats::{Bootstrap, Interval, NotDefined, Proportion};
+
+/// The length at which class names are truncated in the confusion matrix.
+const MAX_NAME: usize = 16;
+
+impl fmt::Display for Agreement {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.counts(f)?;
+        let lines = self.lines();
+        let known = lines.iter().filter_map(|(name, form, figure)| {
+            Some((
+                name,
+                estimate(*form, figure.value?, figure),
+                remarks(*form, figure),
+            ))
+        });
+        let known: Vec<_> = known.collect();
+        let width = known
+            .iter()
+            .map(|(_, estimate, _)| estimate.len())
+            .max()
+            .unwrap_or(0)
+            .max(20);
+        for (name, estimate, remarks) in &known {
+            writeln!(f, "{name:<18}  {estimate:<width$}  {remarks}")?;
+        }
+        self.matrix(f)?;
+        if let Some(labelled) = &self.labelled {
+            writeln!(f, "labels: {}", self.about_labels(labelled))?;
+        }
+        let mut end = self.methods();
+        end.extend(missing_figures(&lines));
+        f.write_str(&end.join("\n"))
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Form {
+    Percent,
+    Number,
+}
+
+impl Form {
+    fn show(self, value: f64) -> String {
+        match self {
+            Self::Percent => format!("{}%", decimals(100.0 * value, 2)),
+            Self::Number => decimals(value, 4),
+        }
+    }
+}
+
+impl Agreement {
+    fn counts(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let unscored: u64 = self.without_score.values().sum();
+        write!(
+            f,
+            "{} rows: {} compared, {} without a label, {unscored} without a score",
+            self.rows, self.compared, self.without_label
+        )?;
+        let mut separator = " (";
+        for (why, count) in &self.without_score {
+            write!(f, "{separator}{count} {}", escape::name(why))?;
+            separator = ", ";
+        }
+        f.write_str(if self.without_score.is_empty() {
+            "\n"
+        } else {
+            ")\n"
+        })
+    }
+
+    fn lines(&self) -> Vec<(&'static str, Form, &Figure)> {
+        use Form::{Number, Percent};
+        let mut lines = vec![
+            ("accuracy", Percent, &self.accuracy),
+            ("Cohen's kappa", Number, &self.kappa),
+        ];
+        // With two classes there is only one distance, so weights make no difference.
+        if self.kappa.value.is_some() && self.classes.len() > 2 {
+            lines.push(("kappa, linear", Number, &self.kappa_linear));
+            lines.push(("kappa, quadratic", Number, &self.kappa_quadratic));
+        }
+        lines.extend([
+            ("Spearman", Number, &self.spearman),
+            ("sensitivity", Percent, &self.sensitivity),
+            ("specificity", Percent, &self.specificity),
+            ("passed", Percent, &self.passed),
+            ("passed, corrected", Percent, &self.corrected),
+        ]);
+        lines
+    }
+
+    fn matrix(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Some(matrix) = self.confusion.as_ref().filter(|matrix| matrix.total() > 0) else {
+            return Ok(());
+        };
+        let truncate = |name: &String| {
+            let start: String = name.chars().take(MAX_NAME).collect();
+            escape::escaped(&start).into_owned()
+        };
+        let names: Vec<String> = self.classes.iter().map(truncate).collect();
+        let count = matrix.total().to_string().len();
+        let width = names
+            .iter()
+            .map(|name| name.chars().count())
+            .max()
+            .unwrap_or(0)
+            .max(count);
+        write!(f, "{:width$}  given", "label")?;
+        f.write_str("\n")?;
+        write!(f, "{:width$}", "", width = width.max(5))?;
+        for name in &names {
+            write!(f, "  {name:>width$}")?;
+        }
+        f.write_str("\n")?;
+        for (label, name) in names.iter().enumerate() {
+            write!(f, "{name:width$}", width = width.max(5))?;
+            for rated in 0..names.len() {
+                write!(f, "  {:>width$}", matrix.count(label, rated))?;
+            }
+            f.write_str("\n")?;
+        }
+        Ok(())
+    }
+
+    /// Which rows have a label, and what that means for the figures.
+    fn about_labels(&self, labelled: &LabelledRows) -> String {
+        let (some, all) = (labelled.passed.trials, self.passed.n);
+        let share = |share: &Figure| estimate(Form::Percent, share.value.unwrap_or(0.0), share);
+        let corrects = self.corrected.value.is_some() && self.error_rates.is_none();
+        let alone = format!(
+            "accuracy, kappa, Spearman, sensitivity and specificity describe only these rows{}",
+            if corrects {
+                "; `passed, corrected` describes all rows if those of each verdict are a random sample"
+            } else {
+                ""
+            }
+        );
+        match labelled.sample {
+            LabelSample::EveryRow => "every row with a verdict has one".to_owned(),
+            LabelSample::Random => format!("a random sample of {some} of {all} rows"),
+            LabelSample::ByVerdict if labelled.shows_choice() => format!(
+                "{some} of {all} rows, apparently chosen by verdict: {} of them passed, but {} of all rows \
+                 (Fisher's exact test: p < 0.01). So {alone}",
+                share(&Figure::share(labelled.passed)),
+                share(&self.passed)
+            ),
+            LabelSample::ByVerdict => {
+                format!("{some} of {all} rows, chosen by verdict. So {alone}")
+            }
+            LabelSample::Unknown => format!(
+                "{some} of {all} rows, chosen in an unknown way. Unless they are a random sample, {alone}"
+            ),
+        }
+    }
+
+    /// Returns the methods behind the intervals that are shown.
+    fn methods(&self) -> Vec<String> {
+        let mut methods = Vec::new();
+        if self.accuracy.ci95.is_some() {
+            methods.push("Wilson for shares".to_owned());
+        }
+        if self.kappa.ci95.is_some() {
+            methods.push("Fleiss, Cohen and Everitt for kappa".to_owned());
+        }
+        if self.spearman.ci95.is_some() {
+            let Bootstrap { resamples, seed } = self.bootstrap;
+            methods.push(format!(
+                "bootstrap for Spearman ({resamples} resamples, seed {seed})"
+            ));
+        }
+        if self.corrected.ci95.is_some() {
+            methods.push(self.correction().to_owned());
+        }
+        if methods.is_empty() {
+            methods
+        } else {
+            vec![format!("intervals: {}", methods.join("; "))]
+        }
+    }
+
+    /// Returns the method behind the corrected rate.
+    fn correction(&self) -> &'static str {
+        let sample = self.labelled.map(|labelled| labelled.sample);
+        if self.error_rates.is_some() {
+            "Lang and Reiczigel for the correction by error rates of other rows (Rogan and Gladen)"
+        } else if sample == Some(LabelSample::EveryRow) {
+            "corrected: the labels' own share, because every row has a label"
+        } else {
+            "MOVER for the correction (post-stratification)"
+        }
+    }
+}
+
+/// Writes a line for each reason why figures are missing, with the names of these figures.
+fn missing_figures(lines: &[(&'static str, Form, &Figure)]) -> Vec<String> {
+    let mut reasons: IndexMap<(String, u64), Vec<&str>> = IndexMap::new();
+    for (name, _, figure) in lines {
+        if let (None, Some(note)) = (figure.value, &figure.note) {
+            reasons
+                .entry((note.to_string(), figure.n))
+                .or_default()
+                .push(name);
+        }
+    }
+    let reason = |((note, rows), names): (&(String, u64), &Vec<&str>)| {
+        format!("{} ({rows} rows): {note}", names.join("; "))
+    };
+    reasons.iter().map(reason).collect()
+}
+
+/// Formats the estimate and its number of rows.
+fn estimate(form: Form, value: f64, figure: &Figure) -> String {
+    match figure.successes {
+        Some(count) => format!("{} ({count}/{})", form.show(value), figure.n),
+        None => format!("{} ({} rows)", form.show(value), figure.n),
+    }
+}
+
+/// Formats the interval and the note.
+fn remarks(form: Form, figure: &Figure) -> String {
+    let interval = figure.ci95.map(|interval| {
+        format!(
+            "95% interval {} to {}",
+            form.show(interval.low),
+            form.show(interval.high)
+        )
+    });
+    let note = figure.note.as_ref().map(ToString::to_string);
+    interval
+        .into_iter()
+        .chain(note)
+        .collect::<Vec<_>>()
+        .join("; ")
+}
 
 /// The minimum number of rows for asymptotic and bootstrapped intervals to be reliable.
 pub(super) const MIN_ROWS_FOR_INTERVAL: u64 = 10;
@@ -79,14 +319,18 @@ impl Note {
 dsrs_metrics_values::debug_as_display!(Note);
 
 impl Figure {
-    pub(super) fn unknown(n: u64, note: Note) -> Self {
+    pub(super) fn of(value: Option<f64>, n: u64, note: Option<Note>) -> Self {
         Self {
-            value: None,
+            value,
             ci95: None,
             n,
             successes: None,
-            note: Some(note),
+            note,
         }
+    }
+
+    pub(super) fn unknown(n: u64, note: Note) -> Self {
+        Self::of(None, n, Some(note))
     }
 
     /// Creates a share, with Wilson's interval.
@@ -95,11 +339,9 @@ impl Figure {
             return Self::unknown(0, Note::not_enough_rows(1));
         }
         Self {
-            value: share.rate(),
             ci95: share.wilson(),
-            n: share.trials,
             successes: Some(share.successes),
-            note: None,
+            ..Self::of(share.rate(), share.trials, None)
         }
     }
 
@@ -109,31 +351,16 @@ impl Figure {
         n: u64,
         interval: impl FnOnce() -> Option<Interval>,
     ) -> Self {
-        let known = Self {
-            value: Some(value),
-            ci95: None,
-            n,
-            successes: None,
-            note: None,
-        };
+        let mut figure = Self::of(Some(value), n, None);
         if n < MIN_ROWS_FOR_INTERVAL {
             let needed = MIN_ROWS_FOR_INTERVAL;
             let note = format!("not enough rows for an interval: needs {needed}");
-            return Self {
-                note: Some(Note(note.into())),
-                ..known
-            };
+            figure.note = Some(Note(note.into()));
+        } else {
+            figure.ci95 = interval();
+            figure.note = figure.ci95.is_none().then_some(Note::TOO_LITTLE_VARIATION);
         }
-        match interval() {
-            Some(interval) => Self {
-                ci95: Some(interval),
-                ..known
-            },
-            None => Self {
-                note: Some(Note::TOO_LITTLE_VARIATION),
-                ..known
-            },
-        }
+        figure
     }
 }
 

@@ -1,6 +1,6 @@
 //! The meaning of labels: which labels mean a pass, and how labels are ordered.
 
-use super::builder::AgreementBuilder;
+use super::AgreementBuilder;
 use super::rating::{AgreementError, Label, Rating};
 use crate::messages::escape;
 

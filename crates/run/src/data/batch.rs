@@ -65,22 +65,17 @@ impl BatchRows {
 impl Batch {
     /// Creates a batch for a file that cannot be read.
     pub(super) fn failed(error: DataError) -> Self {
-        Self {
-            file: Arc::from(Path::new("")),
-            rows: BatchRows::Text(TextRows::default()),
-            rows_before: 0,
-            error: Some(error),
-            _until_decoded: None,
-        }
+        let no_rows = BatchRows::Text(TextRows::default());
+        Self::new(Path::new("").into(), no_rows, Some(error))
     }
 
-    /// Creates a batch of gold rows without predictions.
-    pub(super) fn of_gold(file: &Arc<Path>, rows: Vec<Stored>) -> Self {
+    /// Creates a batch of the first rows of a file.
+    pub(super) fn new(file: Arc<Path>, rows: BatchRows, error: Option<DataError>) -> Self {
         Self {
-            file: Arc::clone(file),
-            rows: BatchRows::Gold(rows),
+            file,
+            rows,
             rows_before: 0,
-            error: None,
+            error,
             _until_decoded: None,
         }
     }

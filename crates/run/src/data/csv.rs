@@ -98,10 +98,7 @@ impl CsvFile {
         pairing: Option<&Pairing>,
         is_stream: bool,
     ) -> Result<Self, DataError> {
-        let detected = match input.reader.fill_buf() {
-            Ok(start) => detected(start),
-            Err(reason) => return Err(input.unreadable(&reason)),
-        };
+        let detected = detected(input.fill()?);
         let is_detected = delimiter.is_none() && detected != b',';
         let delimiter = delimiter.unwrap_or(detected);
         let mut parser = ReaderBuilder::new().delimiter(delimiter).build();
@@ -175,10 +172,7 @@ impl CsvFile {
         };
         let mut has_started = false;
         loop {
-            let input = match self.input.reader.fill_buf() {
-                Ok(input) => input,
-                Err(reason) => return Err(self.input.unreadable(&reason)),
-            };
+            let input = self.input.fill()?;
             // At the end of the input, the parser ends any cell, even one with an unclosed quote. A line break ends
             // only an unquoted cell, which reveals the unclosed quote.
             let at_end = input.is_empty() && has_started;
@@ -235,11 +229,7 @@ impl CsvFile {
     /// Skips the rest of a `\r\n`, and empty lines.
     fn skip_line_ends(&mut self) -> Result<(), DataError> {
         loop {
-            let byte = match self.input.reader.fill_buf() {
-                Ok(input) => input.first().copied(),
-                Err(reason) => return Err(self.input.unreadable(&reason)),
-            };
-            match byte {
+            match self.input.fill()?.first() {
                 Some(b'\n') => self.line += 1,
                 Some(b'\r') => {}
                 _ => return Ok(()),

@@ -52,6 +52,10 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The record of a file while it is being read.
 #[derive(Debug)]
 pub(super) struct DataFileRecord {
@@ -105,7 +109,7 @@ impl DataFileRecord {
     }
 
     fn progress(&self) -> MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.progress)
     }
 
     pub(super) fn is_hashed(&self) -> bool {
@@ -173,22 +177,18 @@ pub(crate) struct DataFiles(Arc<Mutex<Vec<Arc<DataFileRecord>>>>);
 
 impl DataFiles {
     pub(super) fn add(&self, files: &[Arc<DataFileRecord>]) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .extend_from_slice(files);
+        lock(&self.0).extend_from_slice(files);
     }
 
     /// Returns how files were read where that is not obvious.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let notes = files.iter().map(|file| file.noted());
-        notes.flatten().collect()
+        let files = lock(&self.0);
+        files.iter().filter_map(|file| file.noted()).collect()
     }
 
     /// Returns the records at the end of the run. `is_complete` is `true` if the run took all rows.
     pub(crate) fn finish(&self, is_complete: bool) -> Vec<DataFile> {
-        let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let files = lock(&self.0);
         files.iter().map(|file| file.finish(is_complete)).collect()
     }
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::{fmt, io};
 
-use super::encoding::EncodingError;
+use super::input::EncodingError;
 use crate::contract::Origin;
 use crate::json::size::OBJECT;
 

@@ -8,15 +8,15 @@ use std::io::{self, BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 use serde_json::{Map, Value};
 
+use super::data_file::lock;
 use super::error::DataError;
-use super::guess::id_columns;
-use super::mapping::MappingError;
+use super::mapping::{MappingError, id_columns};
 use super::row::{Row, RowObject, id_of, into_object};
 use crate::contract::{Fields, Origin};
 use crate::json::unique_keys::Shape;
@@ -108,18 +108,6 @@ pub(super) struct GoldFile {
     rows: OnceLock<GoldRows>,
 }
 
-/// The gold rows that were read so far.
-pub(super) struct GoldWriter {
-    out: BufWriter<File>,
-    rows: IndexMap<Box<str>, GoldRow>,
-    place: u64,
-    is_textual: bool,
-    has_nan: bool,
-    /// The number of rows whose id an earlier row has, and the first of them.
-    duplicates: usize,
-    first_duplicates: Vec<(String, u64)>,
-}
-
 /// A gold row in the temporary file.
 #[derive(Debug)]
 struct GoldRow {
@@ -134,12 +122,15 @@ struct GoldRow {
 /// A row for the temporary file.
 pub(super) struct StoredLine {
     id: String,
-    line: u64,
+    at: Origin,
     text: Vec<u8>,
     /// `true` if its values are cells.
     is_textual: bool,
     has_nan: bool,
 }
+
+/// Adds the next row, if it could be read.
+pub(super) type AddRow<'a> = dyn FnMut(Result<StoredLine, DataError>) -> Result<(), DataError> + 'a;
 
 /// The gold rows of a file.
 #[derive(Debug)]
@@ -170,10 +161,6 @@ pub(super) struct Stored {
     pub(super) fields: Fields,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl GoldFile {
     pub(super) fn new(
         file: PathBuf,
@@ -200,77 +187,57 @@ impl GoldFile {
         self.rows.get().is_some()
     }
 
-    fn unwritable(&self, reason: &io::Error) -> DataError {
-        let message = format_args!("cannot be copied to a temporary file: {reason}");
-        DataError::invalid_file(&self.file, message)
-    }
-
-    /// Creates the temporary file.
-    pub(super) fn writer(&self) -> Result<GoldWriter, DataError> {
-        let out = tempfile::tempfile().map_err(|reason| self.unwritable(&reason))?;
-        Ok(GoldWriter {
-            out: BufWriter::new(out),
-            rows: IndexMap::new(),
-            place: 0,
-            is_textual: false,
-            has_nan: false,
-            duplicates: 0,
-            first_duplicates: Vec::new(),
-        })
-    }
-
-    /// Adds the next row.
-    pub(super) fn add(&self, writer: &mut GoldWriter, row: StoredLine) -> Result<(), DataError> {
-        writer.is_textual |= row.is_textual;
-        writer.has_nan |= row.has_nan;
-        match writer.rows.entry(row.id.into()) {
-            Entry::Occupied(first) => {
-                writer.duplicates += 1;
-                if writer.first_duplicates.len() < SHOWN {
-                    let id = first.key().to_string();
-                    writer.first_duplicates.push((id, row.line));
-                }
-            }
-            Entry::Vacant(new) => {
-                new.insert(GoldRow {
-                    place: writer.place,
-                    line: row.line,
-                    is_matched: AtomicBool::new(false),
-                });
-            }
-        }
-        writer.place += row.text.len() as u64;
-        let written = writer.out.write_all(&row.text);
-        written.map_err(|reason| self.unwritable(&reason))
-    }
-
-    /// Makes the rows ready to be found.
+    /// Copies the rows to a temporary file. `each_row` calls its argument with each row.
     ///
     /// # Errors
     /// Returns a [`DataError`] if two rows have the same id.
-    pub(super) fn finish(&self, writer: GoldWriter) -> Result<(), DataError> {
-        if let Some((id, line)) = writer.first_duplicates.first() {
-            let at = Origin {
-                file: Arc::clone(&self.file),
-                line: *line,
-            };
-            let ids = writer.first_duplicates.iter().map(|(id, _)| id.as_str());
+    pub(super) fn load(
+        &self,
+        each_row: impl FnOnce(&mut AddRow<'_>) -> Result<(), DataError>,
+    ) -> Result<(), DataError> {
+        let unwritable = |reason: &io::Error| {
+            let message = format_args!("cannot be copied to a temporary file: {reason}");
+            DataError::invalid_file(&self.file, message)
+        };
+        let out = tempfile::tempfile().map_err(|reason| unwritable(&reason))?;
+        let (mut out, mut place) = (BufWriter::new(out), 0);
+        let mut rows: IndexMap<Box<str>, GoldRow> = IndexMap::new();
+        let (mut is_textual, mut has_nan, mut duplicates) = (false, false, Vec::new());
+        each_row(&mut |row| {
+            let row = row?;
+            is_textual |= row.is_textual;
+            has_nan |= row.has_nan;
+            match rows.entry(row.id.into()) {
+                Entry::Occupied(first) => duplicates.push((first.key().clone(), row.at)),
+                Entry::Vacant(new) => {
+                    new.insert(GoldRow {
+                        place,
+                        line: row.at.line,
+                        is_matched: AtomicBool::new(false),
+                    });
+                }
+            }
+            place += row.text.len() as u64;
+            out.write_all(&row.text)
+                .map_err(|reason| unwritable(&reason))
+        })?;
+        if let Some((id, at)) = duplicates.first() {
             let message = format_args!(
                 "duplicate id `{}`, first on line {}; ids must be unique in the gold file (duplicates: {}, the first {}); remove them, or join by another column with --join",
                 escape::name(id),
-                writer.rows[id.as_str()].line,
-                writer.duplicates,
-                escape::names(ids)
+                rows[id].line,
+                duplicates.len(),
+                escape::names(duplicates.iter().take(SHOWN).map(|(id, _)| &**id))
             );
-            return Err(DataError::invalid(&at, message));
+            return Err(DataError::invalid(at, message));
         }
-        let file = writer.out.into_inner();
-        let file = file.map_err(|error| self.unwritable(error.error()))?;
+        let file = out.into_inner();
+        let file = file.map_err(|error| unwritable(error.error()))?;
         let rows = GoldRows {
-            file: Mutex::new((BufReader::with_capacity(READ, file), writer.place)),
-            rows: writer.rows,
-            is_textual: writer.is_textual,
-            has_nan: writer.has_nan,
+            file: Mutex::new((BufReader::with_capacity(READ, file), place)),
+            rows,
+            is_textual,
+            has_nan,
             without_gold: Mutex::default(),
             missing: Mutex::default(),
         };
@@ -304,7 +271,7 @@ impl GoldFile {
         text.push(b'\n');
         Ok(StoredLine {
             id,
-            line: at.line,
+            at: at.clone(),
             text,
             is_textual,
             has_nan,

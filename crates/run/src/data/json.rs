@@ -27,7 +27,7 @@ pub(super) struct Start<'a> {
 }
 
 /// Returns the text of a row.
-fn text_from<'b>(bytes: &'b [u8], start: Start<'_>) -> Result<&'b str, DataError> {
+pub(super) fn text_from<'b>(bytes: &'b [u8], start: Start<'_>) -> Result<&'b str, DataError> {
     str::from_utf8(bytes).map_err(|error| {
         let (at, byte) = start.position_of(bytes, error.valid_up_to());
         let found = bytes[error.valid_up_to()];
@@ -40,25 +40,22 @@ fn text_from<'b>(bytes: &'b [u8], start: Start<'_>) -> Result<&'b str, DataError
     })
 }
 
-/// Returns a line of plain text.
-pub(super) fn text_of<'b>(bytes: &'b [u8], at: &Origin) -> Result<&'b str, DataError> {
-    text_from(bytes, Start { at, column: 1 })
-}
-
-/// What a JSON file that begins with an object has.
-pub(super) enum ObjectForm {
-    /// The object is a row, and more rows may follow.
-    Row,
-    /// The object's values are rows, keyed by id.
-    Rows,
-    /// pandas' `split`.
+/// What a JSON file has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// An array of rows.
+    Array,
+    /// Rows one after another.
+    Values,
+    /// An object that maps ids to rows.
+    Entries,
+    /// One object with all rows, as pandas writes with `orient="split"`.
     Split,
-    /// Anything else, such as an object that holds a list of rows among other data.
-    Other,
 }
 
-/// Tells from the start of a file what its first object is.
-pub(super) fn form_of_object(start: &[u8]) -> ObjectForm {
+/// Tells from the start of a file that begins with an object what it has. Returns `None` for anything else, such as an
+/// object that holds a list of rows among other data.
+pub(super) fn form_of_object(start: &[u8]) -> Option<Form> {
     let mut values = serde_json::Deserializer::from_slice(start).into_iter::<Map<String, Value>>();
     let is_list_of_objects = |value: &Value| {
         value
@@ -71,19 +68,19 @@ pub(super) fn form_of_object(start: &[u8]) -> ObjectForm {
             let is_only = start[values.byte_offset()..].trim_ascii().is_empty();
             let has_objects = first.values().any(Value::is_object);
             if first.keys().any(is_key) || !is_only {
-                ObjectForm::Row
+                Some(Form::Values)
             } else if first.contains_key("columns")
                 && first.get("data").is_some_and(Value::is_array)
             {
-                ObjectForm::Split
+                Some(Form::Split)
             } else if first.values().any(is_list_of_objects)
                 || first.len() == 1 && first.values().all(Value::is_array)
                 || has_objects && !first.values().all(Value::is_object)
                 || first.is_empty()
             {
-                ObjectForm::Other
+                None
             } else {
-                ObjectForm::Rows
+                Some(Form::Entries)
             }
         }
         // The object is longer than the start.
@@ -95,11 +92,11 @@ pub(super) fn form_of_object(start: &[u8]) -> ObjectForm {
                 rest.starts_with(name.as_bytes())
             };
             if ["id", "gold", "pred", "scores"].into_iter().any(key) {
-                ObjectForm::Row
+                Some(Form::Values)
             } else if key("columns") || key("index") {
-                ObjectForm::Split
+                Some(Form::Split)
             } else {
-                ObjectForm::Rows
+                Some(Form::Entries)
             }
         }
     }

@@ -7,14 +7,11 @@
 //! row has the fields it reads, and the harness checks that ids are unique.
 
 mod batch;
-mod conversion;
 #[cfg(feature = "csv")]
 mod csv;
 mod data_file;
-mod encoding;
 mod error;
 mod gold;
-mod guess;
 mod input;
 mod json;
 mod mapping;
@@ -32,16 +29,14 @@ mod selection;
 mod text;
 
 pub(crate) use batch::RawRow;
-pub use conversion::Conversion;
 pub use data_file::DataFile;
 pub(crate) use data_file::DataFiles;
-pub use encoding::Encoding;
 pub use error::{DataError, DataErrorKind};
 pub use gold::{Join, Missing};
+pub use input::{Encoding, ROW_LIMIT};
 #[doc(hidden)]
-pub use guess::guess_mappings;
-pub use input::ROW_LIMIT;
-pub use mapping::{Mapping, MappingError};
+pub use mapping::guess_mappings;
+pub use mapping::{Conversion, Mapping, MappingError};
 #[doc(hidden)]
 pub use object_rows::{ObjectRow, ObjectRows};
 pub(crate) use object_rows::{column_strings, read_objects};

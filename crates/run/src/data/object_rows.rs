@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::batch::{Batch, RawRow};
+use super::batch::RawRow;
 use super::error::DataError;
 use super::mapping::Mapping;
 use super::pairing::Pairing;
@@ -15,7 +15,6 @@ use super::row::{Row, RowObject, id_of, into_object};
 use super::row_file::{FileOptions, Format, NamedFile, RowFile, RowSource};
 use super::selection::FieldSelection;
 use crate::contract::{Origin, Pair, Side};
-use crate::in_order::in_order;
 use crate::json::unique_keys::Shape;
 
 /// A row that is an object, with or without `gold` and `pred`.
@@ -149,15 +148,7 @@ pub(crate) fn read_objects<R: Send, D: From<DataError> + Send, E>(
             None => of_object(ObjectRow::read(row)?).map(Some),
         }
     };
-    in_order(
-        |batch: Batch| batch.decode(read),
-        |rows| {
-            rows.into_iter()
-                .filter_map(Result::transpose)
-                .try_for_each(&mut each)
-        },
-        |pass| iter::from_fn(|| file.next_batch()).try_for_each(pass),
-    )
+    file.each_row(read, |row| row.transpose().map_or(Ok(()), &mut each))
 }
 
 /// Returns the strings in a column, or under a key of JSON rows, up to the first unreadable row.
@@ -165,9 +156,12 @@ pub(crate) fn column_strings(file: &Path, format: Option<Format>, name: &str) ->
     let mut selection = FieldSelection::default();
     selection.add_path(name);
     // A pair would need all columns, and no row has to be one.
-    let mut pairing = Pairing::new(false, Vec::new(), true);
+    let mut pairing = Pairing::of_examples();
     pairing.select(selection.clone());
-    let options = FileOptions::of(format);
+    let options = FileOptions {
+        format,
+        ..FileOptions::default()
+    };
     let Ok(mut file) = open(file, options, Some(&Arc::new(pairing))) else {
         return Vec::new();
     };
@@ -183,15 +177,7 @@ pub(crate) fn column_strings(file: &Path, format: Option<Format>, name: &str) ->
     };
     let mut strings = Vec::new();
     // The error ends the search.
-    let _ = in_order(
-        |batch: Batch| batch.decode(string),
-        |found| {
-            found
-                .into_iter()
-                .try_for_each(|string| string.map(|string| strings.extend(string)))
-        },
-        |pass| iter::from_fn(|| file.next_batch()).try_for_each(pass),
-    );
+    let _ = file.each_row(string, |string| string.map(|string| strings.extend(string)));
     strings
 }
 
@@ -210,31 +196,48 @@ fn open<'f>(
 /// An iterator over the rows of one file. It ends after the first error.
 #[doc(hidden)]
 pub struct ObjectRows {
-    file: RowFile,
-    /// The rows of the current batch.
-    decoded: std::vec::IntoIter<Result<ObjectRow, DataError>>,
-    has_ended: bool,
+    rows: Box<dyn Iterator<Item = Result<ObjectRow, DataError>> + Send>,
+    note: Option<String>,
+}
+
+/// Ends the rows after their first error.
+pub(super) fn until_error<T>(
+    rows: impl Iterator<Item = Result<T, DataError>>,
+) -> impl Iterator<Item = Result<T, DataError>> {
+    let mut has_ended = false;
+    rows.map_while(move |row| {
+        let is_read = !has_ended;
+        has_ended |= row.is_err();
+        is_read.then_some(row)
+    })
 }
 
 impl ObjectRows {
     /// Opens a file. If `format` is `None`, the extension selects the format. The path `-` is standard input.
     #[doc(hidden)]
     pub fn open(file: &Path, format: Option<Format>) -> Result<Self, DataError> {
-        Self::open_with(file, FileOptions::of(format))
+        let options = FileOptions {
+            format,
+            ..FileOptions::default()
+        };
+        Self::open_with(file, options)
     }
 
     pub(super) fn open_with(file: &Path, options: FileOptions) -> Result<Self, DataError> {
+        let mut file = open(file, options, None)?;
+        let note = file.record.noted();
+        let batches = iter::from_fn(move || file.next_batch());
+        let rows = batches.flat_map(|batch| batch.decode(ObjectRow::read));
         Ok(Self {
-            file: open(file, options, None)?,
-            decoded: Vec::new().into_iter(),
-            has_ended: false,
+            rows: Box::new(until_error(rows)),
+            note,
         })
     }
 
     /// Returns a note about how the file is read, or `None` if that is obvious.
     #[doc(hidden)]
     pub fn note(&self) -> Option<String> {
-        self.file.record.noted()
+        self.note.clone()
     }
 }
 
@@ -242,14 +245,6 @@ impl Iterator for ObjectRows {
     type Item = Result<ObjectRow, DataError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while !self.has_ended && self.decoded.as_slice().is_empty() {
-            match self.file.next_batch() {
-                Some(batch) => self.decoded = batch.decode(ObjectRow::read).into_iter(),
-                None => self.has_ended = true,
-            }
-        }
-        let row = self.decoded.next();
-        self.has_ended |= matches!(row, Some(Err(_)));
-        row
+        self.rows.next()
     }
 }

@@ -1,11 +1,11 @@
 //! Reads labelled training data from files.
 
-use std::iter;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
 
+use super::object_rows::until_error;
 use super::{DataError, DataErrorKind, Format, ObjectRow, ObjectRows};
 use crate::contract::{Example, Fields, Origin, Pair, Prediction};
 use crate::json::describe::found;
@@ -80,14 +80,10 @@ pub fn load_jsonl(
     file: impl AsRef<Path>,
     scorer: &OutcomeCoupledScorer,
 ) -> Result<Box<dyn Iterator<Item = Result<LabelledExample, DataError>> + Send>, DataError> {
-    let mut rows = ObjectRows::open(file.as_ref(), Some(Format::Jsonl))?;
-    let (scorer, mut has_ended) = (*scorer, false);
-    Ok(Box::new(iter::from_fn(move || {
-        let row = if has_ended { None } else { rows.next() }?;
-        let example = row.and_then(|row| example(row, &scorer));
-        has_ended = example.is_err();
-        Some(example)
-    })))
+    let rows = ObjectRows::open(file.as_ref(), Some(Format::Jsonl))?;
+    let scorer = *scorer;
+    let examples = rows.map(move |row| row.and_then(|row| example(row, &scorer)));
+    Ok(Box::new(until_error(examples)))
 }
 
 fn example(row: ObjectRow, scorer: &OutcomeCoupledScorer) -> Result<LabelledExample, DataError> {

@@ -4,20 +4,19 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::conversion::Conversion;
-use super::error::DataError;
-use super::gold::{GoldFile, Stored, without_id};
-use super::mapping::{Mapping, Target};
-use super::row::{Row, RowObject, id_of, into_object};
-use super::selection::{FieldSelection, ReadField};
 use serde_json::Value;
 
+use super::error::DataError;
+use super::gold::{GoldFile, Stored, without_id};
+use super::mapping::{Conversion, Mapping, Target};
+use super::row::{Row, RowObject, id_of, into_object};
+use super::selection::{FieldSelection, ReadField};
 use crate::contract::{Fields, MetricSpec, Origin, Pair, Side};
 use crate::json::path;
 use crate::json::unique_keys::Shape;
 
 /// How the rows of a run become pairs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Pairing {
     /// `true` if several files are read.
     several: bool,
@@ -35,16 +34,27 @@ pub(crate) struct Pairing {
 }
 
 impl Pairing {
-    pub(super) fn new(several: bool, mappings: Vec<Mapping>, are_examples: bool) -> Self {
+    pub(super) fn new(
+        several: bool,
+        mappings: Vec<Mapping>,
+        conversions: Vec<Conversion>,
+        gold: Option<GoldFile>,
+    ) -> Self {
         Self {
             several,
             used: mappings.iter().map(|_| AtomicBool::new(false)).collect(),
             mappings,
-            selection: None,
-            read: Vec::new(),
-            gold: None,
-            conversions: Vec::new(),
-            are_examples,
+            gold,
+            conversions,
+            ..Self::default()
+        }
+    }
+
+    /// Rows of a devset, which need no prediction.
+    pub(super) fn of_examples() -> Self {
+        Self {
+            are_examples: true,
+            ..Self::default()
         }
     }
 
@@ -55,17 +65,6 @@ impl Pairing {
             selection.add_path(&join.pred);
         }
         self.selection = Some(selection);
-    }
-
-    /// Reads gold rows from this file.
-    pub(super) fn with_gold(mut self, gold: Option<GoldFile>) -> Self {
-        self.gold = gold;
-        self
-    }
-
-    pub(super) fn with_conversions(mut self, conversions: Vec<Conversion>) -> Self {
-        self.conversions = conversions;
-        self
     }
 
     /// Returns the file of the gold rows.

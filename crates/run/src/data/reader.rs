@@ -4,24 +4,21 @@
 
 use std::convert::Infallible;
 use std::io::BufRead;
-use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::batch::{Batch, RawRow};
-use super::conversion::Conversion;
+use super::batch::{Batch, BatchRows, RawRow};
 use super::data_file::DataFiles;
-use super::encoding::Encoding;
 use super::error::DataError;
 use super::gold::{GoldFile, Join, Missing};
-use super::mapping::Mapping;
+use super::input::Encoding;
+use super::mapping::{Conversion, Mapping};
 use super::object_rows::ObjectRows;
 use super::pairing::Pairing;
 use super::row_file::{FileOptions, Format, NamedFile, RowFile, RowSource};
 use super::selection::FieldSelection;
 use crate::contract::{MetricSpec, Pair};
-use crate::in_order::in_order;
 
 /// Reads rows from files, with your choice of format, field mappings and row limit.
 ///
@@ -188,7 +185,7 @@ impl DataReader {
 
     /// Sets the maximum size of a row, in bytes. The default is [`ROW_LIMIT`](super::ROW_LIMIT).
     pub fn with_row_limit(mut self, bytes: usize) -> Self {
-        self.options.row_limit = bytes;
+        self.options.row_limit = Some(bytes);
         self
     }
 
@@ -204,9 +201,8 @@ impl DataReader {
         &self,
         files: impl IntoIterator<Item = F>,
     ) -> Result<Pairs, DataError> {
-        let open = |file: F| RowSource::new(file.as_ref(), self.options);
-        let files = files.into_iter().map(open);
-        Ok(self.pairs(files.collect::<Result<Vec<_>, _>>()?))
+        let files: Vec<F> = files.into_iter().collect();
+        self.read_named(files.iter().map(NamedFile::from))
     }
 
     /// Like [`read`](Self::read), but messages show each file's `name` instead of its path.
@@ -248,10 +244,8 @@ impl DataReader {
         let is_by_position = self.options.format == Some(Format::Text);
         let gold =
             gold.map(|gold| GoldFile::new(gold, self.join.clone(), is_by_position, self.missing));
-        let pairing = Pairing::new(files.len() > 1, self.mappings.clone(), false);
-        let mut pairing = pairing
-            .with_gold(gold)
-            .with_conversions(self.conversions.clone());
+        let (mappings, conversions) = (self.mappings.clone(), self.conversions.clone());
+        let mut pairing = Pairing::new(files.len() > 1, mappings, conversions, gold);
         if let Some(selection) = &self.selection {
             pairing.select(selection.clone());
         }
@@ -270,12 +264,9 @@ impl DataReader {
     /// Returns the rows of a devset, with empty predictions. The gold row is `gold`, or the whole row except its id if
     /// it has neither `gold` nor `pred`.
     pub(crate) fn read_examples(file: &Path) -> Result<Pairs, DataError> {
-        let (options, pairing) = (
-            FileOptions::default(),
-            Pairing::new(false, Vec::new(), true),
-        );
+        let options = FileOptions::default();
         let files = vec![RowSource::new(file, options)?];
-        Ok(Pairs::new(files, pairing, options))
+        Ok(Pairs::new(files, Pairing::of_examples(), options))
     }
 }
 
@@ -362,17 +353,8 @@ impl Pairs {
         };
         let mut file = RowSource::new(&gold.file, self.options)?.open(None, self.is_hashed)?;
         self.records.add(&file.records);
-        let mut writer = gold.writer()?;
         let stored = |row: &RawRow<'_>| gold.stored(row.read(None)?, &row.at, row.number);
-        in_order(
-            |batch: Batch| batch.decode(stored),
-            |rows| {
-                rows.into_iter()
-                    .try_for_each(|row| gold.add(&mut writer, row?))
-            },
-            |pass| iter::from_fn(|| file.next_batch()).try_for_each(pass),
-        )?;
-        gold.finish(writer)
+        gold.load(|add| file.each_row(stored, add))
     }
 
     /// Returns the next gold rows without a prediction; `None` if there are none left.
@@ -380,7 +362,10 @@ impl Pairs {
         let gold = self.pairing.gold()?;
         match gold.missing(self.pairing.join_path(gold)) {
             Ok(rows) if rows.is_empty() => None,
-            Ok(rows) => Some(Batch::of_gold(&gold.file, rows)),
+            Ok(rows) => {
+                let rows = BatchRows::Gold(rows);
+                Some(Batch::new(Arc::clone(&gold.file), rows, None))
+            }
             Err(error) => Some(Batch::failed(error)),
         }
     }

@@ -8,8 +8,7 @@ use serde::de::MapAccess;
 use serde_json::Value;
 
 use super::error::DataError;
-use super::guess::guess_mappings;
-use super::mapping::{Mapping, Target};
+use super::mapping::{Mapping, Target, guess_mappings};
 use super::result_row::{Added, GOLD_HASH, PRED_HASH, parse_hash, row_hash};
 #[cfg(feature = "csv")]
 use super::selection::FieldSelection;

@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, iter};
 
-use super::batch::{Batch, BatchRows};
+use super::batch::{Batch, BatchRows, RawRow};
 #[cfg(feature = "csv")]
 use super::csv::CsvFile;
 use super::data_file::{DataFileRecord, RecordedFile};
-use super::encoding::Encoding;
 use super::error::{DataError, DataErrorKind, Read};
-use super::input::{Input, ROW_LIMIT};
+use super::input::{Encoding, Input, ROW_LIMIT};
 use super::pairing::Pairing;
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetFile;
-use super::text::{JsonValues, TextLines, is_several_lines};
+use super::text::{JsonValues, Kind, TextLines, is_several_lines};
+use crate::in_order::in_order;
 
 /// A Parquet file on a stream may be as long as this many of the longest rows.
 #[cfg(feature = "parquet")]
@@ -57,12 +57,12 @@ pub(super) struct RowSource {
 enum Content {
     /// The file at this path.
     File(PathBuf),
-    StandardInput,
+    /// Standard input, or any reader.
     Reader(Box<dyn BufRead + Send>),
 }
 
 /// How to read files: what their names don't say.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 #[cfg_attr(
     not(feature = "csv"),
     allow(dead_code, reason = "only CSV has delimiters and escapes")
@@ -73,32 +73,11 @@ pub(super) struct FileOptions {
     /// What separates the columns of CSV, or `None` if the header shows it.
     pub(super) delimiter: Option<u8>,
     pub(super) encoding: Encoding,
-    /// The maximum number of bytes in one row.
-    pub(super) row_limit: usize,
+    /// The maximum number of bytes in one row, or `None` for [`ROW_LIMIT`].
+    pub(super) row_limit: Option<usize>,
     /// `true` if an apostrophe before a formula in a CSV file is an escape, because the file is derived from a result
     /// file. In a result file it always is.
     pub(super) has_escapes: bool,
-}
-
-impl Default for FileOptions {
-    fn default() -> Self {
-        Self {
-            format: None,
-            delimiter: None,
-            encoding: Encoding::default(),
-            row_limit: ROW_LIMIT,
-            has_escapes: false,
-        }
-    }
-}
-
-impl FileOptions {
-    pub(super) fn of(format: Option<Format>) -> Self {
-        Self {
-            format,
-            ..Self::default()
-        }
-    }
 }
 
 impl RowSource {
@@ -117,7 +96,7 @@ impl RowSource {
                 name: "<stdin>".into(),
                 format: options.format.unwrap_or(Format::Jsonl),
                 options,
-                content: Content::StandardInput,
+                content: Content::Reader(Box::new(BufReader::new(io::stdin()))),
                 sources: Vec::new(),
             });
         }
@@ -155,7 +134,7 @@ impl RowSource {
     pub(super) fn may_block(&self) -> bool {
         match &self.content {
             Content::File(path) => !fs::metadata(path).is_ok_and(|it| it.is_file()),
-            Content::StandardInput | Content::Reader(_) => true,
+            Content::Reader(_) => true,
         }
     }
 
@@ -198,23 +177,23 @@ impl RowSource {
             .map_err(unreadable)?;
         records.push(Arc::clone(&record));
         let options = self.options;
-        let row_limit = options.row_limit;
+        let row_limit = options.row_limit.unwrap_or(ROW_LIMIT);
         let input = |content: Content| {
             let reader = content.reader(&name, &record).map_err(unreadable)?;
             Input::new(Arc::clone(&name), reader, row_limit, options.encoding)
         };
         let rows: Rows = match self.format {
             Format::Text => {
-                let mut lines = TextLines::plain(input(self.content)?);
+                let mut lines = TextLines::new(input(self.content)?, Kind::Plain);
                 all(move || lines.next(), BatchRows::Text)
             }
             Format::Jsonl => {
                 let mut input = input(self.content)?;
-                if is_several_lines(input.reader.fill_buf().map_err(unreadable)?) {
+                if is_several_lines(input.fill()?) {
                     let mut values = JsonValues::new(input, is_stream);
                     all(move || values.next(), BatchRows::Text)
                 } else {
-                    let mut lines = TextLines::json(input);
+                    let mut lines = TextLines::new(input, Kind::Line);
                     all(move || lines.next(), BatchRows::Text)
                 }
             }
@@ -301,7 +280,6 @@ impl Content {
         let recorded = Some(Arc::clone(record));
         let (reader, length, recorded): (Box<dyn io::Read + Send>, _, _) = match self {
             Self::Reader(reader) => (Box::new(reader), 0, recorded),
-            Self::StandardInput => (Box::new(io::stdin()), 0, recorded),
             Self::File(path) => {
                 let file = fs::File::open(&path)?;
                 let length = file.metadata()?.len();
@@ -343,15 +321,25 @@ impl RowFile {
             );
             return Some(Batch::failed(DataError::new(DataErrorKind::Empty, message)));
         };
-        let batch = Batch {
-            file: Arc::clone(&self.name),
-            rows_before: self.rows_before,
-            rows,
-            error,
-            _until_decoded: None,
-        };
-        self.rows_before += batch.rows.len() as u64;
-        Some(batch)
+        let rows_before = self.rows_before;
+        self.rows_before += rows.len() as u64;
+        Some(Batch {
+            rows_before,
+            ..Batch::new(Arc::clone(&self.name), rows, error)
+        })
+    }
+
+    /// Decodes the rows on all threads, and calls `each` with them in order; an error is the last call.
+    pub(super) fn each_row<T: Send, D: From<DataError> + Send, E>(
+        &mut self,
+        decode: impl Fn(&RawRow<'_>) -> Result<T, D> + Sync,
+        mut each: impl FnMut(Result<T, D>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        in_order(
+            |batch: Batch| batch.decode(&decode),
+            |rows| rows.into_iter().try_for_each(&mut each),
+            |pass| iter::from_fn(|| self.next_batch()).try_for_each(pass),
+        )
     }
 }
 

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use super::error::{DataError, DataErrorKind, Read};
 use super::input::Input;
-use super::json::{self, Start};
+use super::json::{self, Form, Start};
 use super::row::{Row, RowObject};
 use super::selection::FieldSelection;
 use crate::contract::Origin;
@@ -39,7 +39,7 @@ pub(super) struct TextRows {
 
 /// What a row is.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     /// A line of JSON.
     #[default]
     Line,
@@ -61,11 +61,10 @@ struct Place {
 impl TextRows {
     fn new(input: &Input, kind: Kind) -> Self {
         Self {
-            bytes: Vec::new(),
-            rows: Vec::new(),
             kind,
             row_limit: input.row_limit,
             value_limit: input.value_limit(),
+            ..Self::default()
         }
     }
 
@@ -102,26 +101,30 @@ impl TextRows {
         if bytes.len() > self.row_limit {
             return Err(DataError::too_long(at, self.row_limit));
         }
-        if self.kind == Kind::Plain {
-            let text = json::text_of(bytes, at)?;
-            return Ok(Row::Map(RowObject::of_value(text.into())));
-        }
         let start = Start {
             at,
             column: *column,
         };
+        if self.kind == Kind::Plain {
+            let text = json::text_from(bytes, start)?;
+            return Ok(Row::Map(RowObject::of_value(text.into())));
+        }
+        let parse = || {
+            let row = json::parse(bytes, start, self.value_limit);
+            row.map_err(|error| match (self.kind, error.kind()) {
+                // A value that does not end on its line is often one written across several lines.
+                (Kind::Line, DataErrorKind::CutOff) => {
+                    error.with_advice("; write one object per line")
+                }
+                _ => error,
+            })
+        };
         let Some(id) = id else {
             let selected =
                 selection.and_then(|it| json::parse_selected(bytes, it, self.value_limit));
-            return match (selected, self.kind) {
-                (Some(row), _) => Ok(row),
-                (None, Kind::Line) => {
-                    json::parse(bytes, start, self.value_limit).map_err(with_advice)
-                }
-                (None, _) => json::parse(bytes, start, self.value_limit),
-            };
+            return selected.map_or_else(parse, Ok);
         };
-        let mut object = match json::parse(bytes, start, self.value_limit)? {
+        let mut object = match parse()? {
             Row::Map(object) => object,
             Row::Other(value) => RowObject::of_value(value),
         };
@@ -138,14 +141,6 @@ pub(super) fn is_several_lines(start: &[u8]) -> bool {
         || start.trim_ascii() != b"{" && first.is_some_and(|it| it.trim_ascii() == b"{")
 }
 
-/// Adds advice, because a value that does not end on its line is often one written across several lines.
-fn with_advice(error: DataError) -> DataError {
-    if error.kind() != DataErrorKind::CutOff {
-        return error;
-    }
-    error.with_advice("; write one object per line")
-}
-
 /// The rows of a file of lines.
 pub(super) struct TextLines {
     input: Input,
@@ -157,17 +152,7 @@ pub(super) struct TextLines {
 }
 
 impl TextLines {
-    /// Each line is a row of JSON.
-    pub(super) fn json(input: Input) -> Self {
-        Self::new(input, Kind::Line)
-    }
-
-    /// Each line is a row with one value, its text.
-    pub(super) fn plain(input: Input) -> Self {
-        Self::new(input, Kind::Plain)
-    }
-
-    fn new(input: Input, kind: Kind) -> Self {
+    pub(super) fn new(input: Input, kind: Kind) -> Self {
         Self {
             input,
             kind,
@@ -257,19 +242,6 @@ pub(super) struct JsonValues {
     at_once: usize,
 }
 
-/// What a JSON file has.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    /// An array of rows.
-    Array,
-    /// Rows one after another.
-    Values,
-    /// An object that maps ids to rows.
-    Entries,
-    /// One object with all rows: [`SplitRows`].
-    Split,
-}
-
 /// What pandas writes with `orient="split"`. It is read as one row, so it may be as long as one.
 #[derive(Deserialize)]
 struct SplitRows {
@@ -325,16 +297,8 @@ impl JsonValues {
             None => return Ok(None),
             Some(b'[') => Form::Array,
             Some(b'{') => {
-                let start = match self.input.reader.fill_buf() {
-                    Ok(start) => json::form_of_object(start),
-                    Err(reason) => return Err(self.input.unreadable(&reason)),
-                };
-                match start {
-                    json::ObjectForm::Row => Form::Values,
-                    json::ObjectForm::Rows => Form::Entries,
-                    json::ObjectForm::Split => Form::Split,
-                    json::ObjectForm::Other => return Err(self.not_array(b'{')),
-                }
+                let form = json::form_of_object(self.input.fill()?);
+                form.ok_or_else(|| self.not_array(b'{'))?
             }
             Some(byte) => return Err(self.not_array(byte)),
         };
@@ -415,10 +379,7 @@ impl JsonValues {
     }
 
     fn peek(&mut self) -> Result<Option<u8>, DataError> {
-        match self.input.reader.fill_buf() {
-            Ok(bytes) => Ok(bytes.first().copied()),
-            Err(reason) => Err(self.input.unreadable(&reason)),
-        }
+        Ok(self.input.fill()?.first().copied())
     }
 
     /// Consumes the byte that was peeked.

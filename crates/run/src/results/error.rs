@@ -8,8 +8,7 @@ use crate::messages::escape;
 
 /// The maximum number of metrics in a result file. Real runs have few metrics. Without a limit, each row would be
 /// checked against any number of metric names from earlier rows.
-#[doc(hidden)]
-pub const MAX_METRICS: usize = 1_000;
+pub(super) const MAX_METRICS: usize = 1_000;
 
 /// An error returned when results cannot be read, compared or shown.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
@@ -105,8 +104,7 @@ impl ResultsError {
         }
     }
 
-    #[doc(hidden)]
-    pub fn too_many_metrics(at: &Origin) -> Self {
+    pub(super) fn too_many_metrics(at: &Origin) -> Self {
         Self::read(format!(
             "{at}: expected at most {MAX_METRICS} metrics in a result file, found more; write results for fewer metrics"
         ))

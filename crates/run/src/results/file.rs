@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::error::ResultsError;
 use super::run::{RowIndex, Run};
 use crate::contract::ScoreKind;
+use crate::data::NamedFile;
 use crate::evaluate::EvaluationResult;
 use crate::evaluate::manifest::Manifest;
 use crate::evaluate::report::ResultRow;
@@ -48,9 +49,19 @@ impl Results {
     /// Returns a [`ResultsError`] with the file and line if the file cannot be read, is not a result file, or does not
     /// match its manifest.
     pub fn read(file: impl AsRef<Path>) -> Result<Self, ResultsError> {
+        Self::read_named(NamedFile::from(file.as_ref()))
+    }
+
+    #[doc(hidden)]
+    pub fn read_named(file: NamedFile<'_>) -> Result<Self, ResultsError> {
         let mut results = Self::new(String::new());
-        results.run = Run::read(file.as_ref().into(), |row| results.push(row))?;
+        results.run = Run::read(file, |row| results.push(row))?;
         Ok(results)
+    }
+
+    #[doc(hidden)]
+    pub fn index(&self) -> &RowIndex {
+        &self.index
     }
 
     pub(crate) fn new(name: String) -> Self {

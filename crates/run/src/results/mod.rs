@@ -19,21 +19,18 @@ mod parse;
 mod read_rows;
 mod run;
 mod run_scores;
-mod selected;
 #[cfg(feature = "csv")]
 mod summary_csv;
-mod unit;
 
 pub(crate) use compare::other_code;
 pub use compare::{
     Comparison, ComparisonBuilder, DifferenceTest, GroupComparison, IdentityComparison,
     MetricComparison, MetricDifference, PairedDifference, RunTotals, SampledRows, Sides, Verdict,
 };
-#[doc(hidden)]
-pub use error::MAX_METRICS;
 pub use error::{ResultsError, ResultsErrorKind};
 #[doc(hidden)]
 pub use figures::{Counts, MetricFigures};
+pub(crate) use figures::{Unit, about, p_equals};
 pub use file::Results;
 #[doc(hidden)]
 pub use foreign_rows::{ForeignRow, ForeignRun, RowAttempt, write_foreign_rows};
@@ -54,7 +51,6 @@ pub use run::RowIndex;
 pub use run_scores::RunScores;
 #[cfg(feature = "csv")]
 pub use summary_csv::summary_csv;
-pub(crate) use unit::{Unit, about, p_equals};
 
 #[doc(hidden)]
 pub use crate::evaluate::manifest::FORMAT;

@@ -10,8 +10,7 @@ use super::corpus::CorpusRows;
 use super::difference::Testing;
 use super::identity::{IdentityComparison, Places, check_allowed};
 use super::metric::{MetricComparison, adjust};
-use super::pairs::{Compared, ComparedRows, Groups, Pairs};
-use super::runs::RunTotals;
+use super::pairs::{Compared, ComparedRows, Groups, Pairs, RunTotals};
 use crate::contract::{Direction, ScoreKind};
 use crate::data::NamedFile;
 use crate::evaluate::hash_order;
@@ -22,8 +21,7 @@ use crate::results::error::{ResultsError, ResultsErrorKind};
 use crate::results::figures::Bounds;
 use crate::results::file::Results;
 use crate::results::run::{CORPUS, is_lower_better};
-use crate::results::run_scores::{Columns, RunScores};
-use crate::results::selected::Selected;
+use crate::results::run_scores::{Columns, RunScores, Selected};
 
 /// The default number of random assignments in the permutation test.
 const DRAWS: u32 = 100_000;
@@ -32,12 +30,12 @@ const DRAWS: u32 = 100_000;
 #[derive(Debug, Clone, Default)]
 pub struct ComparisonBuilder {
     metrics: IndexSet<String>,
-    lower_is_better: IndexSet<String>,
-    allow_different: IndexSet<String>,
-    strict_identity: bool,
-    group: Option<String>,
+    pub(in crate::results) lower_is_better: IndexSet<String>,
+    pub(in crate::results) allow_different: IndexSet<String>,
+    pub(in crate::results) strict_identity: bool,
+    pub(in crate::results) group: Option<String>,
     only_paired: bool,
-    require_identity: bool,
+    pub(in crate::results) require_identity: bool,
     draws: Option<u32>,
     mid_p: bool,
     sequential: bool,

@@ -7,8 +7,8 @@ use super::metric::{MetricComparison, Verdict};
 use super::text::rows;
 use crate::agreement::Closeness;
 use crate::contract::{Outcome, ScoreKind};
+use crate::results::figures::Unit;
 use crate::results::file::Results;
-use crate::results::unit::Unit;
 use crate::results::{ResultOutcome, ResultRow, ResultScore, ResultsError};
 
 impl ComparisonBuilder {

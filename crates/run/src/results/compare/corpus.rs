@@ -8,8 +8,7 @@ use super::difference::{DifferenceTest, PairedDifference, Testing};
 use super::pairs::{NotCompared, Pairs};
 use crate::contract::Counted;
 use crate::results::ResultOutcome;
-use crate::results::run_scores::RunScores;
-use crate::results::selected::Selected;
+use crate::results::run_scores::{RunScores, Selected};
 use crate::stats::{Bootstrap, Uncertainty, exchange_test, score_difference};
 
 /// The maximum number of random assignments, and of the contributions that they merge in total.

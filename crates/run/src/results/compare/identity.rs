@@ -6,7 +6,7 @@ use std::fmt;
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 
-use super::runs::Sides;
+use super::pairs::Sides;
 use crate::contract::{IdentityDifference, MetricIdentity};
 use crate::evaluate::JudgeReplies;
 use crate::evaluate::manifest::{Manifest, NO_MANIFEST, RunManifest};

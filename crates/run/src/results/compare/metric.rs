@@ -8,8 +8,7 @@ use serde::ser::Serializer;
 
 use super::corpus::{CorpusRow, CorpusRows};
 use super::difference::{PairedDifference, Testing};
-use super::pairs::{Compared, ComparedRows, Groups, NotCompared, Pairs};
-use super::runs::Sides;
+use super::pairs::{Compared, ComparedRows, Groups, NotCompared, Pairs, Sides};
 use super::sampled::SampledRows;
 use crate::contract::{Direction, ScoreKind};
 use crate::messages::escape;

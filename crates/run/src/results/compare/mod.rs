@@ -13,7 +13,6 @@ mod difference;
 mod identity;
 mod metric;
 mod pairs;
-mod runs;
 mod sampled;
 mod text;
 
@@ -31,8 +30,7 @@ pub use difference::{DifferenceTest, PairedDifference};
 pub(crate) use identity::other_code;
 pub use identity::{IdentityComparison, MetricDifference};
 pub use metric::{GroupComparison, MetricComparison, Verdict};
-pub use runs::RunTotals;
-pub use runs::Sides;
+pub use pairs::{RunTotals, Sides};
 pub use sampled::SampledRows;
 
 /// A comparison of run B with run A, for each metric. `Display` shows a table and one sentence per metric; the JSON

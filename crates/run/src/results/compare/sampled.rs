@@ -7,8 +7,7 @@ use super::metric::MetricComparison;
 use super::pairs::Pairs;
 use crate::evaluate::report::ResultOutcome;
 use crate::messages::escape;
-use crate::results::run_scores::RunScores;
-use crate::results::selected::{Score, Selected};
+use crate::results::run_scores::{RunScores, Score, Selected};
 use crate::results::thousands;
 use crate::stats::{
     Interval, error_and_p_value, least_squares, sampled_difference, score_difference,

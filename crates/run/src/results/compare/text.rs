@@ -5,12 +5,12 @@ use std::fmt;
 use super::Comparison;
 use super::difference::PairedDifference;
 use super::metric::{GroupComparison, MetricComparison, Verdict};
-use super::runs::RunTotals;
+use super::pairs::RunTotals;
 use crate::contract::{Direction, ScoreKind};
 use crate::messages::escape;
 use crate::results::error::{first_ids, first_of};
+use crate::results::figures::{Unit, p_equals};
 use crate::results::markdown;
-use crate::results::unit::{Unit, p_equals};
 
 /// The maximum number of groups in the text; JSON has all.
 const SHOWN_GROUPS: usize = 20;

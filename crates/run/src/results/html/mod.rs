@@ -2,14 +2,12 @@
 //!
 //! The page is the shell in `page/page.html` with the data as JSON, which the script in `page/` turns into text, charts
 //! and tables. `report.rs` has the settings. `run.rs` reads the totals over all rows of a run, and then the rows that
-//! `table_rows.rs` chooses. `view.rs` returns the data of the sections, with `histogram.rs` and `change.rs` (two runs),
-//! and `rows.rs` writes it together with the rows.
+//! `table_rows.rs` chooses. `view.rs` returns the data of the sections, with `histogram.rs`, and `rows.rs` writes it together with the rows.
 //!
 //! Everything from a row is treated as text. The JSON contains no `<`, `>` or `&`, and the script does not parse HTML.
 //! Characters that would hide or reverse others are escaped as on the terminal. A content security policy forbids
 //! requests and any script but this one.
 
-mod change;
 mod histogram;
 mod report;
 mod rows;
@@ -55,11 +53,11 @@ impl HtmlReport<'_> {
     /// Returns a [`ResultsError`] if no row has the group field, or if the two runs cannot be compared because they
     /// share no rows or have different gold rows.
     pub fn to_html(&self) -> Result<String, ResultsError> {
-        let group = self.group.as_deref();
+        let group = self.comparison.group.as_deref();
         let runs = self.runs.iter().map(|run| run.totals(group));
         let runs = runs.collect::<Result<Vec<_>, _>>()?;
         let runs: Vec<&ReportRun<'_>> = runs.iter().map(AsRef::as_ref).collect();
-        if self.require_identity {
+        if self.comparison.require_identity {
             runs.iter()
                 .try_for_each(|run| run.scores.run.require_identity())?;
         }
@@ -94,8 +92,8 @@ impl HtmlReport<'_> {
 /// Returns the file name of each run, without folder and extension.
 fn title(runs: &[&ReportRun<'_>]) -> String {
     let stem = |run: &&ReportRun<'_>| {
-        let stem = Path::new(run.name()).file_stem();
-        stem.map_or(run.name().into(), |stem| {
+        let stem = Path::new(run.scores.run.name()).file_stem();
+        stem.map_or(run.scores.run.name().into(), |stem| {
             stem.to_string_lossy().into_owned()
         })
     };

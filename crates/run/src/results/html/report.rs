@@ -7,8 +7,8 @@ use indexmap::IndexSet;
 use super::run::ReportRun;
 use crate::messages::{escape, suggest};
 use crate::results::run::is_lower_better;
-use crate::results::selected::Selected;
-use crate::results::{Results, ResultsError};
+use crate::results::run_scores::Selected;
+use crate::results::{Comparison, ComparisonBuilder, Results, ResultsError};
 
 /// A report on one or two runs, as a self-contained HTML file. The report shows scores with 95% intervals and
 /// denominators, distributions, groups, cost and time, and a table of the rows with search, filters, word diffs,
@@ -44,11 +44,8 @@ use crate::results::{Results, ResultsError};
 pub struct HtmlReport<'a> {
     pub(super) runs: Vec<Run<'a>>,
     pub(super) title: Option<String>,
-    pub(super) group: Option<String>,
-    pub(super) allow_different: IndexSet<String>,
-    pub(super) require_identity: bool,
-    pub(super) strict_identity: bool,
-    pub(super) lower_is_better: Vec<String>,
+    /// The settings of the comparison, and those that a single run also has.
+    pub(super) comparison: ComparisonBuilder,
 }
 
 /// A run of a report.
@@ -75,11 +72,7 @@ impl<'a> HtmlReport<'a> {
         Self {
             runs,
             title: None,
-            group: None,
-            allow_different: IndexSet::new(),
-            require_identity: false,
-            strict_identity: false,
-            lower_is_better: Vec::new(),
+            comparison: Comparison::builder().partial(),
         }
     }
 
@@ -106,14 +99,14 @@ impl<'a> HtmlReport<'a> {
         /// Sets the field to group scores by: an attribute of the rows, or a dotted path such as `gold.topic`. The
         /// report then also shows scores by group. The intervals over all rows are cluster-robust, because rows in the
         /// same group are not independent.
-        pub fn group(field: impl Into<String>) => group = Some(field.into());
+        pub fn group(field: impl Into<String>) => comparison.group = Some(field.into());
 
         /// Sets whether every run must have a manifest. If `true`, a run without a manifest is an error, because
         /// nothing says what it measured.
-        pub fn require_identity(require_identity: bool) => require_identity = require_identity;
+        pub fn require_identity(require_identity: bool) => comparison.require_identity = require_identity;
         /// Sets whether to treat metrics with the same version but different code as different metrics. The report
         /// doesn't show a difference in scores between different metrics.
-        pub fn strict_identity(strict_identity: bool) => strict_identity = strict_identity;
+        pub fn strict_identity(strict_identity: bool) => comparison.strict_identity = strict_identity;
     }
 
     /// Adds metrics to compare even if their identities differ, for example because they use different judges or
@@ -141,7 +134,8 @@ impl<'a> HtmlReport<'a> {
         mut self,
         metrics: impl IntoIterator<Item = S>,
     ) -> Self {
-        self.allow_different
+        self.comparison
+            .allow_different
             .extend(metrics.into_iter().map(Into::into));
         self
     }
@@ -152,7 +146,8 @@ impl<'a> HtmlReport<'a> {
         mut self,
         metrics: impl IntoIterator<Item = S>,
     ) -> Self {
-        self.lower_is_better
+        self.comparison
+            .lower_is_better
             .extend(metrics.into_iter().map(Into::into));
         self
     }
@@ -163,7 +158,8 @@ impl<'a> HtmlReport<'a> {
         let is_unknown = |name: &&String| {
             !known.contains(&***name) && !known.contains(Selected::new(name).metric())
         };
-        let Some(metric) = self.lower_is_better.iter().find(is_unknown) else {
+        let mut declared = self.comparison.lower_is_better.iter();
+        let Some(metric) = declared.find(is_unknown) else {
             return Ok(());
         };
         let hint = suggest::did_you_mean(metric, known.iter().copied());
@@ -176,6 +172,6 @@ impl<'a> HtmlReport<'a> {
 
     pub(super) fn is_lower_better(&self, metric: &str, runs: &[&ReportRun<'_>]) -> bool {
         let runs: Vec<_> = runs.iter().map(|run| &run.scores.run).collect();
-        self.lower_is_better.iter().any(|it| it == metric) || is_lower_better(metric, &runs)
+        self.comparison.lower_is_better.contains(metric) || is_lower_better(metric, &runs)
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn json(view: &View<'_>) -> Result<String, ResultsError> {
         let rows = of_runs.iter().zip(places);
         let rows: Vec<_> = rows.map(|(rows, place)| rows.get(&(*place)?)).collect();
         let mut ids = runs.iter().zip(places);
-        let id = ids.find_map(|(run, place)| Some(run.id((*place)?)));
+        let id = ids.find_map(|(run, place)| Some(run.scores.rows.id((*place)?)));
         TableRow {
             id: Text(id.unwrap_or_default()),
             gold: rows.iter().flatten().find_map(|row| row.gold.as_deref()),

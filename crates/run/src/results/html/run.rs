@@ -15,8 +15,7 @@ use crate::results::ResultsError;
 use crate::results::file::Results;
 use crate::results::read_rows::read_lines;
 use crate::results::run::{entry, name_of};
-use crate::results::run_scores::{Columns, RunScores};
-use crate::results::selected::Score;
+use crate::results::run_scores::{Columns, RunScores, Score};
 
 /// A run's totals over all rows, and the source of the rows in the table.
 #[doc(hidden)]
@@ -100,30 +99,6 @@ impl<'a> ReportRun<'a> {
         self.scores.metrics()
     }
 
-    pub(super) fn name(&self) -> &str {
-        self.scores.run.name()
-    }
-
-    /// Returns the id of a row.
-    pub(super) fn id(&self, row: usize) -> &str {
-        self.scores.rows.id(row)
-    }
-
-    /// Returns the position of an id.
-    pub(super) fn find(&self, id: &str) -> Option<usize> {
-        self.scores.rows.find(id)
-    }
-
-    /// Returns `true` if any row has no id of its own.
-    pub(super) fn has_positional(&self) -> bool {
-        self.scores.rows.has_positional()
-    }
-
-    /// Returns the number of rows.
-    pub(super) fn len(&self) -> usize {
-        self.scores.len()
-    }
-
     /// Calls a function with the whole rows at these ascending positions, and returns the results in order.
     ///
     /// # Errors
@@ -146,7 +121,7 @@ impl<'a> ReportRun<'a> {
             NamedFile {
                 sources: &[],
                 path: file,
-                name: Path::new(self.name()),
+                name: Path::new(self.scores.run.name()),
             },
             |line| lines.contains(&line),
             |row, _| {
@@ -161,7 +136,7 @@ impl<'a> ReportRun<'a> {
         if !found.iter().map(|(place, _)| place).eq(places) {
             return Err(ResultsError::read(format!(
                 "{}: the rows changed while the file was read; read it again when it is complete",
-                self.name()
+                self.scores.run.name()
             )));
         }
         Ok(found.into_iter().map(|(_, row)| row).collect())

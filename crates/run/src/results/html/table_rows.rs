@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::run::ReportRun;
 use super::view::Metric;
-use crate::results::selected::Score;
+use crate::results::run_scores::Score;
 
 /// The maximum number of rows in the table.
 pub(super) const MAX_ROWS: usize = 20_000;
@@ -119,10 +119,11 @@ impl TableRows {
 /// Returns the rows of the first run, each with its position in the second, followed by rows that only the second run
 /// has.
 fn all_rows(runs: &[&ReportRun<'_>]) -> Vec<Places> {
-    let [a, others @ ..] = runs else {
+    let mut ids = runs.iter().map(|run| &run.scores.rows);
+    let Some(a) = ids.next() else {
         return Vec::new();
     };
-    let b = others.first();
+    let b = ids.next();
     let in_b = |row: usize| b.and_then(|b| b.find(a.id(row)));
     let of_a = (0..a.len()).map(|row| [Some(row), in_b(row)]);
     let of_b = b.into_iter().flat_map(|b| {

@@ -1,11 +1,10 @@
-//! The data of the sections above the table of rows. The script turns it into text, charts and tables.
+//! The data of the sections above the table of rows, and how the scores of two runs differ. The script turns it into text, charts and tables.
 
 use std::cmp::Reverse;
 
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value, json};
 
-use super::change::Changes;
 use super::histogram::histogram;
 use super::report::HtmlReport;
 use super::run::{Part, PartScore, ReportRun};
@@ -16,7 +15,7 @@ use crate::evaluate::manifest::EarlyResult;
 use crate::messages::{escape, suggest};
 use crate::results::figures::{Bounds, Figures, figures_of};
 use crate::results::run_scores::Usage;
-use crate::results::{Manifest, ResultRow, ResultsError};
+use crate::results::{Comparison, Manifest, MetricComparison, ResultRow, ResultsError};
 
 /// The maximum number of groups shown; larger groups come first.
 const MAX_GROUPS: usize = 100;
@@ -43,7 +42,8 @@ pub(super) struct View<'a> {
     pub(super) table: TableRows,
     groups: Vec<Group<'a>>,
     group: Option<&'a str>,
-    changes: Changes,
+    /// The comparison of two runs, over the rows in both.
+    comparison: Option<Comparison>,
 }
 
 impl<'a> View<'a> {
@@ -52,15 +52,20 @@ impl<'a> View<'a> {
         runs: &'a [&'a ReportRun<'a>],
     ) -> Result<Self, ResultsError> {
         report.check_directions(runs)?;
-        let group = report.group.as_deref();
+        let group = report.comparison.group.as_deref();
         if let Some(field) = group {
             check_group(field, runs)?;
         }
-        let changes = Changes::new(report, runs)?;
+        let comparison = match runs {
+            [a, b] => Some(report.comparison.of_scores(&a.scores, &b.scores)?),
+            _ => None,
+        };
         let metric = |(name, kind)| Metric {
             name,
             kind,
-            is_compared: changes.is_compared(name),
+            is_compared: comparison
+                .as_ref()
+                .is_none_or(|it| it.identity.is_compared(name)),
             is_lower_better: report.is_lower_better(name, runs),
         };
         let metrics: Vec<_> = kinds(runs).into_iter().map(metric).collect();
@@ -71,7 +76,7 @@ impl<'a> View<'a> {
             table,
             groups: group.map(|_| largest_groups(runs)).unwrap_or_default(),
             group,
-            changes,
+            comparison,
         })
     }
 
@@ -80,7 +85,7 @@ impl<'a> View<'a> {
         json!({
             "runs": self.runs.iter().map(|run| run_data(run)).collect::<Vec<_>>(),
             "pairing": self.pairing(),
-            "differences": self.changes.notes(),
+            "differences": self.comparison.as_ref().map_or(&[][..], |it| &it.identity.notes),
             "group": self.group,
             "hidden_groups": self.groups.len().saturating_sub(MAX_GROUPS),
             "metrics": self.metrics.iter().map(|it| self.metric(it)).collect::<Vec<_>>(),
@@ -90,9 +95,34 @@ impl<'a> View<'a> {
 
     /// Returns how many rows both runs have.
     fn pairing(&self) -> Option<Value> {
-        let is_positional = self.runs.iter().any(|run| run.has_positional());
+        let is_positional = self.runs.iter().any(|run| run.scores.rows.has_positional());
         let pairing = json!({"rows": self.table.paired, "is_positional": is_positional});
         (self.runs.len() == 2).then_some(pairing)
+    }
+
+    /// Returns the difference in a metric, or why there is none.
+    fn change(&self, name: &str) -> Option<Value> {
+        let comparison = self.comparison.as_ref()?;
+        let different = comparison.identity.different.get(name);
+        let different = different.map(|it| it.differences.join("; "));
+        match comparison.metric(name) {
+            Some(metric) => Some(change_of(metric, different.as_deref())),
+            None => {
+                let reason = different.or_else(|| comparison.reasons.get(name).cloned())?;
+                Some(json!({ "not_compared": reason }))
+            }
+        }
+    }
+
+    /// Returns the difference in a metric within a group.
+    fn group_change(&self, name: &str, group: &str) -> Option<Value> {
+        let metric = self.comparison.as_ref()?.metric(name)?;
+        let of_group = metric.groups.get(group)?;
+        Some(json!({
+            "difference": of_group.difference.difference,
+            "ci95": of_group.difference.ci95,
+            "verdict": of_group.verdict,
+        }))
     }
 
     fn metric(&self, metric: &Metric<'_>) -> Value {
@@ -122,7 +152,7 @@ impl<'a> View<'a> {
             "lower_is_better": metric.is_lower_better,
             "is_compared": metric.is_compared,
             "runs": self.runs.iter().map(of_run).collect::<Vec<_>>(),
-            "change": self.changes.of(name),
+            "change": self.change(name),
             "histogram": histogram(kind, &scored),
             "parts": shown.map(|part| self.part(part, name)).collect::<Vec<_>>(),
             "part_count": parts.len(),
@@ -140,7 +170,7 @@ impl<'a> View<'a> {
         json!({
             "name": group,
             "runs": self.runs.iter().zip(rows).map(of_run).collect::<Vec<_>>(),
-            "change": group.and_then(|group| self.changes.of_group(name, group)),
+            "change": group.and_then(|group| self.group_change(name, group)),
         })
     }
 
@@ -175,8 +205,8 @@ impl<'a> View<'a> {
 /// Returns what a run measured, and its cost and time.
 fn run_data(run: &ReportRun<'_>) -> Value {
     json!({
-        "name": run.name(),
-        "rows": run.len(),
+        "name": run.scores.run.name(),
+        "rows": run.scores.len(),
         "unknown_identity": run.scores.run.unknown_identity(),
         "manifest": run.scores.manifest().map(manifest_data),
         "usage": usage(run),
@@ -211,7 +241,7 @@ fn manifest_data(Manifest { run, process, .. }: &Manifest) -> Value {
 
 /// Returns the sums over the rows of a run, each with the number of rows that have the value.
 fn usage(run: &ReportRun<'_>) -> Value {
-    let rows = || (0..run.len()).map(|row| run.scores.usage(row));
+    let rows = || (0..run.scores.len()).map(|row| run.scores.usage(row));
     let sum = |of: fn(Usage) -> Option<u64>| {
         let values = rows().filter_map(of);
         let (sum, count) = values.fold((0_u64, 0_u64), |(sum, count), value| {
@@ -262,7 +292,7 @@ fn kinds<'a>(runs: &[&'a ReportRun<'_>]) -> IndexMap<&'a str, ScoreKind> {
 fn largest_groups<'a>(runs: &[&'a ReportRun<'_>]) -> Vec<Group<'a>> {
     let mut groups: IndexMap<Option<&str>, Vec<Vec<usize>>> = IndexMap::new();
     for (place, run) in runs.iter().enumerate() {
-        for row in 0..run.len() {
+        for row in 0..run.scores.len() {
             let rows = groups.entry(run.scores.group(row));
             rows.or_insert_with(|| vec![Vec::new(); runs.len()])[place].push(row);
         }
@@ -279,7 +309,7 @@ fn check_group(field: &str, runs: &[&ReportRun<'_>]) -> Result<(), ResultsError>
     }
     let mut known = Vec::new();
     for run in runs {
-        let first: Vec<usize> = (0..run.len().min(MAX_ROWS)).collect();
+        let first: Vec<usize> = (0..run.scores.len().min(MAX_ROWS)).collect();
         known.extend(run.map_rows(&first, known_fields)?);
     }
     let known = known.into_iter().max_by_key(Vec::len).unwrap_or_default();
@@ -362,4 +392,22 @@ mod tests {
         assert_eq!(data["judged_by"], json!(replied));
         assert_eq!(data["seed"], "18446744073709551615");
     }
+}
+
+/// Returns the difference between A and B in one metric. `different` says how its identities differ if it is compared
+/// nevertheless.
+fn change_of(metric: &MetricComparison, different: Option<&str>) -> Value {
+    let sentence = metric.sentence();
+    let name = format!("{}: ", escape::name(&metric.name));
+    let it = &metric.overall;
+    json!({
+        "difference": it.difference,
+        "wins": it.wins,
+        "losses": it.losses,
+        "ties": it.ties,
+        "verdict": metric.verdict,
+        "is_corpus": metric.kind == ScoreKind::Corpus,
+        "sentence": sentence.strip_prefix(&name).unwrap_or(&sentence),
+        "compared_although": different,
+    })
 }

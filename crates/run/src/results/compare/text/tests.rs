@@ -1,5 +1,5 @@
 use crate::contract::ScoreKind;
-use crate::results::unit::{Unit, about, number};
+use crate::results::figures::{Unit, about, number};
 use crate::stats::Interval;
 
 #[test]
