@@ -329,6 +329,28 @@ impl CorpusFormula for CountFormula {
     }
 }
 
+/// The BLEU of a corpus in [0, 1], over all orders.
+impl CorpusFormula for BleuOptions {
+    fn corpus_score(&self, counts: &[u64]) -> Option<f64> {
+        Some(self.score(counts, false))
+    }
+
+    fn record(&self) -> Option<Value> {
+        CountFormula::Bleu(*self).record()
+    }
+}
+
+/// The chrF of a corpus in [0, 1]: the same formula over the summed counts.
+impl CorpusFormula for ChrfOptions {
+    fn corpus_score(&self, counts: &[u64]) -> Option<f64> {
+        Some(self.score(counts))
+    }
+
+    fn record(&self) -> Option<Value> {
+        CountFormula::Chrf(*self).record()
+    }
+}
+
 impl Record {
     fn to_value(&self) -> Option<Value> {
         serde_json::to_value(self).ok()
