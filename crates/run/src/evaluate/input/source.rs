@@ -1,6 +1,6 @@
 //! The source of rows, shared by the threads or tasks of a run.
 //!
-//! `source_row.rs` defines a row, and `numbering.rs` numbers it.
+//! `numbering.rs` defines a row and numbers it.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
