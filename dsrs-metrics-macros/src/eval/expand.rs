@@ -36,7 +36,7 @@ pub(super) fn expand(function: &Function, attrs: &EvalAttrs, params: &Params) ->
         params,
         span,
         private: quote_spanned!(span=> #runtime::__private),
-        evals: quote_spanned!(span=> #runtime::evals),
+        evals: quote_spanned!(span=> __evals),
         runtime,
     };
     let cfgs = function.attrs.iter().filter(|attr| is_cfg(attr));
@@ -71,7 +71,11 @@ impl Context<'_> {
 
     fn test(&self) -> TokenStream {
         let Self {
-            span, evals, attrs, ..
+            span,
+            evals,
+            runtime,
+            attrs,
+            ..
         } = self;
         let (name, function) = (params::test_name(self.function), &self.function.sig.ident);
         let text = function.to_string();
@@ -97,6 +101,7 @@ impl Context<'_> {
             #[::core::prelude::v1::test]
             #ignore
             fn #name() {
+                use #runtime::evals as #evals;
                 #evals::Eval::<#gold, #pred>::new(#evals::Source {
                     name: #text,
                     module: ::core::module_path!(),

@@ -25,7 +25,7 @@ pub(super) struct Environment {
 impl Environment {
     pub(super) fn of_process(source: &Source) -> Self {
         Self {
-            update: Update::from_env(),
+            update: Update::of(env::var(VARIABLE).ok().as_deref(), is_ci()),
             target_folder: source.target_folder(),
             is_ci: is_ci(),
             is_github: env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true"),
@@ -46,11 +46,6 @@ pub(super) enum Update {
 }
 
 impl Update {
-    /// Returns the mode that the environment asks for.
-    fn from_env() -> Result<Self, String> {
-        Self::of(env::var(VARIABLE).ok().as_deref(), is_ci())
-    }
-
     fn of(value: Option<&str>, is_ci: bool) -> Result<Self, String> {
         match value.map(str::trim) {
             None | Some("" | "auto") if is_ci => Ok(Self::No),

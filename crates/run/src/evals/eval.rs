@@ -16,6 +16,8 @@ use crate::contract::{
     ProgramRunError,
 };
 use crate::evaluate::{DevsetRows, EvaluateBuilder, Sample};
+#[cfg(feature = "store")]
+use crate::lm::Store;
 use crate::messages::escape;
 
 /// The time limit of a row without `timeout`: a program that never answers fails its row.
@@ -52,17 +54,9 @@ pub struct Eval<G = Example, P = Prediction> {
     pub(super) evaluate: EvaluateBuilder<G, P>,
     pub(super) gates: Vec<Gate>,
     pub(super) settings: Settings,
-    /// Adds a store, if the eval has one. This requires predictions that can be deserialized.
-    #[cfg_attr(
-        not(feature = "store"),
-        allow(dead_code, reason = "no eval has a store")
-    )]
-    pub(super) store: Option<AddStore<G, P>>,
     /// Scores the predictions of the baseline again. This requires rows that can be deserialized.
     pub(super) rescore: Option<Rescore<G, P>>,
 }
-
-type AddStore<G, P> = fn(EvaluateBuilder<G, P>, PathBuf) -> EvaluateBuilder<G, P>;
 
 /// The settings besides those of the evaluation.
 #[derive(Debug, Clone, Default)]
@@ -89,14 +83,13 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     pub fn new(source: Source) -> Self {
         let evaluate = EvaluateBuilder::new().timeout(DEFAULT_TIMEOUT);
         let (settings, environment) = (Settings::default(), Environment::of_process(&source));
-        let (gates, store, rescore) = (Vec::new(), None, None);
+        let (gates, rescore) = (Vec::new(), None);
         Self {
             environment,
             source,
             evaluate,
             gates,
             settings,
-            store,
             rescore,
         }
     }
@@ -201,8 +194,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         P: Serialize + DeserializeOwned,
     {
         #[cfg(feature = "store")]
-        {
-            self.store = Some(|evaluate, dir| evaluate.models(|models| models.store(dir)));
+        match Store::chosen_dir() {
+            Ok(dir) => self.evaluate = self.evaluate.models(|models| models.store(dir)),
+            Err(error) => self.settings.mistake = Some(error.to_string()),
         }
         #[cfg(not(feature = "store"))]
         {

@@ -33,14 +33,16 @@ pub(super) struct Finished<'a> {
     /// The rows as result files have them, in the order of the run's rows.
     pub(super) results: &'a Results,
     pub(super) whole: Figures,
-    /// Returns the figures of some rows, by their positions.
-    of_rows: Box<dyn Fn(&[usize]) -> Figures + 'a>,
+    of_rows: FiguresOfRows<'a>,
     metrics: &'a IndexMap<String, MetricIdentity>,
     /// The field that defines the groups.
     pub(super) group: Option<String>,
     /// The verdicts that ended the run before all rows were evaluated.
     pub(super) early: Option<&'a EarlyResult>,
 }
+
+/// Returns the figures of some rows, by their positions.
+type FiguresOfRows<'a> = Box<dyn Fn(&[usize]) -> Figures + 'a>;
 
 /// The figures for some of the rows.
 pub(super) struct Figures {

@@ -1,8 +1,8 @@
 //! Evals: evaluations as tests, with gates. `#[eval]` expands to calls of [`Eval`].
 //!
-//! `eval.rs` has an eval's settings and its program's parameters, `condition.rs` the conditions of gates, and
-//! `checks.rs` their rules. `run.rs` runs it with `environment.rs` (names of evals, when baselines are replaced),
-//! `paths.rs` (where files are), `models.rs` (language models) and `pool.rs` (the shared budget of a test run).
+//! `eval.rs` has an eval's settings and its program's parameters, and `condition.rs` the conditions of gates with their
+//! rules. `run.rs` runs it with `environment.rs` (names of evals, when baselines are replaced, where files are),
+//! `models.rs` (language models) and `pool.rs` (the shared budget of a test run).
 //! `figures.rs` has the figures of all rows and of groups. `findings.rs` has the verdict and sentence of each
 //! condition, and `decide.rs` combines them. `baseline.rs` has the outcomes of an earlier run, `pending.rs` a baseline
 //! that is not yet accepted, and `rescore.rs` scores its predictions again. `message.rs` has the message of a failing

@@ -24,8 +24,6 @@ use crate::evaluate::report::ResultRow;
 use crate::evaluate::{
     Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, RowResult, Running,
 };
-#[cfg(feature = "store")]
-use crate::lm::Store;
 use crate::messages::escape;
 use crate::results::Results;
 
@@ -182,11 +180,6 @@ where
                 Ok(early) => self.evaluate = self.evaluate.early(early),
                 Err(why) => notes.lines.push(format!("all rows were evaluated: {why}")),
             }
-        }
-        #[cfg(feature = "store")]
-        if let Some(add) = self.store {
-            let folder = Store::chosen_dir().map_err(|error| error.to_string())?;
-            self.evaluate = add(self.evaluate, folder);
         }
         let progress = self.evaluate.display_progress(shows_output());
         let models = EvalModels::new(&source, &self.settings, update)?;

@@ -15,8 +15,7 @@ use super::manifest::{Manifest, RunCosts, RunManifest, StartedManifest, executab
 use super::options::{Observers, Options, RunStart};
 use super::report::{Lines, Progress, ResultFiles};
 use super::row::{MetricEntry, Plan, Predicted, RunStore, checked_requirements};
-use super::shared::Stop;
-use super::shared::lock;
+use super::shared::{Level, Stop, lock};
 use super::summary::{
     Ending, EvaluationResult, Groups, MetricSummary, ProgramTotals, Tally, TallyOptions,
 };
@@ -215,7 +214,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
     async fn check_models(&self, required: Vec<Requirement>) -> Result<(), EvaluateError> {
         tokio::select! {
             checked = requirements::probe(required) => Ok(checked?),
-            () = self.stop.wait() => Ok(()),
+            () = self.stop.reached(Level::Stopped) => Ok(()),
         }
     }
 
@@ -293,7 +292,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
 
     /// Takes the run by reference, because a worker that could not be cancelled may still use it.
     fn finish(&self) -> Result<EvaluationResult<G, P>, EvaluateError> {
-        let stopped = self.stop.is_requested();
+        let stopped = self.stop.is_at(Level::Requested);
         for rows in &*lock(&self.thread_rows) {
             self.record(|collector| lock(rows).add_to(collector));
         }

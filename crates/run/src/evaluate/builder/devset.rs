@@ -144,13 +144,14 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         models.chain(embedders).next().map(str::to_owned)
     }
 
-    /// Removes the devset and the metrics that call a model. Also returns the names of these metrics.
+    /// Removes the devset, the store and the metrics that call a model. Also returns the names of these metrics.
     pub(crate) fn without_models(mut self) -> (Self, Vec<String>) {
         let (removed, kept) = self
             .metrics
             .into_iter()
             .partition::<Vec<_>, _>(MetricEntry::calls_model);
         (self.metrics, self.devset) = (kept, Devset::None);
+        self.options.store = None;
         (self, removed.into_iter().map(|entry| entry.name).collect())
     }
 

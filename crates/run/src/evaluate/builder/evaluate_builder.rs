@@ -231,6 +231,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
+    /// Adds an observer to call at the start of a run, after each row, and at the end of the run.
+    pub fn observer(mut self, observer: impl Observer<G, P> + 'static) -> Self {
+        self.options.observers.push(Arc::new(observer));
+        self
+    }
+
     setters! {
         /// Sets the function that returns a row's id. By default, a row's id is the one in the file. If the row has
         /// none, its id is its position, counted from 1 in a file and from 0 in memory.
@@ -248,15 +254,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         /// `true` shows progress only on a terminal, and [`ProgressDisplay::Always`] shows it everywhere.
         pub fn display_progress(display: impl Into<ProgressDisplay>)
             => options.progress = display.into();
-    }
 
-    /// Adds an observer to call at the start of a run, after each row, and at the end of the run.
-    pub fn observer(mut self, observer: impl Observer<G, P> + 'static) -> Self {
-        self.options.observers.push(Arc::new(observer));
-        self
-    }
-
-    setters! {
         /// Stops the run once the program or any metric has failed on this many rows. Both 0 and 1 stop at the first
         /// failed row. No more rows are started, but rows in progress can finish. The result contains all finished
         /// rows, and its ending is [`Ending::MaxErrors`](crate::Ending::MaxErrors).
@@ -303,9 +301,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         /// on the number of rows.
         pub fn keep_results(keep: bool) => options.keep_results = keep;
 
-    }
-
-    setters! {
         /// Sets the program's name in the [manifest](crate::results::Manifest), such as `baseline`. The name can have
         /// at most 1,000 bytes and no control characters.
         pub fn label(name: impl Into<String>) => options.run.label = Some(name.into());

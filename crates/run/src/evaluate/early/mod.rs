@@ -16,8 +16,7 @@ use super::error::EvaluateError;
 use super::input::{Numbered, Source};
 use super::manifest::{DecidedGate, EarlyResult};
 use super::row::{MetricEntry, Plan, RowResult, counted};
-use super::shared::Stop;
-use super::shared::lock;
+use super::shared::{Level, Stop, lock};
 use super::summary::MetricSummary;
 use crate::contract::{Outcome, ScoreKind};
 use crate::stats::{Interval, Uncertainty, confidence_sequence};
@@ -162,7 +161,7 @@ impl<G: Send + Sync, P: Send + Sync> EarlyRun<G, P> {
             ready.push((index, row));
         }
         if state.is_decided {
-            stop.set();
+            stop.raise(Level::Stopped);
         }
         ready
     }

@@ -2,7 +2,6 @@
 //!
 //! `source.rs` hands out rows of a list, a stream or chunks (`chunks.rs`) to a run's threads or tasks. `numbering.rs`
 //! numbers them and finds duplicate ids. `devset.rs` has the rows that a program is run on and checks their inputs.
-//! `stop.rs` says how far a run is stopped.
 
 mod chunks;
 mod devset;

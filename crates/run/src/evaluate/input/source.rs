@@ -1,6 +1,6 @@
 //! The source of rows, shared by the threads or tasks of a run.
 //!
-//! `source_row.rs` defines a row, and `numbering.rs` numbers it.
+//! `numbering.rs` defines a row and numbers it.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -22,8 +22,7 @@ use super::numbering::{Input, NextRow, Numbered, Numbering, OwnRows, has_positio
 use crate::contract::{Example, Prediction, panic};
 use crate::data::DataFile;
 use crate::evaluate::error::EvaluateError;
-use crate::evaluate::shared::Stop;
-use crate::evaluate::shared::lock;
+use crate::evaluate::shared::{Level, Stop, lock};
 
 pub(crate) type InputStream<'a, G, P> = BoxStream<'a, Result<Input<G, P>, EvaluateError>>;
 
@@ -192,14 +191,14 @@ impl<'a, G, P> Source<'a, G, P> {
         };
         tokio::select! {
             biased;
-            () = stop.wait() => None,
+            () = stop.reached(Level::Stopped) => None,
             row = poll_fn(|context| self.poll_stream(&mut lock(rows), context)) => self.unless_error(row?),
         }
     }
 
     /// Returns the next row without waiting; `None` if there is none or if the source is a stream.
     pub(crate) fn take(&self, stop: &Stop) -> Option<Numbered<G, P>> {
-        if stop.is_set() || self.failed() {
+        if stop.is_at(Level::Stopped) || self.failed() {
             return None;
         }
         let row = match &self.rows {
@@ -220,7 +219,7 @@ impl<'a, G, P> Source<'a, G, P> {
     /// Moves up to this many rows into a thread's own rows, blocking until one is read. Returns `true` if the thread
     /// got rows. It gets none at the end of the source.
     pub(crate) fn take_several(&self, number: usize, stop: &Stop, own: &OwnRows<G, P>) -> bool {
-        if stop.is_set() || self.failed() {
+        if stop.is_at(Level::Stopped) || self.failed() {
             return false;
         }
         // Added while the source is locked: a thread that finds the source empty must see these rows.
@@ -233,14 +232,14 @@ impl<'a, G, P> Source<'a, G, P> {
             }
             Rows::Stream(rows, is_ready) => {
                 let (mut rows, start) = (lock(rows), Instant::now());
-                let mut stopped = pin!(stop.wait());
+                let mut stopped = pin!(stop.reached(Level::Stopped));
                 let mut has_rows = false;
                 let mut take = |context: &mut Context<'_>| {
                     for taken in 0..number {
                         // After the first row and every 16th, because reading the clock takes as long as processing a
                         // short row.
                         let is_slow = taken % 16 == 1 && start.elapsed() >= LONG;
-                        if is_slow || stop.is_set() {
+                        if is_slow || stop.is_at(Level::Stopped) {
                             break;
                         }
                         let row = match self.poll_stream(&mut rows, context) {
@@ -331,7 +330,6 @@ pub(crate) fn read_on_thread(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::shared::Stop;
 
     #[test]
     fn a_panic_of_the_reader_is_an_error_and_not_the_end_of_the_rows() {

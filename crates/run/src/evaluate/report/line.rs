@@ -1,6 +1,7 @@
 //! One result row as a line of JSON, the format in which rows are stored on disk and exported.
 
-use serde::{Serialize, Serializer};
+use indexmap::IndexMap;
+use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::record::{ResultScore, RunRecord, not_json};
@@ -81,23 +82,17 @@ struct RepeatLine<'r> {
     scores: Scores<'r>,
 }
 
-/// The scores of the metrics by name.
-struct Scores<'r> {
-    metrics: &'r [String],
-    outcomes: &'r [Outcome],
-}
-
-impl Serialize for Scores<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let scores = self.metrics.iter().zip(self.outcomes);
-        to.collect_map(scores.map(|(name, it)| (name, written_score(it))))
-    }
-}
+/// The scores of a row by metric.
+type Scores<'r> = IndexMap<&'r str, ResultScore>;
 
 impl<'r> Line<'r> {
     fn of<G, P>(row: &'r RowResult<G, P>, metrics: &'r [String]) -> Self {
         let run = |run: Option<&ProgramRun>| run.map(RunRecord::of).unwrap_or_default();
-        let scores = |outcomes| Scores { metrics, outcomes };
+        let scores = |outcomes: &[Outcome]| {
+            let scores = metrics.iter().zip(outcomes);
+            let scores = scores.map(|(name, outcome)| (&**name, written_score(outcome)));
+            scores.collect()
+        };
         Self {
             id: &row.id,
             gold: None,
@@ -141,7 +136,7 @@ impl<'r> Line<'r> {
 }
 
 /// Returns the score of a metric, with its contribution to a score of all rows.
-pub(crate) fn written_score(outcome: &Outcome) -> ResultScore {
+fn written_score(outcome: &Outcome) -> ResultScore {
     let mut score = ResultScore::of(outcome);
     score.written_corpus = match outcome {
         Outcome::Counted(counted) => counted.record(),

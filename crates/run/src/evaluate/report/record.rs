@@ -341,10 +341,8 @@ impl ResultRow {
             output_tokens: run.output_tokens,
             cost_msats: run.cost_msats,
             traceback: row.traceback.clone(),
-            manifest: None,
             scores: metrics.iter().enumerate().filter_map(score).collect(),
-            repeats: Vec::new(),
-            is_flat: false,
+            ..Self::default()
         }
     }
 }

@@ -8,7 +8,6 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{LazyLock, Mutex};
 
 use derive_where::derive_where;
 use serde::de::DeserializeOwned;
@@ -17,11 +16,9 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::gate::Charge;
-use super::plan::Plan;
-use super::plan::ProgramResult;
+use super::plan::{Plan, ProgramResult};
 use crate::contract::rows::inputs::{as_example, inputs_of};
 use crate::contract::{MetricCall, MetricIdentity, Outcome, Prediction, ProgramRun};
-use crate::evaluate::shared::lock;
 use crate::lm::recording::Scope;
 use crate::lm::{Hash, LmError, Store};
 use crate::messages::hash::hexadecimal;
@@ -44,10 +41,32 @@ where
     #[cfg(feature = "store")]
     pub(crate) fn new(dir: PathBuf) -> Self {
         let codec = Codec {
-            inputs,
-            content,
-            encode: encode::<P>,
-            decode: decode::<P>,
+            inputs: |gold, of_run| match as_example(gold) {
+                Some(example) => serde_json::to_value(inputs_of(example, of_run)?).ok(),
+                None => serde_json::to_value(gold).ok(),
+            },
+            content: |call| {
+                // A measured latency differs from run to run.
+                let run = call.run;
+                let run = run.map(|run| (&run.trace, run.usage, run.returned_latency()));
+                serde_json::to_value((call.gold, call.pred, run)).ok()
+            },
+            encode: |prediction| {
+                let dynamic = (prediction as &dyn Any).downcast_ref::<Prediction>();
+                Ok(StoredPrediction {
+                    is_textual: dynamic.is_some_and(|prediction| prediction.data.textual),
+                    value: serde_json::to_value(prediction)?,
+                })
+            },
+            decode: |stored| {
+                let mut prediction: P = serde_json::from_value(stored.value)?;
+                if let Some(dynamic) =
+                    (&mut prediction as &mut dyn Any).downcast_mut::<Prediction>()
+                {
+                    dynamic.data.textual = stored.is_textual;
+                }
+                Ok(prediction)
+            },
         };
         Self { dir, codec }
     }
@@ -193,8 +212,9 @@ impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
 
     /// Completes a run over all rows: ends its gate's budget and the outputs of a program without a version.
     pub(crate) fn end(&self) -> Result<(), LmError> {
+        // The next run of the program calls it again.
         if let Some(run) = &self.open_run {
-            run.end(&self.scope)?;
+            self.scope.store().remove(&run.key.hash)?;
         }
         self.scope.store().forget_spending(&self.budget)
     }
@@ -323,41 +343,6 @@ impl KeptScores {
     }
 }
 
-#[cfg(feature = "store")]
-fn inputs<G: Serialize + 'static>(gold: &G, of_run: Option<&[String]>) -> Option<Value> {
-    match as_example(gold) {
-        Some(example) => serde_json::to_value(inputs_of(example, of_run)?).ok(),
-        None => serde_json::to_value(gold).ok(),
-    }
-}
-
-#[cfg(feature = "store")]
-fn content<G: Serialize, P: Serialize>(call: &MetricCall<'_, G, P>) -> Option<Value> {
-    // A measured latency differs from run to run.
-    let run = call
-        .run
-        .map(|run| (&run.trace, run.usage, run.returned_latency()));
-    serde_json::to_value((call.gold, call.pred, run)).ok()
-}
-
-#[cfg(feature = "store")]
-fn encode<P: Serialize + 'static>(prediction: &P) -> serde_json::Result<StoredPrediction> {
-    let dynamic = (prediction as &dyn Any).downcast_ref::<Prediction>();
-    Ok(StoredPrediction {
-        is_textual: dynamic.is_some_and(|prediction| prediction.data.textual),
-        value: serde_json::to_value(prediction)?,
-    })
-}
-
-#[cfg(feature = "store")]
-fn decode<P: DeserializeOwned + 'static>(stored: StoredPrediction) -> serde_json::Result<P> {
-    let mut prediction: P = serde_json::from_value(stored.value)?;
-    if let Some(dynamic) = (&mut prediction as &mut dyn Any).downcast_mut::<Prediction>() {
-        dynamic.data.textual = stored.is_textual;
-    }
-    Ok(prediction)
-}
-
 /// The key of a result.
 struct Key {
     about: String,
@@ -375,14 +360,9 @@ impl Key {
 /// An unfinished run of a program without a version.
 struct OpenRun {
     key: Key,
-    /// The store, and the key of this process's first such run.
-    first: (PathBuf, Hash),
     /// Distinguishes its outputs from those of other runs: the process that began it, and its number in the store.
     begun: String,
 }
-
-/// The number of runs that ended in this process, by store and first key.
-static ENDED: LazyLock<Mutex<HashMap<(PathBuf, Hash), u64>>> = LazyLock::new(Mutex::default);
 
 impl OpenRun {
     /// Returns the run that was interrupted, or a new one.
@@ -390,12 +370,8 @@ impl OpenRun {
         let arguments: Vec<_> = std::env::args_os()
             .map(|it| it.display().to_string())
             .collect();
-        let mut about =
-            json!({ "run": run, "executable": executable, "arguments": arguments, "ended": 0 });
-        // The next run in the same process is a new one.
-        let first = (scope.store().path().to_owned(), Key::new(&about).hash);
-        about["ended"] = lock(&ENDED).get(&first).copied().unwrap_or(0).into();
-        let key = Key::new(&about);
+        let key =
+            Key::new(&json!({ "run": run, "executable": executable, "arguments": arguments }));
         let begun = scope.find(&key.hash).unwrap_or_else(|| {
             // No later run finds this number, because its record comes next.
             let number = scope.store().last_number().unwrap_or_default();
@@ -403,13 +379,6 @@ impl OpenRun {
             scope.keep("run", (&key.hash, &key.about), &begun, None);
             begun
         });
-        Self { key, first, begun }
-    }
-
-    /// Ends the run, so the next one calls the program again.
-    fn end(&self, scope: &Scope) -> Result<(), LmError> {
-        scope.store().remove(&self.key.hash)?;
-        *lock(&ENDED).entry(self.first.clone()).or_default() += 1;
-        Ok(())
+        Self { key, begun }
     }
 }

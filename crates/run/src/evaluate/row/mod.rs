@@ -2,7 +2,7 @@
 //!
 //! [`Plan`] has the metrics of a run and the settings of a row; each step has a file with methods on it. `rollouts.rs`
 //! evaluates the rollouts of a row; most rows have one. It runs the program, then the metrics (`row_scores.rs`), within
-//! the limits in `attempt.rs`. `gate.rs` decides which metrics of the second tier are called.
+//! the limits in `plan.rs`. `gate.rs` decides which metrics of the second tier are called.
 //! `kept.rs` has what a run keeps in its store. The result is a [`RowResult`].
 
 mod gate;

@@ -1,9 +1,8 @@
 //! The result of a run: counts, means and intervals of each metric, and totals of the program.
 //!
 //! `tally.rs` counts the outcomes of a metric; each thread counts the simple ones itself. `sample.rs` has the values
-//! with their interval and groups, `repeats.rs` the variance between repeats, `missing.rs` the fields that predictions
-//! lack, and `judged_by.rs` the models that answered for judges. `metric_summary.rs` and
-//! `result.rs` have the results that users see.
+//! with their interval and groups, and `counts.rs` the variance between repeats and the fields that predictions lack.
+//! `metric_summary.rs` and `result.rs` have the results that users see.
 
 mod counts;
 mod metric_summary;

@@ -1,7 +1,7 @@
 //! Metrics that judge a sample of the rows.
 //!
 //! All other metrics evaluate every row first, and the rows wait in memory. Then the sample is drawn by the hash of the
-//! rows' ids, so it doesn't depend on concurrency. `draw.rs` draws it, and `estimate.rs` estimates the mean of all rows.
+//! rows' ids, so it doesn't depend on concurrency. `estimate.rs` draws it, and estimates the mean of all rows.
 
 mod estimate;
 

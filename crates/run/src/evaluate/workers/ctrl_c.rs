@@ -3,7 +3,7 @@
 //!
 //! SIGTERM (`docker stop`, schedulers) and SIGHUP (a closed terminal) are handled like Ctrl-C. The first signal lets
 //! the rows in progress finish within the grace period (`state.rs`). The second abandons them, and the third ends the
-//! process, no matter what its other threads are doing. How the run reacts is in `input/stop.rs` and `tasks.rs`.
+//! process, no matter what its other threads are doing. How the run reacts is in `evaluate/shared.rs` and `tasks.rs`.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::state::CANCELLATION;
-use crate::evaluate::shared::Stop;
+use crate::evaluate::shared::{Level, Stop};
 
 /// The exit code that shells use for a program ended by Ctrl-C.
 const INTERRUPTED: i32 = 130;
@@ -92,7 +92,7 @@ impl Listener {
                 biased;
                 _ = &mut dropped, if !has_ended => {
                     // A metric may still be computing, and the process may wait for its thread.
-                    has_ended = self.stop.has_given_up();
+                    has_ended = self.stop.is_at(Level::GivenUp);
                     if !has_ended {
                         return;
                     }
@@ -104,23 +104,23 @@ impl Listener {
                 },
                 () = tokio::time::sleep_until(give_up_at), if self.give_up_at.is_some() => {
                     self.give_up_at = None;
-                    self.stop.give_up();
+                    self.stop.raise(Level::GivenUp);
                 }
             }
         }
     }
 
     fn forward(&mut self) {
-        if !self.stop.is_requested() {
+        if !self.stop.is_at(Level::Requested) {
             print(format!(
                 "stopping: the rows in progress have {:?} to finish; press Ctrl-C again to abandon them",
                 self.grace_period
             ));
-            self.stop.request();
-        } else if !self.stop.is_abandoned() {
+            self.stop.raise(Level::Requested);
+        } else if !self.stop.is_at(Level::Abandoned) {
             print("abandoning the rows in progress; press Ctrl-C again to exit at once".to_owned());
             self.give_up_at = Some(Instant::now() + CANCELLATION);
-            self.stop.abandon();
+            self.stop.raise(Level::Abandoned);
         } else {
             exit();
         }

@@ -19,8 +19,7 @@ use crate::evaluate::manifest::{Manifest, StartedManifest};
 use crate::evaluate::options::{Observers, Options};
 use crate::evaluate::report::{Lines, Progress, Render, ResultFiles, score_line};
 use crate::evaluate::row::{Plan, RowResult, RunStore};
-use crate::evaluate::shared::Stop;
-use crate::evaluate::shared::lock;
+use crate::evaluate::shared::{Level, Stop, lock};
 use crate::evaluate::summary::{Groups, MetricSummary, Place, PlainTally, ProgramTotals, Tally};
 use crate::evaluate::truth::TruthRun;
 
@@ -60,8 +59,8 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
         loop {
             tokio::select! {
                 biased;
-                Some(()) = &mut stop, if !self.stop.is_requested() => self.stop.request(),
-                () = self.stop.requested(), if grace_period.is_none() => {
+                Some(()) = &mut stop, if !self.stop.is_at(Level::Requested) => self.stop.raise(Level::Requested),
+                () = self.stop.reached(Level::Requested), if grace_period.is_none() => {
                     grace_period = Some(self.start_grace_period());
                 }
                 result = &mut work => return result,
@@ -76,14 +75,14 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
         #[cfg(feature = "ctrl-c")]
         let is_reported = self.options.stop_on_ctrl_c;
         until_dropped("grace-period", move |is_over| {
-            if is_over(period) && !stop.is_abandoned() {
+            if is_over(period) && !stop.is_at(Level::Abandoned) {
                 #[cfg(feature = "ctrl-c")]
                 if is_reported {
                     super::ctrl_c::report_end_of(period);
                 }
-                stop.abandon();
+                stop.raise(Level::Abandoned);
                 if is_over(CANCELLATION) {
-                    stop.give_up();
+                    stop.raise(Level::GivenUp);
                 }
             }
         })
@@ -116,7 +115,7 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
                 .get_or_insert(EvaluateError::store(error));
         }
         if collector.is_full() {
-            self.stop.set();
+            self.stop.raise(Level::Stopped);
         }
     }
 

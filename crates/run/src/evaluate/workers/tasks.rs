@@ -16,7 +16,7 @@ use crate::evaluate::error::EvaluateError;
 use crate::evaluate::input::Numbered;
 use crate::evaluate::report::Lines;
 use crate::evaluate::row::RowResult;
-use crate::evaluate::shared::Stop;
+use crate::evaluate::shared::{Level, Stop};
 use crate::evaluate::truth::{SampledRow, TruthRun};
 
 /// Runs the evaluation, and returns once the rows are evaluated or abandoned. Cancels the tasks if it is dropped.
@@ -61,7 +61,7 @@ where
             };
             tokio::select! {
                 biased;
-                () = run.stop.abandoned() => {
+                () = run.stop.reached(Level::Abandoned) => {
                     has_rows = false;
                     abandon(&mut tasks, &run.stop).await;
                 }
@@ -87,7 +87,7 @@ where
 async fn abandon(tasks: &mut JoinSet<()>, stop: &Stop) {
     tokio::select! {
         () = tasks.shutdown() => {}
-        () = stop.given_up() => tasks.detach_all(),
+        () = stop.reached(Level::GivenUp) => tasks.detach_all(),
     }
 }
 
@@ -112,7 +112,7 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
             match (&self.early, &self.truth) {
                 (_, Some(truth)) => {
                     if truth.hold(index, row) {
-                        self.stop.set();
+                        self.stop.raise(Level::Stopped);
                     }
                 }
                 (Some(early), None) => {
@@ -134,7 +134,7 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
     /// Draws and judges the samples, and records all rows. After a stop, no further row is judged.
     pub(crate) async fn judge_samples(&self) {
         let Some(truth) = &self.truth else { return };
-        let is_stopped = self.stop.is_set() || self.source.failed();
+        let is_stopped = self.stop.is_at(Level::Stopped) || self.source.failed();
         let rows = stream::iter(truth.draw(is_stopped));
         let judged = rows.for_each_concurrent(self.options.concurrency, |row| async {
             let judged = self.judge(truth, row);
@@ -146,7 +146,7 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
             tokio::select! {
                 biased;
                 () = judged => {}
-                () = self.stop.abandoned() => {}
+                () = self.stop.reached(Level::Abandoned) => {}
             }
         })
         .await;
@@ -159,7 +159,7 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
             judges,
         } = sampled;
         for judge in judges {
-            if self.stop.is_set() {
+            if self.stop.is_at(Level::Stopped) {
                 break;
             }
             let metric = truth.metric(judge.0);

@@ -18,8 +18,7 @@ use crate::evaluate::error::EvaluateError;
 use crate::evaluate::input::{Given, Input, Numbered, OwnRows};
 use crate::evaluate::report::Lines;
 use crate::evaluate::row::{Predicted, RowResult};
-use crate::evaluate::shared::Stop;
-use crate::evaluate::shared::lock;
+use crate::evaluate::shared::{Level, Stop, lock};
 use crate::evaluate::summary::{PlainTally, Tally};
 
 /// The maximum number of rows that a thread takes at once.
@@ -51,7 +50,7 @@ where
     struct StopOnDrop<'a>(&'a Stop);
     impl Drop for StopOnDrop<'_> {
         fn drop(&mut self) {
-            self.0.set();
+            self.0.raise(Level::Stopped);
         }
     }
     let threads = Threads::start(run, run.options.concurrency)?;
@@ -61,7 +60,7 @@ where
             biased;
             () = threads.ended(run) => {}
             // A thread cannot be cancelled, so the run ends without it and does not record its row.
-            () = run.stop.given_up() => {}
+            () = run.stop.reached(Level::GivenUp) => {}
         }
     })
     .await;
@@ -104,7 +103,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Threads<G, P> {
                     let work = || settings.scope_sync(|| threads.work(own, &run));
                     if let Err(panic) = panic::catch(false, work) {
                         lock(&threads.panic).get_or_insert(panic.message);
-                        run.stop.set();
+                        run.stop.raise(Level::Stopped);
                     }
                     drop(run);
                     threads.end();
@@ -136,7 +135,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Threads<G, P> {
             // Unlocked before the row is evaluated.
             let next = || lock(&self.rows[own]).pop_front();
             while let Some((index, input)) = next() {
-                if run.stop.is_set() {
+                if run.stop.is_at(Level::Stopped) {
                     return;
                 }
                 if index < run.source.error_at() {
@@ -174,7 +173,7 @@ impl<G: Send + Sync, P: Send + Sync> Threads<G, P> {
         // Counted before the flag is read: once the flag is set, no thread becomes busy.
         self.busy.fetch_add(1, Ordering::SeqCst);
         let busy = Busy { threads: self, run };
-        (!run.stop.is_set()).then_some(busy)
+        (!run.stop.is_at(Level::Stopped)).then_some(busy)
     }
 
     fn end(&self) {
@@ -188,7 +187,7 @@ impl<G: Send + Sync, P: Send + Sync> Threads<G, P> {
         loop {
             let mut changed = pin!(self.changed.notified());
             changed.as_mut().enable();
-            let is_stopped = run.stop.is_set();
+            let is_stopped = run.stop.is_at(Level::Stopped);
             let is_over = is_stopped || run.source.failed();
             if self.running.load(Ordering::SeqCst) == 0
                 || is_over && self.busy.load(Ordering::SeqCst) == 0
@@ -197,7 +196,7 @@ impl<G: Send + Sync, P: Send + Sync> Threads<G, P> {
             }
             tokio::select! {
                 () = changed => {}
-                () = run.stop.wait(), if !is_stopped => {}
+                () = run.stop.reached(Level::Stopped), if !is_stopped => {}
             }
         }
     }
@@ -212,7 +211,7 @@ impl<G, P> Drop for Busy<'_, G, P> {
     fn drop(&mut self) {
         self.threads.busy.fetch_sub(1, Ordering::SeqCst);
         // Only after a stop or an error does the run wait until no thread is busy.
-        if self.run.stop.is_set() || self.run.source.failed() {
+        if self.run.stop.is_at(Level::Stopped) || self.run.source.failed() {
             self.threads.changed.notify_waiters();
         }
     }
