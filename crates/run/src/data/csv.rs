@@ -18,7 +18,7 @@ use std::sync::Arc;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use memchr::memchr_iter;
 
-use super::error::{DataError, DataErrorKind, Read};
+use super::error::{DataError, DataErrorKind, Read, invalid};
 use super::input::Input;
 use super::pairing::Pairing;
 use super::result_row::{OUTCOME, costs_of};
@@ -282,10 +282,7 @@ fn names(header: &Record<'_>, at: &Origin) -> Result<Vec<String>, DataError> {
 
 pub(super) fn duplicate_column(at: &Origin, column: &str) -> DataError {
     let column = escape::name(column);
-    DataError::invalid(
-        at,
-        format_args!("duplicate column `{column}`; rename or remove one"),
-    )
+    invalid!(at, "duplicate column `{column}`; rename or remove one")
 }
 
 /// Returns the first name that occurs twice.
@@ -384,11 +381,9 @@ impl CsvRows {
                 b',' => "comma".to_owned(),
                 delimiter => format!("delimiter ({})", named(delimiter)),
             };
-            return Err(DataError::invalid(
+            return Err(invalid!(
                 at,
-                format_args!(
-                    "expected {expected} cells as in the header, found {found}; check for a missing quote or {delimiter}"
-                ),
+                "expected {expected} cells as in the header, found {found}; check for a missing quote or {delimiter}"
             ));
         }
         let selected = selection.and(self.header.selected.as_ref());
@@ -424,12 +419,7 @@ impl<'r> Record<'r> {
         let text = str::from_utf8(cell).map_err(|error| {
             let (column, valid) = (escape::name(column), error.valid_up_to());
             let (byte, found) = (valid + 1, cell[valid]);
-            DataError::invalid(
-                at,
-                format_args!(
-                    "column `{column}`: invalid UTF-8: byte {byte} is 0x{found:02X}; convert the file to UTF-8, or pass --encoding windows-1252 if a Windows program wrote it"
-                ),
-            )
+            invalid!(at, "column `{column}`: invalid UTF-8: byte {byte} is 0x{found:02X}; convert the file to UTF-8, or pass --encoding windows-1252 if a Windows program wrote it")
         })?;
         let unescaped = match self.has_escapes {
             true => formula::unescaped(text),
