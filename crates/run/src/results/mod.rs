@@ -9,7 +9,6 @@ mod compare;
 mod error;
 mod figures;
 mod file;
-mod foreign_rows;
 #[cfg(feature = "html")]
 mod html;
 #[cfg(feature = "junit")]
@@ -33,7 +32,7 @@ pub use figures::{Counts, MetricFigures};
 pub(crate) use figures::{Unit, about, p_equals};
 pub use file::Results;
 #[doc(hidden)]
-pub use foreign_rows::{ForeignRow, ForeignRun, RowAttempt, write_foreign_rows};
+pub use file::{ForeignRow, ForeignRun, RowAttempt, write_foreign_rows};
 #[cfg(feature = "html")]
 pub use html::{HtmlReport, ReportRun};
 pub(crate) use markdown::table as markdown_table;

@@ -79,10 +79,9 @@ pub(super) fn entry<'m, V: Default>(
     key: &str,
 ) -> &'m mut V {
     let is_here = map.get_index(place).is_some_and(|(other, _)| other == key);
-    let found = if is_here {
-        Some(place)
-    } else {
-        map.get_index_of(key)
+    let found = match is_here {
+        true => Some(place),
+        false => map.get_index_of(key),
     };
     let place = found.unwrap_or_else(|| map.insert_full(key.to_owned(), V::default()).0);
     &mut map[place]

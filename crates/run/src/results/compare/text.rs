@@ -19,10 +19,9 @@ impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "A: {}", self.a)?;
         writeln!(f, "B: {}", self.b)?;
-        let by_position = if self.paired_by_position {
-            ", paired by position"
-        } else {
-            ""
+        let by_position = match self.paired_by_position {
+            true => ", paired by position",
+            false => "",
         };
         write!(f, "{} in both{by_position}", rows(self.paired))?;
         for (ids, run) in [(&self.only_in_a, "A"), (&self.only_in_b, "B")] {
@@ -294,10 +293,9 @@ impl MetricComparison {
             Verdict::Better => better("B"),
             Verdict::Worse => better("A"),
             Verdict::NotEnoughRows { needed } => {
-                let units = if it.clusters.is_some() {
-                    "groups"
-                } else {
-                    "rows"
+                let units = match it.clusters {
+                    Some(_) => "groups",
+                    None => "rows",
                 };
                 format!(
                     "not enough rows: found {found}, a test at 5% needs at least {needed} {units}"

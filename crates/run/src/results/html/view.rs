@@ -5,10 +5,10 @@ use std::cmp::Reverse;
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value, json};
 
+use super::HtmlReport;
 use super::histogram::histogram;
-use super::report::HtmlReport;
 use super::run::{Part, PartScore, ReportRun};
-use super::table_rows::{MAX_ROWS, TableRows};
+use super::table_rows::{MAX_ROWS, Metric, TableRows};
 use crate::contract::{MetricIdentity, ScoreKind};
 use crate::evaluate::JudgeReplies;
 use crate::evaluate::manifest::EarlyResult;
@@ -25,15 +25,6 @@ const MAX_PARTS: usize = 100;
 
 /// The rows of each run in a group, which has no name if the rows lack the field.
 type Group<'a> = (Option<&'a str>, Vec<Vec<usize>>);
-
-/// A metric of the runs.
-pub(super) struct Metric<'a> {
-    pub(super) name: &'a str,
-    pub(super) kind: ScoreKind,
-    /// `true` if the metric is the same in both runs.
-    pub(super) is_compared: bool,
-    pub(super) is_lower_better: bool,
-}
 
 /// The report with its runs, groups and changes.
 pub(super) struct View<'a> {
