@@ -9,16 +9,14 @@ use clap::{ArgGroup, Args};
 use crate::agreement::{Agreement, AgreementBuilder, LabelSample};
 use crate::contract::Direction;
 use crate::data::{Conversion, DataReader, Encoding, Format, Join, Mapping, Missing};
-use crate::error::{Result, err};
 use crate::from::FromArgument;
-use crate::limit::Limit;
 use crate::lm::parse_msats;
 use crate::metrics::Registry;
 use crate::otlp::OtlpArguments;
+use crate::output::{Result, err, print_error};
 use crate::own_scores::OwnScore;
-use crate::runs::metric_of;
+use crate::runs::{Limit, metric_of};
 use crate::stats::ErrorRates;
-use crate::stdio::print_error;
 use crate::value_parsers::{
     delimiter, duration, embedder, error_rates, finite, id_path, model, no_journal, one_of, tag,
 };

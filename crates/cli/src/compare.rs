@@ -7,12 +7,11 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use indexmap::IndexSet;
 
-use super::error::{CliError, Result, err, fail_each};
 use super::files::{Files, Output};
 use super::from::{FromArgument, InputFile};
+use super::output::{CliError, Result, annotate, err, fail_each, print, print_error, print_json};
 use super::own_scores::OwnScoreArguments;
 use super::runs::{RunArguments, check_unique, metric_of};
-use super::stdio::{annotate, print, print_error, print_json};
 use crate::messages::escape;
 use crate::metrics::Registry;
 use crate::results::{Comparison, MetricComparison, ResultsError, RunScores, Verdict};
@@ -161,7 +160,10 @@ fn compared(registry: &Registry, args: &CompareArguments) -> Result<ExitCode> {
     }
     let read = |file| -> Result<RunScores> {
         let input = InputFile::open_scores(&args.own, args.from, file, true)?;
-        let run = args.runs.read_scores(&builder, input.named())?;
+        let run = builder.read_named(input.named())?;
+        let run = args
+            .runs
+            .with_failure_score(run, RunScores::with_failure_score);
         args.from.check_has_scores(file, run.metrics().len())?;
         Ok(run)
     };

@@ -7,12 +7,11 @@ use std::process::ExitCode;
 use clap::Args;
 use dsrs_metrics_formats::{Export, ExportFormat};
 
-use super::error::{CliError, Result, err};
 use super::files::{Files, unwritable};
 use super::from::{FromArgument, InputFile};
 use super::otlp::{Otlp, OtlpArguments};
+use super::output::{CliError, Result, err, print, print_error};
 use super::own_scores::OwnScoreArguments;
-use super::stdio::{print, print_error};
 use super::value_parsers::{one_of, tag};
 use crate::evaluate::report::OutputFile;
 use crate::results::Results;

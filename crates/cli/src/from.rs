@@ -1,19 +1,21 @@
 //! `--from`: converts files of other programs to result files in a temporary folder. Messages and outputs show the
-//! names of the user's files.
+//! names of the user's files. `score --from FORMAT FILE` without metrics prints the scores in the files.
 
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use clap::Args;
 use dsrs_metrics_formats::{Epochs, ForeignFormat, import_files, recognize, source_files};
 use tempfile::TempDir;
 
-use super::error::{CliError, Result, err};
+use super::args::ScoreArguments;
+use super::output::{CliError, Result, err, print, print_error};
 use super::own_scores::OwnScoreArguments;
-use super::stdio::print_error;
 use super::value_parsers::one_of;
 use crate::data::NamedFile;
+use crate::results::Comparison;
 
 /// The option of the commands that read result files.
 #[derive(Debug, Clone, Copy, Default, Args)]
@@ -197,4 +199,49 @@ fn private_folder() -> io::Result<TempDir> {
         folder.permissions(std::fs::Permissions::from_mode(0o700));
     }
     folder.tempdir()
+}
+
+/// Prints the scores of each file, with denominators and intervals.
+pub(super) fn print_scores(args: &ScoreArguments) -> Result<ExitCode> {
+    check_no_run(args)?;
+    let files = InputFile::open_all(args.from, Epochs::Repeats, &args.data, args.options.quiet)?;
+    for (file, name) in files.iter().zip(&args.data) {
+        let mut comparison = Comparison::builder();
+        if let Some(group) = &args.group {
+            comparison = comparison.group(group);
+        }
+        let run = comparison.read_named(file.named())?;
+        args.from.check_has_scores(name, run.metrics().len())?;
+        if files.len() > 1 {
+            print(&format!("{}\n", name.display()))?;
+        }
+        let width = run.metrics().map(|name| name.chars().count()).max();
+        for metric in run.metrics() {
+            let width = width.unwrap_or(0);
+            print(&format!("{metric:width$}  {}\n", run.figures(metric)))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Checks that no option is set that only a run of metrics has.
+fn check_no_run(args: &ScoreArguments) -> Result<()> {
+    let set = [
+        ("--out", args.out.is_some()),
+        ("--junit", args.junit.is_some()),
+        ("--markdown", args.markdown.is_some()),
+        ("--summary", args.summary.is_some()),
+        ("--json", args.json),
+        ("--param", !args.params.is_empty()),
+        ("--map", !args.mappings.is_empty()),
+        ("--fail-under", !args.fail_under.is_empty()),
+        ("--repeats", args.repeats.is_some()),
+        ("--bootstrap", args.bootstrap.is_some()),
+    ];
+    match set.iter().find(|(_, is_set)| *is_set) {
+        Some((option, _)) => Err(err!(
+            "{option} requires a run with metrics; add -m NAME, or remove the option to print the scores in the file"
+        )),
+        None => Ok(()),
+    }
 }

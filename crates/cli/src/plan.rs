@@ -6,9 +6,8 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use super::error::{Result, err};
-use super::limit::Limit;
-use super::stdio::{print, print_json};
+use super::output::{Result, err, print, print_json};
+use super::runs::Limit;
 use super::value_parsers::finite;
 use crate::contract::ScoreRange;
 use crate::evaluate::{EarlyGate, End, Figure};

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::error::{CliError, Result, err};
 use super::files::Files;
 use super::from::{FromArgument, InputFile};
+use super::output::{CliError, Result, err};
 use super::own_scores::OwnScoreArguments;
 use super::runs::RunArguments;
 use crate::metrics::Registry;
@@ -110,8 +110,11 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
         .map(|file| InputFile::open_scores(&args.own, args.from, file, args.results.len() > 1));
     let files = files.collect::<Result<Vec<_>>>()?;
     let read = |file: &InputFile<'_>| {
-        let run = args.runs.read_report(file.named(), args.group.as_deref());
-        run.map_err(|error| args.from.advise(error, &args.results))
+        let run = ReportRun::read(file.named(), args.group.as_deref())
+            .map_err(|error| args.from.advise(error.into(), &args.results))?;
+        Ok(args
+            .runs
+            .with_failure_score(run, ReportRun::with_failure_score))
     };
     let runs = files.iter().map(read).collect::<Result<Vec<_>>>()?;
     let metrics = runs.iter().flat_map(ReportRun::metrics);

@@ -1,15 +1,16 @@
-//! How commands that read result files judge scores: failed rows, and the direction of metrics.
+//! How commands judge scores: limits in options, such as `0.6`, or `60%` for a score in [0, 1]; failed rows, and the
+//! direction of metrics.
 
 use std::collections::HashSet;
+use std::fmt;
+use std::str::FromStr;
 
 use clap::Args;
 
-use super::error::{Result, err};
+use super::output::{Result, err};
 use super::value_parsers::finite;
-use crate::contract::Direction;
-use crate::data::NamedFile;
+use crate::contract::{Direction, ScoreRange};
 use crate::metrics::Registry;
-use crate::results::{ComparisonBuilder, ReportRun, RunScores};
 
 /// Options of `compare` and `report`.
 #[derive(Debug, Args)]
@@ -28,30 +29,12 @@ pub(crate) struct RunArguments {
 }
 
 impl RunArguments {
-    /// Reads what a grouped report needs.
-    pub(crate) fn read_report(
-        &self,
-        file: NamedFile<'_>,
-        group: Option<&str>,
-    ) -> Result<ReportRun<'static>> {
-        let run = ReportRun::read(file, group)?;
-        Ok(match self.failure_score {
-            Some(score) => run.with_failure_score(score),
+    /// Sets the score of failed rows, if an option does.
+    pub(crate) fn with_failure_score<R>(&self, run: R, set: fn(R, f64) -> R) -> R {
+        match self.failure_score {
+            Some(score) => set(run, score),
             None => run,
-        })
-    }
-
-    /// Reads what a comparison needs.
-    pub(crate) fn read_scores(
-        &self,
-        comparison: &ComparisonBuilder,
-        file: NamedFile<'_>,
-    ) -> Result<RunScores> {
-        let scores = comparison.read_named(file)?;
-        Ok(match self.failure_score {
-            Some(score) => scores.with_failure_score(score),
-            None => scores,
-        })
+        }
     }
 
     /// Returns the metrics for which lower scores are better, according to the registry or by name.
@@ -80,5 +63,144 @@ pub(crate) fn check_unique(metrics: &[String]) -> Result<()> {
     match metrics.iter().find(|name| !seen.insert(*name)) {
         None => Ok(()),
         Some(name) => Err(err!("duplicate metric `{name}`; list it once")),
+    }
+}
+
+/// A limit on a score. `60%` is 0.6.
+#[derive(Debug, Clone)]
+pub(super) struct Limit {
+    pub(super) score: f64,
+    /// As written, for messages.
+    text: String,
+}
+
+impl Limit {
+    /// Checks that the metric's scores can be on both sides of the limit. `range` is the range of the metric and
+    /// `reachable` that of the score; both may be unknown. `option` is the option up to the limit, such as
+    /// `--fail-under em=`.
+    pub(super) fn check(
+        &self,
+        option: &str,
+        metric: &str,
+        range: Option<ScoreRange>,
+        reachable: Option<ScoreRange>,
+    ) -> Result<()> {
+        let is_share = range == Some(ScoreRange::UNIT);
+        let invalid = |expected: String| Err(err!("{option}{self}: expected {expected}"));
+        if self.percentage().is_some() && !is_share {
+            return invalid(format!(
+                "a number, because the scores of `{metric}` are not known to be in [0, 1]; remove the percent sign"
+            ));
+        }
+        let Some(ScoreRange { min, max }) = reachable.filter(|it| !it.contains(self.score)) else {
+            return Ok(());
+        };
+        let mut expected = format!("a score from {min} to {max}, the range of `{metric}`");
+        // A number below 2 is more likely a mistyped score than a percentage without its sign.
+        let is_percentage = is_share && (2.0..=100.0).contains(&self.score);
+        if let (true, Ok(with_sign)) = (is_percentage, format!("{self}%").parse::<Self>()) {
+            expected += &format!("; pass {option}{} or {option}{with_sign}", with_sign.score);
+        }
+        invalid(expected)
+    }
+
+    /// Returns a score in the form of the limit, with as many decimals as a headline, or more if needed to differ from
+    /// the limit.
+    pub(super) fn written(&self, score: f64) -> String {
+        match self.percentage() {
+            Some(limit) => format!("{}%", rounded(100.0 * score, limit, 2)),
+            None => rounded(score, self.score, 4),
+        }
+    }
+
+    /// Returns the number before the percent sign.
+    fn percentage(&self) -> Option<f64> {
+        self.text.strip_suffix('%')?.parse().ok()
+    }
+}
+
+impl FromStr for Limit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = match text.strip_suffix('%') {
+            // Rounded once, unlike a division by 100.
+            Some(percentage) => format!("{percentage}e-2").parse(),
+            None => text.parse(),
+        };
+        match number {
+            Ok(score) if f64::is_finite(score) => Ok(Self {
+                score,
+                text: text.to_owned(),
+            }),
+            _ => Err(format!(
+                "expected a finite number such as 0.6, or a percentage such as 60%, found `{text}`"
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+fn rounded(score: f64, limit: f64, decimals: usize) -> String {
+    let is_same_side = |text: &String| {
+        let rounded = text.parse::<f64>().unwrap_or(score);
+        rounded.partial_cmp(&limit) == score.partial_cmp(&limit)
+    };
+    let mut texts = (decimals..17).map(|decimals| format!("{score:.decimals$}"));
+    texts
+        .find(is_same_side)
+        .unwrap_or_else(|| score.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Limit;
+
+    fn limit(text: &str) -> Limit {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_percentage_is_the_score_with_the_same_digits() {
+        for (percentage, number) in [
+            ("60%", "0.6"),
+            ("66.7%", "0.667"),
+            ("57%", "0.57"),
+            ("0.1%", "0.001"),
+        ] {
+            assert_eq!(limit(percentage).score, limit(number).score);
+        }
+        assert_eq!((limit("-5%").score, limit("1e-1").score), (-0.05, 0.1));
+    }
+
+    #[test]
+    fn a_limit_is_a_finite_number_or_percentage() {
+        for text in [
+            "60 %", "%", "", "nan", "inf%", "1e400", "1e1%", "60%%", "0.6 ",
+        ] {
+            assert_eq!(
+                text.parse::<Limit>().unwrap_err(),
+                format!(
+                    "expected a finite number such as 0.6, or a percentage such as 60%, found `{text}`"
+                )
+            );
+        }
+    }
+
+    #[test]
+    fn a_score_has_as_many_decimals_as_it_needs_to_differ_from_the_limit() {
+        assert_eq!(limit("70%").written(2.0 / 3.0), "66.67%");
+        assert_eq!(limit("66.67%").written(2.0 / 3.0), "66.667%");
+        assert_eq!(limit("0.6").written(0.5), "0.5000");
+        assert_eq!(limit("0.8").written(0.799_999_99), "0.79999999");
+        assert_eq!(
+            limit("1.9").written(1.9 + f64::EPSILON),
+            "1.9000000000000001"
+        );
     }
 }

@@ -8,16 +8,16 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use indexmap::IndexMap;
+pub(super) use labels::Labels;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::args::{AgreeArguments, FileArguments, LabelArguments};
-use super::error::{Result, err};
 use super::files::Files;
 use super::from::InputFile;
+use super::output::{Result, err, print, print_json};
 use super::own_scores::OwnScoreArguments;
 use super::runs::{check_unique, metric_of};
-use super::stdio::{print, print_json};
 use crate::agreement::{Agreement, Rating};
 use crate::contract::MetricIdentity;
 use crate::contract::score::OFFLINE_JUDGE;
@@ -27,8 +27,6 @@ use crate::messages::escape;
 use crate::messages::suggest::known_names;
 use crate::metrics::Registry;
 use crate::results::{FORMAT, ResultRow, ResultScore, Results, ResultsError, RunManifest};
-
-pub(super) use labels::Labels;
 
 /// The output of `--json`.
 #[derive(Serialize)]
@@ -298,33 +296,25 @@ fn agreement(
 impl Report<'_> {
     fn text(&self) -> String {
         let table = |(name, it): (&&str, &Measured<'_>)| {
-            let Measured {
-                identity,
-                has_other_code,
-                judged_by,
-                agreement,
-                judged_offline,
-            } = it;
-            let label = self.label;
-            let by = match judged_offline {
+            let by = match it.judged_offline {
                 0 => String::new(),
                 rows => format!(" ({rows} rows with judge: {OFFLINE_JUDGE})"),
             };
-            let position = if self.paired_by_position {
-                ", paired by position"
-            } else {
-                ""
+            let position = match self.paired_by_position {
+                true => ", paired by position",
+                false => "",
             };
-            let (name, label) = (escape::name(name), escape::name(label));
-            let identity = identity.map_or_else(String::new, |it| format!("{it}\n"));
-            let code = match has_other_code {
+            let (name, label) = (escape::name(name), escape::name(self.label));
+            let identity = it.identity.map_or_else(String::new, |it| format!("{it}\n"));
+            let code = match it.has_other_code {
                 true => format!(
                     "note: the code of `{name}` changed since these results were written; raise its version if its meaning changed\n"
                 ),
                 false => String::new(),
             };
-            let replies = JudgeReplies::of_each(judged_by);
+            let replies = JudgeReplies::of_each(&it.judged_by);
             let replies: String = replies.map(|replies| format!("{replies}\n")).collect();
+            let agreement = &it.agreement;
             format!("{name} against {label}{by}{position}\n{identity}{code}{replies}{agreement}\n")
         };
         let mut text = self

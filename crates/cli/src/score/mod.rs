@@ -2,15 +2,14 @@
 //!
 //! `plan.rs` turns the arguments into a run: the metrics, the files and the settings. `models.rs` sets up the language
 //! and embedding models. `report.rs` prints the result, and `limits.rs` checks its limits. `estimate.rs` prints
-//! `--estimate` instead of running. `ci_files.rs` writes the files for CI systems. `own.rs` prints the scores that
-//! another program wrote. The harness in the package `run` does the scoring.
+//! `--estimate` instead of running. `ci_files.rs` writes the files for CI systems. The harness
+//! in the package `run` does the scoring.
 
 mod ci_files;
 #[cfg(feature = "lm")]
 mod estimate;
 mod limits;
 mod models;
-mod own;
 mod plan;
 mod report;
 
@@ -18,28 +17,26 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use ci_files::CiFile;
+use dsrs_metrics_formats::Epochs;
+#[cfg(feature = "lm")]
+pub(super) use estimate::run as estimate;
+pub(super) use limits::violations;
+pub(super) use models::RunModels;
+use plan::Builder;
+pub(super) use plan::configure;
+pub(super) use report::INTERRUPTED;
+
 use super::args::ScoreArguments;
-use super::error::{Result, err, fail_each};
 use super::files::Files;
-use super::from::InputFile;
+use super::from::{InputFile, print_scores};
 use super::otlp::Otlp;
-use super::stdio::print_error;
+use super::output::{Result, err, fail_each, print_error};
 use crate::contract::Metric;
 use crate::data::{Format, NamedFile, Pairs, Samples};
 use crate::evaluate::{Ending, Evaluate, EvaluationResult, Sample, StopSettings};
 use crate::metrics::Registry;
 use crate::results::{ResultsError, manifest_of};
-use dsrs_metrics_formats::Epochs;
-
-#[cfg(feature = "lm")]
-pub(super) use estimate::run as estimate;
-pub(super) use limits::violations;
-pub(super) use models::RunModels;
-pub(super) use plan::configure;
-pub(super) use report::INTERRUPTED;
-
-use ci_files::CiFile;
-use plan::Builder;
 
 /// Checks what the command names, and then runs it.
 pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode> {
@@ -50,7 +47,7 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     let metrics = configure(registry, args)?;
     files.check_metrics(&metrics)?;
     if metrics.is_empty() {
-        return own::run(args);
+        return print_scores(args);
     }
     let files = InputFile::open_all(args.from, Epochs::Rows, &args.data, args.options.quiet)?;
     let inputs: Vec<NamedFile<'_>> = files.iter().map(InputFile::named).collect();

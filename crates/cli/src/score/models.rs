@@ -12,9 +12,6 @@ use super::limits;
 use super::plan::Builder;
 use crate::args::{LmArguments, ScoreArguments};
 use crate::contract::{Metric, Requirement, Settings};
-use crate::error::Result;
-#[cfg(not(feature = "lm"))]
-use crate::error::err;
 #[cfg(feature = "lm")]
 use crate::evaluate::Ending;
 use crate::evaluate::EvaluationResult;
@@ -22,6 +19,9 @@ use crate::judge::Models;
 use crate::lm::Ledger;
 #[cfg(feature = "lm")]
 use crate::lm::{CallTotals, LmBudget, LmBuilder, LmEstimate, PROBE_PURPOSE, Store};
+use crate::output::Result;
+#[cfg(not(feature = "lm"))]
+use crate::output::err;
 
 /// The models of one run, which share one ledger and one budget.
 pub(crate) struct RunModels {
@@ -335,17 +335,7 @@ fn folder(args: &LmArguments) -> Result<Option<PathBuf>> {
 fn budget_name(args: &ScoreArguments) -> String {
     let path = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
     let data: Vec<_> = args.data.iter().map(path).collect();
-    let ScoreArguments {
-        metrics,
-        params,
-        out,
-        repeats,
-        options,
-        ..
-    } = args;
-    let run = format!(
-        "{:?}",
-        (data, metrics, params, out, repeats, &options.lm.lm)
-    );
+    let (metrics, params, lm) = (&args.metrics, &args.params, &args.options.lm.lm);
+    let run = format!("{:?}", (data, metrics, params, &args.out, args.repeats, lm));
     format!("score {}", crate::messages::hash::sha256(run.as_bytes()))
 }
