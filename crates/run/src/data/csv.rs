@@ -49,6 +49,7 @@ struct Header {
 }
 
 /// Records of a CSV file.
+#[derive(Default)]
 pub(super) struct CsvRows {
     header: Arc<Header>,
     /// The cells of all records, end to end, and spare memory.
@@ -125,8 +126,8 @@ impl CsvFile {
             if !are_of_results {
                 check_sides(&names, &at)?;
             }
-            let mut header = Header::new(names, has_escapes || are_of_results, pairing);
-            header.delimiter = delimiter;
+            let has_escapes = has_escapes || are_of_results;
+            let header = Header::new(names, has_escapes, delimiter, pairing);
             file.header = Arc::new(header);
         }
         Ok(file)
@@ -311,7 +312,12 @@ fn grown(length: usize) -> usize {
 }
 
 impl Header {
-    fn new(names: Vec<String>, has_escapes: bool, pairing: Option<&Pairing>) -> Self {
+    fn new(
+        names: Vec<String>,
+        has_escapes: bool,
+        delimiter: u8,
+        pairing: Option<&Pairing>,
+    ) -> Self {
         let unescaped = |name: String| match has_escapes {
             true => formula::unescaped(&name).to_owned(),
             false => name,
@@ -331,7 +337,7 @@ impl Header {
             columns: names.iter().map(column).collect(),
             names,
             has_escapes,
-            delimiter: b',',
+            delimiter,
         }
     }
 }
@@ -340,11 +346,7 @@ impl CsvRows {
     fn new(header: &Arc<Header>) -> Self {
         Self {
             header: Arc::clone(header),
-            text: Vec::new(),
-            text_len: 0,
-            ends: Vec::new(),
-            cells: 0,
-            records: Vec::new(),
+            ..Self::default()
         }
     }
 

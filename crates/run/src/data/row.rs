@@ -220,7 +220,7 @@ impl RowObject {
     }
 
     /// `may_be_any_value` returns `true` for a side that may be something other than an object of fields.
-    fn validate(
+    pub(super) fn validate(
         &self,
         at: &Origin,
         may_be_any_value: impl Fn(Side, &Value) -> bool,
@@ -243,11 +243,6 @@ impl RowObject {
             }
         }
         Ok(())
-    }
-
-    /// Checks only that no side has its fields twice.
-    pub(super) fn validate_object(&self, at: &Origin) -> Result<(), DataError> {
-        self.validate(at, |_, _| true)
     }
 
     /// Returns the value at a path, which is owned if it is inside a string.

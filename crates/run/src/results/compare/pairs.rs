@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use indexmap::IndexSet;
 use serde::Serialize;
 
-use crate::evaluate::manifest::Manifest;
 use crate::messages::{escape, suggest};
 use crate::results::error::{ResultsError, first_ids};
 use crate::results::run_scores::{RunScores, Score, Selected};
@@ -355,11 +354,12 @@ pub struct RunTotals {
 impl RunTotals {
     pub(super) fn of(scores: &RunScores, rows: impl Iterator<Item = usize>) -> Self {
         let run = &scores.run;
+        let data = run.manifest().into_iter().flat_map(|it| &it.run.data);
         let mut totals = Self {
             name: run.name().to_owned(),
             rows: scores.len() as u64,
             label: run.manifest().and_then(|it| it.run.label.clone()),
-            data: run.manifest().map(data).unwrap_or_default(),
+            data: data.map(|file| file.name.clone()).collect(),
             ..Self::default()
         };
         let (mut latency, mut costs) = (0.0, 0);
@@ -381,15 +381,6 @@ impl RunTotals {
         totals.cost_msats = totals.cost_msats.filter(|_| costs >= totals.usage_rows);
         totals
     }
-}
-
-fn data(manifest: &Manifest) -> Vec<String> {
-    manifest
-        .run
-        .data
-        .iter()
-        .map(|file| file.name.clone())
-        .collect()
 }
 
 fn add(sum: &mut Option<u64>, more: Option<u64>) {

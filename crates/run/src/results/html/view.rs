@@ -358,6 +358,24 @@ fn is_bool(part: &Part, metric: &str, runs: &[&ReportRun<'_>]) -> bool {
         && scores.all(|it| [0.0, 1.0].contains(&it.score.value))
 }
 
+/// Returns the difference between A and B in one metric. `different` says how its identities differ if it is compared
+/// nevertheless.
+fn change_of(metric: &MetricComparison, different: Option<&str>) -> Value {
+    let sentence = metric.sentence();
+    let name = format!("{}: ", escape::name(&metric.name));
+    let it = &metric.overall;
+    json!({
+        "difference": it.difference,
+        "wins": it.wins,
+        "losses": it.losses,
+        "ties": it.ties,
+        "verdict": metric.verdict,
+        "is_corpus": metric.kind == ScoreKind::Corpus,
+        "sentence": sentence.strip_prefix(&name).unwrap_or(&sentence),
+        "compared_although": different,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -383,22 +401,4 @@ mod tests {
         assert_eq!(data["judged_by"], json!(replied));
         assert_eq!(data["seed"], "18446744073709551615");
     }
-}
-
-/// Returns the difference between A and B in one metric. `different` says how its identities differ if it is compared
-/// nevertheless.
-fn change_of(metric: &MetricComparison, different: Option<&str>) -> Value {
-    let sentence = metric.sentence();
-    let name = format!("{}: ", escape::name(&metric.name));
-    let it = &metric.overall;
-    json!({
-        "difference": it.difference,
-        "wins": it.wins,
-        "losses": it.losses,
-        "ties": it.ties,
-        "verdict": metric.verdict,
-        "is_corpus": metric.kind == ScoreKind::Corpus,
-        "sentence": sentence.strip_prefix(&name).unwrap_or(&sentence),
-        "compared_although": different,
-    })
 }
