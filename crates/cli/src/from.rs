@@ -11,11 +11,11 @@ use dsrs_metrics_formats::{Epochs, ForeignFormat, import_files, recognize, sourc
 use tempfile::TempDir;
 
 use super::args::ScoreArguments;
+use super::options::{one_of, set};
 use super::output::{CliError, Result, err, print, print_error};
 use super::own_scores::OwnScoreArguments;
-use super::value_parsers::one_of;
 use crate::data::NamedFile;
-use crate::results::Comparison;
+use crate::results::{Comparison, ComparisonBuilder};
 
 /// The option of the commands that read result files.
 #[derive(Debug, Clone, Copy, Default, Args)]
@@ -123,19 +123,30 @@ impl<'a> InputFile<'a> {
                 "--from: expected a file, found standard input, which cannot be reordered; save it to a file"
             ));
         }
+        let files: Vec<&Path> = names.iter().map(PathBuf::as_path).collect();
+        Self::converted("--from", name, |path| {
+            let notes = import_files(format, epochs, &files, path)?;
+            for note in notes.iter().filter(|_| !is_quiet) {
+                print_error(format_args!("warning: {}: {note}", name.display()));
+            }
+            Ok(source_files(format, &files)?)
+        })
+    }
+
+    /// Creates a file in a temporary folder. `convert` writes it, and returns the files that it was converted from.
+    fn converted(
+        option: &str,
+        name: &'a Path,
+        convert: impl FnOnce(&Path) -> Result<Vec<PathBuf>>,
+    ) -> Result<Self> {
         let folder = private_folder().map_err(|error| {
-            err!("--from: cannot create the folder for the converted rows: {error}")
+            err!("{option}: cannot create the folder for the converted rows: {error}")
         })?;
         let path = folder.path().join("rows.jsonl");
-        let files: Vec<&Path> = names.iter().map(PathBuf::as_path).collect();
-        let notes = import_files(format, epochs, &files, &path)?;
-        for note in notes.iter().filter(|_| !is_quiet) {
-            print_error(format_args!("warning: {}: {note}", name.display()));
-        }
         Ok(Self {
+            sources: convert(&path)?,
             name,
             path: path.into(),
-            sources: source_files(format, &files)?,
             _folder: Some(folder),
         })
     }
@@ -160,16 +171,9 @@ impl<'a> InputFile<'a> {
                 "--score reads rows as they are, and --from reads another program's scores; remove one of them"
             ));
         }
-        let folder = private_folder().map_err(|error| {
-            err!("--score: cannot create the folder for the converted rows: {error}")
-        })?;
-        let path = folder.path().join("rows.jsonl");
-        own.convert(name, &path, needs_ids)?;
-        Ok(Self {
-            name,
-            path: path.into(),
-            sources: Vec::new(),
-            _folder: Some(folder),
+        Self::converted("--score", name, |path| {
+            own.convert(name, path, needs_ids)?;
+            Ok(Vec::new())
         })
     }
 
@@ -206,10 +210,8 @@ pub(super) fn print_scores(args: &ScoreArguments) -> Result<ExitCode> {
     check_no_run(args)?;
     let files = InputFile::open_all(args.from, Epochs::Repeats, &args.data, args.options.quiet)?;
     for (file, name) in files.iter().zip(&args.data) {
-        let mut comparison = Comparison::builder();
-        if let Some(group) = &args.group {
-            comparison = comparison.group(group);
-        }
+        let comparison = Comparison::builder();
+        let comparison = set(comparison, args.group.as_ref(), ComparisonBuilder::group);
         let run = comparison.read_named(file.named())?;
         args.from.check_has_scores(name, run.metrics().len())?;
         if files.len() > 1 {

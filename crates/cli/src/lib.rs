@@ -4,7 +4,7 @@
 //! for a [`Registry`] of metrics.
 //!
 //! Each command has a module with its name, and `args.rs` defines the arguments. `files.rs` checks that no output is an
-//! input or another output, and writes outputs. `runs.rs` has limits on scores. `data/` reads rows, and `evaluate/`
+//! input or another output, and writes outputs. `options.rs` has values of options. `data/` reads rows, and `evaluate/`
 //! scores them. No other part of the library uses this module.
 
 mod accept;
@@ -16,17 +16,16 @@ mod files;
 mod from;
 mod generate;
 mod list;
+mod options;
 mod otlp;
 mod output;
 mod own_scores;
 mod plan;
 mod rejudge;
 mod report;
-mod runs;
 mod score;
 #[cfg(feature = "lm")]
 mod store;
-mod value_parsers;
 
 use std::ffi::OsString;
 use std::panic;

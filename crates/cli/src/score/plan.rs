@@ -12,6 +12,7 @@ use crate::evaluate::{EvaluateBuilder, EvaluateError, EvaluateErrorKind};
 use crate::files::is_regular;
 use crate::messages::suggest::{did_you_mean, nearest};
 use crate::metrics::registry::{Entry, Registry};
+use crate::options::set;
 use crate::output::{CliError, Result, err, of_metric};
 
 /// The builder for an evaluation of rows from files.
@@ -99,10 +100,7 @@ fn reader(args: &ScoreArguments) -> DataReader {
     for conversion in args.split.iter().chain(&args.decimal_comma) {
         reader = reader.with_conversion(conversion.clone());
     }
-    match &args.join {
-        Some(join) => reader.with_join(join.clone()),
-        None => reader,
-    }
+    set(reader, args.join.clone(), DataReader::with_join)
 }
 
 /// Opens the files for these metrics, with the format and mappings from the options.
