@@ -7,8 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 use dsrs_metrics_run::evals::{Baseline, FOLDER, Pending};
 
-use super::error::{CliError, Result, err};
-use super::stdio::{print, print_error};
+use super::output::{CliError, Result, err, print, print_error};
 use crate::messages::escape;
 use crate::messages::suggest::nearest;
 use crate::results::Comparison;

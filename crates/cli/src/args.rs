@@ -9,19 +9,17 @@ use clap::{ArgGroup, Args};
 use crate::agreement::{Agreement, AgreementBuilder, LabelSample};
 use crate::contract::Direction;
 use crate::data::{Conversion, DataReader, Encoding, Format, Join, Mapping, Missing};
-use crate::error::{Result, err};
 use crate::from::FromArgument;
-use crate::limit::Limit;
 use crate::lm::parse_msats;
 use crate::metrics::Registry;
-use crate::otlp::OtlpArguments;
-use crate::own_scores::OwnScore;
-use crate::runs::metric_of;
-use crate::stats::ErrorRates;
-use crate::stdio::print_error;
-use crate::value_parsers::{
-    delimiter, duration, embedder, error_rates, finite, id_path, model, no_journal, one_of, tag,
+use crate::options::{
+    Limit, delimiter, duration, embedder, error_rates, finite, id_path, metric_of, model,
+    no_journal, one_of, set, tag,
 };
+use crate::otlp::OtlpArguments;
+use crate::output::{Result, err, print_error};
+use crate::own_scores::OwnScore;
+use crate::stats::ErrorRates;
 
 /// List the metrics, one per line, or show the fields, score and parameters of the named metrics
 #[derive(Debug, Args)]
@@ -278,14 +276,9 @@ impl FileArguments {
 
     /// Returns the reader of these options.
     pub(super) fn reader(&self) -> DataReader {
-        let mut reader = DataReader::new().with_encoding(self.encoding.unwrap_or_default());
-        if let Some(format) = self.format {
-            reader = reader.with_format(format);
-        }
-        match self.delimiter {
-            Some(delimiter) => reader.with_delimiter(delimiter),
-            None => reader,
-        }
+        let reader = DataReader::new().with_encoding(self.encoding.unwrap_or_default());
+        let reader = set(reader, self.format, DataReader::with_format);
+        set(reader, self.delimiter, DataReader::with_delimiter)
     }
 }
 

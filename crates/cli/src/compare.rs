@@ -7,15 +7,16 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use indexmap::IndexSet;
 
-use super::error::{CliError, Result, err, fail_each};
 use super::files::{Files, Output};
 use super::from::{FromArgument, InputFile};
+use super::options::{RunArguments, check_unique, metric_of, set};
+use super::output::{CliError, Result, annotate, err, fail_each, print, print_error, print_json};
 use super::own_scores::OwnScoreArguments;
-use super::runs::{RunArguments, check_unique, metric_of};
-use super::stdio::{annotate, print, print_error, print_json};
 use crate::messages::escape;
 use crate::metrics::Registry;
-use crate::results::{Comparison, MetricComparison, ResultsError, RunScores, Verdict};
+use crate::results::{
+    Comparison, ComparisonBuilder, MetricComparison, ResultsError, RunScores, Verdict,
+};
 
 /// Compare two runs over the same rows: what changed from A to B, and whether it is more than chance
 ///
@@ -152,16 +153,15 @@ fn compared(registry: &Registry, args: &CompareArguments) -> Result<ExitCode> {
         .sequential(args.sequential)
         .require_identity(args.runs.require_identity || args.fail_if_worse)
         .seed(args.seed);
-    if let Some(field) = &args.group {
-        builder = builder.group(field);
-    }
+    builder = set(builder, args.group.as_ref(), ComparisonBuilder::group);
     if !args.json {
         // The text shows fewer; JSON has all.
         builder = builder.listed_rows(100);
     }
     let read = |file| -> Result<RunScores> {
         let input = InputFile::open_scores(&args.own, args.from, file, true)?;
-        let run = args.runs.read_scores(&builder, input.named())?;
+        let run = builder.read_named(input.named())?;
+        let run = set(run, args.runs.failure_score, RunScores::with_failure_score);
         args.from.check_has_scores(file, run.metrics().len())?;
         Ok(run)
     };

@@ -7,13 +7,12 @@ use std::process::ExitCode;
 use clap::Args;
 use dsrs_metrics_formats::{Export, ExportFormat};
 
-use super::error::{CliError, Result, err};
 use super::files::{Files, unwritable};
 use super::from::{FromArgument, InputFile};
+use super::options::{one_of, set, tag};
 use super::otlp::{Otlp, OtlpArguments};
+use super::output::{CliError, Result, err, print, print_error};
 use super::own_scores::OwnScoreArguments;
-use super::stdio::{print, print_error};
-use super::value_parsers::{one_of, tag};
 use crate::evaluate::report::OutputFile;
 use crate::results::Results;
 
@@ -84,15 +83,9 @@ fn convert(
     for (name, value) in &args.tags {
         export = export.tag(name, value);
     }
-    if let Some(field) = &args.input {
-        export = export.input(field);
-    }
-    if let Some(field) = &args.target {
-        export = export.target(field);
-    }
-    if let Some(field) = &args.output {
-        export = export.output(field);
-    }
+    export = set(export, args.input.as_ref(), Export::input);
+    export = set(export, args.target.as_ref(), Export::target);
+    export = set(export, args.output.as_ref(), Export::output);
     let read = Files::new().read("RUN", [&args.run]);
     let (files, notes) = if format == ExportFormat::EveryEvalEver {
         read.check()?;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::{LmArguments, Param};
-use super::error::{CliError, Result, err};
+use super::output::{CliError, Result, err};
 use crate::contract::{Metric, MetricFile};
 use crate::evaluate::report::{OutputFile, real_path};
 use crate::results::manifest_path;
@@ -67,16 +67,11 @@ impl<'a> Files<'a> {
         paths: impl IntoIterator<Item = &'a PathBuf>,
     ) -> Self {
         self.read.extend(paths.into_iter().map(|path| {
-            let file = if is_standard(path) {
-                stream(&io::stdin())
-            } else {
-                existing(path)
+            let file = match is_standard(path) {
+                true => stream(&io::stdin()),
+                false => existing(path),
             };
-            Named {
-                option: option.into(),
-                path: path.into(),
-                file,
-            }
+            Named::with_file(option, path, file)
         }));
         self
     }
@@ -87,31 +82,17 @@ impl<'a> Files<'a> {
             let list = serde_json::from_str::<Vec<String>>(&param.value);
             let paths = list.unwrap_or_else(|_| vec![param.value.clone()]);
             let option = format!("--param {}.{}", param.metric, param.key);
-            for path in paths
-                .into_iter()
-                .map(PathBuf::from)
-                .filter(|path| !is_standard(path))
-            {
-                self.read_existing(&option, path);
+            let paths = paths.into_iter().map(PathBuf::from);
+            for path in paths.filter(|path| !is_standard(path)) {
+                let file = existing(&path);
+                // A file that a list names twice is read twice, which is not a mistake.
+                let is_same = |it: &Named<'_>| it.option == option && it.file == file;
+                if file.is_some() && !self.read.iter().any(is_same) {
+                    self.read.push(Named::with_file(option.clone(), path, file));
+                }
             }
         }
         self
-    }
-
-    fn read_existing(&mut self, option: &str, path: PathBuf) {
-        // A file that a list names twice is read twice, which is not a mistake.
-        let is_new = |file: &Identity| {
-            self.read
-                .iter()
-                .all(|it| it.option != option || it.file.as_ref() != Some(file))
-        };
-        if let Some(file) = existing(&path).filter(is_new) {
-            self.read.push(Named {
-                option: option.to_owned().into(),
-                path: path.into(),
-                file: Some(file),
-            });
-        }
     }
 
     /// Adds an output; `-` is standard output.
@@ -163,13 +144,8 @@ impl<'a> Files<'a> {
     /// # Errors
     /// Returns an error with both options and files.
     pub(super) fn check(&self) -> Result<()> {
-        if self
-            .read
-            .iter()
-            .filter(|input| is_standard(&input.path))
-            .count()
-            > 1
-        {
+        let inputs = self.read.iter();
+        if inputs.filter(|input| is_standard(&input.path)).count() > 1 {
             return Err(err!(
                 "standard input (`-`) is named twice, but can be read only once; name it once"
             ));
@@ -180,8 +156,8 @@ impl<'a> Files<'a> {
             ));
         }
         let streams = [
-            Named::stream("standard output", stream(&io::stdout())),
-            Named::stream("standard error", stream(&io::stderr())),
+            Named::with_file("standard output", Path::new(""), stream(&io::stdout())),
+            Named::with_file("standard error", Path::new(""), stream(&io::stderr())),
         ];
         for (number, output) in self.written.iter().enumerate() {
             let others = self.written[..number]
@@ -209,10 +185,9 @@ impl<'a> Files<'a> {
                 None => file.is_some() && output.file == file,
             };
             if let Some(found) = self.written.iter().find(is_read) {
-                let place = if folder.is_some() {
-                    "in the folder "
-                } else {
-                    "the file "
+                let place = match folder {
+                    Some(_) => "in the folder ",
+                    None => "the file ",
                 };
                 return Err(err!(
                     "{found} is {place}`{}`, which the parameter `{parameter}` names; choose another file for {}",
@@ -266,19 +241,17 @@ impl<'a> Named<'a> {
     /// A file that may not exist yet.
     fn new(option: &'a str, path: impl Into<Cow<'a, Path>>) -> Self {
         let path = path.into();
-        Self {
-            option: option.into(),
-            file: existing_or_new(&path),
-            path,
-        }
+        let file = existing_or_new(&path);
+        Self::with_file(option, path, file)
     }
 
-    fn stream(name: &'a str, file: Option<Identity>) -> Self {
-        Self {
-            option: name.into(),
-            path: Path::new("").into(),
-            file,
-        }
+    fn with_file(
+        option: impl Into<Cow<'a, str>>,
+        path: impl Into<Cow<'a, Path>>,
+        file: Option<Identity>,
+    ) -> Self {
+        let (option, path) = (option.into(), path.into());
+        Self { option, path, file }
     }
 
     fn check_other_than<'b>(&self, files: impl IntoIterator<Item = &'b Named<'b>>) -> Result<()> {

@@ -1,19 +1,21 @@
 //! `--from`: converts files of other programs to result files in a temporary folder. Messages and outputs show the
-//! names of the user's files.
+//! names of the user's files. `score --from FORMAT FILE` without metrics prints the scores in the files.
 
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use clap::Args;
 use dsrs_metrics_formats::{Epochs, ForeignFormat, import_files, recognize, source_files};
 use tempfile::TempDir;
 
-use super::error::{CliError, Result, err};
+use super::args::ScoreArguments;
+use super::options::{one_of, set};
+use super::output::{CliError, Result, err, print, print_error};
 use super::own_scores::OwnScoreArguments;
-use super::stdio::print_error;
-use super::value_parsers::one_of;
 use crate::data::NamedFile;
+use crate::results::{Comparison, ComparisonBuilder};
 
 /// The option of the commands that read result files.
 #[derive(Debug, Clone, Copy, Default, Args)]
@@ -121,19 +123,30 @@ impl<'a> InputFile<'a> {
                 "--from: expected a file, found standard input, which cannot be reordered; save it to a file"
             ));
         }
+        let files: Vec<&Path> = names.iter().map(PathBuf::as_path).collect();
+        Self::converted("--from", name, |path| {
+            let notes = import_files(format, epochs, &files, path)?;
+            for note in notes.iter().filter(|_| !is_quiet) {
+                print_error(format_args!("warning: {}: {note}", name.display()));
+            }
+            Ok(source_files(format, &files)?)
+        })
+    }
+
+    /// Creates a file in a temporary folder. `convert` writes it, and returns the files that it was converted from.
+    fn converted(
+        option: &str,
+        name: &'a Path,
+        convert: impl FnOnce(&Path) -> Result<Vec<PathBuf>>,
+    ) -> Result<Self> {
         let folder = private_folder().map_err(|error| {
-            err!("--from: cannot create the folder for the converted rows: {error}")
+            err!("{option}: cannot create the folder for the converted rows: {error}")
         })?;
         let path = folder.path().join("rows.jsonl");
-        let files: Vec<&Path> = names.iter().map(PathBuf::as_path).collect();
-        let notes = import_files(format, epochs, &files, &path)?;
-        for note in notes.iter().filter(|_| !is_quiet) {
-            print_error(format_args!("warning: {}: {note}", name.display()));
-        }
         Ok(Self {
+            sources: convert(&path)?,
             name,
             path: path.into(),
-            sources: source_files(format, &files)?,
             _folder: Some(folder),
         })
     }
@@ -158,16 +171,9 @@ impl<'a> InputFile<'a> {
                 "--score reads rows as they are, and --from reads another program's scores; remove one of them"
             ));
         }
-        let folder = private_folder().map_err(|error| {
-            err!("--score: cannot create the folder for the converted rows: {error}")
-        })?;
-        let path = folder.path().join("rows.jsonl");
-        own.convert(name, &path, needs_ids)?;
-        Ok(Self {
-            name,
-            path: path.into(),
-            sources: Vec::new(),
-            _folder: Some(folder),
+        Self::converted("--score", name, |path| {
+            own.convert(name, path, needs_ids)?;
+            Ok(Vec::new())
         })
     }
 
@@ -197,4 +203,47 @@ fn private_folder() -> io::Result<TempDir> {
         folder.permissions(std::fs::Permissions::from_mode(0o700));
     }
     folder.tempdir()
+}
+
+/// Prints the scores of each file, with denominators and intervals.
+pub(super) fn print_scores(args: &ScoreArguments) -> Result<ExitCode> {
+    check_no_run(args)?;
+    let files = InputFile::open_all(args.from, Epochs::Repeats, &args.data, args.options.quiet)?;
+    for (file, name) in files.iter().zip(&args.data) {
+        let comparison = Comparison::builder();
+        let comparison = set(comparison, args.group.as_ref(), ComparisonBuilder::group);
+        let run = comparison.read_named(file.named())?;
+        args.from.check_has_scores(name, run.metrics().len())?;
+        if files.len() > 1 {
+            print(&format!("{}\n", name.display()))?;
+        }
+        let width = run.metrics().map(|name| name.chars().count()).max();
+        for metric in run.metrics() {
+            let width = width.unwrap_or(0);
+            print(&format!("{metric:width$}  {}\n", run.figures(metric)))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Checks that no option is set that only a run of metrics has.
+fn check_no_run(args: &ScoreArguments) -> Result<()> {
+    let set = [
+        ("--out", args.out.is_some()),
+        ("--junit", args.junit.is_some()),
+        ("--markdown", args.markdown.is_some()),
+        ("--summary", args.summary.is_some()),
+        ("--json", args.json),
+        ("--param", !args.params.is_empty()),
+        ("--map", !args.mappings.is_empty()),
+        ("--fail-under", !args.fail_under.is_empty()),
+        ("--repeats", args.repeats.is_some()),
+        ("--bootstrap", args.bootstrap.is_some()),
+    ];
+    match set.iter().find(|(_, is_set)| *is_set) {
+        Some((option, _)) => Err(err!(
+            "{option} requires a run with metrics; add -m NAME, or remove the option to print the scores in the file"
+        )),
+        None => Ok(()),
+    }
 }

@@ -9,8 +9,7 @@ use clap::{Args, Command, Subcommand};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use super::error::{self, Result};
-use super::stdio::print_generated;
+use super::output::{self, Result, print_generated};
 
 /// Print shell completions, or a manual page
 #[derive(Debug, Args)]
@@ -79,7 +78,7 @@ fn print_page(mut program: Command, page: Option<&str>) -> Result<ExitCode> {
                     names.join(", ")
                 );
                 let error = program.error(ErrorKind::InvalidSubcommand, message);
-                return Ok(error::report(&error));
+                return Ok(output::report(&error));
             }
         },
     };

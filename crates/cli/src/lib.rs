@@ -4,47 +4,41 @@
 //! for a [`Registry`] of metrics.
 //!
 //! Each command has a module with its name, and `args.rs` defines the arguments. `files.rs` checks that no output is an
-//! input or another output, and writes outputs. `limit.rs` has limits on scores. `data/` reads rows, and `evaluate/`
+//! input or another output, and writes outputs. `options.rs` has values of options. `data/` reads rows, and `evaluate/`
 //! scores them. No other part of the library uses this module.
 
 mod accept;
 mod agree;
 mod args;
 mod compare;
-mod error;
 mod export;
 mod files;
 mod from;
 mod generate;
-mod limit;
 mod list;
+mod options;
 mod otlp;
+mod output;
 mod own_scores;
 mod plan;
 mod rejudge;
 mod report;
-mod runs;
 mod score;
-mod stdio;
 #[cfg(feature = "lm")]
 mod store;
-mod value_parsers;
-
-use dsrs_metrics_builtin::metrics;
-use dsrs_metrics_core::{self as contract, judge, lm};
-use dsrs_metrics_run::{agreement, data, evaluate, results};
-use dsrs_metrics_values::{json, messages, stats};
 
 use std::ffi::OsString;
 use std::panic;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
-use clap::{CommandFactory as _, Parser, Subcommand};
-
 use args::{AgreeArguments, ListArguments, ScoreArguments};
-use error::fail;
-use stdio::print_error;
+use clap::{CommandFactory as _, Parser, Subcommand};
+use dsrs_metrics_builtin::metrics;
+use dsrs_metrics_core::{self as contract, judge, lm};
+use dsrs_metrics_run::{agreement, data, evaluate, results};
+use dsrs_metrics_values::{json, messages, stats};
+use output::{fail, print_error};
 
 pub use crate::metrics::{Registry, RegistryError};
 
@@ -128,7 +122,7 @@ pub fn run<A: Into<OsString> + Clone>(
     let program = args.peek().cloned().unwrap_or_default();
     let arguments = match Arguments::try_parse_from(args) {
         Ok(arguments) => arguments,
-        Err(error) => return error::report(&error),
+        Err(error) => return output::report(&error),
     };
     let ran = match arguments.command {
         Command::List(args) => list::run(registry, &args),

@@ -11,8 +11,7 @@ use terminal_size::{Width, terminal_size};
 use textwrap::Options;
 
 use super::args::ListArguments;
-use super::error::{Result, of_metric};
-use super::stdio::{print, print_indented_json};
+use super::output::{Result, of_metric, print, print_indented_json};
 use crate::contract::{MetricSpec, ParamSpec, ScoreKind, TypeHelp};
 use crate::metrics::registry::{Entry, Registry, SETTINGS, has_param};
 
@@ -20,16 +19,24 @@ use crate::metrics::registry::{Entry, Registry, SETTINGS, has_param};
 const DEFAULT_WIDTH: usize = 100;
 
 pub(super) fn run(registry: &Registry, args: &ListArguments) -> Result<ExitCode> {
-    if args.names.is_empty() && !args.json {
-        print(&overview(registry, width()))?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let metrics = select(registry, &args.names)?;
-    let params: Vec<_> = metrics.iter().map(Listed::params).collect();
-    let specs = metrics
-        .iter()
-        .zip(&params)
-        .map(|(metric, params)| metric.spec.with_params(params));
+    let entries: Vec<&Entry> = match &*args.names {
+        [] if !args.json => {
+            print(&overview(registry, width()))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        [] => registry.entries().collect(),
+        names => {
+            let entries = names.iter().map(|name| registry.find(name));
+            entries.collect::<Result<_, _>>().map_err(of_metric)?
+        }
+    };
+    let defaults: Vec<_> = entries.iter().map(|entry| typed_defaults(entry)).collect();
+    let params = entries.iter().zip(&defaults);
+    let params: Vec<_> = params
+        .map(|(entry, defaults)| params_of(entry, defaults))
+        .collect();
+    let specs = entries.iter().zip(&params);
+    let specs = specs.map(|(entry, params)| entry.spec().with_params(params));
     let specs: Vec<MetricSpec<'_>> = specs.collect();
     if args.json {
         let listed: Vec<_> = specs
@@ -56,45 +63,23 @@ struct ListedSpec<'a> {
     settings: Vec<Setting>,
 }
 
-/// A metric, with the defaults of its parameters as a user would type them.
-struct Listed<'r> {
-    spec: MetricSpec<'r>,
-    defaults: Vec<Option<Cow<'r, str>>>,
+/// Returns the defaults of a metric's parameters as a user would type them.
+fn typed_defaults(entry: &Entry) -> Vec<Option<Cow<'_, str>>> {
+    let known = entry.defaults().into_iter().chain(std::iter::repeat(None));
+    let known = known.map(|default| default.map(Cow::Owned));
+    let params = entry.spec().params.iter().zip(known);
+    params
+        .map(|(param, known)| known.or_else(|| param.default.map(as_typed)))
+        .collect()
 }
 
-impl<'r> From<&'r Entry> for Listed<'r> {
-    fn from(entry: &'r Entry) -> Self {
-        let spec = entry.spec();
-        let known = entry.defaults().into_iter().chain(std::iter::repeat(None));
-        let known = known.map(|default| default.map(Cow::Owned));
-        let params = spec.params.iter().zip(known);
-        let defaults = params.map(|(param, known)| known.or_else(|| param.default.map(as_typed)));
-        Self {
-            spec,
-            defaults: defaults.collect(),
-        }
-    }
-}
-
-impl Listed<'_> {
-    fn params(&self) -> Vec<ParamSpec<'_>> {
-        let params = self.spec.params.iter().zip(&self.defaults);
-        params
-            .map(|(param, default)| ParamSpec {
-                default: default.as_deref(),
-                ..*param
-            })
-            .collect()
-    }
-}
-
-fn select<'r>(registry: &'r Registry, names: &[String]) -> Result<Vec<Listed<'r>>> {
-    if names.is_empty() {
-        return Ok(registry.entries().map(Listed::from).collect());
-    }
-    names
-        .iter()
-        .map(|name| Ok(Listed::from(registry.find(name).map_err(of_metric)?)))
+fn params_of<'r>(entry: &'r Entry, defaults: &'r [Option<Cow<'_, str>>]) -> Vec<ParamSpec<'r>> {
+    let params = entry.spec().params.iter().zip(defaults);
+    params
+        .map(|(param, default)| ParamSpec {
+            default: default.as_deref(),
+            ..*param
+        })
         .collect()
 }
 
@@ -125,11 +110,8 @@ fn overview(registry: &Registry, width: usize) -> String {
         wrap(&mut text, width, "", "", group);
         for spec in metrics.iter().map(|entry| entry.spec()) {
             let name = spec.name;
-            let summary = if room < MIN_SUMMARY {
-                None
-            } else {
-                summary(spec.doc, room)
-            };
+            let summary = (room >= MIN_SUMMARY).then(|| summary(spec.doc, room));
+            let summary = summary.flatten();
             let line = summary.map(|summary| format!("  {name:column$}  {summary}\n"));
             text.push_str(&line.unwrap_or_else(|| format!("  {name}\n")));
         }
@@ -197,14 +179,10 @@ fn describe(spec: &MetricSpec<'_>, width: usize) -> String {
         );
         wrap(&mut text, width, "  param  ", "         ", &param);
     }
-    for Setting {
-        name,
-        ty,
-        default,
-        doc,
-    } in accepted(spec)
-    {
+    for setting in accepted(spec) {
+        let default = setting.default.as_ref();
         let default = default.map_or(", optional".to_owned(), |default| format!(" = {default}"));
+        let (name, ty, doc) = (setting.name, setting.ty, setting.doc);
         let setting = format!("{name}: {ty}{default} - {doc}");
         wrap(&mut text, width, "  param  ", "         ", &setting);
     }
@@ -270,12 +248,9 @@ fn paragraphs(doc: &str) -> Vec<String> {
             paragraphs.push(String::new());
         }
         if let (false, false, Some(last)) = (fence, in_code, paragraphs.last_mut()) {
-            let space = if last.is_empty() || line.is_empty() {
-                ""
-            } else {
-                " "
-            };
-            last.push_str(space);
+            if !last.is_empty() && !line.is_empty() {
+                last.push(' ');
+            }
             last.push_str(line);
         }
     }
@@ -298,10 +273,9 @@ fn without_links(text: &str) -> String {
 /// Appends `line`, wrapped to the width, with separate indents for its first line and the rest.
 fn wrap(text: &mut String, width: usize, first: &str, others: &str, line: &str) {
     // A terminal too narrow for these indents gets none.
-    let (first, others) = if width < 30 {
-        ("", " ")
-    } else {
-        (first, others)
+    let (first, others) = match width < 30 {
+        true => ("", " "),
+        false => (first, others),
     };
     let options = Options::new(width.max(2))
         .initial_indent(first)
@@ -314,10 +288,9 @@ fn wrap(text: &mut String, width: usize, first: &str, others: &str, line: &str) 
 /// Returns the settings that a metric accepts, in the form of parameters, with defaults from its spec.
 fn accepted(spec: &MetricSpec<'_>) -> Vec<Setting> {
     let [threshold, strict, cost] = SETTINGS;
-    let direction = if spec.higher_is_better() {
-        "smallest"
-    } else {
-        "largest"
+    let direction = match spec.higher_is_better() {
+        true => "smallest",
+        false => "largest",
     };
     let number = [
         Setting {

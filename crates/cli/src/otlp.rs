@@ -7,15 +7,15 @@ use clap::Args;
 #[cfg(feature = "otel")]
 use dsrs_metrics_otel::{Delivery, OtelEvents};
 
-use super::error::{Result, err};
+use super::output::{Result, err};
 use crate::contract::{Example, Prediction};
 use crate::evaluate::EvaluateBuilder;
 use crate::lm::Ledger;
 #[cfg(feature = "otel")]
 use crate::messages::escape;
-use crate::results::Results;
 #[cfg(feature = "otel")]
-use crate::stdio::print_error;
+use crate::output::print_error;
+use crate::results::Results;
 
 /// The builder for an evaluation of rows from files.
 type Builder = EvaluateBuilder<Example, Prediction>;

@@ -10,8 +10,7 @@ use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;
 
 use super::args::FileArguments;
-use super::error::{Result, err};
-use super::stdio::print_error;
+use super::output::{Result, err, print_error};
 use crate::agreement::verdict_word;
 use crate::contract::{
     Direction, MetricError, MetricIdentity, MetricScore, MetricSpec, Outcome, Scored, Side,

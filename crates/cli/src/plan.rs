@@ -6,16 +6,14 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use super::error::{Result, err};
-use super::limit::Limit;
-use super::stdio::{print, print_json};
-use super::value_parsers::finite;
+use super::options::{Limit, finite};
+use super::output::{Result, err, print, print_json};
 use crate::contract::ScoreRange;
 use crate::evaluate::{EarlyGate, End, Figure};
 use crate::lm::parse_msats;
 use crate::messages::escape;
 use crate::metrics::Registry;
-use crate::results::{FORMAT, Results};
+use crate::results::{FORMAT, Results, aligned};
 use crate::stats::{DecisionPlan, plan_rows};
 
 /// The distances of the true values from the limit, in the range of the metric, unless --at has others.
@@ -250,26 +248,12 @@ impl Plan {
             }
             lines.push(line);
         }
-        let width = |column: usize| {
-            lines
-                .iter()
-                .map(|line| line[column].len())
-                .max()
-                .unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..header.len()).map(width).collect();
         let percent = (1e6 * self.alpha).round() / 1e4;
-        let mut text = format!(
-            "{}, {} rows, wrong in at most {percent}%\n\n",
-            self.gate, self.rows
-        );
-        for line in &lines {
-            let cells = line
-                .iter()
-                .zip(&widths)
-                .map(|(cell, width)| format!("{cell:>width$}"));
-            text += &(cells.collect::<Vec<_>>().join("  ") + "\n");
-        }
-        text
+        format!(
+            "{}, {} rows, wrong in at most {percent}%\n\n{}",
+            self.gate,
+            self.rows,
+            aligned(&lines, 0)
+        )
     }
 }

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::error::{CliError, Result, err};
 use super::files::Files;
 use super::from::{FromArgument, InputFile};
+use super::options::{RunArguments, set};
+use super::output::{CliError, Result, err};
 use super::own_scores::OwnScoreArguments;
-use super::runs::RunArguments;
 use crate::metrics::Registry;
 use crate::results::{HtmlReport, ReportRun, ResultsError, ResultsErrorKind};
 
@@ -110,8 +110,13 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
         .map(|file| InputFile::open_scores(&args.own, args.from, file, args.results.len() > 1));
     let files = files.collect::<Result<Vec<_>>>()?;
     let read = |file: &InputFile<'_>| {
-        let run = args.runs.read_report(file.named(), args.group.as_deref());
-        run.map_err(|error| args.from.advise(error, &args.results))
+        let run = ReportRun::read(file.named(), args.group.as_deref())
+            .map_err(|error| args.from.advise(error.into(), &args.results))?;
+        Ok(set(
+            run,
+            args.runs.failure_score,
+            ReportRun::with_failure_score,
+        ))
     };
     let runs = files.iter().map(read).collect::<Result<Vec<_>>>()?;
     let metrics = runs.iter().flat_map(ReportRun::metrics);
@@ -120,12 +125,8 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
         .lower_is_better(args.runs.lower_is_better(registry, metrics))
         .allow_different(args.allow_different.iter().map(String::as_str))
         .strict_identity(args.strict_identity);
-    if let Some(field) = &args.group {
-        report = report.group(field);
-    }
-    if let Some(title) = &args.title {
-        report = report.title(title);
-    }
+    report = set(report, args.group.as_ref(), HtmlReport::group);
+    report = set(report, args.title.as_ref(), HtmlReport::title);
     report.write(&args.out).map_err(of_report)?;
     Ok(ExitCode::SUCCESS)
 }

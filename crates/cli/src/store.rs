@@ -7,9 +7,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use bytesize::ByteSize;
 use clap::{ArgGroup, Args, Subcommand};
 
-use super::error::{Result, err};
-use super::stdio::print;
-use crate::lm::{Pruned, Store, StoreInfo};
+use super::output::{Result, err, print};
+use crate::lm::Store;
 
 /// Show or prune the store, which keeps replies of models and other results that cost something
 #[derive(Debug, Args)]
@@ -33,10 +32,10 @@ enum Action {
     #[command(group = ArgGroup::new("limit").required(true).multiple(true))]
     Prune {
         /// Remove records older than this, e.g. 30d
-        #[arg(long, value_name = "TIME", group = "limit", value_parser = crate::value_parsers::age)]
+        #[arg(long, value_name = "TIME", group = "limit", value_parser = crate::options::age)]
         older_than: Option<Duration>,
         /// Remove the oldest records until the file is no larger than this, e.g. 1GB
-        #[arg(long, value_name = "SIZE", group = "limit", value_parser = crate::value_parsers::size)]
+        #[arg(long, value_name = "SIZE", group = "limit", value_parser = crate::options::size)]
         max_size: Option<ByteSize>,
     },
 }
@@ -72,16 +71,10 @@ pub(super) fn run(args: &StoreCommand) -> Result<ExitCode> {
                 max_size,
             } => {
                 let pruned = store.prune(older_than, max_size.map(|size| size.as_u64()))?;
-                let Pruned {
-                    records,
-                    bytes: (before, after),
-                    ..
-                } = pruned;
+                let (records, (before, after)) = (pruned.records, pruned.bytes);
                 let (before, after) = (size(before), size(after));
-                format!(
-                    "{}: {records} records removed, {before} -> {after}",
-                    store.path().display()
-                )
+                let path = store.path().display();
+                format!("{path}: {records} records removed, {before} -> {after}")
             }
         },
     };
@@ -90,27 +83,19 @@ pub(super) fn run(args: &StoreCommand) -> Result<ExitCode> {
 }
 
 fn info(store: &Store, is_checked: bool) -> Result<String> {
-    let StoreInfo {
-        replies,
-        outputs,
-        evaluations,
-        cost_msats,
-        bytes,
-        stored_at,
-        ..
-    } = store.info()?;
+    let info = store.info()?;
     let mut lines = vec![
-        format!("{}: {}", store.path().display(), size(bytes)),
-        format!("model replies          {replies}"),
-        format!("program outputs        {outputs}"),
-        format!("metric evaluations     {evaluations}"),
-        format!("total cost             {cost_msats} msat"),
+        format!("{}: {}", store.path().display(), size(info.bytes)),
+        format!("model replies          {}", info.replies),
+        format!("program outputs        {}", info.outputs),
+        format!("metric evaluations     {}", info.evaluations),
+        format!("total cost             {} msat", info.cost_msats),
     ];
     // A wrong clock may have stored a later time.
     let time = |seconds: u64| UNIX_EPOCH + Duration::from_secs(seconds.min(END_OF_TIME));
     let time = |seconds| humantime::format_rfc3339_seconds(time(seconds));
     lines.extend(
-        stored_at.map(|(first, last)| {
+        info.stored_at.map(|(first, last)| {
             format!("stored                 {} to {}", time(first), time(last))
         }),
     );

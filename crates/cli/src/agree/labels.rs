@@ -10,10 +10,10 @@ use serde_json::Value;
 use crate::agreement::Label;
 use crate::contract::Origin;
 use crate::data::{DataReader, Mapping, ObjectRow};
-use crate::error::{CliError, Result, err};
 use crate::json::describe::{found, text};
 use crate::messages::escape;
 use crate::messages::suggest::known_names;
+use crate::output::{CliError, Result, err};
 use crate::results::{Results, parse_cell};
 
 /// A label for each row of the results.

@@ -8,17 +8,17 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use indexmap::IndexMap;
+pub(super) use labels::Labels;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::args::{AgreeArguments, FileArguments, LabelArguments};
-use super::error::{Result, err};
 use super::files::Files;
 use super::from::InputFile;
+use super::options::{check_unique, metric_of, set};
+use super::output::{Result, err, print, print_json};
 use super::own_scores::OwnScoreArguments;
-use super::runs::{check_unique, metric_of};
-use super::stdio::{print, print_json};
-use crate::agreement::{Agreement, Rating};
+use crate::agreement::{Agreement, AgreementBuilder, Rating};
 use crate::contract::MetricIdentity;
 use crate::contract::score::OFFLINE_JUDGE;
 use crate::data::Mapping;
@@ -27,8 +27,6 @@ use crate::messages::escape;
 use crate::messages::suggest::known_names;
 use crate::metrics::Registry;
 use crate::results::{FORMAT, ResultRow, ResultScore, Results, ResultsError, RunManifest};
-
-pub(super) use labels::Labels;
 
 /// The output of `--json`.
 #[derive(Serialize)]
@@ -66,17 +64,9 @@ struct Measured<'a> {
     judged_by: Vec<JudgedBy>,
     #[serde(flatten)]
     agreement: Agreement,
-    /// The number of rows that were judged offline, without a model.
-    #[serde(skip_serializing_if = "is_zero")]
-    judged_offline: u64,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde requires this signature"
-)]
-fn is_zero(rows: &u64) -> bool {
-    *rows == 0
+    /// The number of rows that were judged offline, without a model, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judged_offline: Option<usize>,
 }
 
 pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode> {
@@ -135,7 +125,7 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
             has_other_code: has_other_code(registry, name, &results, args)?,
             judged_by: judged_by(&results, name),
             agreement,
-            judged_offline: judged_offline.count() as u64,
+            judged_offline: Some(judged_offline.count()).filter(|rows| *rows > 0),
         };
         metrics.insert(name, measured);
     }
@@ -258,9 +248,7 @@ fn agreement(
         .scale(args.scale.clone())
         .label_sample(args.label_sample.unwrap_or_default())
         .seed(args.seed);
-    if let Some(rates) = args.error_rates {
-        builder = builder.error_rates(rates);
-    }
+    builder = set(builder, args.error_rates, AgreementBuilder::error_rates);
     let pairs = ratings.into_iter().zip(labels.labels.iter().cloned());
     let pairs: Vec<_> = pairs.collect();
     let id = |row: usize| results.rows()[row].id.clone();
@@ -298,33 +286,25 @@ fn agreement(
 impl Report<'_> {
     fn text(&self) -> String {
         let table = |(name, it): (&&str, &Measured<'_>)| {
-            let Measured {
-                identity,
-                has_other_code,
-                judged_by,
-                agreement,
-                judged_offline,
-            } = it;
-            let label = self.label;
-            let by = match judged_offline {
-                0 => String::new(),
-                rows => format!(" ({rows} rows with judge: {OFFLINE_JUDGE})"),
+            let by = match it.judged_offline {
+                None => String::new(),
+                Some(rows) => format!(" ({rows} rows with judge: {OFFLINE_JUDGE})"),
             };
-            let position = if self.paired_by_position {
-                ", paired by position"
-            } else {
-                ""
+            let position = match self.paired_by_position {
+                true => ", paired by position",
+                false => "",
             };
-            let (name, label) = (escape::name(name), escape::name(label));
-            let identity = identity.map_or_else(String::new, |it| format!("{it}\n"));
-            let code = match has_other_code {
+            let (name, label) = (escape::name(name), escape::name(self.label));
+            let identity = it.identity.map_or_else(String::new, |it| format!("{it}\n"));
+            let code = match it.has_other_code {
                 true => format!(
                     "note: the code of `{name}` changed since these results were written; raise its version if its meaning changed\n"
                 ),
                 false => String::new(),
             };
-            let replies = JudgeReplies::of_each(judged_by);
+            let replies = JudgeReplies::of_each(&it.judged_by);
             let replies: String = replies.map(|replies| format!("{replies}\n")).collect();
+            let agreement = &it.agreement;
             format!("{name} against {label}{by}{position}\n{identity}{code}{replies}{agreement}\n")
         };
         let mut text = self

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::RejudgeArguments;
 use crate::args::{Param, ScoreArguments};
 use crate::contract::{Example, Metric, MetricIdentity, Prediction};
-use crate::error::{Result, err, of_metric};
 use crate::messages::escape;
 use crate::messages::suggest::known_names;
 use crate::metrics::Registry;
 use crate::metrics::registry::Entry;
+use crate::output::{Result, err, of_metric};
 use crate::results::{Results, RunManifest};
 
 /// The panel parameters that the new model replaces.

@@ -13,12 +13,10 @@ use serde::Serialize;
 
 use super::agree::{self, Labels};
 use super::args::{LabelArguments, Param, RunOptions};
-use super::error::{Result, err};
 use super::files::Files;
-use super::runs::check_unique;
+use super::options::{check_unique, id_path};
+use super::output::{Result, err, print, print_error, print_json};
 use super::score::{self, RunModels};
-use super::stdio::{print, print_error, print_json};
-use super::value_parsers::id_path;
 use crate::agreement::{Closeness, Label, Rating};
 use crate::contract::MetricIdentity;
 use crate::data::Mapping;
@@ -258,18 +256,13 @@ impl<'a> Report<'a> {
                             },
                         )
                     });
-                let closer = closer.collect();
-                let without = labels
-                    .labels
-                    .iter()
-                    .filter(|label| **label == Label::Missing)
-                    .count();
-                let labels_without_row = labels.without_row;
+                let without = labels.labels.iter();
+                let without = without.filter(|label| **label == Label::Missing);
                 Some(Closer {
                     label,
-                    without_label: without,
-                    labels_without_row,
-                    closer,
+                    without_label: without.count(),
+                    labels_without_row: labels.without_row,
+                    closer: closer.collect(),
                 })
             }
             _ => None,
@@ -283,33 +276,21 @@ impl<'a> Report<'a> {
 
     fn text(&self) -> String {
         let mut text = self.comparison.to_string();
-        let Some(Closer {
-            label,
-            without_label,
-            labels_without_row,
-            closer,
-        }) = &self.labels
-        else {
+        let Some(labels) = &self.labels else {
             return text;
         };
-        text.push_str(&format!("\nagainst {}", escape::name(label)));
-        if *without_label > 0 {
-            text.push_str(&format!("; {without_label} rows have no label"));
+        text.push_str(&format!("\nagainst {}", escape::name(labels.label)));
+        if labels.without_label > 0 {
+            text.push_str(&format!("; {} rows have no label", labels.without_label));
         }
-        if *labels_without_row > 0 {
-            text.push_str(&format!("; {labels_without_row} labels have no row"));
+        if labels.labels_without_row > 0 {
+            let without = labels.labels_without_row;
+            text.push_str(&format!("; {without} labels have no row"));
         }
         text.push('\n');
-        for (
-            name,
-            CloserJudge {
-                judges: [a, b],
-                comparison,
-                ..
-            },
-        ) in closer
-        {
-            let sentence = comparison.closer_sentence([a, b]);
+        for (name, judges) in &labels.closer {
+            let [a, b] = &judges.judges;
+            let sentence = judges.comparison.closer_sentence([a, b]);
             text.push_str(&format!("{}: {sentence}\n", escape::name(name)));
         }
         text

@@ -9,15 +9,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::limits;
 use crate::args::ScoreArguments;
-use crate::error::Result;
 use crate::evaluate::report::real_path;
 use crate::evaluate::{EvaluationResult, Observer, RowResult};
 use crate::files::{Output, is_standard};
 use crate::metrics::Registry;
+use crate::output::{Result, XmlOutput, print, unwritable};
 use crate::results::{
     MAX_MARKDOWN_ROWS, Results, does_not_pass, manifest_path, markdown_with_rows, summary_csv,
 };
-use crate::stdio::{XmlOutput, print, unwritable};
 
 /// A file for a CI system: its format, and the output that the option names.
 pub(super) struct CiFile<'r> {
@@ -122,20 +121,14 @@ fn write_junit(
 ) -> io::Result<()> {
     let name = args.data.first().map(|data| data.display().to_string());
     let mut results = Results::figures_of(result);
-    for limits::Gate {
-        threshold,
-        bound,
-        violation,
-    } in limits::gates(registry, result, args)
-    {
-        let metric = threshold.metric();
-        let part = &threshold.name[metric.len()..];
-        let verdict = if violation.is_some() {
-            "failed"
-        } else {
-            "passed"
+    for gate in limits::gates(registry, result, args) {
+        let (metric, limit) = (gate.threshold.metric(), &gate.threshold.limit);
+        let part = &gate.threshold.name[metric.len()..];
+        let verdict = match gate.violation {
+            Some(_) => "failed",
+            None => "passed",
         };
-        let gate = format!("{bound} {}: {verdict}", threshold.limit);
+        let gate = format!("{} {limit}: {verdict}", gate.bound);
         results.add_property(metric, &format!("gate{part}"), gate);
     }
     let metrics: Vec<&str> = result.metric_names().collect();

@@ -14,11 +14,10 @@ use super::{Rows, evaluate_rows, of_rows, plan, with_metrics};
 use crate::args::{LmArguments, ScoreArguments};
 use crate::contract::Metric;
 use crate::data::NamedFile;
-use crate::error::{Result, err};
 use crate::evaluate::{EarlyGate, Ending, Evaluate};
 use crate::lm::{CallEstimate, LmEstimate, PROBE_PURPOSE};
+use crate::output::{Result, err, print, print_error, print_json};
 use crate::results::FORMAT;
-use crate::stdio::{print, print_error, print_json};
 
 pub(crate) fn run(
     metrics: Vec<Arc<dyn Metric>>,
@@ -102,18 +101,12 @@ impl Estimated {
         }
         let mut lines = Vec::new();
         let mut probes = 0;
-        for OfPurpose {
-            purpose,
-            model,
-            calls,
-        } in &self.by_purpose
-        {
-            lines.push(format!("{purpose}, {model}: {}", sentence(calls)));
-            probes += if purpose == PROBE_PURPOSE {
-                calls.calls
-            } else {
-                0
-            };
+        for it in &self.by_purpose {
+            let calls = sentence(&it.calls);
+            lines.push(format!("{}, {}: {calls}", it.purpose, it.model));
+            if it.purpose == PROBE_PURPOSE {
+                probes += it.calls.calls;
+            }
         }
         let (calls, msats) = (self.total.calls, self.total.replies_msats);
         lines.push(format!(
@@ -126,10 +119,9 @@ impl Estimated {
             "at most {msats} msat if every call gets a valid reply on the first attempt"
         ));
         if let Some(budget) = args.budget {
-            let covers = if budget < msats {
-                "does not cover"
-            } else {
-                "covers"
+            let covers = match budget < msats {
+                true => "does not cover",
+                false => "covers",
             };
             lines.push(format!("--budget {budget} msat {covers} this amount"));
         }

@@ -4,11 +4,11 @@ use super::models::RunModels;
 use super::plan::names;
 use crate::args::{MetricThreshold, ScoreArguments};
 use crate::contract::{MetricSpec, ScoreKind, ScoreRange};
-use crate::error::Result;
 use crate::evaluate::{EvaluationResult, MetricSummary};
 use crate::messages::escape;
 use crate::messages::suggest::did_you_mean;
 use crate::metrics::Registry;
+use crate::output::Result;
 
 /// Checks that the score can be on both sides of the limit. A failed row may move a mean out of the metric's range. A
 /// named score's range is unknown.

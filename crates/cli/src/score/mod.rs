@@ -2,15 +2,14 @@
 //!
 //! `plan.rs` turns the arguments into a run: the metrics, the files and the settings. `models.rs` sets up the language
 //! and embedding models. `report.rs` prints the result, and `limits.rs` checks its limits. `estimate.rs` prints
-//! `--estimate` instead of running. `ci_files.rs` writes the files for CI systems. `own.rs` prints the scores that
-//! another program wrote. The harness in the package `run` does the scoring.
+//! `--estimate` instead of running. `ci_files.rs` writes the files for CI systems. The harness
+//! in the package `run` does the scoring.
 
 mod ci_files;
 #[cfg(feature = "lm")]
 mod estimate;
 mod limits;
 mod models;
-mod own;
 mod plan;
 mod report;
 
@@ -18,28 +17,27 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use ci_files::CiFile;
+use dsrs_metrics_formats::Epochs;
+#[cfg(feature = "lm")]
+pub(super) use estimate::run as estimate;
+pub(super) use limits::violations;
+pub(super) use models::RunModels;
+use plan::Builder;
+pub(super) use plan::configure;
+pub(super) use report::INTERRUPTED;
+
 use super::args::ScoreArguments;
-use super::error::{Result, err, fail_each};
 use super::files::Files;
-use super::from::InputFile;
+use super::from::{InputFile, print_scores};
+use super::options::set;
 use super::otlp::Otlp;
-use super::stdio::print_error;
+use super::output::{Result, err, fail_each, print_error};
 use crate::contract::Metric;
 use crate::data::{Format, NamedFile, Pairs, Samples};
 use crate::evaluate::{Ending, Evaluate, EvaluationResult, Sample, StopSettings};
 use crate::metrics::Registry;
 use crate::results::{ResultsError, manifest_of};
-use dsrs_metrics_formats::Epochs;
-
-#[cfg(feature = "lm")]
-pub(super) use estimate::run as estimate;
-pub(super) use limits::violations;
-pub(super) use models::RunModels;
-pub(super) use plan::configure;
-pub(super) use report::INTERRUPTED;
-
-use ci_files::CiFile;
-use plan::Builder;
 
 /// Checks what the command names, and then runs it.
 pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode> {
@@ -50,7 +48,7 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     let metrics = configure(registry, args)?;
     files.check_metrics(&metrics)?;
     if metrics.is_empty() {
-        return own::run(args);
+        return print_scores(args);
     }
     let files = InputFile::open_all(args.from, Epochs::Rows, &args.data, args.options.quiet)?;
     let inputs: Vec<NamedFile<'_>> = files.iter().map(InputFile::named).collect();
@@ -183,20 +181,14 @@ fn with_metrics(
     args: &ScoreArguments,
 ) -> Builder {
     let truth = args.sample.and_then(|rows| {
-        let sample = Sample::rows(rows);
-        let sample = match &args.by {
-            Some(by) => sample.stratified_by(by.trim()),
-            None => sample,
-        };
+        let by = args.by.as_deref().map(str::trim);
+        let sample = set(Sample::rows(rows), by, Sample::stratified_by);
         Some((metrics.pop()?, sample))
     });
     let builder = builder.metrics(metrics);
-    match truth {
-        Some((metric, sample)) => builder
-            .truth(metric, sample)
-            .statistics(|statistics| statistics.seed(args.seed)),
-        None => builder,
-    }
+    set(builder, truth, |builder, (metric, sample)| {
+        builder.truth(metric, sample)
+    })
 }
 
 /// Returns the files of the command.
@@ -224,28 +216,20 @@ fn evaluator(builder: Builder, ci_files: &[CiFile<'_>], args: &ScoreArguments) -
     for observer in ci_files.iter().filter_map(CiFile::observer) {
         builder = builder.observer(observer);
     }
-    if let Some(max_errors) = args.options.max_errors {
-        builder = builder.max_errors(max_errors);
-    }
     if let Some(field) = &args.group {
         builder = builder.statistics(|statistics| statistics.group(field));
     }
     if let Some(samples) = args.bootstrap {
-        builder = builder.statistics(|statistics| statistics.bootstrap(samples).seed(args.seed));
+        builder = builder.statistics(|statistics| statistics.bootstrap(samples));
     }
     if !args.stop_when.is_empty() {
-        builder = builder
-            .stop(|stop| stop.when_decided(&args.stop_when, args.alpha))
-            .statistics(|statistics| statistics.seed(args.seed));
+        builder = builder.stop(|stop| stop.when_decided(&args.stop_when, args.alpha));
     }
-    if let Some(label) = &args.label {
-        builder = builder.label(label);
-    }
+    builder = set(builder, args.options.max_errors, Builder::max_errors);
+    builder = set(builder, args.label.as_ref(), Builder::label);
+    builder = set(builder, args.options.timeout, Builder::timeout);
     for (name, value) in &args.tags {
         builder = builder.tag(name, value);
-    }
-    if let Some(timeout) = args.options.timeout {
-        builder = builder.timeout(timeout);
     }
     if let Some(out) = &args.out {
         builder = save_to(builder, out)?.files(|files| {
@@ -266,11 +250,9 @@ fn of_rows(builder: Builder, args: &ScoreArguments) -> Builder {
         .concurrency(usize::try_from(args.options.concurrency).unwrap_or(usize::MAX))
         // With a limit on failed rows, a row that a metric cannot read counts as failed.
         .failures(|failures| failures.reject_unreadable_rows(args.options.max_errors.is_none()))
+        .statistics(|statistics| statistics.seed(args.seed))
         .stop(StopSettings::on_ctrl_c);
-    match args.repeats {
-        Some(repeats) => builder.repeats(repeats),
-        None => builder,
-    }
+    set(builder, args.repeats, Builder::repeats)
 }
 
 /// Adds the result file of `--out`.

@@ -12,9 +12,6 @@ use super::limits;
 use super::plan::Builder;
 use crate::args::{LmArguments, ScoreArguments};
 use crate::contract::{Metric, Requirement, Settings};
-use crate::error::Result;
-#[cfg(not(feature = "lm"))]
-use crate::error::err;
 #[cfg(feature = "lm")]
 use crate::evaluate::Ending;
 use crate::evaluate::EvaluationResult;
@@ -22,6 +19,10 @@ use crate::judge::Models;
 use crate::lm::Ledger;
 #[cfg(feature = "lm")]
 use crate::lm::{CallTotals, LmBudget, LmBuilder, LmEstimate, PROBE_PURPOSE, Store};
+use crate::options::set;
+use crate::output::Result;
+#[cfg(not(feature = "lm"))]
+use crate::output::err;
 
 /// The models of one run, which share one ledger and one budget.
 pub(crate) struct RunModels {
@@ -104,19 +105,12 @@ impl RunModels {
             let mut builder = builder
                 .refresh(options.refresh)
                 .allow_unpriced(options.allow_unpriced);
-            if let Some(folder) = &options.store {
-                builder = builder.store(folder);
-            }
             if options.no_store {
                 builder = builder.no_store();
             }
-            if let Some(estimate) = &estimate {
-                builder = builder.estimate(estimate.clone());
-            }
-            match &shared_budget {
-                Some(budget) => builder.budget(budget.clone()),
-                None => builder,
-            }
+            builder = set(builder, options.store.as_ref(), LmBuilder::store);
+            builder = set(builder, estimate.clone(), LmBuilder::estimate);
+            set(builder, shared_budget.clone(), LmBuilder::budget)
         };
         let models = match args.offline {
             true => Models::offline(),
@@ -142,10 +136,9 @@ impl RunModels {
         if has_cost && let Some(folder) = folder(lm)? {
             builder = builder.models(|models| models.store(folder).refresh(lm.refresh));
         }
-        Ok(match self.ledger() {
-            Some(ledger) => builder.models(|models| models.ledger(ledger.clone())),
-            None => builder,
-        })
+        Ok(set(builder, self.ledger(), |builder, ledger| {
+            builder.models(|models| models.ledger(ledger.clone()))
+        }))
     }
 
     /// Forgets what was spent from the budget, unless the same command continues the run.
@@ -277,10 +270,7 @@ impl RunModels {
 }
 
 fn with_embedder(models: Models, args: &LmArguments) -> Models {
-    match &args.embed {
-        Some(id) => models.with_embedder(id.as_str()),
-        None => models,
-    }
+    set(models, args.embed.as_deref(), Models::with_embedder)
 }
 
 /// Returns what the metrics need with these settings.
@@ -335,17 +325,7 @@ fn folder(args: &LmArguments) -> Result<Option<PathBuf>> {
 fn budget_name(args: &ScoreArguments) -> String {
     let path = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
     let data: Vec<_> = args.data.iter().map(path).collect();
-    let ScoreArguments {
-        metrics,
-        params,
-        out,
-        repeats,
-        options,
-        ..
-    } = args;
-    let run = format!(
-        "{:?}",
-        (data, metrics, params, out, repeats, &options.lm.lm)
-    );
+    let (metrics, params, lm) = (&args.metrics, &args.params, &args.options.lm.lm);
+    let run = format!("{:?}", (data, metrics, params, &args.out, args.repeats, lm));
     format!("score {}", crate::messages::hash::sha256(run.as_bytes()))
 }

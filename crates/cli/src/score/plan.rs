@@ -8,11 +8,12 @@ use super::limits;
 use crate::args::ScoreArguments;
 use crate::contract::{Example, FieldError, Metric, MetricErrorKind, Params, Prediction, Side};
 use crate::data::{DataReader, NamedFile, Pairs, Samples, guess_mappings};
-use crate::error::{CliError, Result, err, of_metric};
 use crate::evaluate::{EvaluateBuilder, EvaluateError, EvaluateErrorKind};
 use crate::files::is_regular;
 use crate::messages::suggest::{did_you_mean, nearest};
 use crate::metrics::registry::{Entry, Registry};
+use crate::options::set;
+use crate::output::{CliError, Result, err, of_metric};
 
 /// The builder for an evaluation of rows from files.
 pub(super) type Builder = EvaluateBuilder<Example, Prediction>;
@@ -99,10 +100,7 @@ fn reader(args: &ScoreArguments) -> DataReader {
     for conversion in args.split.iter().chain(&args.decimal_comma) {
         reader = reader.with_conversion(conversion.clone());
     }
-    match &args.join {
-        Some(join) => reader.with_join(join.clone()),
-        None => reader,
-    }
+    set(reader, args.join.clone(), DataReader::with_join)
 }
 
 /// Opens the files for these metrics, with the format and mappings from the options.
@@ -164,10 +162,9 @@ fn check_mappings(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result<
         let Some((side, name)) = field.split_once('.') else {
             continue;
         };
-        let side = if side == "gold" {
-            Side::Gold
-        } else {
-            Side::Pred
+        let side = match side {
+            "gold" => Side::Gold,
+            _ => Side::Pred,
         };
         let is_group = args
             .group

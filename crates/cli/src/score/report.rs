@@ -13,7 +13,6 @@ use super::plan::{columns_of_first_row, suggested};
 use crate::args::ScoreArguments;
 use crate::contract::Side;
 use crate::data::NamedFile;
-use crate::error::{INVALID, Result};
 use crate::evaluate::{
     Ending, EvaluationResult, JudgeReplies, MetricSummary, StoreUse, UnknownField,
 };
@@ -21,8 +20,8 @@ use crate::files::is_regular;
 use crate::messages::escape;
 use crate::messages::suggest::nearest;
 use crate::metrics::Registry;
+use crate::output::{INVALID, Result, annotate, print, print_error, print_json};
 use crate::results::{Manifest, manifest_of};
-use crate::stdio::{annotate, print, print_error, print_json};
 
 /// The exit code that shells use for a program ended by Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -151,12 +150,7 @@ fn warnings(result: &EvaluationResult, args: &ScoreArguments) -> Vec<String> {
 
 /// Returns what the store had and what was paid for, if anything.
 fn of_store(rows: u64, store: StoreUse) -> Option<String> {
-    let StoreUse {
-        rows_as_before: before,
-        found,
-        paid,
-        ..
-    } = store;
+    let (before, found, paid) = (store.rows_as_before, store.found, store.paid);
     let (results, evaluated) = (found + paid, rows.saturating_sub(before));
     (results > 0).then(|| {
         format!(
@@ -276,15 +270,9 @@ fn reported_models(metric: &MetricSummary) -> Vec<String> {
 }
 
 fn reported_model(metric: &str, replies: &JudgeReplies<'_>) -> Option<String> {
-    let JudgeReplies {
-        judge,
-        models,
-        fingerprints,
-    } = replies;
-    let start = format!(
-        "warning: {metric}: the replies of {} came from",
-        escape::name(judge)
-    );
+    let (models, fingerprints) = (&replies.models, &replies.fingerprints);
+    let judge = escape::name(replies.judge);
+    let start = format!("warning: {metric}: the replies of {judge} came from");
     if models.len() > 1 {
         return Some(format!("{start} {} models: {models}", models.len()));
     }

@@ -38,12 +38,10 @@ pub(super) struct Verdicts {
 
 impl Verdicts {
     fn record(&mut self, passed: bool, should_pass: Option<bool>) {
-        let stratum = if passed {
-            &mut self.passed
-        } else {
-            &mut self.failed
-        };
-        stratum.record(should_pass);
+        match passed {
+            true => self.passed.record(should_pass),
+            false => self.failed.record(should_pass),
+        }
         if let Some(should_pass) = should_pass {
             self.rates.record(should_pass, passed);
         }

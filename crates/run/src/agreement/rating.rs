@@ -201,10 +201,9 @@ impl LabelledRows {
             });
         }
         let p_value = fisher_exact(passed, all);
-        let sample = if p_value < LEVEL {
-            LabelSample::ByVerdict
-        } else {
-            stated
+        let sample = match p_value < LEVEL {
+            true => LabelSample::ByVerdict,
+            false => stated,
         };
         Some(Self {
             sample,

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use memchr::memchr_iter;
 
-use super::error::{DataError, DataErrorKind, Read};
+use super::error::{DataError, DataErrorKind, Read, invalid};
 use super::input::Input;
 use super::pairing::Pairing;
 use super::result_row::{OUTCOME, costs_of};
@@ -49,6 +49,7 @@ struct Header {
 }
 
 /// Records of a CSV file.
+#[derive(Default)]
 pub(super) struct CsvRows {
     header: Arc<Header>,
     /// The cells of all records, end to end, and spare memory.
@@ -125,8 +126,8 @@ impl CsvFile {
             if !are_of_results {
                 check_sides(&names, &at)?;
             }
-            let mut header = Header::new(names, has_escapes || are_of_results, pairing);
-            header.delimiter = delimiter;
+            let has_escapes = has_escapes || are_of_results;
+            let header = Header::new(names, has_escapes, delimiter, pairing);
             file.header = Arc::new(header);
         }
         Ok(file)
@@ -282,10 +283,7 @@ fn names(header: &Record<'_>, at: &Origin) -> Result<Vec<String>, DataError> {
 
 pub(super) fn duplicate_column(at: &Origin, column: &str) -> DataError {
     let column = escape::name(column);
-    DataError::invalid(
-        at,
-        format_args!("duplicate column `{column}`; rename or remove one"),
-    )
+    invalid!(at, "duplicate column `{column}`; rename or remove one")
 }
 
 /// Returns the first name that occurs twice.
@@ -314,7 +312,12 @@ fn grown(length: usize) -> usize {
 }
 
 impl Header {
-    fn new(names: Vec<String>, has_escapes: bool, pairing: Option<&Pairing>) -> Self {
+    fn new(
+        names: Vec<String>,
+        has_escapes: bool,
+        delimiter: u8,
+        pairing: Option<&Pairing>,
+    ) -> Self {
         let unescaped = |name: String| match has_escapes {
             true => formula::unescaped(&name).to_owned(),
             false => name,
@@ -334,7 +337,7 @@ impl Header {
             columns: names.iter().map(column).collect(),
             names,
             has_escapes,
-            delimiter: b',',
+            delimiter,
         }
     }
 }
@@ -343,11 +346,7 @@ impl CsvRows {
     fn new(header: &Arc<Header>) -> Self {
         Self {
             header: Arc::clone(header),
-            text: Vec::new(),
-            text_len: 0,
-            ends: Vec::new(),
-            cells: 0,
-            records: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -384,11 +383,9 @@ impl CsvRows {
                 b',' => "comma".to_owned(),
                 delimiter => format!("delimiter ({})", named(delimiter)),
             };
-            return Err(DataError::invalid(
+            return Err(invalid!(
                 at,
-                format_args!(
-                    "expected {expected} cells as in the header, found {found}; check for a missing quote or {delimiter}"
-                ),
+                "expected {expected} cells as in the header, found {found}; check for a missing quote or {delimiter}"
             ));
         }
         let selected = selection.and(self.header.selected.as_ref());
@@ -424,12 +421,7 @@ impl<'r> Record<'r> {
         let text = str::from_utf8(cell).map_err(|error| {
             let (column, valid) = (escape::name(column), error.valid_up_to());
             let (byte, found) = (valid + 1, cell[valid]);
-            DataError::invalid(
-                at,
-                format_args!(
-                    "column `{column}`: invalid UTF-8: byte {byte} is 0x{found:02X}; convert the file to UTF-8, or pass --encoding windows-1252 if a Windows program wrote it"
-                ),
-            )
+            invalid!(at, "column `{column}`: invalid UTF-8: byte {byte} is 0x{found:02X}; convert the file to UTF-8, or pass --encoding windows-1252 if a Windows program wrote it")
         })?;
         let unescaped = match self.has_escapes {
             true => formula::unescaped(text),

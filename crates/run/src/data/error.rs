@@ -29,6 +29,14 @@ struct Content {
     message: String,
 }
 
+/// Creates an error for a row that is not what is expected, with a message formatted like `format!`.
+macro_rules! invalid {
+    ($at:expr, $($message:tt)*) => {
+        $crate::data::DataError::invalid($at, format_args!($($message)*))
+    };
+}
+pub(super) use invalid;
+
 /// The kind of a [`DataError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -78,21 +86,14 @@ impl DataError {
 
     pub(super) fn unreadable(file: &Path, reason: &io::Error) -> Self {
         let source = reason.get_ref().and_then(|source| source.downcast_ref());
-        if let Some(EncodingError {
-            line,
-            column,
-            reason,
-        }) = source
-        {
+        let source: Option<&EncodingError> = source;
+        if let Some(error) = source {
             let at = Origin {
                 file: file.into(),
-                line: *line,
+                line: error.line,
             };
-            return Self::at(
-                &at,
-                DataErrorKind::Invalid,
-                format_args!(":{column}: {reason}"),
-            );
+            let message = format_args!(":{}: {}", error.column, error.reason);
+            return Self::at(&at, DataErrorKind::Invalid, message);
         }
         let message = format!("{}: cannot be read: {reason}", file.display());
         Self::new(DataErrorKind::Unreadable, message)

@@ -15,7 +15,7 @@ use indexmap::map::Entry;
 use serde_json::{Map, Value};
 
 use super::data_file::lock;
-use super::error::DataError;
+use super::error::{DataError, invalid};
 use super::mapping::{MappingError, id_columns};
 use super::row::{Row, RowObject, id_of, into_object};
 use crate::contract::{Fields, Origin};
@@ -357,16 +357,14 @@ impl GoldFile {
         let path = self.join.as_ref().map_or("id", |join| &join.gold);
         let first = rows.unmatched().next().map_or(1, |(.., gold)| gold.line);
         let golds: Vec<&str> = rows.unmatched().take(SHOWN).map(|(_, id, _)| id).collect();
-        Err(DataError::invalid(
+        Err(invalid!(
             &at,
-            format_args!(
-                "`{}`: expected ids from {}, such as {} in `{}` from line {first} on, found {}, and no prediction has a matching id; pass --join gold.COLUMN=pred.COLUMN with the columns that have the same ids",
-                escape::name(pred_path),
-                self.file.display(),
-                escape::names(golds.into_iter()),
-                escape::name(path),
-                escape::names(without_gold.first.iter().map(|(_, id, _)| &**id)),
-            ),
+            "`{}`: expected ids from {}, such as {} in `{}` from line {first} on, found {}, and no prediction has a matching id; pass --join gold.COLUMN=pred.COLUMN with the columns that have the same ids",
+            escape::name(pred_path),
+            self.file.display(),
+            escape::names(golds.into_iter()),
+            escape::name(path),
+            escape::names(without_gold.first.iter().map(|(_, id, _)| &**id)),
         ))
     }
 
@@ -407,13 +405,11 @@ pub(super) fn without_id(row: &RowObject, path: &str, at: &Origin) -> DataError 
     let keys: Vec<&str> = row.attributes.keys().collect();
     let guess = id_columns(keys.iter().copied()).next().unwrap_or("COLUMN");
     let guess = escape::name(guess);
-    DataError::invalid(
+    invalid!(
         at,
-        format_args!(
-            "expected an id at `{}`, found a row with {}; pass --join gold.{guess}=pred.{guess}, with the columns that have the same ids in both files",
-            escape::name(path),
-            escape::names(keys.into_iter())
-        ),
+        "expected an id at `{}`, found a row with {}; pass --join gold.{guess}=pred.{guess}, with the columns that have the same ids in both files",
+        escape::name(path),
+        escape::names(keys.into_iter())
     )
 }
 

@@ -8,13 +8,13 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::error::{DataError, DataErrorKind};
+use super::error::{DataError, DataErrorKind, invalid};
 use super::row::{NOT_FINITE, Row, RowObject};
 use super::selection::FieldSelection;
 use crate::contract::{Fields, Origin, Side};
 use crate::json::numbers::{is_long_integer, is_underflow, numbers, replace_constants};
 use crate::json::size::is_too_large;
-use crate::json::unique_keys::{Shape, UniqueKeys};
+use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};
 
 /// 2^64. From here on, `serde_json` reads an integer as a float.
 const FIRST_FLOAT: f64 = 18_446_744_073_709_551_616.0;
@@ -31,12 +31,7 @@ pub(super) fn text_from<'b>(bytes: &'b [u8], start: Start<'_>) -> Result<&'b str
     str::from_utf8(bytes).map_err(|error| {
         let (at, byte) = start.position_of(bytes, error.valid_up_to());
         let found = bytes[error.valid_up_to()];
-        DataError::invalid(
-            &at,
-            format_args!(
-                "invalid UTF-8: byte {byte} is 0x{found:02X}; convert the file to UTF-8, or pass --encoding windows-1252 if a Windows program wrote it"
-            ),
-        )
+        invalid!(&at, "invalid UTF-8: byte {byte} is 0x{found:02X}; convert the file to UTF-8, or pass --encoding windows-1252 if a Windows program wrote it")
     })
 }
 
@@ -275,35 +270,58 @@ impl<'de> Visitor<'de> for SelectedRow<'_> {
         f.write_str("a row")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RowObject, A::Error> {
-        let mut row = RowObject::default();
-        let names = self.0.attribute_names();
-        while let Some(key) = map.next_key_seed(Key(names, true))? {
-            let Some(key) = key else {
-                map.next_value::<IgnoredAny>()?;
-                continue;
-            };
-            let is_duplicate = match &*key {
-                "id" => row.id.replace(map.next_value()?).is_some(),
-                "gold" => {
-                    let fields = map.next_value_seed(SelectedFields(self.0.names(Side::Gold)))?;
-                    row.gold.replace(Shape::Map(fields)).is_some()
-                }
-                "pred" => {
-                    let fields = map.next_value_seed(SelectedFields(self.0.names(Side::Pred)))?;
-                    row.pred.replace(Shape::Map(fields)).is_some()
-                }
-                _ => {
-                    let UniqueKeys(value) = map.next_value()?;
-                    row.attributes.insert_named(key, value).is_some()
-                }
-            };
-            if is_duplicate {
-                return Err(A::Error::custom("a duplicate key"));
-            }
-        }
-        Ok(row)
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RowObject, A::Error> {
+        row_of(map, Some(self.0))
     }
+}
+
+impl FromMap for RowObject {
+    fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+        row_of(map, None)
+    }
+}
+
+/// Reads a row, or only its selected fields if it has the usual shape.
+fn row_of<'de, A: MapAccess<'de>>(
+    mut map: A,
+    selection: Option<&FieldSelection>,
+) -> Result<RowObject, A::Error> {
+    let mut row = RowObject::default();
+    let names = selection.and_then(FieldSelection::attribute_names);
+    let side = |map: &mut A, side| match selection {
+        None => map.next_value(),
+        Some(selection) => {
+            let fields = SelectedFields(selection.names(side));
+            map.next_value_seed(fields).map(Shape::Map)
+        }
+    };
+    while let Some(key) = map.next_key_seed(Key(names, selection.is_some()))? {
+        let Some(key) = key else {
+            map.next_value::<IgnoredAny>()?;
+            continue;
+        };
+        let is_duplicate = match &*key {
+            "id" => row.id.replace(map.next_value::<UniqueKeys>()?.0).is_some(),
+            "gold" => row.gold.replace(side(&mut map, Side::Gold)?).is_some(),
+            "pred" => row.pred.replace(side(&mut map, Side::Pred)?).is_some(),
+            "scores" => {
+                let scores = match map.next_value()? {
+                    Shape::Other(value) => value,
+                    Shape::<Fields>::Map(scores) => {
+                        row.score_names = scores.keys().map(str::to_owned).collect();
+                        Value::Object(scores.into_iter().collect())
+                    }
+                };
+                row.attributes.insert("scores", scores).is_some()
+            }
+            _ => {
+                let UniqueKeys(value) = map.next_value()?;
+                row.attributes.insert_named(key.clone(), value).is_some()
+            }
+        };
+        reject_duplicate(is_duplicate, &key)?;
+    }
+    Ok(row)
 }
 
 /// Reads the fields with these names, or all fields.

@@ -24,7 +24,6 @@ mod reader;
 mod result_row;
 mod row;
 mod row_file;
-mod samples;
 mod selection;
 mod text;
 
@@ -43,12 +42,11 @@ pub(crate) use object_rows::{column_strings, read_objects};
 pub(crate) use pairing::Pairing;
 #[cfg(feature = "parquet")]
 pub(crate) use parquet::{EMBEDDED_MANIFEST, JSON_COLUMNS, embedded_manifest};
-pub use reader::{DataReader, Pairs};
+pub use reader::{DataReader, Pairs, Samples};
 pub(crate) use result_row::{
     ATTRIBUTES, GOLD_HASH, OUTCOME, POSITIONAL, PRED_HASH, attribute_columns, parse_hash, row_hash,
 };
 pub use row_file::Format;
 #[doc(hidden)]
 pub use row_file::NamedFile;
-pub use samples::Samples;
 pub(crate) use selection::FieldSelection;

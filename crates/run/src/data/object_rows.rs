@@ -51,7 +51,7 @@ impl ObjectRow {
             row.clear_not_finite();
         }
         let is_result = row.is_result();
-        row.validate_object(&at)?;
+        row.validate(&at, |_, _| true)?;
         let id = row.id.take().map(|id| id_of(id, &at)).transpose()?;
         Ok(Self {
             has_id: id.is_some(),

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
 
+use super::error::invalid;
 use super::object_rows::until_error;
 use super::{DataError, DataErrorKind, Format, ObjectRow, ObjectRows};
 use crate::contract::{Example, Fields, Origin, Pair, Prediction};
@@ -130,10 +131,7 @@ impl LabelledRow<'_> {
         let missing = || {
             let present: Vec<_> = self.fields.keys().collect();
             let present = present.join("`, `");
-            DataError::invalid(
-                &self.at,
-                format_args!("no label `{label}`; the row has `{present}`"),
-            )
+            invalid!(&self.at, "no label `{label}`; the row has `{present}`")
         };
         self.optional(label, expected)?.ok_or_else(missing)
     }
@@ -147,12 +145,10 @@ impl LabelledRow<'_> {
             return Ok(None);
         };
         let wrong = |_| {
-            DataError::invalid(
+            invalid!(
                 &self.at,
-                format_args!(
-                    "label `{label}`: expected {expected}, found {}",
-                    found(value)
-                ),
+                "label `{label}`: expected {expected}, found {}",
+                found(value)
             )
         };
         T::deserialize(value).map(Some).map_err(wrong)

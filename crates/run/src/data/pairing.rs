@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
-use super::error::DataError;
+use super::error::{DataError, invalid};
 use super::gold::{GoldFile, Stored, without_id};
 use super::mapping::{Conversion, Mapping, Target};
 use super::row::{Row, RowObject, id_of, into_object};
@@ -226,11 +226,9 @@ impl Pairing {
         let mut of_side = self.read.iter().filter(|field| field.side == side);
         match (of_side.next(), of_side.next()) {
             (Some(field), None) => Ok(field.name.clone()),
-            _ => Err(DataError::invalid(
+            _ => Err(invalid!(
                 at,
-                format_args!(
-                    "expected a row with fields, found a single value; unless the metrics read exactly one field of `{side}`, pass --map {side}.FIELD=value"
-                ),
+                "expected a row with fields, found a single value; unless the metrics read exactly one field of `{side}`, pass --map {side}.FIELD=value"
             )),
         }
     }

@@ -4,10 +4,9 @@
 
 use std::borrow::Cow;
 
-use serde::de::MapAccess;
 use serde_json::Value;
 
-use super::error::DataError;
+use super::error::{DataError, invalid};
 use super::mapping::{Mapping, Target, guess_mappings};
 use super::result_row::{Added, GOLD_HASH, PRED_HASH, parse_hash, row_hash};
 #[cfg(feature = "csv")]
@@ -17,7 +16,7 @@ use crate::contract::{Fields, Origin, Pair, Side};
 use crate::json::describe::{found, text};
 use crate::json::literal::may_be_literal;
 use crate::json::path;
-use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};
+use crate::json::unique_keys::Shape;
 use crate::messages::escape;
 
 /// The attribute with the number of a sample, if a mapping names it.
@@ -110,12 +109,10 @@ fn check_fields<'n>(
     };
     match names.find(|name| is_field(name)) {
         None => Ok(()),
-        Some(field) => Err(DataError::invalid(
+        Some(field) => Err(invalid!(
             at,
-            format_args!(
-                "expected the fields of `{side}` in one place, found `{side}` and `{}`; rename or remove one",
-                escape::name(field)
-            ),
+            "expected the fields of `{side}` in one place, found `{side}` and `{}`; rename or remove one",
+            escape::name(field)
         )),
     }
 }
@@ -124,12 +121,10 @@ fn check_fields<'n>(
 pub(super) fn into_object(row: Row, at: &Origin) -> Result<RowObject, DataError> {
     match row {
         Row::Map(object) => Ok(object),
-        Row::Other(value) => Err(DataError::invalid(
+        Row::Other(value) => Err(invalid!(
             at,
-            format_args!(
-                r#"expected a row such as {{"id": .., "gold": {{..}}, "pred": {{..}}}}, found {}"#,
-                found(&value)
-            ),
+            r#"expected a row such as {{"id": .., "gold": {{..}}, "pred": {{..}}}}, found {}"#,
+            found(&value)
         )),
     }
 }
@@ -208,12 +203,10 @@ impl RowObject {
             let field = fields.first().unwrap_or(&"gold.FIELD");
             guesses.push(format!("--map {field}=COLUMN"));
         }
-        DataError::invalid(
+        invalid!(
             at,
-            format_args!(
-                "expected `gold` or `pred`, found {found}; map the fields{of_the_run}, as in {}",
-                guesses.join(" ")
-            ),
+            "expected `gold` or `pred`, found {found}; map the fields{of_the_run}, as in {}",
+            guesses.join(" ")
         )
     }
 
@@ -227,7 +220,7 @@ impl RowObject {
     }
 
     /// `may_be_any_value` returns `true` for a side that may be something other than an object of fields.
-    fn validate(
+    pub(super) fn validate(
         &self,
         at: &Origin,
         may_be_any_value: impl Fn(Side, &Value) -> bool,
@@ -242,21 +235,14 @@ impl RowObject {
             if let Some(Shape::Other(value)) = value
                 && !may_be_any_value(side, value)
             {
-                return Err(DataError::invalid(
+                return Err(invalid!(
                     at,
-                    format_args!(
-                        "`{side}`: expected an object of fields, found {}; to score the value itself, pass --map {side}.FIELD={side}",
-                        found(value)
-                    ),
+                    "`{side}`: expected an object of fields, found {}; to score the value itself, pass --map {side}.FIELD={side}",
+                    found(value)
                 ));
             }
         }
         Ok(())
-    }
-
-    /// Checks only that no side has its fields twice.
-    pub(super) fn validate_object(&self, at: &Origin) -> Result<(), DataError> {
-        self.validate(at, |_, _| true)
     }
 
     /// Returns the value at a path, which is owned if it is inside a string.
@@ -531,43 +517,8 @@ pub(super) fn id_of(id: Value, at: &Origin) -> Result<String, DataError> {
         Value::Number(id) => return Ok(id.to_string()),
         other => found(&other),
     };
-    Err(DataError::invalid(
+    Err(invalid!(
         at,
-        format_args!("`id`: expected a string or a number, found {found}"),
+        "`id`: expected a string or a number, found {found}"
     ))
-}
-
-impl FromMap for RowObject {
-    fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let mut row = Self::default();
-        while let Some(key) = map.next_key::<String>()? {
-            let is_duplicate = match key.as_str() {
-                "id" => row.id.replace(map.next_value::<UniqueKeys>()?.0).is_some(),
-                "gold" => row.gold.replace(map.next_value()?).is_some(),
-                "pred" => row.pred.replace(map.next_value()?).is_some(),
-                "scores" => {
-                    let scores = map.next_value::<Shape<Fields>>()?;
-                    if let Shape::Map(scores) = &scores {
-                        row.score_names = scores.keys().map(str::to_owned).collect();
-                    }
-                    row.attributes
-                        .insert(key.as_str(), value_of(scores))
-                        .is_some()
-                }
-                _ => row
-                    .attributes
-                    .insert(key.as_str(), map.next_value::<UniqueKeys>()?.0)
-                    .is_some(),
-            };
-            reject_duplicate(is_duplicate, &key)?;
-        }
-        Ok(row)
-    }
-}
-
-fn value_of(shape: Shape<Fields>) -> Value {
-    match shape {
-        Shape::Map(fields) => Value::Object(fields.into_iter().collect()),
-        Shape::Other(value) => value,
-    }
 }

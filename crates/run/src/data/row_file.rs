@@ -92,13 +92,14 @@ impl RowSource {
             sources,
         } = file.into();
         if file.as_os_str() == "-" {
-            return Ok(Self {
-                name: "<stdin>".into(),
-                format: options.format.unwrap_or(Format::Jsonl),
+            let format = options.format.unwrap_or(Format::Jsonl);
+            let reader = BufReader::new(io::stdin());
+            return Ok(Self::from_reader(
+                "<stdin>".as_ref(),
+                format,
                 options,
-                content: Content::Reader(Box::new(BufReader::new(io::stdin()))),
-                sources: Vec::new(),
-            });
+                reader,
+            ));
         }
         let unreadable = |message: String| {
             let message = format!("{}: {message}", name.display());

@@ -184,11 +184,9 @@ pub(super) fn figures_of(
         counts.record(score.outcome);
         values.extend(score.counted(run.run.failure_score).map(|it| (it, group)));
     }
-    let values = if counts.scored == 0 {
-        Vec::new()
-    } else {
-        values
-    };
+    if counts.scored == 0 {
+        values.clear();
+    }
     let is_unknown = run
         .run
         .identity(metric)

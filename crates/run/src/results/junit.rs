@@ -7,7 +7,7 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use super::file::Results;
-use super::read_rows::read_rows;
+use super::run::read_rows;
 use super::{ResultOutcome, ResultRow, ResultScore};
 use crate::contract::score::OFFLINE_JUDGE;
 

@@ -1,7 +1,7 @@
 //! Result files: what `score --out` and [`Evaluate`](crate::Evaluate) write for each row.
 //!
 //! [`Results`] reads a file, or takes the rows of an [`EvaluationResult`](crate::EvaluationResult). The guide's
-//! `command_line` page describes the format. `evaluate/report/record.rs` has the record of a row. `read_rows.rs` reads
+//! `command_line` page describes the format. `evaluate/report/record.rs` has the record of a row. `run.rs` reads
 //! rows: serde decodes lines of JSON, and `parse.rs` everything else. `run_scores.rs` stores columns instead of
 //! rows. [`Comparison`] compares two runs. `html/` writes the HTML report.
 
@@ -9,19 +9,19 @@ mod compare;
 mod error;
 mod figures;
 mod file;
-mod foreign_rows;
 #[cfg(feature = "html")]
 mod html;
 #[cfg(feature = "junit")]
 mod junit;
 mod markdown;
 mod parse;
-mod read_rows;
 mod run;
 mod run_scores;
 #[cfg(feature = "csv")]
 mod summary_csv;
 
+#[doc(hidden)]
+pub use compare::aligned;
 pub(crate) use compare::other_code;
 pub use compare::{
     Comparison, ComparisonBuilder, DifferenceTest, GroupComparison, IdentityComparison,
@@ -33,7 +33,7 @@ pub use figures::{Counts, MetricFigures};
 pub(crate) use figures::{Unit, about, p_equals};
 pub use file::Results;
 #[doc(hidden)]
-pub use foreign_rows::{ForeignRow, ForeignRun, RowAttempt, write_foreign_rows};
+pub use file::{ForeignRow, ForeignRun, RowAttempt, write_foreign_rows};
 #[cfg(feature = "html")]
 pub use html::{HtmlReport, ReportRun};
 pub(crate) use markdown::table as markdown_table;
@@ -43,11 +43,7 @@ pub use markdown::{MAX_MARKDOWN_ROWS, does_not_pass, markdown_with_rows};
 #[doc(hidden)]
 pub use parse::parse_cell;
 #[doc(hidden)]
-pub use read_rows::read_rows;
-#[doc(hidden)]
-pub use read_rows::{manifest_of, read_manifest};
-#[doc(hidden)]
-pub use run::RowIndex;
+pub use run::{RowIndex, manifest_of, read_manifest, read_rows};
 pub use run_scores::RunScores;
 #[cfg(feature = "csv")]
 pub use summary_csv::summary_csv;

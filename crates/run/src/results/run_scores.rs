@@ -4,8 +4,7 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::error::ResultsError;
 use super::file::Results;
-use super::read_rows::read_manifest;
-use super::run::{CORPUS, RowIndex, Run, entry};
+use super::run::{CORPUS, RowIndex, Run, entry, read_manifest};
 use crate::contract::{Counted, ScoreKind};
 use crate::data::NamedFile;
 use crate::evaluate::manifest::Manifest;

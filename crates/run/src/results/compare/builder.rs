@@ -8,7 +8,7 @@ use indexmap::IndexSet;
 use super::Comparison;
 use super::corpus::CorpusRows;
 use super::difference::Testing;
-use super::identity::{IdentityComparison, Places, check_allowed};
+use super::identity::{IdentityComparison, check_allowed};
 use super::metric::{MetricComparison, adjust};
 use super::pairs::{Compared, ComparedRows, Groups, Pairs, RunTotals};
 use crate::contract::{Direction, ScoreKind};
@@ -41,7 +41,7 @@ pub struct ComparisonBuilder {
     sequential: bool,
     seed: u64,
     listed_rows: Option<usize>,
-    places: Places,
+    places: Option<[&'static str; 2]>,
     is_partial: bool,
 }
 
@@ -58,7 +58,7 @@ impl ComparisonBuilder {
     /// Sets how to refer to the runs where metrics differ, such as `in the baseline` and `now`.
     pub(crate) fn places(self, places: [&'static str; 2]) -> Self {
         Self {
-            places: Places(places),
+            places: Some(places),
             ..self
         }
     }
@@ -252,8 +252,8 @@ impl ComparisonBuilder {
         self.check_directions(&names)?;
         check_allowed(&a.run, &b.run, &self.allow_different)?;
         let (allowed, is_strict) = (&self.allow_different, self.strict_identity);
-        let identity =
-            IdentityComparison::of(&a.run, &b.run, &names, allowed, is_strict, self.places);
+        let places = self.places.unwrap_or(["in A", "in B"]);
+        let identity = IdentityComparison::of(&a.run, &b.run, &names, allowed, is_strict, places);
         names.retain(|name| identity.is_compared(name));
         if names.is_empty() && !self.is_partial {
             let (sentences, names) = (identity.sentences().join("; "), identity.names());
@@ -388,15 +388,13 @@ impl ComparisonBuilder {
         let is_whole = name == selected.metric() || selected.is_corpus(a, b);
         let is_lower =
             is_lower || is_whole && is_lower_better(selected.metric(), &[&a.run, &b.run]);
-        let direction = if is_lower {
-            Direction::LowerIsBetter
-        } else {
-            Direction::HigherIsBetter
+        let direction = match is_lower {
+            true => Direction::LowerIsBetter,
+            false => Direction::HigherIsBetter,
         };
-        let (kind, is_pass_or_fail) = (ScoreKind::Corpus, false);
         let testing = Testing {
-            kind,
-            is_pass_or_fail,
+            kind: ScoreKind::Corpus,
+            is_pass_or_fail: false,
             is_mid_p: self.mid_p,
             is_sequential: self.sequential,
             range: None,

@@ -14,6 +14,7 @@ use crate::messages::{escape, suggest};
 use crate::results::error::ResultsError;
 use crate::results::file::Results;
 use crate::results::run::Run;
+use crate::results::run_scores::Selected;
 
 /// A comparison of what two runs measured, based on their [manifests](crate::results::Manifest).
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -44,33 +45,26 @@ pub struct MetricDifference {
     pub is_compared: bool,
 }
 
-/// How sentences about differing metrics refer to the runs.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Places(pub(super) [&'static str; 2]);
-
-impl Places {
-    /// Returns what to call the first run in a sentence about later changes.
-    fn first(self) -> &'static str {
-        self.0[0].strip_prefix("in ").unwrap_or(self.0[0])
-    }
-}
-
-impl Default for Places {
-    fn default() -> Self {
-        Self(["in A", "in B"])
+impl MetricDifference {
+    fn sentence(&self, name: &str) -> String {
+        let (name, differences) = (escape::name(name), self.differences.join("; "));
+        match self.is_compared {
+            true => format!("{name}: {differences}"),
+            false => format!("not compared: {name}: {differences}"),
+        }
     }
 }
 
 impl IdentityComparison {
     /// Compares the runs and these metrics. `allowed` metrics are compared even if they differ. If `is_strict`, a
-    /// metric with different code differs.
+    /// metric with different code differs. `places` are how sentences refer to the runs, such as `in A` and `in B`.
     pub(super) fn of(
         a: &Run,
         b: &Run,
         names: &IndexSet<String>,
         allowed: &IndexSet<String>,
         is_strict: bool,
-        places: Places,
+        places: [&'static str; 2],
     ) -> Self {
         let unknown = [a, b]
             .map(|run| run.unknown_identity().map(str::to_owned))
@@ -81,7 +75,7 @@ impl IdentityComparison {
                 ..Self::default()
             };
         };
-        let metrics: IndexSet<&str> = names.iter().map(|it| metric_of(it)).collect();
+        let metrics: IndexSet<&str> = names.iter().map(|it| Selected::new(it).metric()).collect();
         let (mut different, mut notes) = (IndexMap::new(), notes(&a.run, &b.run));
         let changed: Vec<&str> = metrics
             .iter()
@@ -96,12 +90,12 @@ impl IdentityComparison {
             let (mut differences, of_models) = differences(name, &a.run, &b.run, places);
             notes.extend(of_models);
             if changed.contains(&name) {
-                let sentences = if is_strict {
-                    &mut differences
-                } else {
-                    &mut notes
-                };
-                sentences.push(other_code(name, places.first()));
+                let first = places[0].strip_prefix("in ").unwrap_or(places[0]);
+                let sentence = other_code(name, first);
+                match is_strict {
+                    true => differences.push(sentence),
+                    false => notes.push(sentence),
+                }
             }
             if !differences.is_empty() {
                 let is_compared = allowed.contains(name);
@@ -133,14 +127,10 @@ impl IdentityComparison {
     /// Returns a sentence for each metric that is not compared, such as
     /// `not compared: polite: judged by openai:a in A, openai:b in B`.
     pub fn sentences(&self) -> Vec<String> {
-        let sentence = |(name, metric): (&str, &MetricDifference)| {
-            format!(
-                "not compared: {}: {}",
-                escape::name(name),
-                metric.differences.join("; ")
-            )
-        };
-        self.not_compared().map(sentence).collect()
+        let not_compared = self.not_compared();
+        not_compared
+            .map(|(name, metric)| metric.sentence(name))
+            .collect()
     }
 
     /// Returns the names of the metrics that are not compared, in the form of a command-line option.
@@ -155,7 +145,7 @@ impl IdentityComparison {
     /// Returns `true` if a metric or part is compared.
     pub(crate) fn is_compared(&self, name: &str) -> bool {
         self.different
-            .get(metric_of(name))
+            .get(Selected::new(name).metric())
             .is_none_or(|metric| metric.is_compared)
     }
 }
@@ -174,17 +164,7 @@ impl fmt::Display for IdentityComparison {
             (Some(a), Some(b)) => writeln!(f, "identity unknown: A: {a}; B: {b}; {by_name}")?,
         }
         for (name, metric) in &self.different {
-            let not = if metric.is_compared {
-                ""
-            } else {
-                "not compared: "
-            };
-            writeln!(
-                f,
-                "{not}{}: {}",
-                escape::name(name),
-                metric.differences.join("; ")
-            )?;
+            writeln!(f, "{}", metric.sentence(name))?;
         }
         self.notes
             .iter()
@@ -203,7 +183,6 @@ impl Results {
         places: [&'static str; 2],
     ) -> Vec<String> {
         let (names, allowed) = (IndexSet::from([metric.to_owned()]), IndexSet::new());
-        let places = Places(places);
         IdentityComparison::of(&self.run, &other.run, &names, &allowed, is_strict, places)
             .sentences()
     }
@@ -227,17 +206,12 @@ pub(super) fn check_allowed(
     }
 }
 
-/// Returns the metric in `NAME` or `NAME.PART`.
-fn metric_of(name: &str) -> &str {
-    name.split_once('.').map_or(name, |(metric, _)| metric)
-}
-
 /// Returns a sentence for each difference between the metrics with this name, and notes on the models that answered.
 fn differences(
     name: &str,
     a: &RunManifest,
     b: &RunManifest,
-    places: Places,
+    places: [&'static str; 2],
 ) -> (Vec<String>, Vec<String>) {
     let (Some(of_a), Some(of_b)) = (a.metrics.get(name), b.metrics.get(name)) else {
         return Default::default();
@@ -284,15 +258,10 @@ fn sentence(
     difference: &IdentityDifference,
     a: &MetricIdentity,
     b: &MetricIdentity,
-    Places([in_a, in_b]): Places,
+    [in_a, in_b]: [&'static str; 2],
 ) -> String {
-    let IdentityDifference {
-        place,
-        expected,
-        found,
-        ..
-    } = difference;
-    match &**place {
+    let (expected, found) = (&difference.expected, &difference.found);
+    match &*difference.place {
         "`models`" => {
             let models = |of: &MetricIdentity| match of.models() {
                 [] => "no model".to_owned(),
@@ -373,7 +342,7 @@ fn reported_models(
     metric: &str,
     a: &RunManifest,
     b: &RunManifest,
-    Places([in_a, in_b]): Places,
+    [in_a, in_b]: [&'static str; 2],
 ) -> (Vec<String>, Vec<String>) {
     let (mut differences, mut notes) = (Vec::new(), Vec::new());
     let mut judges: BTreeMap<&str, [JudgeReplies<'_>; 2]> = BTreeMap::new();

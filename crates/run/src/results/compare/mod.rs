@@ -32,6 +32,8 @@ pub use identity::{IdentityComparison, MetricDifference};
 pub use metric::{GroupComparison, MetricComparison, Verdict};
 pub use pairs::{RunTotals, Sides};
 pub use sampled::SampledRows;
+#[doc(hidden)]
+pub use text::aligned;
 
 /// A comparison of run B with run A, for each metric. `Display` shows a table and one sentence per metric; the JSON
 /// form contains every figure.

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use indexmap::IndexSet;
 use serde::Serialize;
 
-use crate::evaluate::manifest::Manifest;
 use crate::messages::{escape, suggest};
 use crate::results::error::{ResultsError, first_ids};
 use crate::results::run_scores::{RunScores, Score, Selected};
@@ -92,13 +91,7 @@ impl<'a> Pairs<'a> {
     /// Checks gold rows, because different data can have the same ids. Rows without ids are paired only if both are
     /// known to have the same gold row.
     fn check_gold(&self) -> Result<(), ResultsError> {
-        let Self {
-            a,
-            b,
-            pairs,
-            by_position,
-            ..
-        } = self;
+        let (a, b, pairs) = (self.a, self.b, &self.pairs);
         let gold = |pair: &Pair| (a.rows.gold_hash(pair.a), b.rows.gold_hash(pair.b));
         let is_different = |pair: &&Pair| matches!(gold(pair), (Some(a), Some(b)) if a != b);
         let is_unknown = |pair: &&Pair| !matches!(gold(pair), (Some(_), Some(_)));
@@ -106,7 +99,7 @@ impl<'a> Pairs<'a> {
             let different = pairs.iter().filter(is_different);
             let ids: Vec<_> = different.map(|pair| a.rows.id(pair.a).to_owned()).collect();
             let (ids, a, b) = (first_ids(&ids), a.rows.at(first.a), b.rows.at(first.b));
-            let advice = match by_position {
+            let advice = match self.by_position {
                 true => {
                     "the rows have no ids and are paired by position: score both runs with --map id=COLUMN, using a column whose value is different in each row"
                 }
@@ -117,7 +110,7 @@ impl<'a> Pairs<'a> {
             )));
         }
         match pairs.iter().find(is_unknown) {
-            Some(first) if *by_position => {
+            Some(first) if self.by_position => {
                 let (a, b) = (a.rows.at(first.a), b.rows.at(first.b));
                 Err(ResultsError::rows(format!(
                     "expected a `gold_hash` in {a} and {b}, which have no ids and are paired by position, found none; score both runs again, with --map id=COLUMN if a column identifies the rows"
@@ -361,11 +354,12 @@ pub struct RunTotals {
 impl RunTotals {
     pub(super) fn of(scores: &RunScores, rows: impl Iterator<Item = usize>) -> Self {
         let run = &scores.run;
+        let data = run.manifest().into_iter().flat_map(|it| &it.run.data);
         let mut totals = Self {
             name: run.name().to_owned(),
             rows: scores.len() as u64,
             label: run.manifest().and_then(|it| it.run.label.clone()),
-            data: run.manifest().map(data).unwrap_or_default(),
+            data: data.map(|file| file.name.clone()).collect(),
             ..Self::default()
         };
         let (mut latency, mut costs) = (0.0, 0);
@@ -387,15 +381,6 @@ impl RunTotals {
         totals.cost_msats = totals.cost_msats.filter(|_| costs >= totals.usage_rows);
         totals
     }
-}
-
-fn data(manifest: &Manifest) -> Vec<String> {
-    manifest
-        .run
-        .data
-        .iter()
-        .map(|file| file.name.clone())
-        .collect()
 }
 
 fn add(sum: &mut Option<u64>, more: Option<u64>) {

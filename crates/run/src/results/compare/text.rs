@@ -19,10 +19,9 @@ impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "A: {}", self.a)?;
         writeln!(f, "B: {}", self.b)?;
-        let by_position = if self.paired_by_position {
-            ", paired by position"
-        } else {
-            ""
+        let by_position = match self.paired_by_position {
+            true => ", paired by position",
+            false => "",
         };
         write!(f, "{} in both{by_position}", rows(self.paired))?;
         for (ids, run) in [(&self.only_in_a, "A"), (&self.only_in_b, "B")] {
@@ -45,7 +44,7 @@ impl fmt::Display for Comparison {
         }
         write!(f, "\n{}", self.identity)?;
         writeln!(f)?;
-        f.write_str(&table("metric", &self.lines()))?;
+        f.write_str(&aligned(&table_cells("metric", &self.lines()), 1))?;
         if let count @ 2.. = self.tests() {
             writeln!(
                 f,
@@ -143,23 +142,22 @@ fn table_cells(first: &str, lines: &[Line<'_>]) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// Formats a table with a line for each name. Each column is as wide as its longest cell.
-fn table(first: &str, lines: &[Line<'_>]) -> String {
-    let rows = table_cells(first, lines);
+/// Returns rows as lines whose columns have the same width, aligned on the right except for the first `left` columns.
+#[doc(hidden)]
+pub fn aligned(rows: &[Vec<String>], left: usize) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<usize> = (0..rows[0].len())
-        .map(|column| width(column).unwrap_or(0))
-        .collect();
-    let mut text = String::new();
-    for row in &rows {
-        let mut line = format!("{:<1$}", row[0], widths[0]);
-        for (cell, width) in row.iter().zip(&widths).skip(1) {
-            line.push_str(&format!("  {cell:>width$}"));
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
+    let columns = 0..rows.first().map_or(0, Vec::len);
+    let widths: Vec<usize> = columns.filter_map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).enumerate();
+        let cells = cells.map(|(column, (cell, width))| match column < left {
+            true => format!("{cell:<width$}"),
+            false => format!("{cell:>width$}"),
+        });
+        let line = cells.collect::<Vec<_>>().join("  ");
+        format!("{}\n", line.trim_end())
+    };
+    rows.iter().map(line).collect()
 }
 
 fn cells((name, it, p_adjusted, kind): Line<'_>, is_adjusted: bool) -> Vec<String> {
@@ -294,10 +292,9 @@ impl MetricComparison {
             Verdict::Better => better("B"),
             Verdict::Worse => better("A"),
             Verdict::NotEnoughRows { needed } => {
-                let units = if it.clusters.is_some() {
-                    "groups"
-                } else {
-                    "rows"
+                let units = match it.clusters {
+                    Some(_) => "groups",
+                    None => "rows",
                 };
                 format!(
                     "not enough rows: found {found}, a test at 5% needs at least {needed} {units}"
@@ -352,7 +349,7 @@ impl MetricComparison {
         let lines: Vec<Line<'_>> = shown
             .map(|(name, it)| (&***name, &it.difference, it.p_adjusted, self.kind))
             .collect();
-        f.write_str(&table(&escape::name(field), &lines))?;
+        f.write_str(&aligned(&table_cells(&escape::name(field), &lines), 1))?;
         if groups.len() > SHOWN_GROUPS {
             writeln!(f, "and {} more groups", groups.len() - SHOWN_GROUPS)?;
         }

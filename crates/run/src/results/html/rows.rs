@@ -7,7 +7,8 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::view::{Metric, View};
+use super::table_rows::Metric;
+use super::view::View;
 use crate::messages::escape;
 use crate::results::{ResultRow, ResultScore, ResultsError, ResultsErrorKind};
 

@@ -13,8 +13,7 @@ use crate::evaluate::report::{Progress, ProgressDisplay, ResultOutcome, ResultRo
 use crate::messages::escape;
 use crate::results::ResultsError;
 use crate::results::file::Results;
-use crate::results::read_rows::read_lines;
-use crate::results::run::{entry, name_of};
+use crate::results::run::{entry, name_of, read_lines};
 use crate::results::run_scores::{Columns, RunScores, Score};
 
 /// A run's totals over all rows, and the source of the rows in the table.

@@ -6,7 +6,7 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::{Value, json};
 
 use super::run::ReportRun;
-use super::view::Metric;
+use crate::contract::ScoreKind;
 use crate::results::run_scores::Score;
 
 /// The maximum number of rows in the table.
@@ -16,6 +16,15 @@ const SEED: u64 = 0;
 
 /// The positions of a row in each run.
 pub(super) type Places = [Option<usize>; 2];
+
+/// A metric of the runs.
+pub(super) struct Metric<'a> {
+    pub(super) name: &'a str,
+    pub(super) kind: ScoreKind,
+    /// `true` if the metric is the same in both runs.
+    pub(super) is_compared: bool,
+    pub(super) is_lower_better: bool,
+}
 
 /// The rows in the table.
 #[derive(Debug)]

@@ -5,10 +5,10 @@ use std::cmp::Reverse;
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value, json};
 
+use super::HtmlReport;
 use super::histogram::histogram;
-use super::report::HtmlReport;
 use super::run::{Part, PartScore, ReportRun};
-use super::table_rows::{MAX_ROWS, TableRows};
+use super::table_rows::{MAX_ROWS, Metric, TableRows};
 use crate::contract::{MetricIdentity, ScoreKind};
 use crate::evaluate::JudgeReplies;
 use crate::evaluate::manifest::EarlyResult;
@@ -25,15 +25,6 @@ const MAX_PARTS: usize = 100;
 
 /// The rows of each run in a group, which has no name if the rows lack the field.
 type Group<'a> = (Option<&'a str>, Vec<Vec<usize>>);
-
-/// A metric of the runs.
-pub(super) struct Metric<'a> {
-    pub(super) name: &'a str,
-    pub(super) kind: ScoreKind,
-    /// `true` if the metric is the same in both runs.
-    pub(super) is_compared: bool,
-    pub(super) is_lower_better: bool,
-}
 
 /// The report with its runs, groups and changes.
 pub(super) struct View<'a> {
@@ -367,6 +358,24 @@ fn is_bool(part: &Part, metric: &str, runs: &[&ReportRun<'_>]) -> bool {
         && scores.all(|it| [0.0, 1.0].contains(&it.score.value))
 }
 
+/// Returns the difference between A and B in one metric. `different` says how its identities differ if it is compared
+/// nevertheless.
+fn change_of(metric: &MetricComparison, different: Option<&str>) -> Value {
+    let sentence = metric.sentence();
+    let name = format!("{}: ", escape::name(&metric.name));
+    let it = &metric.overall;
+    json!({
+        "difference": it.difference,
+        "wins": it.wins,
+        "losses": it.losses,
+        "ties": it.ties,
+        "verdict": metric.verdict,
+        "is_corpus": metric.kind == ScoreKind::Corpus,
+        "sentence": sentence.strip_prefix(&name).unwrap_or(&sentence),
+        "compared_although": different,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -392,22 +401,4 @@ mod tests {
         assert_eq!(data["judged_by"], json!(replied));
         assert_eq!(data["seed"], "18446744073709551615");
     }
-}
-
-/// Returns the difference between A and B in one metric. `different` says how its identities differ if it is compared
-/// nevertheless.
-fn change_of(metric: &MetricComparison, different: Option<&str>) -> Value {
-    let sentence = metric.sentence();
-    let name = format!("{}: ", escape::name(&metric.name));
-    let it = &metric.overall;
-    json!({
-        "difference": it.difference,
-        "wins": it.wins,
-        "losses": it.losses,
-        "ties": it.ties,
-        "verdict": metric.verdict,
-        "is_corpus": metric.kind == ScoreKind::Corpus,
-        "sentence": sentence.strip_prefix(&name).unwrap_or(&sentence),
-        "compared_although": different,
-    })
 }
