@@ -98,11 +98,32 @@ pub fn is_not_finite(text: &str) -> bool {
 
 /// Returns the first number in valid JSON text that `serde_json` reads as a different number, together with the reason.
 pub fn inexact_number(text: &str) -> Option<(&str, &'static str)> {
+    if !may_be_inexact(text) {
+        return None;
+    }
     numbers(text).find_map(|number| match number.text {
         text if is_long_integer(text) => Some((text, "is longer than 64 bits")),
         text if is_underflow(text) => Some((text, "is out of range")),
         _ => None,
     })
+}
+
+/// How many digits every `i64` and `u64` has room for.
+const EXACT_DIGITS: usize = 18;
+
+/// Returns `true` if the text has a run of digits that may be too long for an integer, or a negative exponent. Numbers
+/// without either are exact. Few bytes are read, because every run that long covers one of each `EXACT_DIGITS` bytes.
+fn may_be_inexact(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let has_long_run = (0..bytes.len()).step_by(EXACT_DIGITS).any(|at| {
+        let before = bytes[..at]
+            .iter()
+            .rev()
+            .take_while(|it| it.is_ascii_digit());
+        let after = bytes[at..].iter().take_while(|it| it.is_ascii_digit());
+        bytes[at].is_ascii_digit() && before.count() + after.count() > EXACT_DIGITS
+    });
+    has_long_run || text.contains("e-") || text.contains("E-")
 }
 
 /// Returns `true` if the number is an integer that fits neither `i64` nor `u64` and is therefore read as a float.
@@ -128,7 +149,33 @@ pub fn with_zero(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_underflow, numbers};
+    use super::{inexact_number, is_underflow, numbers};
+
+    #[test]
+    fn inexact_numbers_are_found_at_any_place() {
+        let tiny = format!("0.{}1", "0".repeat(330));
+        for place in 0..40 {
+            let found = |number: &str| {
+                let text = format!("{}{number}]", "[".repeat(place + 1));
+                inexact_number(&text).map(|(found, reason)| (found == number, reason))
+            };
+            let too_long = Some((true, "is longer than 64 bits"));
+            let underflow = Some((true, "is out of range"));
+            assert_eq!(found("18446744073709551616"), too_long);
+            assert_eq!(found("-9223372036854775809"), too_long);
+            assert_eq!(found("1e-400"), underflow);
+            assert_eq!(found("2.5E-324"), None);
+            assert_eq!(found("2E-324"), underflow);
+            assert_eq!(found(&tiny), underflow);
+            for exact in [
+                "18446744073709551615",
+                "-9223372036854775808",
+                "0.30000000000000004",
+            ] {
+                assert_eq!(found(exact), None, "{exact}");
+            }
+        }
+    }
 
     #[test]
     fn numbers_are_found_outside_of_strings_with_their_keys() {

@@ -10,7 +10,7 @@
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -253,7 +253,8 @@ fn of_embedded(text: &str) -> Result<Box<Manifest>, String> {
 
 fn described_file(file: &Path) -> io::Result<DescribedFile> {
     let mut hashing = Hashing::new(io::sink());
-    io::copy(&mut File::open(file)?, &mut hashing)?;
+    let mut file = BufReader::with_capacity(1 << 16, File::open(file)?);
+    io::copy(&mut file, &mut hashing)?;
     Ok(hashing.described())
 }
 

@@ -95,8 +95,12 @@ fn any_value<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Err
 }
 
 fn hash<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
-    let text = Option::<String>::deserialize(from)?;
-    let hash = |text: String| parse_hash(&text).ok_or_else(|| D::Error::custom("not a hash"));
+    #[derive(Deserialize)]
+    struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
+
+    let text = Option::<Borrowed<'_>>::deserialize(from)?;
+    let hash =
+        |text: Borrowed<'_>| parse_hash(&text.0).ok_or_else(|| D::Error::custom("not a hash"));
     text.map(hash).transpose()
 }
 
