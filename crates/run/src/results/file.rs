@@ -60,7 +60,7 @@ impl Results {
     #[doc(hidden)]
     pub fn read_named(file: NamedFile<'_>) -> Result<Self, ResultsError> {
         let mut results = Self::new(String::new());
-        results.run = Run::read(file, |row| results.push(row))?;
+        results.run = Run::read(file, |_| (), |row| results.push(row))?;
         Ok(results)
     }
 
@@ -341,9 +341,7 @@ pub fn write_foreign_rows(
         Some((valid_text(&name)?, value))
     };
     let run = RunManifest {
-        label: run
-            .label
-            .and_then(|label| valid_text(&label)),
+        label: run.label.and_then(|label| valid_text(&label)),
         tags: run.tags.into_iter().filter_map(tag).collect(),
         metrics: run.metrics,
         repeats: run.repeats,

@@ -114,23 +114,29 @@ impl Run {
         }
     }
 
-    /// Reads a result file, and calls a function with each row.
+    /// Reads a result file, and calls a function with each row. `shrink` is as in [`read_lines`].
     pub(super) fn read(
         file: NamedFile<'_>,
+        shrink: impl Fn(&mut ResultRow) + Sync,
         mut each: impl FnMut(ResultRow) -> Result<(), ResultsError>,
     ) -> Result<Self, ResultsError> {
         let mut run = Self::new(name_of(file));
-        let references = read_rows(file, |row, has_id| {
-            // Rows of two files are matched by id.
-            if !has_id {
-                return Err(ResultsError::read(format!(
-                    "{}: no `id` in the row; write the file again with `score --out`, or add the ids",
-                    row.at()
-                )));
-            }
-            run.add(&row)?;
-            each(row)
-        })?;
+        let references = read_lines(
+            file,
+            |_| true,
+            shrink,
+            |row, has_id| {
+                // Rows of two files are matched by id.
+                if !has_id {
+                    return Err(ResultsError::read(format!(
+                        "{}: no `id` in the row; write the file again with `score --out`, or add the ids",
+                        row.at()
+                    )));
+                }
+                run.add(&row)?;
+                each(row)
+            },
+        )?;
         run.set_manifest(read_manifest(file.path, &references)?);
         Ok(run)
     }
@@ -315,13 +321,15 @@ pub fn read_rows<'f, E: From<ResultsError>>(
     file: impl Into<NamedFile<'f>>,
     each: impl FnMut(ResultRow, bool) -> Result<(), E>,
 ) -> Result<Vec<String>, E> {
-    read_lines(file.into(), |_| true, each)
+    read_lines(file.into(), |_| true, |_| (), each)
 }
 
-/// Like [`read_rows`], but reads only the lines for which `is_read` returns `true`.
+/// Like [`read_rows`], but reads only the lines for which `is_read` returns `true`. `shrink` drops what the caller does
+/// not need, on the thread that read the row.
 pub(super) fn read_lines<E: From<ResultsError>>(
     file: NamedFile<'_>,
     is_read: impl Fn(u64) -> bool + Sync,
+    shrink: impl Fn(&mut ResultRow) + Sync,
     mut each: impl FnMut(ResultRow, bool) -> Result<(), E>,
 ) -> Result<Vec<String>, E> {
     check_is_no_manifest(file.path)?;
@@ -330,7 +338,11 @@ pub(super) fn read_lines<E: From<ResultsError>>(
     read_objects(
         file,
         is_read,
-        |text, at| Some((of_line(text, at)?, true)),
+        |text, at| {
+            let mut row = of_line(text, at)?;
+            shrink(&mut row);
+            Some((row, true))
+        },
         |row| {
             let has_id = row.has_id;
             let row = checked(row).map_err(Failure::Results)?;

@@ -62,17 +62,18 @@ pub(super) struct Usage {
 }
 
 impl RunScores {
-    /// Reads a result file, and calls a function with each row and its position.
+    /// Reads a result file, and calls a function with each row and its position. `shrink` is as in `read_lines`.
     pub(super) fn read(
         file: NamedFile<'_>,
         columns: &Columns,
+        shrink: impl Fn(&mut ResultRow) + Sync,
         mut each: impl FnMut(usize, ResultRow),
     ) -> Result<Self, ResultsError> {
         // An error of the manifest is reported when the whole run is read.
         let manifest = read_manifest(file.path, &[]).ok().and_then(Result::ok);
         let columns = &columns.with_proxies(manifest.as_deref());
         let mut scores = Self::new(Run::new(String::new()), columns);
-        scores.run = Run::read(file, |row| {
+        scores.run = Run::read(file, shrink, |row| {
             scores.add(&row, columns)?;
             each(scores.len() - 1, row);
             Ok(())

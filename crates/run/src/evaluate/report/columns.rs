@@ -13,6 +13,7 @@ use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
 
+use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -61,7 +62,7 @@ impl Kind {
     }
 }
 
-type Fields<'l> = IndexMap<String, &'l RawValue>;
+type Fields<'l> = IndexMap<String, &'l RawValue, RandomState>;
 
 /// The order of columns: names, and prefixes of the names of fields. The scores have no prefix.
 const ORDER: [&str; 17] = [

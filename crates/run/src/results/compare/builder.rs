@@ -15,6 +15,7 @@ use crate::contract::{Direction, ScoreKind};
 use crate::data::NamedFile;
 use crate::evaluate::hash_order;
 use crate::evaluate::manifest::FORMAT;
+use crate::evaluate::report::ResultRow;
 use crate::in_order::in_order;
 use crate::messages::{escape, suggest};
 use crate::results::error::{ResultsError, ResultsErrorKind};
@@ -216,7 +217,15 @@ impl ComparisonBuilder {
     /// Returns the same errors as [`read`](Self::read).
     #[doc(hidden)]
     pub fn read_named(&self, file: NamedFile<'_>) -> Result<RunScores, ResultsError> {
-        RunScores::read(file, &self.columns(), |_, _| ())
+        let without_texts = |row: &mut ResultRow| {
+            for score in row.scores.values_mut() {
+                (score.details, score.feedback) = (None, None);
+            }
+            if self.group.is_none() {
+                (row.gold, row.pred) = (None, None);
+            }
+        };
+        RunScores::read(file, &self.columns(), without_texts, |_, _| ())
     }
 
     /// Returns the ids, outcomes and values that this comparison needs.

@@ -47,11 +47,16 @@ impl ReportRun<'static> {
         let name = name_of(named);
         let (mut totals, mut rows) = (Totals::default(), Vec::new());
         let mut progress = Progress::new(ProgressDisplay::Terminal, None);
-        let scores = RunScores::read(named, &columns(group), |place, row| {
-            totals.add(place, &row);
-            rows.extend((!is_file).then_some(row));
-            progress.row_done(place as u64 + 1, || escape::name(&name).to_string());
-        });
+        let scores = RunScores::read(
+            named,
+            &columns(group),
+            |_| (),
+            |place, row| {
+                totals.add(place, &row);
+                rows.extend((!is_file).then_some(row));
+                progress.row_done(place as u64 + 1, || escape::name(&name).to_string());
+            },
+        );
         progress.clear();
         Ok(Self {
             scores: scores?,
@@ -123,6 +128,7 @@ impl<'a> ReportRun<'a> {
                 name: Path::new(self.scores.run.name()),
             },
             |line| lines.contains(&line),
+            |_| (),
             |row, _| {
                 // Rows of a JSON array may share a line.
                 let place = index.find(&row.id);
