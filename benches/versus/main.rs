@@ -117,11 +117,12 @@ fn bleu() -> BleuOptions {
 
 fn corpus_bleu(rows: &[Row]) -> Result<f64, NoReferences> {
     let bleu = bleu();
-    let score = move |counts: &[u64]| Some(bleu.score(counts, false));
-    let mut corpus = CorpusCounts::new([], score);
+    let mut corpus = CorpusCounts::new([], bleu);
     for Row(prediction, references) in rows {
-        let counts = bleu.counts(prediction, references)?;
-        corpus.merge(&CorpusCounts::new(counts, score));
+        corpus.merge(&CorpusCounts::new(
+            bleu.counts(prediction, references)?,
+            bleu,
+        ));
     }
     Ok(corpus.score().unwrap_or_default())
 }

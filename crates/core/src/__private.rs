@@ -16,6 +16,7 @@ pub use crate::judge::Itself;
 pub use crate::judge::configured::{PANEL, panel_default, panel_params, read_panel};
 pub use crate::judge::forward::{forward, read_input, read_input_or};
 pub use crate::judge::row::judged;
+pub use crate::metric::answer::ready_score;
 pub use crate::metric::call::{gold, pred};
 pub use crate::metric::param_group::{
     ComputedDefaults, ConstantDefault, ConstantDefaults, DefaultByName, DefaultKind, HasParams,
@@ -58,7 +59,6 @@ pub use std::{borrow, boxed, string, vec};
 
 use crate::files::MetricFile;
 use crate::metric::Metric;
-use crate::metric::answer::is_asynchronous;
 use crate::program::ProgramError;
 use crate::program_run::ProgramOutput;
 use crate::rows::dynamic::{Example, Prediction};
@@ -137,10 +137,7 @@ where
     G: Sync,
     P: Sync,
 {
-    score_later(metric.answer(MetricCall::new(gold, pred)))
-}
-
-fn score_later(answer: Answer<'_>) -> Evaluation<'_> {
+    let answer = metric.answer(MetricCall::new(gold, pred));
     Box::pin(async move { score(answer.await) })
 }
 
@@ -173,16 +170,4 @@ pub fn forwarded<M: Module>(module: &M, inputs: Example) -> Forward<'_> {
 /// Returns the answer's error.
 pub fn score<T: Into<RowAnswer>>(answer: Result<T>) -> Result<MetricScore> {
     Ok(answer?.into().scored()?.into_score())
-}
-
-/// Returns the score of a synchronous metric's answer.
-///
-/// # Errors
-/// Returns the answer's error, or an error if the answer is pending.
-pub fn ready_score(metric: &str, answer: Answer<'_>) -> Result<MetricScore> {
-    score(
-        answer
-            .ready()
-            .unwrap_or_else(|| Err(is_asynchronous(metric))),
-    )
 }

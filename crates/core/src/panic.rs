@@ -24,19 +24,16 @@ thread_local! {
 
 /// Runs a user's function and catches its panic.
 pub fn catch<T>(traceback: bool, run: impl FnOnce() -> T) -> Result<T, Panic> {
-    if !traceback {
-        return panic::catch_unwind(AssertUnwindSafe(run)).map_err(|payload| Panic {
-            message: into_message(payload),
-            traceback: None,
-        });
+    let outer = RECORDS_TRACEBACK.get();
+    if traceback {
+        record_tracebacks();
+        RECORDS_TRACEBACK.set(true);
     }
-    record_tracebacks();
-    let outer = RECORDS_TRACEBACK.replace(true);
     let result = panic::catch_unwind(AssertUnwindSafe(run));
     RECORDS_TRACEBACK.set(outer);
     result.map_err(|payload| Panic {
         message: into_message(payload),
-        traceback: TRACEBACK.take(),
+        traceback: TRACEBACK.take().filter(|_| traceback),
     })
 }
 

@@ -11,12 +11,12 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::declared::requirements::{Requirement, Requires};
+use crate::declared::{Requirement, Requires};
 use crate::files::{MetricFile, NamesFiles};
 use crate::judge::{ChecksParams, embedder_requirement};
 use crate::lm::Embedder;
 use crate::messages::hash;
-use crate::rows::by_name::Given;
+use crate::rows::Given;
 use crate::value_type::{TypeHelp, ValueType};
 
 /// A metric, a judge, or the value of a parameter or field.

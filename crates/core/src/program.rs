@@ -15,8 +15,7 @@ use crate::lm::LmError;
 use crate::messages::error::with_sources;
 use crate::panic;
 use crate::program_run::ProgramOutput;
-use crate::rows::dynamic::{Example, Prediction};
-use crate::rows::inputs;
+use crate::rows::{Example, Prediction, inputs};
 
 /// A `T`, or a `Result` that contains one: what programs return and row sources yield.
 ///

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::lm::LmReply;
-use crate::rows::dynamic::{Prediction, Trace};
+use crate::rows::{Prediction, Trace};
 
 /// The trace, usage and latency of one run of a program. Metrics can read them, and they are part of the row's result.
 ///

@@ -127,16 +127,11 @@ impl Breakdown {
 
 impl std::fmt::Display for BreakdownPart {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self {
-            name,
-            weight,
-            value,
-            reason,
-        } = self;
-        write!(f, "{name} {value}, weight {weight}")?;
-        reason
-            .as_ref()
-            .map_or(Ok(()), |reason| write!(f, ": {reason}"))
+        write!(f, "{} {}, weight {}", self.name, self.value, self.weight)?;
+        match &self.reason {
+            Some(reason) => write!(f, ": {reason}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -150,18 +145,10 @@ impl MetricReturn for Breakdown {
             .with_details(self.details())
             .with_cost_msats(spec.cost_msats);
         let feedback = self.feedback();
-        let scores = Scores::of(self.parts.into_iter().map(|part| {
-            let BreakdownPart {
-                name,
-                value,
-                reason,
-                ..
-            } = part;
-            Part {
-                name: name.into_owned(),
-                value,
-                feedback: reason,
-            }
+        let scores = Scores::of(self.parts.into_iter().map(|part| Part {
+            name: part.name.into_owned(),
+            value: part.value,
+            feedback: part.reason,
         }));
         Scored::of_parts(score, scores, feedback, spec)
     }

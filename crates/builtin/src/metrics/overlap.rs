@@ -1,6 +1,6 @@
 //! Metrics of n-grams and word sequences shared with references: BLEU, chrF, ROUGE.
 
-use crate::contract::{CorpusCounts, CountFormula, Scores, WithCorpus, valid_beta, within};
+use crate::contract::{CorpusCounts, Scores, WithCorpus, valid_beta, within};
 use crate::metrics::StrOrList;
 use crate::metrics::edits::explain_words;
 use crate::metrics::explained::compared_words;
@@ -62,7 +62,7 @@ pub fn bleu(
     let counts = bleu.counts(prediction, &answer)?;
     Ok(WithCorpus::new(
         bleu.sentence_score(&counts),
-        CorpusCounts::new(counts, CountFormula::Bleu(bleu)),
+        CorpusCounts::new(counts, bleu),
     ))
 }
 
@@ -124,7 +124,7 @@ pub fn chrf(
     let counts = chrf.counts(prediction, &answer)?;
     Ok(WithCorpus::new(
         chrf.score(&counts),
-        CorpusCounts::new(counts, CountFormula::Chrf(chrf)),
+        CorpusCounts::new(counts, chrf),
     ))
 }
 

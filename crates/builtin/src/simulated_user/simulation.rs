@@ -1,6 +1,5 @@
 //! One conversation of a simulated user.
 
-use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::{SimulatedUser, SimulationError, UserState, UserTurn};
@@ -130,14 +129,9 @@ impl<'a> Simulation<'a> {
         let who = "simulated user";
         let failed = |source| SimulationError::Turn { turn, who, source };
         let output = output.map_err(failed)?;
-        let answer: serde_json::Map<String, Value> = output
-            .prediction
-            .data
-            .iter()
-            .map(|(name, it)| (name.to_owned(), it.clone()))
-            .collect();
+        let turn = serde_json::to_value(&output.prediction).and_then(serde_json::from_value);
         self.count(output);
-        UserTurn::deserialize(Value::Object(answer)).map_err(|error| failed(error.into()))
+        turn.map_err(|error| failed(error.into()))
     }
 
     /// Asks the assistant for its reply to the conversation so far.
@@ -171,12 +165,7 @@ impl<'a> Simulation<'a> {
         };
         if output.trace.is_none() {
             let (predictor, outputs) = ("assistant".to_owned(), output.prediction.clone());
-            let inputs = Example::from_iter(
-                inputs
-                    .data
-                    .iter()
-                    .map(|(name, it)| (name.to_owned(), it.clone())),
-            );
+            let inputs = Example::from(inputs.data);
             output.trace = Some(Trace {
                 steps: vec![TraceStep {
                     predictor,

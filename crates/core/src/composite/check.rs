@@ -1,9 +1,10 @@
 //! Checks the rules: converts an expression and its components' specs to a tree that can be evaluated, or says which
 //! rule it breaks.
 
+use super::OnMissing;
 use super::derived::{Bound, Derived, is_weight, total_cost, wrong_sum};
 use super::node::{Decision, Node, Operator, Value};
-use super::shape::{Combinator, Leaf, OnMissing, Reads, Shape};
+use super::shape::{Combinator, Leaf, Reads, Shape};
 use crate::spec::{MetricSpec, MetricTier, ScoreRange};
 
 /// The components of an expression, without duplicates.
@@ -332,15 +333,9 @@ impl Declaration {
         derived: &Derived,
         components: &[MetricSpec<'_>],
     ) -> Result<MetricSpec<'static>, String> {
-        let Self {
-            threshold,
-            tier,
-            strict,
-            ..
-        } = *self;
         self.check_limits(derived, total_cost(components))?;
         self.check_verdict(derived)?;
-        Ok(derived.spec(name, components, tier, threshold, strict))
+        Ok(derived.spec(name, components, self.tier, self.threshold, self.strict))
     }
 
     fn check_limits(&self, derived: &Derived, cost: u64) -> Result<(), String> {

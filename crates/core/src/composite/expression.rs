@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::shape::{Combinator, Shape};
 use crate::metric::Metric;
-use crate::rows::dynamic::{Example, Prediction};
+use crate::rows::{Example, Prediction};
 
 /// A component, or a combination of several. If two uses of a component are clones of the same value, it is evaluated
 /// once per row.

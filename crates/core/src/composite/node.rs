@@ -2,8 +2,9 @@
 
 use smallvec::SmallVec;
 
+use super::OnMissing;
 use super::derived::Derived;
-use super::shape::{Combinator, OnMissing, Reads};
+use super::shape::{Combinator, Reads};
 use crate::score::{ComponentResult, Outcome};
 use crate::spec::ScoreRange;
 

@@ -1,18 +1,18 @@
 //! A checked expression over numbered components, for rows of any type. Composites built at run time and those of
 //! `#[metric]` share it.
 
+use super::OnMissing;
 use super::check::{Leaves, resolve};
 use super::derived::dearest;
 use super::node::Node;
 use super::run::Run;
-use super::shape::{Leaf as _, Named, OnMissing, Shape};
-use crate::declared::Declaration;
-use crate::declared::requirements::Requirement;
+use super::shape::{Named, Shape};
+use crate::declared::{Declaration, Requirement};
 use crate::dedup::{Key, Settings, Sharing};
 use crate::files::MetricFile;
 use crate::interned_names;
 use crate::metric::{Answer, Metric, MetricCall};
-use crate::score::error::MetricError;
+use crate::score::MetricError;
 use crate::spec::MetricSpec;
 
 /// How a composite's score follows from the scores of its components.
@@ -114,7 +114,7 @@ impl Compiled {
         let node = resolve(expression, &mut leaves);
         let own_setting = leaves.all.iter().find_map(|leaf| own_setting(leaf, &specs));
         let node = own_setting.map_or(node, Err);
-        let name = |leaf: &Named| format!("{}{}", leaf.name(), leaf.configured);
+        let name = |leaf: &Named| format!("{}{}", leaf.spec.name, leaf.configured);
         let names: Vec<String> = leaves.all.iter().map(name).collect();
         let names = interned_names::intern_all(names.iter().map(String::as_str));
         Self {

@@ -5,14 +5,15 @@ use std::borrow::Cow;
 
 use futures_util::future::{BoxFuture, join_all};
 
+use super::OnMissing;
 use super::node::{Combine, Missing, Node, Operator, Value, component, path};
-use super::shape::OnMissing;
 use crate::dedup::Key;
-use crate::metric::{Answer, MetricCall};
-use crate::metric::{Metric, answer};
+use crate::metric::{Answer, Metric, MetricCall, answer};
 use crate::panic::{self, Panic};
-use crate::score::component_results::{self, ComponentResult, Components};
-use crate::score::{MetricError, MetricErrorKind, Outcome, Result, RowAnswer, Scored};
+use crate::score::component_results;
+use crate::score::{
+    ComponentResult, Components, MetricError, MetricErrorKind, Outcome, Result, RowAnswer, Scored,
+};
 use crate::spec::MetricSpec;
 
 /// The parts of a composite that all rows share.

@@ -163,8 +163,6 @@ impl Reads {
 
 /// Provides what the rules need to know about a component.
 pub trait Leaf {
-    /// Returns the metric's name.
-    fn name(&self) -> &str;
     /// Returns the metric's spec.
     fn spec(&self) -> MetricSpec<'_>;
     /// Returns `true` if both are the same component, evaluated once per row.
@@ -172,10 +170,6 @@ pub trait Leaf {
 }
 
 impl<G: Sync, P: Sync> Leaf for Arc<dyn Metric<G, P>> {
-    fn name(&self) -> &str {
-        (**self).name()
-    }
-
     fn spec(&self) -> MetricSpec<'_> {
         (**self).spec()
     }
@@ -197,10 +191,6 @@ pub struct Named {
 }
 
 impl Leaf for Named {
-    fn name(&self) -> &str {
-        self.spec.name
-    }
-
     fn spec(&self) -> MetricSpec<'_> {
         *self.spec
     }
@@ -214,7 +204,7 @@ impl<L: Leaf> Shape<L> {
     /// Returns the name used in messages: the metric's, or the combination's.
     pub(super) fn name(&self) -> String {
         match self {
-            Self::Leaf(leaf) => leaf.name().to_owned(),
+            Self::Leaf(leaf) => leaf.spec().name.to_owned(),
             Self::Weighted(_) => "weighted(..)".to_owned(),
             Self::Combined(combinator, _) => format!("{}(..)", combinator.name()),
             Self::Gate { .. } => "gate(..)".to_owned(),
@@ -311,7 +301,7 @@ impl Shape<Named> {
         let separator = if path.is_empty() { "" } else { ", " };
         for (answers, to) in branches {
             for answer in *answers {
-                let node = format!("{}{}", node.name(), node.configured);
+                let node = format!("{}{}", node.spec.name, node.configured);
                 to.each_path(&format!("{path}{separator}{node}: {answer}"), all);
             }
         }
@@ -327,5 +317,5 @@ fn component(leaf: &impl Leaf) -> String {
         .map(|threshold| format!(" with threshold {threshold}"));
     let strict = if spec.strict { ", strict" } else { "" };
     let (range, threshold) = (range.unwrap_or_default(), threshold.unwrap_or_default());
-    format!("{}{range}{threshold}{strict}", leaf.name())
+    format!("{}{range}{threshold}{strict}", spec.name)
 }

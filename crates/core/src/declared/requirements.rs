@@ -98,19 +98,15 @@ impl Requirement {
     }
 
     /// Sets the hash of the prompt that the metric sends to the model, without the inputs of a row.
-    pub(crate) fn with_prompt(self, hash: &Arc<str>) -> Self {
-        Self {
-            prompt: Some(Arc::clone(hash)),
-            ..self
-        }
+    pub(crate) fn with_prompt(mut self, hash: &Arc<str>) -> Self {
+        self.prompt = Some(Arc::clone(hash));
+        self
     }
 
     /// Requires that the model returns log probabilities.
-    pub(crate) fn with_logprobs(self) -> Self {
-        Self {
-            needs_logprobs: true,
-            ..self
-        }
+    pub(crate) fn with_logprobs(mut self, needs_logprobs: bool) -> Self {
+        self.needs_logprobs = needs_logprobs;
+        self
     }
 
     pub(crate) fn prompt(&self) -> Option<&str> {
@@ -252,11 +248,9 @@ impl Requirement {
 
     /// Returns the same requirement under another metric's name.
     #[doc(hidden)]
-    pub fn of(self, metric: &str) -> Self {
-        Self {
-            metric: metric.to_owned(),
-            ..self
-        }
+    pub fn of(mut self, metric: &str) -> Self {
+        self.metric = metric.to_owned();
+        self
     }
 
     fn not_ready(&self, reason: String) -> Result<(), NotReady> {

@@ -88,8 +88,8 @@ pub(super) fn agreement(values: &[f64], aggregated: f64, range: Option<ScoreRang
     mean(&values.iter().map(closeness).collect::<Vec<_>>()).clamp(0.0, 1.0)
 }
 
-fn mean(values: &[f64]) -> f64 {
-    // There are far fewer than 2^52 judges.
+pub(super) fn mean(values: &[f64]) -> f64 {
+    // There are far fewer than 2^52 judges, draws and turns.
     let count = values.len() as f64;
     values.iter().sum::<f64>() / count
 }
@@ -177,8 +177,7 @@ pub enum Reduction {
 impl Reduction {
     pub(super) fn of(self, values: &[f64]) -> f64 {
         match self {
-            // There are far fewer than 2^52 turns.
-            Self::Mean => values.iter().sum::<f64>() / values.len() as f64,
+            Self::Mean => mean(values),
             Self::Min => values.iter().copied().fold(f64::INFINITY, f64::min),
             Self::Max => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
         }

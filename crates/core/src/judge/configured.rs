@@ -5,54 +5,35 @@ use std::num::NonZeroUsize;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use super::aggregation::Aggregation;
-use super::panel::{JudgeBuilder, Panel};
+use super::{Aggregation, JudgeBuilder, Panel};
 use crate::lm::{IntoModel as _, JudgeModel};
 use crate::metric::params::{Configures, ParamError, Params, read_param};
 use crate::spec::{MetricSpec, ParamSpec, ScoreKind};
-use crate::value_type::TypeHelp;
-
-/// Returns the spec of a parameter that has a default and whose type only `ty` describes.
-pub const fn param(
-    name: &'static str,
-    ty: &'static str,
-    default: &'static str,
-    doc: &'static str,
-) -> ParamSpec<'static> {
-    ParamSpec {
-        name,
-        ty,
-        help: TypeHelp::NONE,
-        default: Some(default),
-        doc,
-        names: &[],
-    }
-}
 
 /// The command-line parameters of a panel.
 pub const PANEL: [ParamSpec<'static>; 4] = [
-    param(
+    ParamSpec::new(
         "models",
         "provider:model,..",
-        "default",
+        Some("default"),
         "The models that judge, separated by commas. `default` is the configured model; a model listed twice is called twice.",
     ),
-    param(
+    ParamSpec::new(
         "aggregation",
         "majority | median | average",
-        "majority of verdicts, median of grades",
+        Some("majority of verdicts, median of grades"),
         "How the answers of several judges are aggregated.",
     ),
-    param(
+    ParamSpec::new(
         "max_concurrent_judges",
         "number | all",
-        "all",
+        Some("all"),
         "How many judges are called concurrently per row.",
     ),
-    param(
+    ParamSpec::new(
         "quorum",
         "number | majority",
-        "majority",
+        Some("majority"),
         "How many judges must return a verdict for a score; `majority` is more than half. With a number, the other judges may fail; otherwise, the exit code is 1 if any judge fails.",
     ),
 ];

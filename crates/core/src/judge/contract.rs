@@ -1,10 +1,12 @@
-//! The trait that `#[judge]` implements.
+//! The traits that `#[judge]` and `#[judge_output]` implement, and the choice of a judge whose only output is an enum, on
+//! which a decision tree branches.
 
-use super::aggregation::{Conversation, Overflow};
-use super::panel::Panel;
-use super::reply::{JudgeOutput, Reply};
-use super::signature::Signature;
-use super::untrusted::Content;
+use serde::Deserialize as _;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::{Content, Conversation, JudgeOutput, Overflow, Panel, Reply, Signature};
+use crate::score::{JUDGES, Scored};
 
 /// A judge: its inputs, its outputs, and how to score an answer. `#[judge]` implements this trait.
 ///
@@ -113,4 +115,163 @@ pub trait ChecksParams {
     /// # Errors
     /// Returns a message that says what is wrong and what to write instead.
     fn check(&self) -> Result<(), String>;
+}
+
+/// An enum of a judge's possible answers, whose variants have no data. `#[judge_output]` implements this trait.
+///
+/// ```
+/// use dsrs_metrics::judge::Choice as _;
+/// use dsrs_metrics::prelude::*;
+///
+/// #[judge_output]
+/// enum Tone {
+///     Friendly,
+///     Rude,
+/// }
+///
+/// assert_eq!(Tone::VARIANTS, ["Friendly", "Rude"]);
+/// assert_eq!(Tone::Rude.name(), "Rude");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "expected a fieldless enum, found `{Self}`",
+    label = "its answers cannot be branches",
+    note = "each branch is a variant of the enum that the judge answers with: write `#[judge_output]` above the enum, and remove\nthe fields of its variants"
+)]
+pub trait Choice: DeserializeOwned + Copy + Eq {
+    /// The names of the variants in the source code.
+    const VARIANTS: &'static [&'static str];
+
+    /// Returns the name of the variant in the source code.
+    fn name(self) -> &'static str;
+}
+
+/// A judge with one output of your own type besides `reasoning` and `feedback`. `#[judge]` implements this trait. If
+/// the type is a [`Choice`], the judge can be a node of a decision tree with a branch for each answer.
+///
+/// ```
+/// use dsrs_metrics::judge::{Answers, Choice};
+/// use dsrs_metrics::prelude::*;
+///
+/// #[judge_output]
+/// enum Tone {
+///     Friendly,
+///     Rude,
+/// }
+///
+/// /// Judge the tone of the reply.
+/// #[judge(score = tone != Tone::Rude)]
+/// struct ReplyTone {
+///     #[input(pred)]
+///     reply: String,
+///     #[output]
+///     tone: Tone,
+/// }
+///
+/// fn is_a_node<J: Answers<Answer: Choice>>() -> &'static str {
+///     J::OUTPUT
+/// }
+/// assert_eq!(is_a_node::<ReplyToneJudge>(), "tone");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not answer with an enum",
+    label = "not a judge with an enum as its only output",
+    note = "each branch is a variant of the enum in the judge's only output; write `yes => ..` and `no => ..`\nfor a metric that returns a `bool`, and no branches for a metric whose score is the tree's score"
+)]
+pub trait Answers {
+    /// The type of the judge's own output.
+    type Answer;
+
+    /// The name of the judge's own output.
+    const OUTPUT: &'static str;
+}
+
+const NO_ANSWER: &str = "it was scored without an answer, but the tree branches on the answer";
+
+/// Returns a judge's answer for a row. A panel's answer is the one that more than half of its judges gave, not counting
+/// judges without an answer. A judge that answers differently when the pair is swapped votes for neither answer.
+///
+/// # Errors
+/// Fails if no answer has a majority, or if the row was scored without an answer.
+#[doc(hidden)]
+pub fn answer_of<J: Answers<Answer: Choice>>(scored: &Scored) -> Result<&'static str, String> {
+    let metadata = scored.metadata().ok_or(NO_ANSWER)?;
+    let read = |answer: &Map<String, Value>| J::Answer::deserialize(answer.get(J::OUTPUT)?).ok();
+    let votes: Vec<Vec<J::Answer>> = match metadata.get(JUDGES).and_then(Value::as_array) {
+        Some(judges) => {
+            let answers = |judge: &Value| -> Option<Vec<J::Answer>> {
+                let orders = judge.get("answers")?.as_array()?;
+                orders
+                    .iter()
+                    .map(|answer| read(answer.as_object()?))
+                    .collect()
+            };
+            judges
+                .iter()
+                .map(answers)
+                .collect::<Option<_>>()
+                .ok_or(NO_ANSWER)?
+        }
+        // The offline stand-in's answer.
+        None => {
+            let answer = metadata
+                .get("answer")
+                .and_then(Value::as_object)
+                .and_then(read);
+            vec![vec![answer.ok_or(NO_ANSWER)?]]
+        }
+    };
+    majority(&votes).map(Choice::name)
+}
+
+/// Returns the answer of more than half of the judges. Each judge has one answer, or one for each order of a pair.
+fn majority<A: Choice>(judges: &[Vec<A>]) -> Result<A, String> {
+    let mut counts: Vec<(A, usize)> = Vec::new();
+    for answers in judges {
+        let first = *answers.first().ok_or(NO_ANSWER)?;
+        if let Some(second) = answers.iter().find(|answer| **answer != first) {
+            if let [_] = judges {
+                return Err(format!(
+                    "its answers differ between the two orders of the pair: `{}` and `{}`",
+                    first.name(),
+                    second.name()
+                ));
+            }
+            continue;
+        }
+        match counts.iter_mut().find(|(answer, _)| *answer == first) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((first, 1)),
+        }
+    }
+    if let Some((answer, _)) = counts.iter().find(|(_, count)| 2 * count > judges.len()) {
+        return Ok(*answer);
+    }
+    let sure: usize = counts.iter().map(|(_, count)| count).sum();
+    let mut votes: Vec<String> = counts
+        .iter()
+        .map(|(answer, count)| format!("{count} `{}`", answer.name()))
+        .collect();
+    if sure < judges.len() {
+        votes.push(format!(
+            "{} with a different answer in each order",
+            judges.len() - sure
+        ));
+    }
+    match judges.len() {
+        0 => Err(NO_ANSWER.to_owned()),
+        judges => Err(format!(
+            "no answer has a majority among {judges} judges: {}; use an odd number of judges, or more judges",
+            votes.join(", ")
+        )),
+    }
+}
+
+/// Names the type itself. A public impl can use this name for a less visible type.
+#[doc(hidden)]
+pub trait Itself {
+    type Itself;
+}
+
+impl<T> Itself for T {
+    type Itself = T;
 }

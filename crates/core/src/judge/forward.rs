@@ -8,14 +8,12 @@ use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use super::aggregation::{aggregate, agreement};
-use super::contract::{AnyJudge, Judge};
-use super::error::JudgeError;
-use super::judged::{Judged, Judgement};
+use super::contract::AnyJudge;
+use super::judged::Judgement;
 use super::pipeline::spec_of_question;
 use super::row::judgement;
-use super::signature::Signature;
 use super::steps::Step;
-use super::untrusted::{Content, Untrusted};
+use super::{Content, Judge, JudgeError, Judged, Signature, Untrusted};
 use crate::declared::Declared;
 use crate::lm::Usage;
 use crate::program_run::{ProgramOutput, ProgramUsage};

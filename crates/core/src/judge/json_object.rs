@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::output_spec::OutputSpec;
+use super::OutputSpec;
 use crate::json::numbers::inexact_number;
 use crate::json::unique_keys::UniqueKeys;
 

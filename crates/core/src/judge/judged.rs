@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use serde_json::{Map, Value};
 
-use super::error::JudgeError;
+use super::JudgeError;
 use crate::score::{
     Critique, Decided, LostJudges, MetricError, MetricErrorKind, MetricReturn, MetricScore, Result,
     Scored, Undecided,

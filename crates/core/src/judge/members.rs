@@ -3,12 +3,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::aggregation::{Scoring, aggregate, agreement, majority};
-use super::error::JudgeError;
+use super::aggregation::{aggregate, agreement, majority, mean};
 use super::judged::Judgement;
 use super::model_call::Verdict;
-use super::panel::Panel;
-use super::signature::Signature;
+use super::{JudgeError, Panel, Scoring, Signature};
 use crate::score::{FAILED, JUDGES, LostJudges, ReplyCounts};
 use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
 
@@ -42,9 +40,7 @@ pub(super) fn opinion(verdicts: Vec<Verdict>, draws: usize, spec: &MetricSpec<'_
         .filter_map(|verdict| Some(verdict.weights.as_ref()?.by_text()));
     let probabilities = probabilities.collect();
     let answers = verdicts.into_iter().map(|verdict| verdict.answer).collect();
-    // There are at most 100 draws.
-    let of_order = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let values: Vec<f64> = values.chunks(draws).map(of_order).collect();
+    let values: Vec<f64> = values.chunks(draws).map(mean).collect();
     let (value, confidence) = match values[..] {
         [straight, swapped] => of_both_orders(straight, swapped, spec.range),
         _ => (values[0], 1.0),
@@ -113,15 +109,10 @@ pub(super) fn combine(
         true => majority(&values).ok_or_else(tied)?,
         false => aggregate(&values, panel.aggregation_of(signature, is_bool)),
     };
-    let own: Vec<f64> = answered
-        .iter()
-        .map(|(_, opinion)| opinion.confidence)
-        .collect();
+    let confidence = answered.iter().map(|(_, opinion)| opinion.confidence);
+    let sure = mean(&confidence.collect::<Vec<_>>());
     // There are far fewer than 2^52 judges.
-    let (sure, share) = (
-        own.iter().sum::<f64>() / own.len() as f64,
-        answered.len() as f64 / members.len() as f64,
-    );
+    let share = answered.len() as f64 / members.len() as f64;
     Ok(Judgement {
         value,
         confidence: agreement(&values, value, spec.range) * sure * share,
@@ -247,44 +238,29 @@ fn fields(item: &Value) -> String {
 }
 
 fn metadata(members: &[Member]) -> Map<String, Value> {
+    let (mut judges, mut failed) = (Vec::new(), Vec::new());
+    for member in members {
+        match &member.verdict {
+            Ok(opinion) => {
+                let mut judge = json!({ "judge": member.id, "value": opinion.value, "answers": opinion.answers });
+                if !opinion.probabilities.is_empty() {
+                    judge["probabilities"] = json!(opinion.probabilities);
+                }
+                if member.ignored_keys > 0 {
+                    judge["ignored_keys"] = json!(member.ignored_keys);
+                }
+                judges.push(member.replied_by.add_to(judge));
+            }
+            Err(error) => {
+                let judge = json!({ "judge": member.id, "error": error.to_string() });
+                failed.push(member.replied_by.add_to(judge));
+            }
+        }
+    }
     let mut metadata = Map::new();
-    let judge = |Member {
-                     id,
-                     replied_by,
-                     ignored_keys,
-                     verdict,
-                 }: &Member| {
-        let Opinion {
-            value,
-            answers,
-            probabilities,
-            ..
-        } = verdict.as_ref().ok()?;
-        let mut judge = json!({ "judge": id, "value": value, "answers": answers });
-        if !probabilities.is_empty() {
-            judge["probabilities"] = json!(probabilities);
-        }
-        if *ignored_keys > 0 {
-            judge["ignored_keys"] = json!(ignored_keys);
-        }
-        Some(replied_by.add_to(judge))
-    };
-    metadata.insert(
-        JUDGES.to_owned(),
-        members.iter().filter_map(judge).collect(),
-    );
-    let failed = |Member {
-                      id,
-                      replied_by,
-                      verdict,
-                      ..
-                  }: &Member| {
-        let error = verdict.as_ref().err()?.to_string();
-        Some(replied_by.add_to(json!({ "judge": id, "error": error })))
-    };
-    let failed: Vec<Value> = members.iter().filter_map(failed).collect();
+    metadata.insert(JUDGES.to_owned(), judges.into());
     if !failed.is_empty() {
-        metadata.insert(FAILED.to_owned(), Value::Array(failed));
+        metadata.insert(FAILED.to_owned(), failed.into());
     }
     metadata
 }

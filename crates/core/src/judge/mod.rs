@@ -44,7 +44,6 @@
 //! ```
 
 mod aggregation;
-mod choice;
 #[doc(hidden)]
 pub mod configured;
 mod contract;
@@ -71,8 +70,7 @@ pub use schemars;
 pub use schemars::JsonSchema;
 
 pub use self::aggregation::{Aggregation, IntoScore, Preference, rescale, share};
-pub use self::choice::{Answers, Choice};
-pub use self::contract::Judge;
+pub use self::contract::{Answers, Choice, Judge};
 pub use self::error::JudgeError;
 pub use self::judged::Judged;
 pub use self::models::{Models, embed, embedder_requirement, embedding_model};
@@ -85,8 +83,7 @@ pub use self::untrusted::{Content, MAX_TRACE_BYTES, Shown, Untrusted};
 #[doc(hidden)]
 pub use self::{
     aggregation::{CheckedInteger, Conversation, Overflow, Reduction, Scoring, Turns},
-    choice::{Itself, answer_of},
-    contract::ChecksParams,
+    contract::{ChecksParams, Itself, answer_of},
     forward::{Rescored, rescored},
     output_spec::Offline,
     reply::OutputType,

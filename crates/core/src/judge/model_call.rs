@@ -5,23 +5,18 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use serde_json::{Map, Value};
 
-use super::aggregation::{Overflow, Scoring};
 use super::contract::{AnyJudge, ScoreOf};
-use super::error::JudgeError;
-use super::json_object::{Fields, Flaw};
-use super::prompt::{Demo, Prompt};
-use super::reply::Reply;
+use super::json_object::Flaw;
 use super::scoring::{Weights, weights};
-use super::signature::Signature;
 use super::steps::{Earlier, Step};
-use super::untrusted::Content;
+use super::{Content, Demo, JudgeError, Overflow, Prompt, Reply, Scoring, Signature};
 use crate::lm::{
     LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Sampling, StopReason, Usage,
     recording, reported,
 };
 use crate::messages::{escape, hash};
 use crate::panic;
-use crate::score::replied_by::ReplyCounts;
+use crate::score::ReplyCounts;
 use crate::spec::ScoreRange;
 
 /// The verdict of one model on one question.
@@ -243,27 +238,21 @@ fn read(
         Some(earlier) => reply.after(earlier),
         None => reply,
     };
-    let (
-        output,
-        Fields {
-            values: mut answer,
-            ignored_keys,
-        },
-    ) = with_earlier(Reply::find(signature, &reply.text)?).read(|reply| judge.read(reply))?;
+    let reply_fields = with_earlier(Reply::find(signature, &reply.text)?);
+    let (output, fields) = reply_fields.read(|reply| judge.read(reply))?;
+    let mut answer = fields.values;
     let scored = match signature.scoring {
         Scoring::Logprobs(name) => weighed(judge, lm, reply, (name, &answer), with_earlier)
             .map(|(value, weights)| (value, Some(weights))),
         Scoring::Text | Scoring::Draws(_) => score(output, lm.id()).map(|value| (value, None)),
     };
     answer.extend(earlier.iter().flat_map(|earlier| earlier.values.clone()));
-    Ok((
-        scored.map(|(value, weights)| Verdict {
-            value,
-            answer,
-            weights,
-        }),
-        ignored_keys,
-    ))
+    let verdict = scored.map(|(value, weights)| Verdict {
+        value,
+        answer,
+        weights,
+    });
+    Ok((verdict, fields.ignored_keys))
 }
 
 /// Returns the mean score of an answer over the values of the weighed output, weighted by their probabilities.

@@ -1,14 +1,12 @@
 //! The models of judges: set on the judge, or configured in the scope or the environment. Panels are in `panel.rs`.
 
-#[cfg(feature = "lm")]
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-#[cfg(feature = "lm")]
-use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::error::JudgeError;
-use crate::declared::requirements::Requirement;
+use indexmap::IndexSet;
+
+use super::JudgeError;
+use crate::declared::Requirement;
 use crate::lm::{
     Embedder, EmbeddingModel, Embeddings, JudgeModel, LanguageModel, Ledger, LmError,
     static_embedder,
@@ -17,6 +15,10 @@ use crate::lm::{
 use crate::lm::{Lm, LmBuilder, LmErrorKind, LmReply, LmRequest, ProviderEmbedder, replay};
 use crate::metric::settings::Settings;
 use crate::score::OFFLINE_JUDGE;
+#[cfg(feature = "lm")]
+use std::collections::HashMap;
+#[cfg(feature = "lm")]
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Returns the model's name, or `default` for the configured one.
 pub(super) fn shown(model: &JudgeModel) -> String {
@@ -109,60 +111,52 @@ impl Models {
         }
     }
 
-    /// Sets the function that connects to a model by name (`provider:model`). The function is called for each row, so
-    /// cache the connections.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    /// use dsrs_metrics::contract::Settings;
-    /// use dsrs_metrics::judge::{Models, shipped::SemanticEquivalence};
-    /// use dsrs_metrics::lm::ScriptedLm;
-    /// use dsrs_metrics::prelude::*;
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> dsrs_metrics::Result<()> {
-    /// let reply = r#"{ "reasoning": "", "equivalent": true }"#;
-    /// let lm = Arc::new(ScriptedLm::new().named("local:judge").otherwise(reply));
-    /// let of_name = Arc::clone(&lm);
-    /// let models = Models::default().connecting(move |id| {
-    ///     assert_eq!(id, "local:judge");
-    ///     Ok(of_name.clone())
-    /// });
-    /// let judge = SemanticEquivalence::builder().models(["local:judge"]).build();
-    /// let (gold, pred) = (example! { "answer" => "5 km" }, prediction! { "answer" => "5,000 m" });
-    /// Settings::new().with(models).scope(judge.evaluate(&gold, &pred)).await?;
-    /// assert_eq!(lm.calls(), 1);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn connecting(
-        mut self,
-        connect: impl Fn(&str) -> Result<Arc<dyn LanguageModel>, LmError> + Send + Sync + 'static,
-    ) -> Self {
-        self.connect = Some(Arc::new(connect));
-        self
-    }
+    setters! {
+        /// Sets the function that connects to a model by name (`provider:model`). The function is called for each row, so
+        /// cache the connections.
+        ///
+        /// ```
+        /// use std::sync::Arc;
+        /// use dsrs_metrics::contract::Settings;
+        /// use dsrs_metrics::judge::{Models, shipped::SemanticEquivalence};
+        /// use dsrs_metrics::lm::ScriptedLm;
+        /// use dsrs_metrics::prelude::*;
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> dsrs_metrics::Result<()> {
+        /// let reply = r#"{ "reasoning": "", "equivalent": true }"#;
+        /// let lm = Arc::new(ScriptedLm::new().named("local:judge").otherwise(reply));
+        /// let of_name = Arc::clone(&lm);
+        /// let models = Models::default().connecting(move |id| {
+        ///     assert_eq!(id, "local:judge");
+        ///     Ok(of_name.clone())
+        /// });
+        /// let judge = SemanticEquivalence::builder().models(["local:judge"]).build();
+        /// let (gold, pred) = (example! { "answer" => "5 km" }, prediction! { "answer" => "5,000 m" });
+        /// Settings::new().with(models).scope(judge.evaluate(&gold, &pred)).await?;
+        /// assert_eq!(lm.calls(), 1);
+        /// # Ok(())
+        /// # }
+        /// ```
+        pub fn connecting(connect: impl Fn(&str) -> Result<Arc<dyn LanguageModel>, LmError> + Send + Sync + 'static)
+            => connect = Some(Arc::new(connect));
 
-    /// Sets the embedding model for metrics that don't name one. By default, they use the model named by `DSRS_EMBED`.
-    ///
-    /// ```
-    /// use dsrs_metrics::contract::Settings;
-    /// use dsrs_metrics::judge::{self, Models};
-    /// use dsrs_metrics::lm::{Embedder, ScriptedEmbedder};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), dsrs_metrics::lm::LmError> {
-    /// let models = Models::default().with_embedder(ScriptedEmbedder::new().when("yes", [1.0]));
-    /// let embeddings = Settings::new().with(models).scope(judge::embed(&Embedder::Configured, &["yes"])).await?;
-    /// assert_eq!(embeddings.vectors(), [[1.0]]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn with_embedder(self, embedder: impl Into<Embedder>) -> Self {
-        Self {
-            embedder: Some(embedder.into()),
-            ..self
-        }
+        /// Sets the embedding model for metrics that don't name one. By default, they use the model named by `DSRS_EMBED`.
+        ///
+        /// ```
+        /// use dsrs_metrics::contract::Settings;
+        /// use dsrs_metrics::judge::{self, Models};
+        /// use dsrs_metrics::lm::{Embedder, ScriptedEmbedder};
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), dsrs_metrics::lm::LmError> {
+        /// let models = Models::default().with_embedder(ScriptedEmbedder::new().when("yes", [1.0]));
+        /// let embeddings = Settings::new().with(models).scope(judge::embed(&Embedder::Configured, &["yes"])).await?;
+        /// assert_eq!(embeddings.vectors(), [[1.0]]);
+        /// # Ok(())
+        /// # }
+        /// ```
+        pub fn with_embedder(embedder: impl Into<Embedder>) => embedder = Some(embedder.into());
     }
 
     /// Creates models from the environment. `DSRS_LM` names the default model. Connects to other models by name, using
@@ -331,40 +325,26 @@ fn once_each<T: Clone>(
 fn built(builder: LmBuilder) -> Result<Arc<dyn LanguageModel>, LmError> {
     match builder.build() {
         Ok(lm) => Ok(Arc::new(lm)),
-        Err(error) => Ok(Arc::new(WithoutKey::new(error)?)),
+        Err(error) if matches!(error.kind(), LmErrorKind::MissingApiKey { .. }) => {
+            Ok(Arc::new(WithoutKey(error)))
+        }
+        Err(error) => Err(error),
     }
 }
 
 /// A model whose API key is missing. Every call returns the error about the missing key.
 #[cfg(feature = "lm")]
-struct WithoutKey {
-    id: String,
-    error: LmError,
-}
-
-#[cfg(feature = "lm")]
-impl WithoutKey {
-    /// Creates the model; any other error is returned.
-    fn new(error: LmError) -> Result<Self, LmError> {
-        match (error.kind(), error.model()) {
-            (LmErrorKind::MissingApiKey { .. }, Some(id)) => Ok(Self {
-                id: id.to_owned(),
-                error,
-            }),
-            _ => Err(error),
-        }
-    }
-}
+struct WithoutKey(LmError);
 
 #[cfg(feature = "lm")]
 #[async_trait::async_trait]
 impl LanguageModel for WithoutKey {
     fn id(&self) -> &str {
-        &self.id
+        self.0.model().unwrap_or_default()
     }
 
     async fn complete(&self, _: &LmRequest) -> Result<LmReply, LmError> {
-        Err(self.error.clone())
+        Err(self.0.clone())
     }
 }
 
@@ -402,15 +382,10 @@ impl fmt::Debug for Models {
 /// call, or [`LmErrorKind::InvalidReply`](crate::lm::LmErrorKind::InvalidReply) if the number of vectors differs from
 /// the number of strings.
 pub async fn embed(embedder: &Embedder, texts: &[&str]) -> Result<Embeddings, LmError> {
-    let mut distinct: Vec<&str> = Vec::with_capacity(texts.len());
-    let mut positions = Vec::with_capacity(texts.len());
-    for text in texts {
-        let known = distinct.iter().position(|known| known == text);
-        positions.push(known.unwrap_or(distinct.len()));
-        if known.is_none() {
-            distinct.push(text);
-        }
-    }
+    let mut distinct = IndexSet::new();
+    let positions = texts.iter().map(|text| distinct.insert_full(*text).0);
+    let positions: Vec<usize> = positions.collect();
+    let distinct: Vec<&str> = distinct.into_iter().collect();
     let model = embedding_model(embedder)?;
     let embeddings = match distinct.is_empty() {
         true => Embeddings::new(model.id(), 0, Vec::new())?,

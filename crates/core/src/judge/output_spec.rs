@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::steps::{Each, number_items};
+use super::Each;
+use super::steps::number_items;
 use crate::spec::ScoreRange;
 
 /// One output of a judge.

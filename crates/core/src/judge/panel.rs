@@ -5,15 +5,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::aggregation::Aggregation;
-use super::error::JudgeError;
-use super::models::{Models, shown};
-use super::output_spec::Offline;
-use super::signature::{PanelSettings, PromptSettings, Signature};
-use crate::declared::requirements::Requirement;
+use super::models::shown;
+use super::signature::{PanelSettings, PromptSettings};
+use super::{Aggregation, JudgeError, Models, Offline, Signature};
+use crate::declared::Requirement;
 use crate::lm::{IntoModel, JudgeModel, LanguageModel};
-use crate::rows::dynamic::Example;
-use crate::score::error::MetricError;
+use crate::rows::Example;
+use crate::score::MetricError;
 use crate::spec::MetricSpec;
 use crate::spec::instance_settings::InstanceSettings;
 
@@ -164,24 +162,18 @@ impl Panel {
     /// strictness and the cost, because the judge's requirements and spec contain them.
     #[doc(hidden)]
     pub fn shown(&self) -> Vec<(&'static str, Option<String>)> {
-        let PanelSettings {
-            models,
-            aggregation,
-            max_concurrent_judges: _,
-            quorum,
-        } = &self.settings;
-        let models: Vec<String> = models.iter().map(shown).collect();
+        let settings = &self.settings;
+        let models: Vec<String> = settings.models.iter().map(shown).collect();
+        let aggregation = settings.aggregation.map(|it| it.name().to_owned());
+        let quorum = settings.quorum.map(|quorum| quorum.to_string());
         let prompt = self.prompt();
         let demos = prompt
             .map(|prompt| &prompt.demos)
             .filter(|demos| !demos.is_empty());
         vec![
             ("models", (!models.is_empty()).then(|| models.join(","))),
-            (
-                "aggregation",
-                aggregation.map(|aggregation| aggregation.name().to_owned()),
-            ),
-            ("quorum", quorum.map(|quorum| quorum.to_string())),
+            ("aggregation", aggregation),
+            ("quorum", quorum),
             (
                 "instruction",
                 prompt.and_then(|prompt| prompt.instruction.clone()),

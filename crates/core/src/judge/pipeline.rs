@@ -4,17 +4,14 @@
 use futures_util::StreamExt as _;
 use serde_json::{Map, Value};
 
-use super::aggregation::Turns;
 use super::contract::AnyJudge;
-use super::error::JudgeError;
 use super::judged::Judgement;
 use super::model_call::{Question, Verdict, request};
-use super::prompt::{Demo, Prompt, demos};
-use super::row;
-use super::row::SpecOf;
-use super::signature::{PromptSettings, Signature};
-use super::steps::{Each, Earlier, Empty, Step};
-use super::untrusted::Content;
+use super::prompt::demos;
+use super::row::{self, SpecOf};
+use super::signature::PromptSettings;
+use super::steps::{Earlier, Step};
+use super::{Content, Demo, Each, Empty, JudgeError, Prompt, Signature, Turns};
 #[cfg(feature = "lm")]
 use crate::lm::estimate;
 use crate::spec::{MetricSpec, ScoreKind, ScoreRange};

@@ -9,14 +9,11 @@ use sha2::{Digest as _, Sha256};
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::contract::AnyJudge;
-use super::error::JudgeError;
-use super::output_spec::OutputSpec;
-use super::reply::Reply;
-use super::signature::{PromptSettings, Signature};
+use super::signature::PromptSettings;
 use super::steps::{Earlier, with_numbers};
-use super::untrusted::{Content, Shown, Untrusted, shown_trace};
+use super::{Content, JudgeError, OutputSpec, Reply, Shown, Signature, Untrusted, shown_trace};
 use crate::messages::hash::hexadecimal;
-use crate::rows::dynamic::{Example, Trace};
+use crate::rows::{Example, Trace};
 
 /// Distinguishes this hash from others over the same bytes. It need not be secret, because a fence code that occurs in
 /// the content is never used.
@@ -143,20 +140,17 @@ impl Prompt {
         let mut inputs = Vec::new();
         while let Some(line) = rest.strip_prefix("\n[[") {
             let (head, after) = line.split_once('\n')?;
-            if let Some(name) = head.strip_suffix(&format!(" {code} is absent]]")) {
-                inputs.push(Fenced {
-                    name,
-                    content: None,
-                });
-                rest = after;
-                continue;
-            }
-            let name = head.strip_suffix(&format!(" {code}]]"))?;
-            let (content, after) = after.split_once(&format!("\n[[/{name} {code}]]\n"))?;
-            inputs.push(Fenced {
-                name,
-                content: Some(content),
-            });
+            let absent = head.strip_suffix(&format!(" {code} is absent]]"));
+            let name = absent.or_else(|| head.strip_suffix(&format!(" {code}]]")))?;
+            let (content, after) = match absent {
+                Some(_) => (None, after),
+                None => {
+                    let end = format!("\n[[/{name} {code}]]\n");
+                    let (content, after) = after.split_once(&end)?;
+                    (Some(content), after)
+                }
+            };
+            inputs.push(Fenced { name, content });
             rest = after;
         }
         (rest == END && !inputs.is_empty()).then_some(inputs)

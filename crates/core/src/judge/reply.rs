@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 use super::json_object::{
     Fields, Flaw, in_brief, in_short, object, remove_ignored, without_ignored,
 };
-use super::output_spec::{OutputSpec, closed};
-use super::signature::Signature;
+use super::output_spec::closed;
 use super::steps::{Earlier, cited, without_numbers};
+use super::{OutputSpec, Signature};
 use crate::json::describe::found;
 use crate::spec::ScoreRange;
 

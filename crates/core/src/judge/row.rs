@@ -7,28 +7,24 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use serde_json::{Map, Value, json};
 
-use super::contract::{AnyJudge, Judge};
-use super::error::JudgeError;
+use super::contract::AnyJudge;
 use super::json_object::{Fields, Flaw};
-use super::judged::{Judged, Judgement, Kind, scored};
+use super::judged::{Judgement, Kind, scored};
 use super::members::{Member, combine, opinion};
 use super::model_call::{
     Question, UnsupportedParams, Verdict, hash_without_inputs, request, score, validated,
 };
-use super::output_spec::Offline;
 use super::panel::Judges;
 use super::pipeline::{last_prompt, step_prompt};
-use super::prompt::{Demo, demos};
-use super::reply::Reply;
-use super::signature::Signature;
-use super::untrusted::Content;
+use super::prompt::demos;
+use super::{Content, Demo, Judge, JudgeError, Judged, Offline, Reply, Signature};
 use crate::declared::{Declared, Requirement, Requires};
 use crate::lm::{LanguageModel, LmError, Usage};
 #[cfg(feature = "lm")]
 use crate::lm::{panel_reservation, recording};
 use crate::messages::hash;
 use crate::metric::{Answer, RepeatNumber};
-use crate::rows::field_error::Absent;
+use crate::rows::Absent;
 use crate::score::{OFFLINE_JUDGE, ReplyCounts};
 use crate::spec::{MetricSpec, ScoreKind};
 
@@ -166,11 +162,7 @@ fn requirements(judge: &dyn AnyJudge, spec: &MetricSpec<'_>, all: &mut Vec<Requi
             let needs_logprobs = signature.scoring.logprobs().is_some();
             let requirement = |lm| {
                 let requirement = Requirement::model(spec.name, lm).with_prompt(&hash);
-                if needs_logprobs {
-                    requirement.with_logprobs()
-                } else {
-                    requirement
-                }
+                requirement.with_logprobs(needs_logprobs)
             };
             all.extend(lms.into_iter().map(requirement));
         }

@@ -6,11 +6,8 @@ use std::collections::HashMap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::aggregation::Scoring;
-use super::error::JudgeError;
 use super::json_object::object_text;
-use super::output_spec::OutputSpec;
-use super::signature::Signature;
+use super::{JudgeError, OutputSpec, Scoring, Signature};
 use crate::lm::{LmReply, TokenLogprob, TokenLogprobs};
 
 /// The maximum number of values of an output, because a model returns at most this many alternatives of a token.

@@ -5,12 +5,10 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
-use super::aggregation::{Aggregation, Scoring, Turns};
-use super::error::JudgeError;
-use super::output_spec::{Offline, OutputSpec};
 use super::steps::Step;
+use super::{Aggregation, JudgeError, Offline, OutputSpec, Scoring, Turns};
 use crate::lm::{JudgeModel, ReplySchema, Sampling};
-use crate::rows::dynamic::Example;
+use crate::rows::Example;
 use crate::spec::MetricSpec;
 
 /// The seed of a first draw. With it and temperature 0, equal questions get equal answers from providers that support
@@ -250,11 +248,13 @@ impl Signature {
 
     /// Returns an output, including those of steps.
     pub(super) fn output_spec(&self, name: &str) -> Option<&OutputSpec> {
+        self.all_outputs().find(|output| output.name == name)
+    }
+
+    /// Iterates over the outputs of the last call and of the steps.
+    pub(super) fn all_outputs(&self) -> impl Iterator<Item = &OutputSpec> {
         let of_steps = self.steps.iter().flat_map(|step| &step.call.outputs);
-        self.outputs
-            .iter()
-            .chain(of_steps)
-            .find(|output| output.name == name)
+        self.outputs.iter().chain(of_steps)
     }
 }
 

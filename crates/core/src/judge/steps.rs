@@ -2,10 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::error::JudgeError;
-use super::output_spec::OutputSpec;
-use super::signature::Signature;
-use super::untrusted::Content;
+use super::{Content, JudgeError, OutputSpec, Signature};
 use crate::messages::escape;
 
 /// A call before the last one.
@@ -40,9 +37,7 @@ impl Signature {
 
     /// Returns `true` if an output has one item for each item of this input or step, or the step is a list.
     pub(super) fn is_list(&self, name: &str) -> bool {
-        let of_steps = self.steps.iter().flat_map(|step| &step.call.outputs);
-        let mut outputs = self.outputs.iter().chain(of_steps);
-        outputs.any(|output| {
+        self.all_outputs().any(|output| {
             output.each.is_some_and(|each| each.list == name)
                 || output.cites == Some(name)
                 || output.name == name && output.schema["type"] == "array"

@@ -9,7 +9,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::rows::dynamic::{Trace, TraceStep};
+use crate::rows::{Trace, TraceStep};
 use crate::trajectory::{Message, Role, Subagent, SubagentTrajectory, Trajectory};
 
 /// A value from a row. It does not implement [`Display`](fmt::Display), so it cannot be interpolated into a prompt.
@@ -123,6 +123,14 @@ pub struct Content {
 }
 
 impl Content {
+    fn new(text: Option<String>, is_blank: bool, items: usize) -> Self {
+        Self {
+            text,
+            is_blank,
+            items,
+        }
+    }
+
     fn of(value: Value) -> Self {
         let is_blank = !value.is_null() && is_blank(&value);
         let items = value.as_array().map_or(0, Vec::len);
@@ -131,11 +139,7 @@ impl Content {
             Value::String(text) => Some(text),
             value => Some(format!("{value:#}")),
         };
-        Self {
-            text,
-            is_blank,
-            items,
-        }
+        Self::new(text, is_blank, items)
     }
 
     /// Shows a list with one line per item: its number and the item as JSON, so no item can look like another one. Any
@@ -152,11 +156,7 @@ impl Content {
             true => "(no items)".to_owned(),
             false => lines.collect::<Vec<_>>().join("\n"),
         };
-        Self {
-            text: Some(text),
-            is_blank: is_blank(&value),
-            items: items.len(),
-        }
+        Self::new(Some(text), is_blank(&value), items.len())
     }
 }
 
@@ -223,11 +223,10 @@ impl<T: Serialize> Shown for T {
         // contains the error.
         match serde_json::to_value(&value.0) {
             Ok(value) => Content::of(value),
-            Err(error) => Content {
-                text: Some(format!("(not representable as JSON: {error})")),
-                is_blank: false,
-                items: 0,
-            },
+            Err(error) => {
+                let text = format!("(not representable as JSON: {error})");
+                Content::new(Some(text), false, 0)
+            }
         }
     }
 }
@@ -287,11 +286,8 @@ pub fn shown_trace<T: MaybeInput<Trace>>(trace: &Untrusted<T>) -> Content {
             write_step(text, (index, steps.len()), &steps[index], limit)
         })
     });
-    Content {
-        text,
-        is_blank: trace.is_some_and(|trace| trace.steps.is_empty()),
-        items: 0,
-    }
+    let is_blank = trace.is_some_and(|trace| trace.steps.is_empty());
+    Content::new(text, is_blank, 0)
 }
 
 /// Returns the parts that `write` adds to a text, within the limit of a trace. `write` gets the number of a part and a
@@ -346,20 +342,17 @@ fn write_step(
     step: &TraceStep,
     row_bytes: usize,
 ) -> usize {
-    let TraceStep {
-        predictor,
-        inputs,
-        outputs,
-    } = step;
     // Without shortening, a name has no limit either.
-    let name_bytes = if row_bytes == usize::MAX {
-        usize::MAX
-    } else {
-        MAX_NAME_BYTES
+    let name_bytes = match row_bytes {
+        usize::MAX => usize::MAX,
+        _ => MAX_NAME_BYTES,
     };
     text.push_str(&format!("step {} of {total}: ", index + 1));
-    let mut cut = push_json(text, predictor, name_bytes);
-    for (name, row) in [("inputs", &inputs.data), ("outputs", &outputs.data)] {
+    let mut cut = push_json(text, &step.predictor, name_bytes);
+    for (name, row) in [
+        ("inputs", &step.inputs.data),
+        ("outputs", &step.outputs.data),
+    ] {
         text.push_str(&format!("\n{name}: "));
         cut += push_json(text, row, row_bytes);
     }
@@ -397,11 +390,7 @@ pub fn shown_conversation<T: MaybeInput<Trajectory>>(conversation: &Untrusted<T>
         )
     });
     let is_blank = conversation.is_some_and(|it| it.messages().is_empty());
-    Content {
-        text,
-        is_blank,
-        items: 0,
-    }
+    Content::new(text, is_blank, 0)
 }
 
 /// Returns the tool calls of a trajectory as a numbered list, for an output with one item per call.
@@ -418,11 +407,7 @@ pub fn shown_calls<T: MaybeInput<Trajectory>>(trajectory: &Untrusted<T>) -> Cont
     } else {
         lines.join("\n")
     };
-    Content {
-        text: calls.is_some().then_some(text),
-        is_blank: false,
-        items: lines.len(),
-    }
+    Content::new(calls.is_some().then_some(text), false, lines.len())
 }
 
 /// Writes one message, and returns how many bytes of its values are left out. A call's result is in the tool's message,

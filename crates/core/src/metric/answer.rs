@@ -13,9 +13,7 @@ use crate::dedup::Key;
 use crate::lm::estimate;
 use crate::metric::{Metric, MetricCall};
 use crate::panic;
-use crate::score::{
-    Grade, MetricError, MetricScore, Result, RowAnswer, Scored, no_row_score, row_answer,
-};
+use crate::score::{Grade, MetricError, MetricScore, Result, RowAnswer, Scored, row_answer};
 
 /// A metric's answer to one call.
 ///
@@ -106,14 +104,7 @@ impl<'a> Answer<'a> {
     #[inline]
     pub fn ready(self) -> Option<Result<Scored>> {
         match self {
-            // Not `scored`, which would move a score once more.
-            Self::Ready(Ok(RowAnswer::Scored(scored))) => Some(Ok(scored)),
-            Self::Ready(Ok(RowAnswer::Counted {
-                metric,
-                cost_msats,
-                counted,
-            })) => Some(Err(no_row_score(metric, cost_msats, counted))),
-            Self::Ready(Err(error)) => Some(Err(error)),
+            Self::Ready(result) => Some(scored(result)),
             Self::Pending(_) => None,
         }
     }
@@ -208,11 +199,22 @@ pub(crate) async fn grade(answer: Answer<'_>, has_trace: bool) -> Result<Grade> 
 
 /// Returns the error of an asynchronous metric in a synchronous call.
 #[cold]
-pub(crate) fn is_asynchronous(metric: &str) -> MetricError {
+fn is_asynchronous(metric: &str) -> MetricError {
     MetricError::failed(
         metric,
         "the metric is asynchronous; call `evaluate(..).await`",
     )
+}
+
+/// Returns the score of an answer.
+///
+/// # Errors
+/// Fails if the metric is asynchronous.
+pub fn ready_score(metric: &str, answer: Answer<'_>) -> Result<MetricScore> {
+    let ready = answer.ready();
+    Ok(ready
+        .unwrap_or_else(|| Err(is_asynchronous(metric)))?
+        .into_score())
 }
 
 /// Scores one pair of rows with a metric that doesn't wait.
@@ -221,9 +223,7 @@ pub(crate) fn at_once<G: Sync, P: Sync>(
     gold: &G,
     pred: &P,
 ) -> Result<MetricScore> {
-    let answer = metric.answer(MetricCall::new(gold, pred)).ready();
-    let answer = answer.unwrap_or_else(|| Err(is_asynchronous(metric.name())));
-    Ok(answer?.into_score())
+    ready_score(metric.name(), metric.answer(MetricCall::new(gold, pred)))
 }
 
 /// A synchronous metric. `G` defers the check to the call of `score`.

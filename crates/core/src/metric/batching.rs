@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use crate::dedup::Key;
 use crate::metric::{Answer, Metric, MetricCall, ScoredAtOnce};
 use crate::panic;
-use crate::rows::dynamic::{Example, Prediction};
+use crate::rows::{Example, Prediction};
 use crate::score::{MetricError, MetricScore, Result, RowAnswer, Scored};
 
 /// How often a call yields without seeing a new call before it evaluates the batch.
@@ -31,7 +31,10 @@ where
         size => Arc::new(Batched {
             metric,
             size,
-            open: Mutex::default(),
+            open: Mutex::new(Open {
+                number: 0,
+                calls: Vec::new(),
+            }),
         }),
     }
 }
@@ -62,15 +65,6 @@ struct Open<G, P> {
 
 /// A call: copies of its rows, and where to send its score.
 type Waiting<G, P> = ((G, P), oneshot::Sender<Result<MetricScore>>);
-
-impl<G, P> Default for Open<G, P> {
-    fn default() -> Self {
-        Self {
-            number: 0,
-            calls: Vec::new(),
-        }
-    }
-}
 
 impl<G, P> Open<G, P> {
     /// Takes the calls that were not cancelled, and opens the next batch.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::declared::requirements::Requirement;
+use crate::declared::Requirement;
 use crate::interned_names::intern;
 use crate::metric::answer::at_once;
 use crate::metric::{AcceptanceTest, Answer, Metric, MetricCall, ScoredAtOnce};
-use crate::rows::dynamic::{Example, Prediction, Trace};
+use crate::rows::{Example, Prediction, Trace};
 use crate::score::{MetricError, MetricReturn, MetricScore, Result};
 use crate::spec::instance_settings::InstanceSettings;
 use crate::spec::{Direction, MetricSpec, MetricTier};

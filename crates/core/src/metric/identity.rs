@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::declared::requirements::Requirement;
+use crate::declared::Requirement;
 use crate::files::{self, Contents};
 use crate::messages::escape;
 use crate::metric::Metric;
@@ -197,12 +197,8 @@ impl MetricIdentity {
     /// either is unknown.
     #[doc(hidden)]
     pub fn has_other_code(&self, other: &Self) -> bool {
-        let version = |of: &Self| of.spec.get("version").cloned();
-        let code = |of: &Self| of.spec.get("code").cloned();
-        let is_other = code(self)
-            .zip(code(other))
-            .is_some_and(|(code, other)| code != other);
-        is_other && version(self) == version(other)
+        let is_same = |key: &str| self.spec[key] == other.spec[key];
+        self.has_code() && other.has_code() && !is_same("code") && is_same("version")
     }
 
     /// Returns the metric's parameters by name.
@@ -222,11 +218,8 @@ impl MetricIdentity {
     #[doc(hidden)]
     pub fn parameter(&self, name: &str) -> Option<String> {
         if ["threshold", "strict"].contains(&name) {
-            return self
-                .spec
-                .get(name)
-                .filter(|value| !value.is_null())
-                .map(Value::to_string);
+            let value = &self.spec[name];
+            return (!value.is_null()).then(|| value.to_string());
         }
         let is_named = |key: &str| key.rsplit_once('.').is_some_and(|(_, last)| last == name);
         self.parameters
@@ -243,7 +236,7 @@ impl MetricIdentity {
     /// assert_eq!(identity.direction(), Direction::LowerIsBetter);
     /// ```
     pub fn direction(&self) -> Direction {
-        match self.spec.get("direction").and_then(Value::as_str) {
+        match self.spec["direction"].as_str() {
             Some("lower_is_better") => Direction::LowerIsBetter,
             _ => Direction::HigherIsBetter,
         }
@@ -258,7 +251,7 @@ impl MetricIdentity {
     /// assert_eq!(range(&Wer::default()), None);
     /// ```
     pub fn range(&self) -> Option<ScoreRange> {
-        let range = ScoreRange::deserialize(self.spec.get("range")?).ok()?;
+        let range = ScoreRange::deserialize(&self.spec["range"]).ok()?;
         (range.min <= range.max).then_some(range)
     }
 
@@ -302,16 +295,12 @@ impl MetricIdentity {
 /// ```
 impl fmt::Display for MetricIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let version = self
-            .spec
-            .get("version")
-            .and_then(Value::as_str)
-            .unwrap_or("unknown");
+        let version = self.spec["version"].as_str().unwrap_or("unknown");
         write!(f, "version {}", escape::name(version))?;
-        if let Some(threshold) = self.spec.get("threshold").filter(|it| !it.is_null()) {
-            write!(f, "; threshold {}", escape::name(&threshold.to_string()))?;
+        if let Some(threshold) = self.parameter("threshold") {
+            write!(f, "; threshold {}", escape::name(&threshold))?;
         }
-        if self.spec.get("strict").and_then(Value::as_bool) == Some(true) {
+        if self.spec["strict"] == true {
             f.write_str("; strict")?;
         }
         for (name, value) in &self.parameters {
@@ -325,19 +314,13 @@ impl fmt::Display for MetricIdentity {
                 count => write!(f, "; {count} files of {}", escape::name(parameter))?,
             }
         }
-        if !self.models.is_empty() {
-            write!(
-                f,
-                "; judged by {}",
-                escape::name(&self.models.join(" and "))
-            )?;
-        }
-        if !self.embedders.is_empty() {
-            write!(
-                f,
-                "; embeddings of {}",
-                escape::name(&self.embedders.join(" and "))
-            )?;
+        for (what, models) in [
+            ("judged by", &self.models),
+            ("embeddings of", &self.embedders),
+        ] {
+            if !models.is_empty() {
+                write!(f, "; {what} {}", escape::name(&models.join(" and ")))?;
+            }
         }
         for (number, prompt) in self.prompts.iter().enumerate() {
             f.write_str(if number == 0 { " with prompt " } else { ", " })?;

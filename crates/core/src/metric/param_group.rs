@@ -10,7 +10,6 @@ use crate::files::MetricFile;
 use crate::metric::params::{ParamError, Params, read_param};
 use crate::sentence::{Sentence, same, sentence};
 use crate::spec::{MetricSpec, ParamSpec};
-use crate::value_type::TypeHelp;
 
 /// A struct of parameters shared by several metrics. `#[derive(ParamGroup)]` implements this trait, and
 /// `#[param(flatten)]` adds the parameters to a metric.
@@ -211,15 +210,7 @@ impl<M: Default> DefaultByName<M> for ComputedDefaults {
 pub const fn joined<const N: usize>(
     lists: &[&'static [ParamSpec<'static>]],
 ) -> [ParamSpec<'static>; N] {
-    let none = ParamSpec {
-        name: "",
-        ty: "",
-        help: TypeHelp::NONE,
-        default: None,
-        doc: "",
-        names: &[],
-    };
-    let mut joined = [none; N];
+    let mut joined = [ParamSpec::new("", "", None, ""); N];
     let (mut len, mut list) = (0, 0);
     while list < lists.len() {
         let mut index = 0;

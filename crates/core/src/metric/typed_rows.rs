@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 use crate::rows::{Example, Fields, MaybeOwned, Prediction, RowType};
-use crate::score::error::{MetricError, MetricErrorKind, Result};
+use crate::score::{MetricError, MetricErrorKind, Result};
 use crate::spec::{MetricSpec, Side};
 
 /// Types from which a row of type `T` can be lent. `D` is the dynamic row of that side, and `Kind` separates the impls.

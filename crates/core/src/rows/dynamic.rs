@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::named_values::Fields;
+use super::Fields;
 use crate::spec::{FieldSpec, MetricSpec};
 
 /// A labelled example: a program's inputs and the expected outputs.

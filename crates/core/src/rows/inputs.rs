@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use super::dynamic::Example;
+use super::Example;
 use crate::messages::{escape, suggest};
 
 dsrs_metrics_values::message_errors! {

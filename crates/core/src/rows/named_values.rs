@@ -9,8 +9,7 @@ use serde::de::MapAccess;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::dynamic::{Example, Prediction};
-use super::field_error::FieldError;
+use super::{Example, FieldError, Prediction};
 use crate::json::describe::found;
 use crate::json::numbers::{is_long_integer, numbers};
 use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};

@@ -16,7 +16,7 @@ use crate::json::numbers::{is_underflow, with_zero};
 use crate::json::size::{MAX_VALUES, is_too_large};
 use crate::json::unique_keys::UniqueKeys;
 use crate::json::written_scalar::SCALAR;
-use crate::rows::named_values::Fields;
+use crate::rows::Fields;
 
 /// A cell: a string if one is requested, `None` if it is empty and optional, and JSON or a Python literal otherwise.
 #[derive(Clone, Copy)]

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::json::structured::FieldCounts;
-use crate::score::counted::{CorpusState, Counted};
+use crate::score::{CorpusState, Counted};
 use crate::stats::{
     AlphaLevel, Brier, Calibration, ClassScores, KappaWeights, LabelPairs, NotDefined, ValuePairs,
 };
@@ -300,8 +300,8 @@ impl CountFormula {
 impl CorpusFormula for CountFormula {
     fn corpus_score(&self, counts: &[u64]) -> Option<f64> {
         match (self, counts) {
-            (Self::Bleu(bleu), counts) => Some(bleu.score(counts, false)),
-            (Self::Chrf(chrf), counts) => Some(chrf.score(counts)),
+            (Self::Bleu(bleu), counts) => bleu.corpus_score(counts),
+            (Self::Chrf(chrf), counts) => chrf.corpus_score(counts),
             (Self::EditRate, &[edits, length]) => Some(EditCounts { edits, length }.rate()),
             (Self::EntityF1, &[found, expected, predicted]) => Some(
                 EntityCounts {
@@ -532,15 +532,9 @@ mod record_tests {
             word_order: 2,
             ..chrf
         };
-        let of_bleu = CorpusCounts::new(
-            bleu.counts(prediction, &references).unwrap(),
-            CountFormula::Bleu(bleu),
-        );
+        let of_bleu = CorpusCounts::new(bleu.counts(prediction, &references).unwrap(), bleu);
         let of_chrf = |chrf: ChrfOptions| {
-            CorpusCounts::new(
-                chrf.counts(prediction, &references).unwrap(),
-                CountFormula::Chrf(chrf),
-            )
+            CorpusCounts::new(chrf.counts(prediction, &references).unwrap(), chrf)
         };
         for (counts, expected) in [
             (of_bleu, (1.0_f64 / 12.0).powf(0.25)),

@@ -6,8 +6,8 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::rows::field_error::MissingFields;
-use crate::score::error::Result;
+use crate::rows::MissingFields;
+use crate::score::Result;
 use crate::stats::NotDefined;
 
 /// The contribution of a row to a score over all rows: counts, values, sums. A `#[metric(corpus)]` function returns it.

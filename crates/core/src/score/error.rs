@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::lm::LmError;
-use crate::rows::field_error::FieldError;
+use crate::rows::FieldError;
 use crate::spec::{ScoreRange, Side};
 
 /// A [`Result`](std::result::Result) whose error type defaults to [`MetricError`].

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::OFFLINE_JUDGE;
-use super::replied_by::{self, LostJudges, RepliedBy};
+use super::replied_by::{self, RepliedBy};
+use super::{LostJudges, OFFLINE_JUDGE};
 use crate::rows::{Absent, FieldError, MissingFields};
 use crate::score::{MetricError, MetricScore, Result, RowAnswer, Scored, row_answer};
 use crate::spec::{MetricSpec, Side};

@@ -23,7 +23,6 @@ pub use self::corpus::CorpusCounts;
 pub use self::counted::{CorpusState, Counted};
 pub use self::error::{MetricError, MetricErrorKind, Result};
 pub use self::missing::unreadable_field;
-pub(crate) use self::outcome::no_row_score;
 pub use self::outcome::{Outcome, RowAnswer, row_answer};
 pub(crate) use self::replied_by::{FAILED, JUDGES, ReplyCounts};
 pub use self::return_types::{Decided, MetricReturn, Undecided};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::rows::field_error::MissingFields;
+use crate::rows::MissingFields;
 use crate::score::{Counted, MetricError, MetricErrorKind, Result, Scored};
 
 /// The outcome of one metric on one row. Only [`Scored`](Self::Scored) has a value; the other variants are never
@@ -340,7 +340,7 @@ impl<T: Into<RowAnswer>> From<Result<T, MetricError>> for Outcome {
     clippy::needless_pass_by_value,
     reason = "the contribution is dropped here"
 )]
-pub(crate) fn no_row_score(metric: String, cost_msats: u64, _counted: Counted) -> MetricError {
+fn no_row_score(metric: String, cost_msats: u64, _counted: Counted) -> MetricError {
     MetricError::new(metric, MetricErrorKind::NoRowScore).with_cost_msats(cost_msats)
 }
 

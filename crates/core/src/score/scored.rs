@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{FeedbackMetric, Grade, LostJudges, MAX_EXPLANATION, MetricScore, Part, replied_by};
 use crate::messages::escape;
-use crate::rows::field_error::MissingFields;
+use crate::rows::MissingFields;
 use crate::score::{Component, Components, CorpusCounts};
 
 /// A metric's score for one row, validated against the metric's spec. The score is finite and in range, and is 0 or 1

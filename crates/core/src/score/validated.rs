@@ -1,7 +1,6 @@
 //! Creates scores and validates them against a spec: finite, in range, strict, with their verdict.
 
-use super::scored::{Critique, Scored};
-use super::{FeedbackMetric, MAX_EXPLANATION, MetricScore, Scores};
+use super::{Critique, FeedbackMetric, MAX_EXPLANATION, MetricScore, Scored, Scores};
 use crate::messages::escape;
 use crate::score::{Components, MetricError, MetricErrorKind, Result};
 use crate::spec::{MetricSpec, ScoreKind};

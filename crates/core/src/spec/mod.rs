@@ -240,28 +240,6 @@ impl<'a> MetricSpec<'a> {
         }
     }
 
-    /// Creates a spec from the properties that most metrics declare. A single call compiles faster than one call per
-    /// property.
-    #[doc(hidden)]
-    pub const fn declared(
-        (name, doc): (&'a str, &'a str),
-        (tier, cost_msats): (MetricTier, u64),
-        (kind, is_async): (ScoreKind, bool),
-        (gold, pred, only_fields): (&'a [FieldSpec<'a>], &'a [FieldSpec<'a>], bool),
-        params: &'a [ParamSpec<'a>],
-        code: u64,
-    ) -> Self {
-        let mut spec = Self::new(name).with_kind(kind).with_fields(gold, pred);
-        spec.doc = doc;
-        spec.tier = tier;
-        spec.cost_msats = cost_msats;
-        spec.is_async = is_async;
-        spec.only_fields = only_fields;
-        spec.params = params;
-        spec.code = Some(code);
-        spec
-    }
-
     setters! {
         /// Sets the documentation.
         ///
@@ -708,7 +686,20 @@ pub struct ParamSpec<'a> {
     pub names: &'a [(Side, usize)],
 }
 
-impl ParamSpec<'_> {
+impl<'a> ParamSpec<'a> {
+    /// Creates the spec of a parameter whose type only `ty` describes.
+    #[doc(hidden)]
+    pub const fn new(name: &'a str, ty: &'a str, default: Option<&'a str>, doc: &'a str) -> Self {
+        Self {
+            name,
+            ty,
+            help: TypeHelp::NONE,
+            default,
+            doc,
+            names: &[],
+        }
+    }
+
     /// Returns `true` if the parameter names the prediction's field at this position.
     pub(crate) fn names_prediction(&self, position: usize) -> bool {
         self.names.contains(&(Side::Pred, position))

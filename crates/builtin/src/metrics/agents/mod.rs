@@ -49,31 +49,23 @@ mod planning;
 #[metric(weighted(subtask_planning = 0.6, synthesis = 0.4))]
 pub struct Combined;
 
-/// A field that is a JSON value, or a string that contains one.
-pub(super) enum JsonField<'a> {
-    Valid(Cow<'a, Value>),
-    /// The string is not valid JSON. Contains the reason.
-    Invalid(String),
-}
-
-impl<'a> JsonField<'a> {
-    /// Parses the value of a field.
-    ///
-    /// # Errors
-    /// Fails for valid JSON that is nested too deep to be parsed.
-    pub(super) fn parse(field: &str, value: &'a Value) -> Result<Self, Unscored> {
-        let Value::String(json) = value else {
-            return Ok(Self::Valid(Cow::Borrowed(value)));
-        };
-        match serde_json::from_str(json) {
-            Ok(value) => Ok(Self::Valid(Cow::Owned(value))),
-            Err(_) if serde_json::from_str::<IgnoredAny>(json).is_ok() => Err(Unscored::Because(
-                format!("`pred.{field}` is JSON nested deeper than 127 levels"),
-            )),
-            Err(error) => Ok(Self::Invalid(format!(
-                "`{field}` is not valid JSON: {error}"
-            ))),
-        }
+/// Returns the value of a field, parsed if it is a string; or why it is not valid JSON.
+///
+/// # Errors
+/// Fails if the JSON is nested too deep.
+pub(super) fn json_field<'a>(
+    field: &str,
+    value: &'a Value,
+) -> Result<Result<Cow<'a, Value>, String>, Unscored> {
+    let Value::String(json) = value else {
+        return Ok(Ok(Cow::Borrowed(value)));
+    };
+    match serde_json::from_str(json) {
+        Ok(value) => Ok(Ok(Cow::Owned(value))),
+        Err(_) if serde_json::from_str::<IgnoredAny>(json).is_ok() => Err(Unscored::Because(
+            format!("`pred.{field}` is JSON nested deeper than 127 levels"),
+        )),
+        Err(error) => Ok(Err(format!("`{field}` is not valid JSON: {error}"))),
     }
 }
 
@@ -223,12 +215,12 @@ pub fn subtask_execution(
     let reasoning = substantive("reasoning", reasoning, min_reasoning_chars);
     let score = |reason: Option<String>| (if reason.is_none() { 1.0 } else { 0.0 }, reason);
     let (result, change) = match result
-        .map(|result| JsonField::parse("result", result))
+        .map(|result| json_field("result", result))
         .transpose()?
     {
         None => ((0.0, Some(missing("result"))), (0.0, None)),
-        Some(JsonField::Invalid(reason)) => ((0.0, Some(reason)), (0.0, None)),
-        Some(JsonField::Valid(result)) => ((1.0, None), score(no_edit_or_command(&result))),
+        Some(Err(reason)) => ((0.0, Some(reason)), (0.0, None)),
+        Some(Ok(result)) => ((1.0, None), score(no_edit_or_command(&result))),
     };
     let reasoning = score(reasoning);
     Ok(Breakdown::new(
@@ -325,9 +317,9 @@ fn invalid_files(files: Option<&Value>) -> Result<Option<String>, Unscored> {
     let Some(files) = files else {
         return Ok(Some(missing("modified_files")));
     };
-    let failure = match JsonField::parse("modified_files", files)? {
-        JsonField::Invalid(reason) => Some(reason),
-        JsonField::Valid(files) => match files.as_array() {
+    let failure = match json_field("modified_files", files)? {
+        Err(reason) => Some(reason),
+        Ok(files) => match files.as_array() {
             None => Some("`modified_files` is not a list".to_owned()),
             Some(files) => first_failure("modified file", files, |file| {
                 (!is_nonblank_string(Some(file))).then(|| "expected a non-blank string".to_owned())

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{JsonField, first_failure, missing};
+use super::{first_failure, json_field, missing};
 use crate::contract::weights::check;
 use crate::contract::{Unscored, Weights};
 use crate::metric;
@@ -62,9 +62,9 @@ pub fn subtask_planning(
     let Some(subtasks) = subtasks else {
         return Ok(invalid_plan(weights, missing("subtasks")));
     };
-    let plan = match JsonField::parse("subtasks", subtasks)? {
-        JsonField::Valid(plan) => plan,
-        JsonField::Invalid(reason) => return Ok(invalid_plan(weights, reason)),
+    let plan = match json_field("subtasks", subtasks)? {
+        Ok(plan) => plan,
+        Err(reason) => return Ok(invalid_plan(weights, reason)),
     };
     let subtasks = match plan.as_array().map(Vec::as_slice) {
         None => return Ok(invalid_plan(weights, "`subtasks` is not a list".to_owned())),

@@ -20,7 +20,7 @@ use crate::contract::{
     Unscored, ValueType as _,
 };
 use crate::judge;
-use crate::judge::configured::{PANEL, param, read_panel};
+use crate::judge::configured::{PANEL, read_panel};
 use crate::judge::{Aggregation, IntoModel, Judged, Panel, Untrusted};
 use crate::metrics::answers::StrOrList;
 use crate::shipped::{
@@ -386,27 +386,27 @@ const FIELD: &str = "answer";
 /// The cost of one comparison of syntax trees, in millisatoshis.
 const AST_MSATS: u64 = 10;
 
-const STRICTNESS: ParamSpec<'static> = param(
+const STRICTNESS: ParamSpec<'static> = ParamSpec::new(
     "strictness",
     "exact | normalized_whitespace | ast_equivalent | semantic",
-    "normalized_whitespace",
+    Some("normalized_whitespace"),
     "How much may differ.",
 );
 
-const LANGUAGE: ParamSpec<'static> = param(
+const LANGUAGE: ParamSpec<'static> = ParamSpec::new(
     "language",
     "rust | python | javascript | typescript | json | sql | bash",
-    "null",
+    Some("null"),
     "The language of both sides, for `ast_equivalent`.",
 );
 
 const COMPARED: ParamSpec<'static> = ParamSpec {
     help: String::HELP,
     names: &[(Side::Gold, 0), (Side::Pred, 0)],
-    ..param(
+    ..ParamSpec::new(
         "field",
         "String",
-        FIELD,
+        Some(FIELD),
         "The field to compare on both sides.",
     )
 };

@@ -78,18 +78,19 @@ pub(super) fn adjust(
     settings: InstanceSettings,
 ) -> Result<Arc<dyn Metric>, ParamError> {
     let spec = metric.spec();
-    let rejected = |setting, reason| {
-        Err(ParamError::Setting {
+    let setting = match settings {
+        InstanceSettings {
+            strict: Some(false),
+            ..
+        } => Some("strict"),
+        settings => settings.threshold.map(|_| "threshold"),
+    };
+    if let Some(setting) = setting.filter(|_| spec.strict) {
+        return Err(ParamError::Setting {
             metric: spec.name.to_owned(),
             setting,
-            reason,
-        })
-    };
-    if spec.strict && settings.strict == Some(false) {
-        return rejected("strict", IS_STRICT.to_owned());
-    }
-    if spec.strict && settings.threshold.is_some() {
-        return rejected("threshold", IS_STRICT.to_owned());
+            reason: IS_STRICT.to_owned(),
+        });
     }
     let mut declared = MetricSpec::new(intern(spec.name))
         .with_tier(spec.tier)
@@ -136,14 +137,7 @@ fn read<T, E: Display>(
 /// A metric's parameter that is named like a setting.
 #[cfg(test)]
 pub(crate) const THRESHOLD: crate::contract::spec::ParamSpec<'static> =
-    crate::contract::spec::ParamSpec {
-        name: "threshold",
-        ty: "f64",
-        help: crate::contract::value_type::TypeHelp::NONE,
-        default: None,
-        doc: "",
-        names: &[],
-    };
+    crate::contract::spec::ParamSpec::new("threshold", "f64", None, "");
 
 #[cfg(test)]
 mod tests {

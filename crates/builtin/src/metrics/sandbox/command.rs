@@ -56,18 +56,12 @@ impl Command<'_> {
         if self.command.trim().is_empty() {
             return Err("`command` is empty; set it to the command line to run".to_owned());
         }
-        let Limits {
-            cpu_secs,
-            memory_mb,
-            processes,
-            disk_mb,
-            ..
-        } = self.settings.limits;
+        let limits = &self.settings.limits;
         at_least("timeout_secs", self.timeout_secs, 1)?;
-        at_least("limits.cpu_secs", cpu_secs.unwrap_or(1), 1)?;
-        at_least("limits.memory_mb", memory_mb, 1)?;
-        at_least("limits.processes", processes, 1)?;
-        at_least("limits.disk_mb", disk_mb, 1)?;
+        at_least("limits.cpu_secs", limits.cpu_secs.unwrap_or(1), 1)?;
+        at_least("limits.memory_mb", limits.memory_mb, 1)?;
+        at_least("limits.processes", limits.processes, 1)?;
+        at_least("limits.disk_mb", limits.disk_mb, 1)?;
         if !self.settings.folder.is_empty() && !Path::new(&self.settings.folder).is_dir() {
             return Err(format!(
                 "`folder`: the directory `{}` does not exist",
@@ -138,22 +132,18 @@ impl Command<'_> {
     /// Describes why the command did not terminate with the expected exit code, if it did not. To be reproducible, the
     /// description contains neither times nor paths.
     pub(super) fn failure(&self, results: &StageResults, expected: i32) -> Option<String> {
-        let Limits {
-            output_kb,
-            memory_mb,
-            file_mb,
-            ..
-        } = self.settings.limits;
+        let limits = &self.settings.limits;
         let report = &results.report;
         let reason = match report.termination {
             Termination::Exited(code) if code == expected => return None,
             Termination::Exited(code) => format!("exit code {code}, expected {expected}"),
             Termination::TimedOut => format!("stopped after {} s", self.timeout_secs),
-            Termination::OutputLimit => format!("stopped after {output_kb} KiB of output"),
-            Termination::MemoryLimit => format!("stopped at {memory_mb} MiB of memory"),
-            Termination::FilesLimit => {
-                format!("left more than {file_mb} MiB of files, or too many files")
-            }
+            Termination::OutputLimit => format!("stopped after {} KiB of output", limits.output_kb),
+            Termination::MemoryLimit => format!("stopped at {} MiB of memory", limits.memory_mb),
+            Termination::FilesLimit => format!(
+                "left more than {} MiB of files, or too many files",
+                limits.file_mb
+            ),
         };
         let stage = results
             .stage

@@ -111,30 +111,20 @@ enum JsonSource {
     Parts(Vec<FileSource>),
 }
 
-impl From<JsonSource> for FileSource {
-    fn from(json: JsonSource) -> Self {
-        match json {
-            JsonSource::Text { text } => Self::Text(text),
-            JsonSource::Parts(parts) => Self::Parts(parts),
-            JsonSource::Field(name) => {
-                match (name.strip_prefix("gold."), name.strip_prefix("pred.")) {
-                    (Some(name), _) => Self::gold(name),
-                    (_, Some(name)) => Self::pred(name),
-                    _ => Self::pred(name),
-                }
-            }
-        }
-    }
-}
-
-impl From<FileSource> for JsonSource {
-    fn from(source: FileSource) -> Self {
-        match source {
-            FileSource::Text(text) => Self::Text { text },
-            FileSource::Parts(parts) => Self::Parts(parts),
-            FileSource::Field(side, name) => Self::Field(format!("{side}.{name}")),
-        }
-    }
+conversions! {
+    JsonSource => FileSource: |json| match json {
+        JsonSource::Text { text } => Self::Text(text),
+        JsonSource::Parts(parts) => Self::Parts(parts),
+        JsonSource::Field(name) => match name.strip_prefix("gold.") {
+            Some(name) => Self::gold(name),
+            None => Self::pred(name.strip_prefix("pred.").unwrap_or(&name)),
+        },
+    };
+    FileSource => JsonSource: |source| match source {
+        FileSource::Text(text) => Self::Text { text },
+        FileSource::Parts(parts) => Self::Parts(parts),
+        FileSource::Field(side, name) => Self::Field(format!("{side}.{name}")),
+    };
 }
 
 /// The files in the work directory, each with a relative path and its content.

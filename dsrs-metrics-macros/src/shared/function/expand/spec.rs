@@ -92,20 +92,25 @@ fn expression(cx: &Context<'_>) -> TokenStream {
     let (name, doc) = (&model.names.metric, doc_text(&model.function.attrs));
     let (tier, cost) = (tier(cx), cost(cx));
     let kind = returns(cx, "KIND", &Lifetime::new("'static", *span));
-    let (is_async, only_fields) = (model.is_async(), reads_only_fields(cx));
+    let is_async = model.is_async();
+    let is_async = is_async.then(|| quote_spanned!(*span=> .with_async()));
+    let only_fields = reads_only_fields(cx);
+    let only_fields = only_fields.then(|| quote_spanned!(*span=> .with_only_fields()));
     let (params, options) = (params_of_spec(cx), options(cx));
     let (gold, pred) = (fields::specs(cx, Side::Gold), fields::specs(cx, Side::Pred));
     let code = Literal::u64_suffixed(model.code);
     quote_spanned! {*span=>
-        #private::MetricSpec::declared(
-            (#name, #doc),
-            (#tier, #cost),
-            (#kind, #is_async),
-            (#gold, #pred, #only_fields),
-            #params,
-            #code,
-        )
-        #options
+        #private::MetricSpec::new(#name)
+            .with_doc(#doc)
+            .with_tier(#tier)
+            .with_cost_msats(#cost)
+            .with_kind(#kind)
+            .with_fields(#gold, #pred)
+            .with_params(#params)
+            .with_code(#code)
+            #is_async
+            #only_fields
+            #options
     }
 }
 
