@@ -8,7 +8,6 @@ mod every_eval_ever;
 #[cfg(feature = "inspect")]
 mod inspect;
 mod lines;
-mod open_inference;
 mod run;
 
 use std::collections::BTreeMap;
@@ -167,7 +166,7 @@ impl Export {
             }
             ExportFormat::Langfuse => lines::write(&run, &mut out, lines::langfuse)?,
             ExportFormat::Mlflow => lines::write(&run, &mut out, lines::mlflow)?,
-            _ => lines::write(&run, &mut out, open_inference::spans)?,
+            _ => lines::write(&run, &mut out, lines::spans)?,
         };
         out.flush()?;
         Ok(notes)

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use indexmap::IndexMap;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use uuid::Builder;
 
@@ -15,6 +15,7 @@ use crate::contract::score::OFFLINE_JUDGE;
 use crate::contract::{Direction, MetricIdentity, ScoreKind};
 use crate::error::FormatError;
 use crate::import::as_string;
+pub(super) use crate::import::{fields, present};
 use crate::messages::hash;
 use crate::results::{
     Comparison, Manifest, MetricFigures, ResultOutcome, ResultRow, RunScores, manifest_of,
@@ -285,20 +286,6 @@ pub(super) fn nanos(time: SystemTime) -> String {
         .unwrap_or_default()
         .as_nanos()
         .to_string()
-}
-
-/// Returns the fields of an object, without those that are null.
-pub(super) fn fields(object: Value) -> Map<String, Value> {
-    let Value::Object(mut fields) = object else {
-        return Map::new();
-    };
-    fields.retain(|_, value| !value.is_null());
-    fields
-}
-
-/// Returns an object without the fields that are null.
-pub(super) fn present(object: Value) -> Value {
-    fields(object).into()
 }
 
 /// Returns the tokens of the program, if both numbers are known.

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::detect::other_format;
-use super::format::{Converted, Epochs};
-use super::table::{Table, TableRow, pick, text};
+use super::table::{Converted, Epochs, Table, TableRow, pick, text};
 use super::text::{as_string, each_document};
 use crate::error::{FormatError, Input};
 use crate::trajectory::{Role, Trajectory};

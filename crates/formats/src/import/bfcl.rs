@@ -6,8 +6,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::format::{Converted, Epochs};
-use super::table::{Table, TableRow, list, objects, pick, text, tokens};
+use super::table::{Converted, Epochs, Table, TableRow, list, objects, pick, text, tokens};
 use crate::error::{FormatError, Input};
 
 const EXPECTED: &str = "BFCL results with `id` and `result`";

@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use super::detect::other_format;
-use super::format::{Converted, Epochs};
-use super::table::{Table, TableRow, at, list, objects, pick, text};
+use super::table::{Converted, Epochs, Table, TableRow, at, list, objects, pick, text};
 use crate::contract::{Direction, MetricIdentity, MetricSpec};
 use crate::error::{FormatError, Input};
 

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::convert as convert_files;
+use super::detect::ForeignFormat;
 use super::detect::recognize;
-use super::format::{Converted, Epochs, ForeignFormat};
+use super::table::{Converted, Epochs};
 use crate::error::FormatError;
 use crate::messages::escape;
 

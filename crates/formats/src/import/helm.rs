@@ -5,8 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::format::{Converted, Epochs};
-use super::table::{Table, TableRow, at, list, objects, pick, text};
+use super::table::{Converted, Epochs, Table, TableRow, at, list, objects, pick, text};
 use super::text::as_string;
 use crate::error::{FormatError, Input};
 

@@ -1,6 +1,6 @@
 //! Conversion of files of other programs to result files.
 //!
-//! Each format has its own folder or file. `text.rs` reads JSON with `NaN`, `scores.rs` creates outcomes and metric
+//! Each format has its own folder or file. `text.rs` reads JSON with `NaN`, `table.rs` creates rows, outcomes and metric
 //! names, and `detect.rs` describes a file in a different format.
 
 mod atif;
@@ -8,7 +8,6 @@ mod bfcl;
 mod deepeval;
 mod detect;
 mod folder;
-mod format;
 mod helm;
 #[cfg(feature = "inspect")]
 mod inspect;
@@ -17,7 +16,6 @@ mod openai_batch;
 mod otlp;
 mod promptfoo;
 mod ragas;
-mod scores;
 mod swebench;
 mod table;
 mod text;
@@ -30,12 +28,13 @@ use crate::error::NO_INSPECT;
 use crate::error::{FormatError, Input};
 use crate::results::write_foreign_rows;
 
-pub use detect::recognize;
+use table::Converted;
+
+pub use detect::{ForeignFormat, recognize};
 #[doc(hidden)]
 pub use folder::source_files;
-use format::Converted;
-pub use format::{Epochs, ForeignFormat};
-pub(crate) use text::as_string;
+pub use table::Epochs;
+pub(crate) use text::{as_string, fields, present};
 
 /// Converts a file to a JSON Lines result file with its manifest. Returns notes about anything unexpected. Holds all
 /// rows in memory.
@@ -100,8 +99,8 @@ fn convert(
         ForeignFormat::Inspect => Err(FormatError::new(format_args!(
             "--from inspect: {NO_INSPECT}"
         ))),
-        ForeignFormat::LmEval => lm_eval::import(file),
-        ForeignFormat::Otlp => otlp::import(file),
+        ForeignFormat::LmEval => lm_eval::import(input),
+        ForeignFormat::Otlp => otlp::import(input),
         ForeignFormat::Atif => atif::import(input, epochs),
         ForeignFormat::Promptfoo => promptfoo::import(input, epochs),
         ForeignFormat::Deepeval => deepeval::import(input, epochs),

@@ -4,8 +4,7 @@
 use serde_json::{Value, json};
 
 use super::detect::other_format;
-use super::format::{Converted, Epochs};
-use super::table::{Table, TableRow, at, list, objects, pick, text, tokens};
+use super::table::{Converted, Epochs, Table, TableRow, at, list, objects, pick, text, tokens};
 use crate::error::{FormatError, Input};
 
 const EXPECTED: &str = "the output of OpenAI's batch API, with `custom_id` and `response`";

@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use super::detect::other_format;
-use super::format::{Converted, Epochs};
-use super::table::{Table, TableRow, list, objects, pick, text, tokens};
+use super::table::{Converted, Epochs, Table, TableRow, list, objects, pick, text, tokens};
 use crate::error::{FormatError, Input};
 
 const EXPECTED: &str = "promptfoo output with `results`";

@@ -4,8 +4,7 @@
 use serde_json::Value;
 
 use super::detect::other_format;
-use super::format::{Converted, Epochs};
-use super::table::{Table, TableRow, at, objects, pick};
+use super::table::{Converted, Epochs, Table, TableRow, at, objects, pick};
 use crate::error::{FormatError, Input};
 
 const EXPECTED: &str = "ragas results with `response` or `retrieved_contexts`";

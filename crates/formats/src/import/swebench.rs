@@ -4,8 +4,7 @@
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use super::format::{Converted, Epochs};
-use super::table::{Table, TableRow, at, list, objects, pick, text};
+use super::table::{Converted, Epochs, Table, TableRow, at, list, objects, pick, text};
 use crate::error::{FormatError, Input};
 
 const EXPECTED: &str =

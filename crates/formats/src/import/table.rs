@@ -1,21 +1,41 @@
-//! Builds rows and their scores for formats that consist of objects: `promptfoo.rs`, `ragas.rs`, `otlp` and others.
+//! Builds rows and their scores, with names for metrics and outcomes from scores that a different program computed.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
+use std::time::Duration;
 
-use indexmap::IndexMap;
 use indexmap::map::Entry;
+use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value, json};
 
 use super::detect::other_format;
-use super::format::{Converted, Epochs};
-use super::scores::{MetricNames, complete, invalid, program_run, scored};
 use super::text::{as_string, each_document};
-use crate::contract::{Fields, MetricError, MetricIdentity, MetricSpec, Outcome};
+use crate::contract::{
+    Fields, MetricError, MetricIdentity, MetricScore, MetricSpec, Outcome, ProgramOutput,
+    ProgramUsage, Scored,
+};
 use crate::data::{Format, ObjectRows};
 use crate::error::{FormatError, Input};
+use crate::json::describe::found;
 use crate::json::literal;
 use crate::messages::escape;
 use crate::results::{ForeignRow, ForeignRun, RowAttempt};
+
+/// Determines how to import a log's epochs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Epochs {
+    /// Imports each epoch as a repeat of its row. The row's score is the mean of its repeats.
+    Repeats,
+    /// Imports each epoch as a separate row, which can be scored again.
+    Rows,
+}
+
+/// The rows of a file, what it says about their run, and notes on what a reader may not expect.
+pub(super) struct Converted {
+    pub(super) rows: Vec<ForeignRow>,
+    pub(super) run: ForeignRun,
+    pub(super) notes: Vec<String>,
+}
 
 /// A row.
 #[derive(Default)]
@@ -82,15 +102,22 @@ impl Score {
             Some(passed) => Some(f64::from(u8::from(passed))),
             None => self.value.as_f64(),
         };
-        match (self.error, value) {
-            _ if self.is_abstained => Outcome::Abstained,
-            (Some(error), _) => Outcome::from(MetricError::failed(&self.metric, error)),
-            (None, None) => invalid(&self.metric, &self.value),
-            (None, Some(value)) => {
+        let error = match (self.error, value, &self.value) {
+            _ if self.is_abstained => return Outcome::Abstained,
+            (Some(error), ..) => error,
+            (None, Some(value), _) => {
                 let passed = self.passed.or(self.value.as_bool());
-                scored(value, passed, self.reason, self.metadata)
+                let mut score = MetricScore::new(value);
+                score.details = self.reason;
+                return Outcome::Scored(Scored::of_other_program(score, passed, self.metadata));
             }
-        }
+            // `NaN` was read as null.
+            (None, None, Value::Null) => {
+                "the score is missing, null or NaN, not a number".to_owned()
+            }
+            (None, None, other) => format!("the score is {}, not a number", found(other)),
+        };
+        MetricError::failed(&self.metric, error).into()
     }
 }
 
@@ -103,11 +130,10 @@ pub(super) struct Table {
     pub(super) has_repeats: bool,
     /// `true` if a row that lacks a metric of others is a failure of this metric.
     pub(super) is_complete: bool,
-    /// The metric of each name, with the element of its score.
-    metrics: IndexMap<String, (String, Option<String>)>,
+    /// Our name for each metric and element of its score.
+    metrics: IndexMap<(String, Option<String>), String>,
     /// The names of scores that are not the first of their metric in a row.
     repeated: HashSet<String>,
-    names: MetricNames,
     rows: IndexMap<String, ForeignRow>,
     /// The row and the evaluation of each error.
     failed: Vec<(usize, usize, String)>,
@@ -122,9 +148,19 @@ impl Table {
     pub(super) fn add(&mut self, input: Input<'_>, row: TableRow) -> Result<(), FormatError> {
         let mut attempt = RowAttempt {
             pred: Some(Value::Object(row.pred)),
-            run: program_run(row.latency_s, row.tokens),
             ..RowAttempt::default()
         };
+        let mut program = ProgramOutput::new(());
+        let latency = row
+            .latency_s
+            .and_then(|it| Duration::try_from_secs_f64(it).ok());
+        if let Some(latency) = latency {
+            program = program.with_latency(latency);
+        }
+        if let Some([input, replies]) = row.tokens {
+            program = program.with_usage(ProgramUsage::new(input, replies));
+        }
+        attempt.run = program.into_parts().1;
         for score in row.scores {
             let mut name = self.declare(&score.metric, score.element.clone());
             let mut number = 2;
@@ -172,11 +208,25 @@ impl Table {
         Ok(())
     }
 
-    /// Adds a metric, and returns our name for it.
+    /// Adds a metric, and returns our name for it: its name, followed by a colon and the element of its score if there is one.
+    /// Replaces commas and dots, which separate names and parts on the command line.
     pub(super) fn declare(&mut self, metric: &str, element: Option<String>) -> String {
-        let name = self.names.name(metric, element.as_deref());
-        let metrics = self.metrics.entry(name.clone());
-        metrics.or_insert_with(|| (metric.to_owned(), element));
+        let key = (metric.to_owned(), element);
+        if let Some(name) = self.metrics.get(&key) {
+            return name.clone();
+        }
+        let allowed = |found: char| match found {
+            '.' | ',' | '=' => '_',
+            found if found.is_whitespace() || found.is_control() => '_',
+            found => found,
+        };
+        let element = key.1.iter().flat_map(|element| [":", element]);
+        let name = std::iter::once(metric).chain(element).flat_map(str::chars);
+        let mut name: String = name.map(allowed).collect();
+        while name.is_empty() || self.metrics.values().any(|other| *other == name) {
+            name.push('_');
+        }
+        self.metrics.insert(key, name.clone());
         name
     }
 
@@ -194,8 +244,8 @@ impl Table {
         self.rows.len()
     }
 
-    /// Returns the metric of each name, with the element of its score.
-    pub(super) fn metrics(&self) -> &IndexMap<String, (String, Option<String>)> {
+    /// Returns our name for each metric and element of its score.
+    pub(super) fn metrics(&self) -> &IndexMap<(String, Option<String>), String> {
         &self.metrics
     }
 
@@ -218,7 +268,7 @@ impl Table {
             if epochs == Epochs::Repeats {
                 let error = error.into();
                 let failed = Outcome::ProgramFailed { error };
-                let names = self.metrics.keys().cloned();
+                let names = self.metrics.values().cloned();
                 let attempt = &mut row.attempts[attempt];
                 attempt.outcomes = names.map(|name| (name, failed.clone())).collect();
                 attempt.pred = None;
@@ -229,7 +279,7 @@ impl Table {
         }
         let metrics = self.metrics.into_iter();
         let metrics =
-            metrics.map(|(name, (metric, element))| (name, identity(&metric, element.as_deref())));
+            metrics.map(|((metric, element), name)| (name, identity(&metric, element.as_deref())));
         self.run.metrics.extend(metrics);
         Converted {
             rows,
@@ -237,6 +287,50 @@ impl Table {
             notes: self.notes,
         }
     }
+}
+
+/// Adds a failure to each row that lacks a metric of other rows, unless the metric is optional.
+fn complete(rows: &mut [ForeignRow], optional: &HashSet<String>) {
+    let attempts = rows.iter().flat_map(|row| &row.attempts);
+    let names = attempts.flat_map(|attempt| attempt.outcomes.keys());
+    let metrics: IndexSet<String> = names
+        .filter(|name| !optional.contains(*name))
+        .cloned()
+        .collect();
+    for attempt in rows.iter_mut().flat_map(|row| &mut row.attempts) {
+        for name in &metrics {
+            let missing = || {
+                let reason = "the file has no score for this row, but has one for others";
+                Outcome::from(MetricError::failed(name, reason))
+            };
+            attempt.outcomes.entry(name.clone()).or_insert_with(missing);
+        }
+    }
+}
+
+/// Returns the mean of a metric over the rows with a score. The score of a row with several evaluations is their mean.
+#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 rows")]
+fn mean_of(rows: &[ForeignRow], metric: &str) -> Option<f64> {
+    let mean = |values: Vec<f64>| {
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    };
+    let of_row = |row: &ForeignRow| {
+        let outcomes = row.attempts.iter().filter_map(|it| it.outcomes.get(metric));
+        mean(outcomes.filter_map(Outcome::value).collect())
+    };
+    mean(rows.iter().filter_map(of_row).collect())
+}
+
+/// Returns the header's score and the mean of the rows, if they differ.
+pub(super) fn other_mean(header: &Value, rows: &[ForeignRow], metric: &str) -> Option<(f64, f64)> {
+    let both = header.as_f64().zip(mean_of(rows, metric));
+    both.filter(|(header, mean)| (header - mean).abs() > 1e-6)
+}
+
+/// Compares ids: numbers by value, before strings.
+pub(super) fn by_id(a: &str, b: &str) -> Ordering {
+    let key = |id| (str::parse::<u64>(id).map_err(drop), id);
+    key(a).cmp(&key(b))
 }
 
 /// Returns the objects of a file: those of a list or of lines of JSON, or the rows of a CSV file.
@@ -314,4 +408,24 @@ pub(super) fn insert_present<'n>(
 /// Returns the tokens of prompt and reply at these pointers.
 pub(super) fn tokens(value: &Value, input: &str, output: &str) -> Option<[u64; 2]> {
     Some([at(value, input)?.as_u64()?, at(value, output)?.as_u64()?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Table;
+
+    #[test]
+    fn each_metric_has_a_name_of_its_own_without_characters_of_the_command_line() {
+        let mut table = Table::default();
+        let mut name =
+            |metric: &str, element: Option<&str>| table.declare(metric, element.map(str::to_owned));
+        assert_eq!(
+            name("exact_match", Some("strict-match")),
+            "exact_match:strict-match"
+        );
+        assert_eq!(name("a.b, c", None), "a_b__c");
+        assert_eq!(name("a,b. c", None), "a_b__c_");
+        assert_eq!(name("a.b, c", None), "a_b__c");
+        assert_eq!(name("", None), "_");
+    }
 }

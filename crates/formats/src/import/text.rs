@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use indexmap::IndexMap;
 use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::detect::other_format;
 use crate::error::{FormatError, Input};
@@ -90,6 +90,20 @@ pub(crate) fn as_string(value: &Value) -> String {
         }
         other => other.to_string(),
     }
+}
+
+/// Returns the fields of an object, without those that are null.
+pub(crate) fn fields(object: Value) -> Map<String, Value> {
+    let Value::Object(mut fields) = object else {
+        return Map::new();
+    };
+    fields.retain(|_, value| !value.is_null());
+    fields
+}
+
+/// Returns an object without the fields that are null.
+pub(crate) fn present(object: Value) -> Value {
+    fields(object).into()
 }
 
 /// The maximum size of a file that is a single document, in bytes.

@@ -6,8 +6,7 @@ use std::collections::HashSet;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use super::format::{Converted, Epochs};
-use super::table::{Table, TableRow};
+use super::table::{Converted, Epochs, Table, TableRow};
 use super::text::{MAX_DOCUMENT, as_text};
 use crate::error::{FormatError, Input};
 use crate::messages::escape;

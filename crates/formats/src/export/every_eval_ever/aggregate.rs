@@ -165,7 +165,7 @@ pub(super) fn document(
     let tags: BTreeMap<_, _> = run
         .tags()
         .into_iter()
-        .filter(|(name, _)| !KNOWN_TAGS.contains(name))
+        .filter(|(name, _)| KNOWN_TAGS.split(' ').all(|known| known != *name))
         .collect();
     let source_metadata = present(json!({
         "source_name": run.label().unwrap_or("dsrs-metrics"),
@@ -201,11 +201,4 @@ pub(super) fn document(
 }
 
 /// The tags that have a place of their own.
-const KNOWN_TAGS: [&str; 6] = [
-    "availability",
-    "dataset",
-    "deployment",
-    "model",
-    "organization",
-    "relationship",
-];
+const KNOWN_TAGS: &str = "availability dataset deployment model organization relationship";

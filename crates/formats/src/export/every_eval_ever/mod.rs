@@ -57,29 +57,19 @@ impl Names {
             .filter(|model| model.split('/').all(is_portable));
         let model = model.filter(|model| model.contains('/'));
         let organization = run.tag("organization");
-        let wanted = [
-            (
-                model.is_none(),
-                "--tag model=DEVELOPER/NAME, the model that was evaluated",
-            ),
-            (
-                organization.is_none(),
-                "--tag organization=NAME, who evaluated it",
-            ),
-        ];
-        let missing: Vec<_> = wanted
-            .iter()
-            .filter_map(|(is_missing, tag)| is_missing.then_some(*tag))
-            .collect();
         let (Some(model), Some(organization)) = (model, organization) else {
             let found = match run.tag("model") {
                 Some(model) => format!(" (found the model `{}`)", escape::name(model)),
                 None => String::new(),
             };
-            let reason = format!(
-                "missing facts about the run{found}; pass {}",
-                missing.join(", and ")
-            );
+            let wanted_model = "--tag model=DEVELOPER/NAME, the model that was evaluated";
+            let wanted_organization = "--tag organization=NAME, who evaluated it";
+            let wanted = match (model, organization) {
+                (None, None) => format!("{wanted_model}, and {wanted_organization}"),
+                (None, _) => wanted_model.to_owned(),
+                _ => wanted_organization.to_owned(),
+            };
+            let reason = format!("missing facts about the run{found}; pass {wanted}");
             return Err(facts_error(&reason));
         };
         for (tag, allowed) in TAGS_WITH_VALUES {

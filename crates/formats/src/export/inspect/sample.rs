@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::NOT_SCORED;
-use super::header::model;
+use super::model;
 use crate::contract::Fields;
 use crate::error::FormatError;
 use crate::export::run::{ExportedRun, Sample, fields, present, token_usage};

@@ -9,9 +9,9 @@ use rawzip::{
 };
 
 use super::header::Header;
-use super::member::{fields, kept};
 use super::sample::Sample;
 use super::{EXPECTED, Log, MAX_MEMBER, Samples};
+use super::{fields, kept};
 use crate::error::{FormatError, Input};
 use crate::import::text::{as_text, with_finite_numbers};
 use crate::messages::escape;

@@ -2,7 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
+
+use crate::import::present;
+use crate::import::table::list;
 
 /// The prefixes of references to attachments.
 const PROTOCOLS: [&str; 2] = ["attachment://", "tc://"];
@@ -67,84 +70,61 @@ pub(super) fn text_of(content: &Value) -> Option<String> {
 }
 
 /// Returns messages in OpenAI's form.
-pub(super) fn trajectory(messages: Vec<Value>) -> Value {
+pub(super) fn trajectory(messages: &[Value]) -> Value {
     // The calls that still lack a result.
     let mut open = HashSet::new();
+    let messages = messages.iter();
     messages
-        .into_iter()
         .map(|message| openai_message(message, &mut open))
         .collect()
 }
 
-fn openai_message(message: Value, open: &mut HashSet<String>) -> Value {
-    let Value::Object(mut fields) = message else {
-        return message;
-    };
-    let mut written = Map::new();
-    let role = fields.remove("role").unwrap_or_else(|| "user".into());
-    let content = fields.remove("content").unwrap_or_default();
-    let text = text_of(&content).unwrap_or_default();
+fn openai_message<'m>(message: &'m Value, open: &mut HashSet<&'m str>) -> Value {
+    if !message.is_object() {
+        return message.clone();
+    }
+    let role = message.get("role").cloned();
+    let role = role.unwrap_or_else(|| "user".into());
+    let content = &message["content"];
+    let mut calls = Vec::new();
     if role == "assistant" {
         // The content includes tools that the provider ran, with their results.
-        let parts = content.as_array().into_iter().flatten();
-        let mut calls: Vec<Value> = parts
-            .filter(|part| part["type"] == "tool_use")
-            .map(provider_call)
-            .collect();
-        if let Some(Value::Array(of_agent)) = fields.remove("tool_calls") {
-            calls.extend(of_agent.into_iter().map(|call| openai_call(call, open)));
-        }
-        if !calls.is_empty() {
-            written.insert("tool_calls".to_owned(), calls.into());
-        }
+        let parts = list(content).filter(|part| part["type"] == "tool_use");
+        calls.extend(parts.map(|part| {
+            json!({
+                "name": part["name"], "args": part["arguments"],
+                "result": part["result"], "error": part["error"],
+            })
+        }));
+        let of_agent = list(&message["tool_calls"]);
+        calls.extend(of_agent.map(|call| openai_call(call, open)));
     }
-    if role == "tool" {
-        // A result gets no id if its call was removed from the messages.
-        if let Some(Value::String(id)) = fields.remove("tool_call_id")
-            && open.remove(&id)
-        {
-            written.insert("tool_call_id".to_owned(), id.into());
-        }
-        if fields.get("error").is_some_and(|error| !error.is_null()) {
-            written.insert("is_error".to_owned(), true.into());
-        }
-    }
-    written.insert("role".to_owned(), role);
-    written.insert("content".to_owned(), text.into());
-    Value::Object(written)
-}
-
-fn provider_call(part: &Value) -> Value {
-    let keys = [
-        ("name", "name"),
-        ("args", "arguments"),
-        ("result", "result"),
-        ("error", "error"),
-    ];
-    keys.into_iter()
-        .map(|(key, of_part)| (key.to_owned(), part[of_part].clone()))
-        .collect()
+    // A result gets no id if its call was removed from the messages.
+    let id = message["tool_call_id"].as_str();
+    let id = id.filter(|id| role == "tool" && open.remove(id));
+    let is_error = role == "tool" && !message["error"].is_null();
+    present(json!({
+        "tool_calls": Some(calls).filter(|calls| !calls.is_empty()),
+        "tool_call_id": id,
+        "is_error": is_error.then_some(true),
+        "role": role,
+        "content": text_of(content).unwrap_or_default(),
+    }))
 }
 
 /// `{"id", "function": NAME, "arguments": {..}}` as `{"id", "name", "args"}`
-fn openai_call(call: Value, open: &mut HashSet<String>) -> Value {
-    let Value::Object(mut call) = call else {
-        return call;
-    };
-    let mut written = Map::new();
-    if let Some(Value::String(id)) = call.remove("id") {
-        open.insert(id.clone());
-        written.insert("id".to_owned(), id.into());
+fn openai_call<'m>(call: &'m Value, open: &mut HashSet<&'m str>) -> Value {
+    if !call.is_object() {
+        return call.clone();
     }
-    written.insert(
-        "name".to_owned(),
-        call.remove("function").unwrap_or_else(|| "unknown".into()),
-    );
+    let id = call["id"].as_str();
+    open.extend(id);
     // If the arguments are not JSON, the reason takes their place.
-    let error = call.remove("parse_error").filter(Value::is_string);
-    let args = error
-        .or_else(|| call.remove("arguments"))
-        .filter(|args| !args.is_null());
-    written.insert("args".to_owned(), args.unwrap_or_else(|| Map::new().into()));
-    Value::Object(written)
+    let error = Some(&call["parse_error"]).filter(|error| error.is_string());
+    let args = error.unwrap_or(&call["arguments"]);
+    present(json!({
+        "id": id,
+        "name": call.get("function").cloned().unwrap_or_else(|| "unknown".into()),
+        "args": if args.is_null() { json!({}) } else { args.clone() },
+    }))
 }

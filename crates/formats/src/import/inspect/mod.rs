@@ -1,13 +1,11 @@
 //! Logs of inspect_ai: `.eval`, a ZIP archive with a member for each epoch of a sample, and `.json`.
 //!
 //! The logs are written by <https://github.com/UKGovernmentBEIS/inspect_ai/tree/main/src/inspect_ai/log>. `archive.rs`
-//! finds the members of an archive, and `member.rs` extracts the needed fields from a member or from a sample of a JSON
-//! log. `header.rs` reads what was evaluated, `sample.rs` reads a sample with its scores, and `messages.rs` converts its
+//! finds the members of an archive, `header.rs` reads what was evaluated, `sample.rs` reads a sample with its scores, and `messages.rs` converts its
 //! messages. The name of a member is never used as a path.
 
 mod archive;
 mod header;
-mod member;
 mod messages;
 mod sample;
 
@@ -22,16 +20,13 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use self::header::Header;
-use self::member::{fields, kept};
-use self::sample::{Sample, id_of};
 use super::detect::other_format;
-use super::format::{Converted, Epochs};
-use super::scores::by_id;
-use super::table::Table;
-use super::text::{as_text, parse, with_finite_numbers};
+use super::table::{Converted, Epochs, Table, by_id};
+use super::text::{Unique, as_text, parse, with_finite_numbers};
 use crate::error::{FormatError, Input};
 use crate::messages::escape;
+use header::Header;
+use sample::{Sample, id_of};
 
 /// What messages call a file of this format.
 const EXPECTED: &str = "an inspect_ai log (.eval or .json)";
@@ -193,4 +188,78 @@ fn json_log(input: Input<'_>, text: &str) -> Result<Log, FormatError> {
         samples,
         unread: None,
     })
+}
+
+/// The maximum size of the fields kept from one member, in bytes.
+const MAX_KEPT: usize = 64 << 20;
+
+/// The fields of an object, not yet parsed.
+type Fields<'t> = Unique<&'t RawValue>;
+
+/// Splits the text of an object into its fields.
+fn fields(text: &str) -> Result<Fields<'_>, String> {
+    match text.trim_ascii_start() {
+        "" => return Err("empty".to_owned()),
+        object if !object.starts_with('{') => return Err("expected an object".to_owned()),
+        _ => {}
+    }
+    serde_json::from_str(text).map_err(|error| match error.is_eof() {
+        true => format!("the object does not end; {} bytes were read", text.len()),
+        false if error.to_string().starts_with("trailing characters") => {
+            "expected one object, found more after it".to_owned()
+        }
+        false => error.to_string(),
+    })
+}
+
+/// Returns the text of an object with only these fields.
+fn kept(fields: &Fields<'_>, keep: &[&str]) -> Result<String, String> {
+    let kept: Vec<String> = keep
+        .iter()
+        .filter_map(|name| Some(format!("\"{name}\":{}", fields.0.get(*name)?.get())))
+        .collect();
+    let kept = format!("{{{}}}", kept.join(","));
+    match kept.len() {
+        length if length > MAX_KEPT => {
+            Err(format!("longer than {MAX_KEPT} bytes without its events"))
+        }
+        _ => Ok(kept),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str, keep: &[&str]) -> Result<String, String> {
+        kept(&fields(text)?, keep)
+    }
+
+    #[test]
+    fn only_the_named_fields_of_the_object_are_kept() {
+        let text = r#" {"id": 7, "events": [{"id": [1, {}]}], "score\u0073": {"a": "}"}, "x": "\"id\": 8"} "#;
+        assert_eq!(
+            of(text, &["id", "scores"]).unwrap(),
+            r#"{"id":7,"scores":{"a": "}"}}"#
+        );
+        assert_eq!(of("{}", &["id"]).unwrap(), "{}");
+        let deep = format!(
+            "{{\"id\":1,\"e\":{}1{}}}",
+            "[".repeat(200_000),
+            "]".repeat(200_000)
+        );
+        assert_eq!(of(&deep, &["id"]).unwrap(), r#"{"id":1}"#);
+    }
+
+    #[test]
+    fn what_is_not_one_object_is_an_error() {
+        for (text, expected) in [
+            ("", "empty"),
+            ("[1]", "expected an object"),
+            (r#"{"a": 1"#, "the object does not end; 7 bytes were read"),
+            ("{} {}", "expected one object, found more after it"),
+        ] {
+            assert_eq!(of(text, &["a"]).unwrap_err(), expected, "{text}");
+        }
+    }
 }

@@ -7,8 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::messages::{Attachments, text_of, trajectory};
-use crate::import::format::Epochs;
-use crate::import::table::{TableRow, insert_present};
+use crate::import::table::{Epochs, TableRow, insert_present};
 use crate::import::text::{Unique, parse};
 use crate::json::describe::found;
 use crate::text::digit_value;
@@ -133,7 +132,7 @@ impl Sample {
             };
             let answer = completion.map(|answer| ("answer".to_owned(), answer.into()));
             row.pred.extend(answer);
-            let messages = trajectory(self.messages);
+            let messages = trajectory(&self.messages);
             row.pred.insert("trajectory".to_owned(), messages);
             for (scorer, score) in self.scores.into_iter().flat_map(|scores| scores.0) {
                 score.add_to(&mut row, &scorer);
@@ -143,7 +142,7 @@ impl Sample {
             row.attributes.insert("metadata", self.metadata);
         }
         let input = match self.input {
-            Value::Array(messages) => trajectory(messages),
+            Value::Array(messages) => trajectory(&messages),
             input => input,
         };
         let gold = [

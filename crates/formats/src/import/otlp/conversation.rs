@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::conventions::{self, Reply, Said, Tool, structured};
 use super::document::Span;
@@ -86,13 +86,11 @@ impl Conversation {
             let count = seen.entry(key.clone()).or_default();
             *count += 1;
             if *count > self.counts.get(&key).copied().unwrap_or(0) {
-                self.push(message, key);
+                self.push(message);
             }
         }
-        for message in reply.output.iter().flat_map(read) {
-            let key = message.to_string();
-            self.push(message, key);
-        }
+        let output = reply.output.iter().flat_map(read);
+        output.for_each(|message| self.push(message));
     }
 
     fn add_tool(&mut self, span: &Span, tool: Tool) {
@@ -108,9 +106,7 @@ impl Conversation {
             None => {
                 let id = id.unwrap_or(&span.id).to_owned();
                 let call = json!({ "id": id, "name": name, "args": args });
-                let message = json!({ "role": "assistant", "content": "", "tool_calls": [call] });
-                let key = message.to_string();
-                self.push(message, key);
+                self.push(json!({ "role": "assistant", "content": "", "tool_calls": [call] }));
                 id
             }
         };
@@ -119,8 +115,7 @@ impl Conversation {
             if span.error.is_some() {
                 message["is_error"] = true.into();
             }
-            let key = message.to_string();
-            self.push(message, key);
+            self.push(message);
         }
     }
 
@@ -137,20 +132,14 @@ impl Conversation {
     }
 
     /// Adds a message, unless the call already has a result.
-    fn push(&mut self, message: Value, key: String) {
-        *self.counts.entry(key).or_default() += 1;
+    fn push(&mut self, mut message: Value) {
+        *self.counts.entry(message.to_string()).or_default() += 1;
         if let Some(id) = message["tool_call_id"].as_str() {
             match self.by_id.get(id).map(|place| &mut self.calls[*place]) {
                 Some(call) if call.has_result => return,
                 Some(call) => call.has_result = true,
                 // The call is not in the spans.
-                None => {
-                    let mut message = message;
-                    if let Some(fields) = message.as_object_mut() {
-                        fields.remove("tool_call_id");
-                    }
-                    return self.messages.push(message);
-                }
+                None => _ = message.as_object_mut().map(|it| it.remove("tool_call_id")),
             }
         }
         for call in message["tool_calls"].as_array().into_iter().flatten() {
@@ -183,15 +172,9 @@ fn read(message: &Value) -> Vec<Value> {
         match part["type"].as_str() {
             Some("text") => text.extend(part["content"].as_str()),
             Some("tool_call") => {
+                let name = part["name"].as_str().unwrap_or("unknown");
                 let args = structured(part.get("arguments")).unwrap_or_else(|| json!({}));
-                let mut call = Map::new();
-                call.insert("id".to_owned(), part["id"].clone());
-                call.insert(
-                    "name".to_owned(),
-                    part["name"].as_str().unwrap_or("unknown").into(),
-                );
-                call.insert("args".to_owned(), args);
-                calls.push(Value::Object(call));
+                calls.push(json!({ "id": part["id"], "name": name, "args": args }));
             }
             Some("tool_call_response") => {
                 let result = part.get("response").or_else(|| part.get("result"));

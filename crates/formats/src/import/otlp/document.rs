@@ -1,5 +1,9 @@
-//! Reads documents in OTLP's JSON, and the spans in them.
+//! Reads documents in OTLP's JSON, the spans in them, and the spans of a trace below each of its root spans.
 
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use indexmap::map::Entry;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
@@ -11,60 +15,7 @@ use crate::messages::escape;
 #[serde(rename_all = "camelCase")]
 pub(super) struct Document {
     #[serde(alias = "resource_spans")]
-    resource_spans: Vec<ResourceSpans>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-struct ResourceSpans {
-    resource: Option<Resource>,
-    #[serde(alias = "scope_spans")]
-    scope_spans: Vec<ScopeSpans>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Resource {
-    attributes: Vec<KeyValue>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct ScopeSpans {
-    spans: Vec<WrittenSpan>,
-}
-
-#[derive(Deserialize)]
-struct KeyValue {
-    key: String,
-    #[serde(default)]
-    value: Value,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-struct WrittenSpan {
-    #[serde(alias = "trace_id")]
-    trace_id: String,
-    #[serde(alias = "span_id")]
-    span_id: String,
-    #[serde(alias = "parent_span_id")]
-    parent_span_id: Option<String>,
-    name: String,
-    #[serde(alias = "start_time_unix_nano")]
-    start_time_unix_nano: Value,
-    #[serde(alias = "end_time_unix_nano")]
-    end_time_unix_nano: Value,
-    attributes: Vec<KeyValue>,
-    events: Vec<WrittenEvent>,
-    status: Value,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct WrittenEvent {
-    name: String,
-    attributes: Vec<KeyValue>,
+    resource_spans: Vec<Value>,
 }
 
 /// A span, with only the attributes that conventions use.
@@ -94,96 +45,105 @@ pub(super) struct Event {
 impl Document {
     /// Returns each span, or the reason why it is invalid.
     pub(super) fn spans(self) -> impl Iterator<Item = Result<Span, String>> {
-        self.resource_spans.into_iter().flat_map(|of_resource| {
-            let attributes = of_resource.resource.unwrap_or_default().attributes;
-            let service = attributes.into_iter().find(|it| it.key == "service.name");
-            let service = service.and_then(|it| plain(it.value).as_str().map(str::to_owned));
-            let spans = of_resource.scope_spans.into_iter();
-            let spans = spans.flat_map(|scope| scope.spans);
-            spans.map(move |span| span.read(service.as_ref()))
+        self.resource_spans.into_iter().flat_map(|mut of_resource| {
+            let mut resource = take(&mut of_resource, "resource");
+            let mut attributes = key_values(take(&mut resource, "attributes"));
+            let service = attributes.find(|(key, _)| key == "service.name");
+            let service = service.and_then(|(_, name)| name.as_str().map(str::to_owned));
+            let scopes = items(take(&mut of_resource, "scopeSpans")).into_iter();
+            let spans = scopes.flat_map(|mut scope| items(take(&mut scope, "spans")));
+            spans.map(move |span| Span::read(span, service.clone()))
         })
     }
 }
 
-impl WrittenSpan {
-    fn read(self, service: Option<&String>) -> Result<Span, String> {
-        let (trace, id) = (self.trace_id, self.span_id);
+impl Span {
+    fn read(mut span: Value, service: Option<String>) -> Result<Self, String> {
+        let mut text = |name| string(take(&mut span, name));
+        let (trace, id, name) = (text("traceId"), text("spanId"), text("name"));
+        let parent = Some(text("parentSpanId")).filter(|parent| !parent.is_empty());
         if trace.is_empty() || id.is_empty() {
             return Err("a span without `traceId` or `spanId`; add both".to_owned());
         }
-        let time = |key: &str, value: &Value| {
-            nanoseconds(value).ok_or_else(|| {
-                format!(
-                    "span {id}: `{key}`: expected nanoseconds, found {}",
-                    found(value)
-                )
-            })
+        // JSON writes a time as a string, because it has 64 bits.
+        let mut time = |key: &str| match take(&mut span, key) {
+            Value::Null => Ok(0),
+            Value::String(digits) if digits.parse::<u64>().is_ok() => {
+                Ok(digits.parse().unwrap_or_default())
+            }
+            other => other.as_u64().ok_or_else(|| {
+                let found = found(&other);
+                format!("span {id}: `{key}`: expected nanoseconds, found {found}")
+            }),
         };
-        let start = time("startTimeUnixNano", &self.start_time_unix_nano)?;
-        let end = time("endTimeUnixNano", &self.end_time_unix_nano)?;
-        let (code, message) = (&self.status["code"], self.status["message"].as_str());
-        let is_error = *code == 2 || *code == "STATUS_CODE_ERROR";
-        let events = self
-            .events
-            .into_iter()
-            .filter(|event| event.name.starts_with("gen_ai."));
-        let attributes = |attributes| {
-            read_attributes(attributes).map_err(|reason| format!("span {id}: {reason}"))
+        let (start, end) = (time("startTimeUnixNano")?, time("endTimeUnixNano")?);
+        let read_attributes =
+            |list| attributes(list).map_err(|reason| format!("span {id}: {reason}"));
+        let event = |mut event: Value| {
+            let name = string(take(&mut event, "name"));
+            let is_read = name.starts_with("gen_ai.");
+            let attributes = is_read.then(|| read_attributes(take(&mut event, "attributes")))?;
+            Some(attributes.map(|attributes| Event { name, attributes }))
         };
-        let event = |event: WrittenEvent| {
-            Ok(Event {
-                attributes: attributes(event.attributes)?,
-                name: event.name,
-            })
-        };
-        Ok(Span {
+        let events = items(take(&mut span, "events")).into_iter();
+        let events = events.filter_map(event).collect::<Result<_, String>>()?;
+        let mut status = take(&mut span, "status");
+        let code = take(&mut status, "code");
+        let is_error = code == 2 || code == "STATUS_CODE_ERROR";
+        Ok(Self {
+            attributes: read_attributes(take(&mut span, "attributes"))?,
+            error: is_error.then(|| string(take(&mut status, "message"))),
             trace,
-            parent: self.parent_span_id.filter(|parent| !parent.is_empty()),
-            name: self.name,
+            parent,
+            name,
             start,
             end,
-            attributes: attributes(self.attributes)?,
-            events: events.map(event).collect::<Result<_, String>>()?,
-            error: is_error.then(|| message.unwrap_or_default().to_owned()),
-            service: service.cloned(),
+            events,
+            service,
             id,
         })
     }
 }
 
-/// Parses a time, which JSON writes as a string because it has 64 bits. A missing time is 0.
-fn nanoseconds(value: &Value) -> Option<u64> {
+/// Removes a field, whose name is in camel case or in snake case. Returns null if the value is not an object.
+fn take(value: &mut Value, name: &str) -> Value {
+    let Value::Object(fields) = value else {
+        return Value::Null;
+    };
+    let is_named = |key: &&String| key.replace('_', "").eq_ignore_ascii_case(name);
+    let in_snake_case = || fields.keys().find(is_named).cloned();
+    let key = match fields.contains_key(name) {
+        true => Some(name.to_owned()),
+        false => in_snake_case(),
+    };
+    key.and_then(|key| fields.remove(&key)).unwrap_or_default()
+}
+
+fn string(value: Value) -> String {
     match value {
-        Value::Null => Some(0),
-        Value::String(digits) => digits.parse().ok(),
-        other => other.as_u64(),
+        Value::String(text) => text,
+        _ => String::new(),
+    }
+}
+
+fn items(value: Value) -> Vec<Value> {
+    match value {
+        Value::Array(items) => items,
+        _ => Vec::new(),
     }
 }
 
 /// The attributes that conventions use, and the prefixes of others.
-const READ: [&str; 11] = [
-    "gen_ai",
-    "traceloop",
-    "openinference",
-    "llm",
-    "ai",
-    "tool",
-    "tool_call",
-    "input.value",
-    "output.value",
-    "error.type",
-    "session.id",
-];
+const READ: &str = "gen_ai traceloop openinference llm ai tool tool_call input.value output.value error.type session.id";
 
-fn read_attributes(attributes: Vec<KeyValue>) -> Result<Map<String, Value>, String> {
+fn attributes(list: Value) -> Result<Map<String, Value>, String> {
     let mut read = Map::new();
-    for KeyValue { key, value } in attributes {
-        let below = |name: &&str| key.strip_prefix(*name);
-        let mut below = READ.iter().filter_map(below);
+    for (key, value) in key_values(list) {
+        let mut below = READ.split(' ').filter_map(|name| key.strip_prefix(name));
         if !below.any(|rest| rest.is_empty() || rest.starts_with('.')) {
             continue;
         }
-        let value = plain(value);
+        // It's unclear which value counts.
         if let Some(other) = read.get(&key).filter(|other| **other != value) {
             let (key, other, value) = (escape::name(&key), found(other), found(&value));
             return Err(format!(
@@ -195,46 +155,112 @@ fn read_attributes(attributes: Vec<KeyValue>) -> Result<Map<String, Value>, Stri
     Ok(read)
 }
 
+/// Returns the keys and values of a list of `{"key": KEY, "value": VALUE}`.
+fn key_values(list: Value) -> impl Iterator<Item = (String, Value)> {
+    items(list).into_iter().filter_map(|mut field| {
+        let value = plain(take(&mut field, "value"));
+        match take(&mut field, "key") {
+            Value::String(key) => Some((key, value)),
+            _ => None,
+        }
+    })
+}
+
 /// Converts a value such as `{"intValue": "7"}` to JSON. The recursion is as deep as the JSON text, which is limited.
 fn plain(value: Value) -> Value {
-    let Value::Object(object) = value else {
+    let object = match value {
+        Value::Object(object) if object.len() > 1 => return Value::Object(object),
+        Value::Object(object) => object,
+        _ => return Value::Null,
+    };
+    let Some((kind, mut value)) = object.into_iter().next() else {
         return Value::Null;
     };
-    if object.len() > 1 {
-        // It's unclear which value counts.
-        return Value::Object(object);
-    }
-    let Some((kind, value)) = object.into_iter().next() else {
-        return Value::Null;
-    };
-    match (&*kind, value) {
+    match (&*kind, &value) {
         // Protobuf's JSON may write any number as a string. `NaN` and `Infinity` stay strings.
         ("doubleValue" | "double_value", Value::String(text)) => {
             let number = text.parse().ok().and_then(Number::from_f64);
-            number.map_or(Value::String(text), Value::Number)
+            number.map_or(value, Value::Number)
         }
-        ("intValue" | "int_value", Value::String(digits)) => match digits.parse::<i64>() {
-            Ok(number) => Value::Number(Number::from(number)),
-            Err(_) => Value::String(digits),
-        },
-        ("arrayValue" | "array_value", Value::Object(mut array)) => match array.remove("values") {
-            Some(Value::Array(values)) => Value::Array(values.into_iter().map(plain).collect()),
-            _ => Value::Array(Vec::new()),
-        },
-        ("kvlistValue" | "kvlist_value", Value::Object(mut list)) => {
-            let values = match list.remove("values") {
-                Some(Value::Array(values)) => values,
-                _ => Vec::new(),
-            };
-            let field = |value: Value| {
-                let Value::Object(mut field) = value else {
-                    return None;
-                };
-                let key = field.remove("key")?.as_str()?.to_owned();
-                Some((key, plain(field.remove("value").unwrap_or_default())))
-            };
-            Value::Object(values.into_iter().filter_map(field).collect())
+        ("intValue" | "int_value", Value::String(digits)) => {
+            digits.parse::<i64>().map_or(value, Value::from)
         }
-        (_, value) => value,
+        ("arrayValue" | "array_value", Value::Object(_)) => items(take(&mut value, "values"))
+            .into_iter()
+            .map(plain)
+            .collect(),
+        ("kvlistValue" | "kvlist_value", Value::Object(_)) => {
+            key_values(take(&mut value, "values")).collect()
+        }
+        _ => value,
     }
+}
+
+/// A root and the spans below it, sorted by their start. The parent of the root, if it has one, is missing from the file.
+pub(super) struct Root {
+    pub(super) root: Span,
+    pub(super) spans: Vec<Span>,
+}
+
+/// Returns the roots of a trace: the spans whose parent is not in the file.
+///
+/// # Errors
+/// Returns an error if two different spans have the same id, or if a span is its own ancestor.
+pub(super) fn roots(spans: Vec<Span>) -> Result<Vec<Root>, String> {
+    let mut by_id = IndexMap::<String, Span>::new();
+    for span in spans {
+        match by_id.entry(span.id.clone()) {
+            Entry::Vacant(new) => _ = new.insert(span),
+            // An exporter writes a span twice if it retries.
+            Entry::Occupied(first) if *first.get() == span => {}
+            Entry::Occupied(_) => {
+                return Err(format!(
+                    "two different spans have the id {}; give each span its own id",
+                    escape::name(&span.id)
+                ));
+            }
+        }
+    }
+    let mut root_of: Vec<Option<usize>> = vec![None; by_id.len()];
+    for start in 0..by_id.len() {
+        let (mut path, mut at) = (Vec::new(), start);
+        let root = loop {
+            if let Some(root) = root_of[at] {
+                break root;
+            }
+            path.push(at);
+            match by_id[at]
+                .parent
+                .as_ref()
+                .and_then(|id| by_id.get_index_of(id))
+            {
+                None => break at,
+                Some(above) if path.len() > by_id.len() => {
+                    let first = path.iter().rposition(|at| *at == above).unwrap_or(0);
+                    let ids = path[first..].iter().take(8).map(|at| &*by_id[*at].id);
+                    return Err(format!(
+                        "the parents of the spans {} form a cycle; add a span without a parent",
+                        escape::names(ids)
+                    ));
+                }
+                Some(above) => at = above,
+            }
+        };
+        path.into_iter().for_each(|at| root_of[at] = Some(root));
+    }
+    let mut roots = BTreeMap::new();
+    for root in root_of.iter().flatten() {
+        let new = || (by_id[*root].clone(), Vec::new());
+        roots.entry(*root).or_insert_with(new);
+    }
+    for (span, root) in by_id.into_values().zip(root_of.into_iter().flatten()) {
+        roots.entry(root).and_modify(|(_, spans)| spans.push(span));
+    }
+    let root = |(root, mut spans): (Span, Vec<Span>)| {
+        spans.sort_by_key(|span| (span.start, span.id != root.id));
+        Root { root, spans }
+    };
+    let mut roots: Vec<Root> = roots.into_values().map(root).collect();
+    roots.sort_by_key(|root| root.root.start);
+    Ok(roots)
 }

@@ -2,7 +2,7 @@
 //! feature, `protobuf.rs` reads protobuf too.
 //!
 //! The format is described at <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>. The spans of a trace
-//! may be anywhere in the file. `document.rs` reads them, and `roots.rs` finds the spans below each root.
+//! may be anywhere in the file. `document.rs` reads them, and finds the spans below each root.
 //! `conventions.rs` reads what a span records, `conversation.rs` builds a trajectory, and `row.rs` builds the row.
 
 mod conventions;
@@ -10,26 +10,19 @@ mod conversation;
 mod document;
 #[cfg(feature = "otel")]
 mod protobuf;
-mod roots;
 mod row;
-
-use std::path::Path;
 
 use indexmap::IndexMap;
 
-use self::document::{Document, Span};
-use self::roots::roots;
-use self::row::Rows;
-use super::format::{Converted, Epochs};
-use super::scores::by_id;
-use super::table::Table;
+use super::table::{Converted, Epochs, Table, by_id};
 use super::text::{ROW_LIMIT, each_document};
 use crate::error::{FormatError, Input};
+use document::{Document, Span, roots};
+use row::Rows;
 
 const EXPECTED: &str = "OpenTelemetry spans as JSON, with `resourceSpans`";
 
-pub(super) fn import(file: &Path) -> Result<Converted, FormatError> {
-    let input = Input { file };
+pub(super) fn import(input: Input<'_>) -> Result<Converted, FormatError> {
     let mut traces = IndexMap::<String, Vec<Span>>::new();
     let mut add = |place: &str, document: Document| {
         document.spans().try_for_each(|span| {

@@ -7,8 +7,7 @@ use serde_json::{Map, Value};
 
 use super::conventions::{CONVENTIONS, attribute};
 use super::conversation::Conversation;
-use super::document::Event;
-use super::roots::Root;
+use super::document::{Event, Root};
 use crate::contract::Fields;
 use crate::import::table::TableRow;
 use crate::json::describe::found;
@@ -40,7 +39,7 @@ impl Rows {
         let is_only = roots.len() == 1;
         let id = |root: &Root| match is_only {
             true => trace.to_owned(),
-            false => format!("{trace}:{}", root.spans[root.root].id),
+            false => format!("{trace}:{}", root.root.id),
         };
         roots
             .into_iter()
@@ -49,7 +48,7 @@ impl Rows {
     }
 
     fn row(&mut self, id: String, tree: &Root) -> Result<TableRow, String> {
-        let root = &tree.spans[tree.root];
+        let root = &tree.root;
         let conversation = Conversation::of(&tree.spans, &mut self.conventions);
         let trajectory = Value::from(conversation.messages.clone());
         if let Err(error) = serde_json::from_value::<Trajectory>(trajectory.clone()) {
@@ -86,7 +85,7 @@ impl Rows {
     }
 
     fn attributes(&mut self, tree: &Root) -> Fields {
-        let root = &tree.spans[tree.root];
+        let root = &tree.root;
         let mut attributes = Fields::default();
         attributes.insert("span", root.name.clone());
         attributes.insert("trace_id", root.trace.clone());
@@ -112,7 +111,7 @@ impl Rows {
         if let Some(error) = &root.error {
             attributes.insert("error", if error.is_empty() { "error" } else { error });
         }
-        if let Some(parent) = &tree.missing_parent {
+        if let Some(parent) = &root.parent {
             self.without_parent += 1;
             attributes.insert("missing_parent", parent.clone());
         }
@@ -121,11 +120,8 @@ impl Rows {
 
     /// Returns the service, if it is the same for all rows.
     pub(super) fn service(&self) -> Option<String> {
-        if self.services.len() == 1 {
-            self.services.first().cloned()
-        } else {
-            None
-        }
+        let only = self.services.first().filter(|_| self.services.len() == 1);
+        only.cloned()
     }
 
     pub(super) fn notes(&self) -> Vec<String> {
