@@ -1,7 +1,6 @@
 //! Checks that brackets and quotes are balanced in code of an unknown language.
 
 use super::Diagnostic;
-use super::comments::{CommentSyntax, candidates};
 
 /// Selects which characters must be balanced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,84 +49,70 @@ struct Scan<'a> {
     at: usize,
     /// The offsets of the open brackets.
     open: Vec<usize>,
-    /// For each kind of quote, the offset up to which no closing quote exists, so no range is searched twice.
-    unclosed: [usize; KINDS],
+    /// For each of [`QUOTES`], the offset up to which no closing quote exists, so no range is searched twice.
+    unclosed: [usize; QUOTES.len()],
 }
 
 /// The byte offset of an unbalanced character, and a message.
 type Imbalance = (usize, String);
 
-const DOUBLE: usize = 0;
-const SINGLE: usize = 1;
-const BACK: usize = 2;
-const FENCE: usize = 3;
-const KINDS: usize = 4;
+/// The kinds of quotes whose closing quote is searched for separately.
+const QUOTES: [&str; 4] = ["```", "`", "'", "\""];
 
 impl<'a> Scan<'a> {
     fn new(code: &'a str, comments: CommentSyntax, options: BalanceOptions) -> Self {
-        let bytes = code.as_bytes();
         Self {
             code,
-            bytes,
+            bytes: code.as_bytes(),
             comments,
             options,
             at: 0,
             open: Vec::new(),
-            unclosed: [0; KINDS],
+            unclosed: [0; QUOTES.len()],
         }
     }
 
     fn run(mut self) -> Option<Imbalance> {
         while let Some(&byte) = self.bytes.get(self.at) {
-            let found = match byte {
-                b'"' => self.double_quote(),
-                b'\'' => self.single_quote(),
-                b'`' => self.back_quote(),
-                b'(' | b'[' | b'{' => self.opening_bracket(),
-                b')' | b']' | b'}' => self.closing_bracket(byte),
-                _ => self.comment_or_other(),
-            };
-            if found.is_some() {
-                return found;
-            }
-        }
-        let at = *self.open.first()?;
-        Some((
-            at,
-            format!("`{}` is never closed", char::from(self.bytes[at])),
-        ))
-    }
-
-    fn starts_with(&self, prefix: &str) -> bool {
-        self.bytes[self.at..].starts_with(prefix.as_bytes())
-    }
-
-    fn comment_or_other(&mut self) -> Option<Imbalance> {
-        if self.comments.block && self.starts_with("/*") {
             let start = self.at;
-            return match self.code[start + 2..].find("*/") {
-                Some(length) => {
-                    self.at = start + 2 + length + 2;
+            self.at += 1;
+            let message = match byte {
+                b'"' | b'\'' | b'`' => self.quote(start, char::from(byte)),
+                b'(' | b'[' | b'{' if self.options.brackets => {
+                    self.open.push(start);
                     None
                 }
-                None => Some((start, "`/*` is never closed".to_owned())),
+                b')' | b']' | b'}' if self.options.brackets => self.closing_bracket(byte),
+                _ => self.comment(start),
             };
+            if let Some(message) = message {
+                return Some((start, message));
+            }
         }
-        if !self.comments.line.is_empty()
-            && self.starts_with(self.comments.line)
-            && self.may_start_comment()
-        {
-            self.at = self.line_end();
-            return None;
+        let start = *self.open.first()?;
+        let bracket = char::from(self.bytes[start]);
+        Some((start, format!("`{bracket}` is never closed")))
+    }
+
+    /// Skips the comment that starts at a position, if one does. Returns a message if it does not end.
+    fn comment(&mut self, start: usize) -> Option<String> {
+        let rest = &self.bytes[start..];
+        let line = self.comments.line;
+        if self.comments.block && rest.starts_with(b"/*") {
+            let Some(length) = self.code[start + 2..].find("*/") else {
+                return Some("`/*` is never closed".to_owned());
+            };
+            self.at = start + 2 + length + 2;
+        } else if !line.is_empty() && rest.starts_with(line.as_bytes()) && self.may_comment(start) {
+            self.at = self.line_end(start);
         }
-        self.at += 1;
         None
     }
 
     /// Returns `true` if the marker at this position can start a comment: not in a URL (`https://`) or a word (`C#`,
     /// `i--`).
-    fn may_start_comment(&self) -> bool {
-        let before = self.at.checked_sub(1).map(|at| self.bytes[at]);
+    fn may_comment(&self, start: usize) -> bool {
+        let before = start.checked_sub(1).map(|at| self.bytes[at]);
         match (self.comments.line, before) {
             ("//", before) => before != Some(b':'),
             (_, None) => true,
@@ -137,27 +122,13 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn line_end(&self) -> usize {
-        let rest = &self.bytes[self.at..];
-        rest.iter()
-            .position(|&byte| byte == b'\n')
-            .map_or(self.bytes.len(), |end| self.at + end)
+    fn line_end(&self, start: usize) -> usize {
+        let length = self.code[start..].find('\n');
+        length.map_or(self.bytes.len(), |length| start + length)
     }
 
-    fn opening_bracket(&mut self) -> Option<Imbalance> {
-        if self.options.brackets {
-            self.open.push(self.at);
-        }
-        self.at += 1;
-        None
-    }
-
-    fn closing_bracket(&mut self, close: u8) -> Option<Imbalance> {
-        let at = self.at;
-        self.at += 1;
-        if !self.options.brackets {
-            return None;
-        }
+    /// Closes the innermost bracket. Returns a message if it is of another kind.
+    fn closing_bracket(&mut self, close: u8) -> Option<String> {
         let open = match close {
             b')' => b'(',
             b']' => b'[',
@@ -165,133 +136,86 @@ impl<'a> Scan<'a> {
         };
         let close = char::from(close);
         match self.open.pop() {
-            None => Some((at, format!("unmatched `{close}`"))),
+            None => Some(format!("unmatched `{close}`")),
             Some(start) if self.bytes[start] != open => {
                 let line = Diagnostic::at(self.code, start, String::new()).line;
                 let found = char::from(self.bytes[start]);
-                Some((
-                    at,
-                    format!("`{close}` does not match `{found}` on line {line}"),
-                ))
+                Some(format!("`{close}` does not match `{found}` on line {line}"))
             }
             Some(_) => None,
         }
     }
 
-    fn double_quote(&mut self) -> Option<Imbalance> {
-        let start = self.at;
-        let end = match self.raw_hashes() {
-            _ if self.is_unclosed(DOUBLE) => None,
+    /// Skips the string that starts at a position, if one does. Returns a message if it does not end.
+    fn quote(&mut self, start: usize, quote: char) -> Option<String> {
+        if quote == '\'' && self.is_apostrophe(start) {
+            return None;
+        }
+        if quote == '\'' && self.comments.lifetimes {
+            self.at = self.char_literal(start).unwrap_or(start + 1);
+            return None;
+        }
+        let is_triple = self.code[start..].starts_with(&*quote.to_string().repeat(3));
+        let opening = &self.code[start..start + if is_triple { 3 } else { 1 }];
+        let kind = QUOTES
+            .iter()
+            .position(|quotes| opening.starts_with(quotes))?;
+        let is_searched = start < self.unclosed[kind];
+        let end = match self.raw_hashes(start).filter(|_| quote == '"') {
+            _ if is_searched => None,
             Some(hashes) => {
                 let close = format!("\"{}", "#".repeat(hashes));
-                self.code[start + 1..]
-                    .find(&close)
-                    .map(|at| start + 1 + at + close.len())
+                let length = self.code[start + 1..].find(&close);
+                length.map(|length| start + 1 + length + close.len())
             }
-            None if self.starts_with("\"\"\"") => self.closed_by("\"\"\"", start + 3, false),
-            None => self.closed_by("\"", start + 1, false),
+            None => self.closed_by(opening, start + opening.len(), opening == "'"),
         };
-        self.after_quote(DOUBLE, end)
-    }
-
-    fn is_unclosed(&self, kind: usize) -> bool {
-        self.at < self.unclosed[kind]
+        if let Some(end) = end {
+            self.at = end;
+            return None;
+        }
+        if !is_searched {
+            self.unclosed[kind] = match opening {
+                "'" => self.line_end(start),
+                _ => self.bytes.len(),
+            };
+        }
+        // A truncated code fence, or a backtick in prose, is not an unbalanced quote.
+        if quote == '`' {
+            self.at = start + opening.len();
+            return None;
+        }
+        let is_reported = self.options.quotes;
+        is_reported.then(|| format!("`{quote}` is never closed"))
     }
 
     /// Returns the number of `#` between an `r` and the quote at this position, if any.
-    fn raw_hashes(&self) -> Option<usize> {
-        let before = &self.bytes[..self.at];
-        let hashes = before
-            .iter()
-            .rev()
-            .take_while(|&&byte| byte == b'#')
-            .count();
-        let is_raw = hashes > 0 && before[..before.len() - hashes].ends_with(b"r");
-        is_raw.then_some(hashes)
-    }
-
-    fn single_quote(&mut self) -> Option<Imbalance> {
-        let start = self.at;
-        if self.is_apostrophe() {
-            self.at += 1;
-            return None;
-        }
-        if self.comments.lifetimes {
-            self.at = self.char_literal().unwrap_or(start + 1);
-            return None;
-        }
-        let end = match self.starts_with("'''") {
-            _ if self.is_unclosed(SINGLE) => None,
-            true => self.closed_by("'''", start + 3, false),
-            false => self.closed_by("'", start + 1, true),
-        };
-        self.after_quote(SINGLE, end)
+    fn raw_hashes(&self, start: usize) -> Option<usize> {
+        let before = self.code[..start].trim_end_matches('#');
+        let hashes = start - before.len();
+        (hashes > 0 && before.ends_with('r')).then_some(hashes)
     }
 
     /// Returns `true` if the quote at this position is in or after a word. Prefixed strings such as `b'..'`
     /// are not words.
-    fn is_apostrophe(&self) -> bool {
-        let before = self.code[..self.at].chars().next_back();
-        if !before.is_some_and(|c| c.is_alphanumeric() || c == '_') {
-            return false;
-        }
-        let is_letter = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
-        let word = self.bytes[..self.at]
-            .iter()
-            .rev()
-            .take(3)
-            .take_while(is_letter);
-        let word: Vec<u8> = word.copied().collect();
-        let is_prefix = word.len() <= 2
-            && word.iter().all(|byte| b"bBrRuUfF".contains(byte))
-            && before.is_some_and(|c| c.is_ascii());
-        !is_prefix
+    fn is_apostrophe(&self, start: usize) -> bool {
+        let in_word = |c: &char| c.is_alphanumeric() || *c == '_';
+        let word = self.code[..start].chars().rev().take(3).take_while(in_word);
+        let word: String = word.collect();
+        !word.is_empty() && (word.len() > 2 || !word.chars().all(|c| "bBrRuUfF".contains(c)))
     }
 
     /// Returns the end of the Rust character literal that starts at this position.
-    fn char_literal(&self) -> Option<usize> {
-        let mut rest = self.code[self.at + 1..].char_indices();
+    fn char_literal(&self, start: usize) -> Option<usize> {
+        let mut rest = self.code[start + 1..].char_indices();
         match rest.next()?.1 {
-            '\\' => self.closed_by("'", self.at + 1, true),
+            '\\' => self.closed_by("'", start + 1, true),
             '\'' | '\n' => None,
             _ => rest
                 .next()
                 .filter(|(_, c)| *c == '\'')
-                .map(|(at, _)| self.at + 1 + at + 1),
+                .map(|(at, _)| start + 1 + at + 1),
         }
-    }
-
-    fn back_quote(&mut self) -> Option<Imbalance> {
-        let (fence, kind) = match self.starts_with("```") {
-            true => ("```", FENCE),
-            false => ("`", BACK),
-        };
-        let from = self.at + fence.len();
-        let end = (!self.is_unclosed(kind))
-            .then(|| self.closed_by(fence, from, false))
-            .flatten();
-        if end.is_none() {
-            // A truncated code fence, or a backtick in prose, is not an unbalanced quote.
-            self.unclosed[kind] = self.bytes.len();
-        }
-        self.at = end.unwrap_or(from);
-        None
-    }
-
-    fn after_quote(&mut self, kind: usize, end: Option<usize>) -> Option<Imbalance> {
-        let start = self.at;
-        if end.is_none() && !self.is_unclosed(kind) {
-            let in_line = kind == SINGLE && !self.starts_with("'''");
-            self.unclosed[kind] = if in_line {
-                self.line_end()
-            } else {
-                self.bytes.len()
-            };
-        }
-        self.at = end.unwrap_or(start + 1);
-        let quote = char::from(self.bytes[start]);
-        let is_reported = end.is_none() && self.options.quotes;
-        is_reported.then(|| (start, format!("`{quote}` is never closed")))
     }
 
     /// Returns the end of the string whose content starts at `from`, after the closing `close`. Skips escapes.
@@ -310,4 +234,124 @@ impl<'a> Scan<'a> {
         }
         None
     }
+}
+
+/// The syntax of comments and single quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct CommentSyntax {
+    /// The marker of a comment that extends to the end of the line, or an empty string.
+    pub(super) line: &'static str,
+    /// `true` if `/* */` is a comment.
+    pub(super) block: bool,
+    /// `true` if `'a` may be a Rust lifetime. Then only `'a'` and `'\n'` are literals.
+    pub(super) lifetimes: bool,
+}
+
+const fn syntax(line: &'static str, block: bool, lifetimes: bool) -> CommentSyntax {
+    CommentSyntax {
+        line,
+        block,
+        lifetimes,
+    }
+}
+
+const C: CommentSyntax = syntax("//", true, false);
+const RUST: CommentSyntax = syntax("//", true, true);
+const SCRIPT: CommentSyntax = syntax("#", false, false);
+const SQL: CommentSyntax = syntax("--", true, false);
+const PLAIN: CommentSyntax = syntax("", false, false);
+
+/// How certain it is that a marker starts a comment.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Evidence {
+    None,
+    Possible,
+    Certain,
+}
+
+/// Returns the comment syntaxes that the code may use, based on its markers. `//` may also be a division, `#` a color
+/// and `--` a double negation. Unless a marker certainly starts a comment, the code may also have none.
+pub(super) fn candidates(code: &str) -> Vec<CommentSyntax> {
+    let slash = if code.contains("/*") {
+        Evidence::Certain
+    } else {
+        strongest(code, "//", slashes)
+    };
+    let hash = strongest(code, "#", hash);
+    let dash = strongest(code, "--", dashes);
+    let mut syntaxes = Vec::with_capacity(4);
+    if [slash, hash, dash]
+        .iter()
+        .all(|evidence| *evidence < Evidence::Certain)
+    {
+        syntaxes.push(PLAIN);
+    }
+    for (evidence, syntax) in [(slash, C), (hash, SCRIPT), (dash, SQL)] {
+        if evidence > Evidence::None {
+            syntaxes.push(syntax);
+        }
+    }
+    let may_be_rust = syntaxes.contains(&C) || syntaxes.contains(&PLAIN);
+    if may_be_rust && has_lifetime(code) {
+        syntaxes.push(RUST);
+    }
+    syntaxes
+}
+
+/// Returns the strongest evidence for a marker in any line, judged by the characters around it.
+fn strongest(code: &str, marker: &str, judge: fn(&str, &str) -> Evidence) -> Evidence {
+    let mut strongest = Evidence::None;
+    for line in code.lines() {
+        // The first marker on a line decides: later ones are in its comment, or as uncertain as it is.
+        if let Some((before, after)) = line.split_once(marker) {
+            strongest = strongest.max(judge(before, after));
+        }
+        if strongest == Evidence::Certain {
+            break;
+        }
+    }
+    strongest
+}
+
+fn is_operand(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | ')' | ']')
+}
+
+fn slashes(before: &str, after: &str) -> Evidence {
+    let left = before.trim_end().chars().next_back();
+    let right = after.trim_start().chars().next();
+    let divides = left.is_some_and(is_operand)
+        && right.is_some_and(|c| c == '_' || c == '(' || c.is_alphanumeric());
+    match before.ends_with(':') {
+        true => Evidence::None,
+        false if divides => Evidence::Possible,
+        false => Evidence::Certain,
+    }
+}
+
+fn hash(before: &str, after: &str) -> Evidence {
+    let starts = before.is_empty() || before.ends_with(char::is_whitespace);
+    match after.chars().next() {
+        _ if !starts => Evidence::None,
+        None | Some(' ' | '!' | '#') => Evidence::Certain,
+        Some(_) => Evidence::Possible,
+    }
+}
+
+fn dashes(before: &str, after: &str) -> Evidence {
+    let starts = before.is_empty() || before.ends_with(char::is_whitespace);
+    match after.chars().next() {
+        None | Some(' ') if starts && !before.trim().is_empty() => Evidence::Certain,
+        _ if starts => Evidence::Possible,
+        _ => Evidence::None,
+    }
+}
+
+/// Returns `true` if a single quote and a name follow `&` or `<`, which only lifetimes do.
+fn has_lifetime(code: &str) -> bool {
+    code.match_indices('\'').any(|(at, _)| {
+        let mut after = code[at + 1..].chars();
+        let is_name = after.next().is_some_and(|c| c.is_alphabetic() || c == '_');
+        is_name && code[..at].ends_with(['&', '<']) && after.next() != Some('\'')
+    })
 }

@@ -4,7 +4,6 @@
 //! The parsers require the `syntax` feature.
 
 mod balance;
-mod comments;
 #[cfg(feature = "syntax")]
 mod equivalence;
 mod language;
