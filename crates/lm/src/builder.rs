@@ -522,18 +522,16 @@ impl LmBuilder {
         let retried = Retry::new(CircuitBreaker::with_circuit(limited, circuit), self.retry);
         let ledger = self.ledger;
         let layers: Arc<dyn LanguageModel> = match &store {
-            Some(store) => {
-                let stored = Stored::new(retried, store.clone());
-                let stored = if self.refresh {
-                    stored.refresh()?
-                } else {
-                    stored
-                };
-                Arc::new(Metered::new(stored, ledger.clone()))
-            }
-            None => Arc::new(Metered::new(retried, ledger.clone())),
+            Some(store) if self.refresh => Arc::new(Stored::new(retried, store.clone()).refresh()?),
+            Some(store) => Arc::new(Stored::new(retried, store.clone())),
+            None => Arc::new(retried),
         };
-        Ok(Lm::new(layers, ledger, store))
+        let layers = Arc::new(Metered::new(layers, ledger.clone()));
+        Ok(Lm {
+            layers,
+            ledger,
+            store,
+        })
     }
 
     fn price_table(&self) -> Result<Prices, LmError> {
@@ -615,13 +613,18 @@ impl LmBuilder {
             None => None,
         };
         estimate.activate();
-        let layers = Estimated {
+        let layers = Arc::new(Estimated {
             inner: client,
             estimate,
             prices,
             store,
-        };
-        Ok(Lm::new(Arc::new(layers), self.ledger.clone(), None))
+        });
+        let ledger = self.ledger.clone();
+        Ok(Lm {
+            layers,
+            ledger,
+            store: None,
+        })
     }
 }
 
@@ -725,18 +728,6 @@ impl Lm {
     /// ```
     pub fn builder(id: impl Into<String>) -> LmBuilder {
         LmBuilder::new(id.into(), Variables::environment())
-    }
-
-    pub(super) fn new(
-        layers: Arc<dyn LanguageModel>,
-        ledger: Ledger,
-        store: Option<Store>,
-    ) -> Self {
-        Self {
-            layers,
-            ledger,
-            store,
-        }
     }
 
     /// Returns the ledger of the model's calls.

@@ -113,38 +113,30 @@ impl AddAssign for CallTotals {
 /// unknown cost)`
 impl fmt::Display for CallTotals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            calls,
-            cached,
-            failed,
-            refused,
-            usage,
-            cost_msats,
-            unpriced,
-            ..
-        } = self;
         let plural = |count: u64| if count == 1 { "" } else { "s" };
-        let prompt = usage.prompt_tokens.unwrap_or(0);
-        let completion = usage.completion_tokens.unwrap_or(0);
+        let (calls, cached, failed) = (self.calls, self.cached, self.failed);
+        let prompt = self.usage.prompt_tokens.unwrap_or(0);
+        let completion = self.usage.completion_tokens.unwrap_or(0);
         write!(
             f,
             "{calls} call{} ({cached} cached, {failed} failed",
-            plural(*calls)
+            plural(calls)
         )?;
-        match refused {
+        match self.refused {
             0 => f.write_str("), ")?,
-            _ => write!(f, "; {refused} more refused by the budget), ")?,
+            refused => write!(f, "; {refused} more refused by the budget), ")?,
         }
         write!(
             f,
-            "{prompt} prompt + {completion} completion tokens, {cost_msats} msat"
+            "{prompt} prompt + {completion} completion tokens, {} msat",
+            self.cost_msats
         )?;
-        match unpriced {
+        match self.unpriced {
             0 => Ok(()),
-            _ => write!(
+            unpriced => write!(
                 f,
                 " (plus {unpriced} attempt{} of unknown cost)",
-                plural(*unpriced)
+                plural(unpriced)
             ),
         }
     }

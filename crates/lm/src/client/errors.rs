@@ -130,37 +130,22 @@ pub(super) fn causes(error: &reqwest::Error) -> String {
     }
 }
 
-/// Phrases in responses with status 400 to 422, by the kind of error they mean.
-const CONTEXT: [&str; 9] = [
-    "context_length_exceeded",
-    "context length",
-    "context window",
-    "contextwindowexceeded",
-    "prompt is too long",
-    "input is too long",
-    "maximum context",
-    "exceeds the maximum number of tokens",
-    "too many tokens",
-];
-const SCHEMA: [&str; 7] = [
-    "response_format",
-    "json_schema",
-    "responsejsonschema",
-    "response_schema",
-    "output_config",
-    "output_format",
-    "structured output",
-];
-const MODEL: [&str; 5] = [
-    "model_not_found",
-    "invalid model",
-    "does not exist",
-    "not_found_error",
-    "unknown model",
-];
+/// Phrases in responses with status 400 to 422, separated by `|`, by the kind of error they mean.
+const CONTEXT: &str = "context_length_exceeded|context length|context window|contextwindowexceeded|prompt is too long|\
+                       input is too long|maximum context|exceeds the maximum number of tokens|too many tokens";
+const SCHEMA: &str = "response_format|json_schema|responsejsonschema|response_schema|output_config|output_format|\
+                      structured output";
+const MODEL: &str = "model_not_found|invalid model|does not exist|not_found_error|unknown model";
 /// With status 400: Gemini, and a LiteLLM proxy without a database.
-const KEY: [&str; 2] = ["api key not valid", "no_db_connection"];
-const QUOTA: [&str; 3] = ["insufficient_quota", "credit balance", "billing_hard_limit"];
+const KEY: &str = "api key not valid|no_db_connection";
+const QUOTA: &str = "insufficient_quota|credit balance|billing_hard_limit";
+/// Phrases about a sampling parameter that a provider rejects.
+const UNSUPPORTED: &str = "unsupported|not supported|does not support|deprecated";
+
+/// Returns `true` if a string contains one of these phrases.
+fn mentions(lowercase: &str, phrases: &str) -> bool {
+    phrases.split('|').any(|phrase| lowercase.contains(phrase))
+}
 
 pub(super) fn status_error(
     status: u16,
@@ -171,7 +156,7 @@ pub(super) fn status_error(
     let message = message(body, target);
     let retry_after = headers.and_then(retry_after);
     let lowercase = body.to_lowercase();
-    let mentions = |phrases: &[&str]| phrases.iter().any(|phrase| lowercase.contains(phrase));
+    let mentions = |phrases| mentions(&lowercase, phrases);
     let is_about_request = matches!(status, 400 | 404 | 413 | 415 | 422);
     let kind = match status {
         300..=399 => {
@@ -185,23 +170,23 @@ pub(super) fn status_error(
             LmErrorKind::Other(reason)
         }
         402 => LmErrorKind::QuotaExhausted(message),
-        _ if matches!(status, 400 | 403 | 429) && mentions(&QUOTA) => {
+        _ if matches!(status, 400 | 403 | 429) && mentions(QUOTA) => {
             LmErrorKind::QuotaExhausted(message)
         }
         401 | 403 => rejected_key(status, message, target),
-        400 if mentions(&KEY) => rejected_key(status, message, target),
+        400 if mentions(KEY) => rejected_key(status, message, target),
         429 => LmErrorKind::RateLimited {
             retry_after,
             message,
         },
-        _ if is_about_request && mentions(&CONTEXT) => LmErrorKind::ContextLengthExceeded(message),
-        _ if is_about_request && mentions(&SCHEMA) => LmErrorKind::SchemaUnsupported(message),
-        400 | 422 if parameter(body).is_some() => {
-            let parameter = parameter(body).unwrap_or_default().to_owned();
+        _ if is_about_request && mentions(CONTEXT) => LmErrorKind::ContextLengthExceeded(message),
+        _ if is_about_request && mentions(SCHEMA) => LmErrorKind::SchemaUnsupported(message),
+        400 | 422 if parameter(&lowercase).is_some() => {
+            let parameter = parameter(&lowercase).unwrap_or_default().to_owned();
             LmErrorKind::ParameterUnsupported { parameter, message }
         }
         404 => LmErrorKind::ModelNotFound(message),
-        _ if is_about_request && mentions(&MODEL) => LmErrorKind::ModelNotFound(message),
+        _ if is_about_request && mentions(MODEL) => LmErrorKind::ModelNotFound(message),
         _ => LmErrorKind::Status {
             status,
             retry_after,
@@ -212,34 +197,21 @@ pub(super) fn status_error(
 }
 
 /// Returns the sampling parameter that a provider rejects: OpenAI's reasoning models accept no temperature.
-fn parameter(body: &str) -> Option<&'static str> {
-    const NAMES: [&str; 7] = [
-        "temperature",
-        "top_p",
-        "seed",
-        "max_completion_tokens",
-        "max_tokens",
-        "top_logprobs",
-        "logprobs",
-    ];
-    let lowercase = body.to_lowercase();
-    let unsupported = [
-        "unsupported",
-        "not supported",
-        "does not support",
-        "deprecated",
-    ];
+fn parameter(lowercase: &str) -> Option<&'static str> {
+    const NAMES: &str =
+        "temperature top_p seed max_completion_tokens max_tokens top_logprobs logprobs";
     let named = |name: &&str| {
-        let is_quoted = ["'", "`", "\""]
-            .iter()
-            .any(|q| lowercase.contains(&format!("{q}{name}{q}")));
         // A LiteLLM proxy: "gpt-6-luna doesn't support temperature=0.0".
-        is_quoted || lowercase.contains(&format!(" {name}="))
+        let forms = [("'", "'"), ("`", "`"), ("\"", "\""), (" ", "=")];
+        let mut forms = forms
+            .iter()
+            .map(|(start, end)| format!("{start}{name}{end}"));
+        forms.any(|form| lowercase.contains(&form))
     };
-    unsupported
-        .iter()
-        .any(|phrase| lowercase.contains(phrase))
-        .then(|| NAMES.into_iter().find(named))?
+    let mut names = NAMES
+        .split(' ')
+        .filter(|_| mentions(lowercase, UNSUPPORTED));
+    names.find(named)
 }
 
 fn rejected_key(status: u16, message: String, target: &Target) -> LmErrorKind {
@@ -285,16 +257,8 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 /// Returns the provider's message in one line: the message within its JSON, or the whole body.
 fn message(body: &str, target: &Target) -> String {
     let message = serde_json::from_str::<Value>(body).ok().and_then(|value| {
-        let places = [
-            "/error/message",
-            "/message",
-            "/error",
-            "/detail",
-            "/0/error/message",
-        ];
-        let mut texts = places
-            .iter()
-            .filter_map(|place| value.pointer(place)?.as_str());
+        let places = "/error/message /message /error /detail /0/error/message".split(' ');
+        let mut texts = places.filter_map(|place| value.pointer(place)?.as_str());
         texts.next().map(str::to_owned)
     });
     match sanitize(message.as_deref().unwrap_or(body), target) {
@@ -318,13 +282,8 @@ pub(super) fn without_key(text: String, target: &Target) -> String {
 pub(super) fn sanitize(text: &str, target: &Target) -> String {
     let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     // A shorter key is a word such as `none` or `EMPTY`, for servers that only require some value.
-    let is_secret = |key: &&str| key.len() >= 6;
-    if let Some(key) = target
-        .key
-        .as_ref()
-        .map(ExposeSecret::expose_secret)
-        .filter(is_secret)
-    {
+    let key = target.key.as_ref().map(ExposeSecret::expose_secret);
+    if let Some(key) = key.filter(|key| key.len() >= 6) {
         text = text.replace(key, "***");
     }
     let is_delimiter = |c: char| c.is_whitespace() || "\"'`,;:()[]{}<>=".contains(c);

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex};
 
 use async_trait::async_trait;
+use dsrs_metrics_values::messages::hash::hexadecimal;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -95,14 +96,8 @@ impl StaticEmbedder {
         }
         let mut hash = Sha256::new_with_prefix(Sha256::digest(&vectors));
         hash.update(Sha256::digest(&json));
-        let hash: String = hash
-            .finalize()
-            .iter()
-            .take(16)
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
         Ok(Self {
-            id: format!("static:{hash}"),
+            id: format!("static:{}", hexadecimal(&hash.finalize()[..16])),
             tokenizer,
             unknown,
             tensors,

@@ -416,17 +416,12 @@ pub struct BudgetOverrun {
 /// `openai:m reported 1000000 tokens for a reply limited to 4096 (in 3 replies)`
 impl fmt::Display for BudgetOverrun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            replies,
-            model,
-            tokens,
-            max_tokens,
-        } = self;
+        let (model, tokens, limit) = (&self.model, self.tokens, self.max_tokens);
         write!(
             f,
-            "{model} reported {tokens} tokens for a reply limited to {max_tokens}"
+            "{model} reported {tokens} tokens for a reply limited to {limit}"
         )?;
-        match replies {
+        match self.replies {
             1 => Ok(()),
             replies => write!(f, " ({replies} replies exceed their limit)"),
         }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::ffi::{self, SQLITE_ERROR};
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::super::{LmError, LmErrorKind};
@@ -64,24 +65,10 @@ pub(super) fn connect(path: &Path) -> Result<Connection, LmError> {
         );
         return Err(store_error(path, reason));
     }
-    connected(path).map_err(|error| match error {
-        Open::Sqlite(error) => error_of(path, error),
-        Open::Refused(reason) => store_error(path, reason),
-    })
+    connected(path).map_err(|error| error_of(path, error))
 }
 
-enum Open {
-    Sqlite(rusqlite::Error),
-    Refused(String),
-}
-
-impl From<rusqlite::Error> for Open {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Sqlite(error)
-    }
-}
-
-fn connected(path: &Path) -> Result<Connection, Open> {
+fn connected(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
@@ -89,23 +76,22 @@ fn connected(path: &Path) -> Result<Connection, Open> {
         connection.pragma_query_value(None, name, |row| row.get(0))
     };
     // Checked before anything is changed.
-    let check = |connection: &Connection| -> Result<bool, Open> {
+    let check = |connection: &Connection| -> rusqlite::Result<bool> {
         let (owner, version) = (
             number(connection, "application_id")?,
             number(connection, "user_version")?,
         );
         let tables: i64 =
             connection.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))?;
-        match (owner, version) {
-            (0, 0) if tables == 0 => Ok(true),
-            (APPLICATION_ID, VERSION) => Ok(false),
-            (APPLICATION_ID, newer) if newer > VERSION => Err(Open::Refused(format!(
+        let reason = match (owner, version) {
+            (0, 0) if tables == 0 => return Ok(true),
+            (APPLICATION_ID, VERSION) => return Ok(false),
+            (APPLICATION_ID, newer) if newer > VERSION => format!(
                 "it has version {newer}, but this version of dsrs-metrics reads version {VERSION}; update dsrs-metrics, or {OTHER}"
-            ))),
-            _ => Err(Open::Refused(format!(
-                "it is another program's database; {OTHER}"
-            ))),
-        }
+            ),
+            _ => format!("it is another program's database; {OTHER}"),
+        };
+        Err(failure(SQLITE_ERROR, reason))
     };
     let is_new = check(&connection)?;
     // Readers do not wait for writers, and a process that dies leaves no lock.
@@ -174,6 +160,11 @@ pub(super) fn store_error(path: &Path, reason: impl Into<String>) -> LmError {
 /// Creates the error for a file or folder that cannot be created or opened.
 pub(super) fn not_usable(path: &Path, error: io::Error) -> LmError {
     store_error(path, format!("{error}; {OTHER}")).with_source(error)
+}
+
+/// Returns an error with a message of ours.
+pub(super) fn failure(code: i32, message: String) -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(ffi::Error::new(code), Some(message))
 }
 
 /// Returns the meaning of an SQLite error, and what to do about it.

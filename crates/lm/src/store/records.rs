@@ -2,11 +2,13 @@
 
 use std::time::{Duration, SystemTime};
 
+use rusqlite::ffi::SQLITE_CORRUPT;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior, params};
 use sha2::{Digest, Sha256};
 
 use super::Store;
+use super::database::failure;
 use crate::LmError;
 use crate::private::lock;
 use crate::record::{Hash, Record};
@@ -224,7 +226,7 @@ impl Store {
             let found: String =
                 connection.query_row("PRAGMA integrity_check(1)", (), |row| row.get(0))?;
             if found != "ok" {
-                return Err(damaged(found));
+                return Err(failure(SQLITE_CORRUPT, found));
             }
             // SQLite has no checksums of its own.
             let mut records =
@@ -234,7 +236,7 @@ impl Store {
                 let number: i64 = row.get(0)?;
                 let key = row.get_ref(1)?.as_bytes().unwrap_or_default();
                 if intact(key, row.get_ref(2)?, row.get_ref(3)?).is_none() {
-                    return Err(damaged(format!("record {number}")));
+                    return Err(failure(SQLITE_CORRUPT, format!("record {number}")));
                 }
             }
             Ok(())
@@ -271,11 +273,6 @@ fn intact(key: &[u8], result: ValueRef<'_>, checksum: ValueRef<'_>) -> Option<St
         .as_blob()
         .is_ok_and(|found| found == self::checksum(key, result));
     is_intact.then(|| result.to_owned())
-}
-
-fn damaged(what: String) -> rusqlite::Error {
-    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-    rusqlite::Error::SqliteFailure(code, Some(what))
 }
 
 /// Returns the current time in seconds since 1970.
