@@ -78,32 +78,21 @@ fn parse(text: &str) -> Result<String, OtelError> {
             "it contains a user name or a password; set OTEL_EXPORTER_OTLP_HEADERS=authorization=.. instead",
         ));
     }
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(OtelError::url(
-            text,
-            &format!(
-                "expected http or https, found {}; use a URL like {DEFAULT_ENDPOINT}",
-                url.scheme()
-            ),
-        ));
-    }
-    if url.query().is_some() || url.fragment().is_some() {
-        return Err(OtelError::url(
-            text,
-            "it has a query or a fragment; remove it",
-        ));
-    }
     let base = url.as_str().trim_end_matches('/');
-    if ["/v1/logs", "/v1/traces"]
-        .iter()
-        .any(|path| base.ends_with(path))
-    {
-        return Err(OtelError::url(
-            text,
-            "expected the base URL; remove /v1/logs or /v1/traces",
-        ));
-    }
-    Ok(base.to_owned())
+    let has_signal = base.ends_with("/v1/logs") || base.ends_with("/v1/traces");
+    let reason = match url.scheme() {
+        "http" | "https" if url.query().is_some() || url.fragment().is_some() => {
+            "it has a query or a fragment; remove it".to_owned()
+        }
+        "http" | "https" if has_signal => {
+            "expected the base URL; remove /v1/logs or /v1/traces".to_owned()
+        }
+        "http" | "https" => return Ok(base.to_owned()),
+        other => {
+            format!("expected http or https, found {other}; use a URL like {DEFAULT_ENDPOINT}")
+        }
+    };
+    Err(OtelError::url(text, &reason))
 }
 
 /// Returns the time limit set in the environment.

@@ -136,7 +136,7 @@ impl OtelEventsBuilder {
     /// # Errors
     /// Returns [`OtelError`] if the URL or an environment variable is invalid, or if a thread cannot be started.
     pub fn build(self) -> Result<OtelEvents, OtelError> {
-        OtelEvents::start(self)
+        OtelEvents::start(&self)
     }
 }
 
@@ -176,17 +176,12 @@ impl OtelEvents {
         OtelEventsBuilder::default()
     }
 
-    fn start(settings: OtelEventsBuilder) -> Result<Self, OtelError> {
-        let OtelEventsBuilder {
-            endpoint,
-            timeout: limit,
-            queue,
-            detail,
-        } = settings;
-        let url = base_url(endpoint.as_deref())?;
-        let timeout = limit.map_or_else(timeout, Ok)?;
+    fn start(settings: &OtelEventsBuilder) -> Result<Self, OtelError> {
+        let detail = settings.detail;
+        let url = base_url(settings.endpoint.as_deref())?;
+        let timeout = settings.timeout.map_or_else(timeout, Ok)?;
         check_variables()?;
-        let (max_events, max_spans) = queue.map_or(QUEUES, |queue| (queue, queue));
+        let (max_events, max_spans) = settings.queue.map_or(QUEUES, |queue| (queue, queue));
         let collector = Arc::new(Collector::new(&url, max_events));
         let client = client(timeout)?;
         let requests = || Requests::new(client.clone(), Arc::clone(&collector));

@@ -463,19 +463,12 @@ impl SandboxProvider for Bubblewrap {
 
     /// Makes a sandbox without the row's files and looks for the required programs.
     async fn preflight(&self, job: &Job) -> Result<(), SandboxError> {
-        let requires = required(job).map(str::to_owned).collect();
-        let Job {
-            readable,
-            limits,
-            folder,
-            ..
-        } = job.clone();
         let job = Job {
             command: ":".to_owned(),
-            readable,
-            requires,
-            limits,
-            folder,
+            readable: job.readable.clone(),
+            requires: required(job).map(str::to_owned).collect(),
+            limits: job.limits.clone(),
+            folder: job.folder.clone(),
             ..Job::default()
         };
         self.run(&job).await.map(drop)
