@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::key::Key;
 use super::layers::{DEFAULT_MAX_TOKENS, find, limited, max_cost};
-use super::model::probe_request;
+use super::model::{layer_over_inner, probe_request};
 use super::price::Prices;
 use super::private::lock;
 use super::store::Store;
@@ -240,13 +240,7 @@ impl<L: LanguageModel> Estimated<L> {
 
 #[async_trait]
 impl<L: LanguageModel> LanguageModel for Estimated<L> {
-    fn id(&self) -> &str {
-        self.inner.id()
-    }
-
-    fn inner(&self) -> Option<&dyn LanguageModel> {
-        Some(&self.inner)
-    }
+    layer_over_inner!();
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let (id, purpose) = (self.inner.id(), &request.purpose);

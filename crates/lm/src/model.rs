@@ -189,6 +189,20 @@ pub fn logprobs_probe() -> LmRequest {
     probe_request().with_logprobs(Logprobs::of("ok"))
 }
 
+/// The methods of a layer around the model in its field `inner`.
+macro_rules! layer_over_inner {
+    () => {
+        fn id(&self) -> &str {
+            self.inner.id()
+        }
+
+        fn inner(&self) -> Option<&dyn LanguageModel> {
+            Some(&self.inner)
+        }
+    };
+}
+pub(super) use layer_over_inner;
+
 impl fmt::Debug for dyn LanguageModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.id())

@@ -35,10 +35,6 @@ impl Store {
         Ok(())
     }
 
-    pub fn check_writable(&self) -> Result<(), LmError> {
-        Ok(())
-    }
-
     pub fn spent_msats(&self, _: &str) -> Result<u64, LmError> {
         Ok(0)
     }

@@ -164,20 +164,12 @@ fn other_sockets() -> Result<Rules, BackendError> {
         libc::AF_INET6,
         libc::AF_NETLINK,
     ];
+    let of_family = |family, protocols| rule(Some((FAMILY, family)), (PROTOCOL, protocols));
     let socket = vec![
         rule(None, (FAMILY, &families))?,
-        rule(
-            Some((FAMILY, libc::AF_INET)),
-            (PROTOCOL, INTERNET_PROTOCOLS),
-        )?,
-        rule(
-            Some((FAMILY, libc::AF_INET6)),
-            (PROTOCOL, INTERNET_PROTOCOLS),
-        )?,
-        rule(
-            Some((FAMILY, libc::AF_NETLINK)),
-            (PROTOCOL, &[libc::NETLINK_ROUTE]),
-        )?,
+        of_family(libc::AF_INET, INTERNET_PROTOCOLS)?,
+        of_family(libc::AF_INET6, INTERNET_PROTOCOLS)?,
+        of_family(libc::AF_NETLINK, &[libc::NETLINK_ROUTE])?,
     ];
     let socketpair = vec![rule(None, (FAMILY, &[libc::AF_UNIX]))?];
     Ok(Rules::from([
@@ -213,25 +205,11 @@ fn reject_x32() -> BpfProgram {
     const JUMP_IF_AT_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
     const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
     let no_such_call = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
+    let step = |code, jf, k| sock_filter { code, jt: 0, jf, k };
     vec![
-        sock_filter {
-            code: LOAD_CALL_NUMBER,
-            jt: 0,
-            jf: 0,
-            k: 0,
-        },
-        sock_filter {
-            code: JUMP_IF_AT_LEAST,
-            jt: 0,
-            jf: 1,
-            k: X32_SYSCALL_BIT,
-        },
-        sock_filter {
-            code: RETURN,
-            jt: 0,
-            jf: 0,
-            k: no_such_call.into(),
-        },
+        step(LOAD_CALL_NUMBER, 0, 0),
+        step(JUMP_IF_AT_LEAST, 1, X32_SYSCALL_BIT),
+        step(RETURN, 0, no_such_call.into()),
     ]
 }
 

@@ -309,7 +309,6 @@ fn complete(rows: &mut [ForeignRow], optional: &HashSet<String>) {
 }
 
 /// Returns the mean of a metric over the rows with a score. The score of a row with several evaluations is their mean.
-#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 rows")]
 fn mean_of(rows: &[ForeignRow], metric: &str) -> Option<f64> {
     let mean = |values: Vec<f64>| {
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)

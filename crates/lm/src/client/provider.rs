@@ -1,6 +1,5 @@
 //! The providers: names, wire formats and addresses, and names of models: `provider:model`.
 
-use Format::{Anthropic, Gemini, OpenAi};
 use dsrs_metrics_values::messages::suggest::nearest;
 
 use crate::{LmError, LmErrorKind};
@@ -17,66 +16,54 @@ pub(super) enum Format {
 #[derive(Debug)]
 pub(super) struct Provider {
     pub(super) name: &'static str,
-    format: Format,
     /// The default address of its API, with a trailing slash.
     pub(super) base_url: &'static str,
 }
 
 /// The providers, sorted by name. `docs/guide/models.md` has a row for each.
-const PROVIDERS: [(&str, Format, &str); 33] = [
-    ("aihubmix", OpenAi, "https://aihubmix.com/v1/"),
+const PROVIDERS: [(&str, &str); 33] = [
+    ("aihubmix", "https://aihubmix.com/v1/"),
     (
         "aliyun",
-        OpenAi,
         "https://dashscope.aliyuncs.com/compatible-mode/v1/",
     ),
-    ("anthropic", Anthropic, "https://api.anthropic.com/v1/"),
-    ("api_route", OpenAi, "https://global.api-route.com/v1/"),
-    ("atlascloud", OpenAi, "https://api.atlascloud.ai/v1/"),
-    ("baidu", OpenAi, "https://qianfan.baidubce.com/v2/"),
-    ("bigmodel", OpenAi, "https://open.bigmodel.cn/api/paas/v4/"),
-    ("cloudgpu", OpenAi, "https://cloudgpu.app/v1/"),
-    ("cohere", OpenAi, "https://api.cohere.ai/compatibility/v1/"),
-    ("deepseek", OpenAi, "https://api.deepseek.com/v1/"),
-    (
-        "fireworks",
-        OpenAi,
-        "https://api.fireworks.ai/inference/v1/",
-    ),
+    ("anthropic", "https://api.anthropic.com/v1/"),
+    ("api_route", "https://global.api-route.com/v1/"),
+    ("atlascloud", "https://api.atlascloud.ai/v1/"),
+    ("baidu", "https://qianfan.baidubce.com/v2/"),
+    ("bigmodel", "https://open.bigmodel.cn/api/paas/v4/"),
+    ("cloudgpu", "https://cloudgpu.app/v1/"),
+    ("cohere", "https://api.cohere.ai/compatibility/v1/"),
+    ("deepseek", "https://api.deepseek.com/v1/"),
+    ("fireworks", "https://api.fireworks.ai/inference/v1/"),
     (
         "gemini",
-        Gemini,
         "https://generativelanguage.googleapis.com/v1beta/",
     ),
-    (
-        "github_copilot",
-        OpenAi,
-        "https://models.github.ai/inference/",
-    ),
-    ("groq", OpenAi, "https://api.groq.com/openai/v1/"),
-    ("heabsy", OpenAi, "https://api.heabsy.com/v1/"),
-    ("kimi", OpenAi, "https://api.moonshot.ai/v1/"),
-    ("mimo", OpenAi, "https://api.mimo.com/openai/v1/"),
-    ("minimax", Anthropic, "https://api.minimax.io/anthropic/v1/"),
-    ("mistral", OpenAi, "https://api.mistral.ai/v1/"),
-    ("moonshot", OpenAi, "https://api.moonshot.cn/v1/"),
-    ("nebius", OpenAi, "https://api.studio.nebius.ai/v1/"),
-    ("ollama", OpenAi, "http://localhost:11434/v1/"),
-    ("ollama_cloud", OpenAi, "https://ollama.com/v1/"),
-    ("omlx", OpenAi, "http://127.0.0.1:8000/v1/"),
-    ("open_router", OpenAi, "https://openrouter.ai/api/v1/"),
-    ("openai", OpenAi, "https://api.openai.com/v1/"),
-    ("opencode_go", OpenAi, "https://opencode.ai/zen/go/v1/"),
+    ("github_copilot", "https://models.github.ai/inference/"),
+    ("groq", "https://api.groq.com/openai/v1/"),
+    ("heabsy", "https://api.heabsy.com/v1/"),
+    ("kimi", "https://api.moonshot.ai/v1/"),
+    ("mimo", "https://api.mimo.com/openai/v1/"),
+    ("minimax", "https://api.minimax.io/anthropic/v1/"),
+    ("mistral", "https://api.mistral.ai/v1/"),
+    ("moonshot", "https://api.moonshot.cn/v1/"),
+    ("nebius", "https://api.studio.nebius.ai/v1/"),
+    ("ollama", "http://localhost:11434/v1/"),
+    ("ollama_cloud", "https://ollama.com/v1/"),
+    ("omlx", "http://127.0.0.1:8000/v1/"),
+    ("open_router", "https://openrouter.ai/api/v1/"),
+    ("openai", "https://api.openai.com/v1/"),
+    ("opencode_go", "https://opencode.ai/zen/go/v1/"),
     (
         "qwen_cloud",
-        OpenAi,
         "https://dashscope-intl.aliyuncs.com/compatible-mode/v1/",
     ),
-    ("requesty", OpenAi, "https://router.requesty.ai/v1/"),
-    ("runcrate", OpenAi, "https://api.runcrate.ai/v1/"),
-    ("together", OpenAi, "https://api.together.xyz/v1/"),
-    ("xai", OpenAi, "https://api.x.ai/v1/"),
-    ("zai", OpenAi, "https://api.z.ai/api/paas/v4/"),
+    ("requesty", "https://router.requesty.ai/v1/"),
+    ("runcrate", "https://api.runcrate.ai/v1/"),
+    ("together", "https://api.together.xyz/v1/"),
+    ("xai", "https://api.x.ai/v1/"),
+    ("zai", "https://api.z.ai/api/paas/v4/"),
 ];
 
 /// Name prefixes of providers without a default address, because it contains the account's project or region, and what
@@ -91,17 +78,13 @@ const WITHOUT_DEFAULT: [(&str, &str); 2] = [
 
 /// Returns the provider with this canonical name.
 pub(super) fn find(name: &str) -> Option<Provider> {
-    let found = PROVIDERS.iter().find(|(known, ..)| *known == name);
-    found.map(|&(name, format, base_url)| Provider {
-        name,
-        format,
-        base_url,
-    })
+    let found = PROVIDERS.iter().find(|(known, _)| *known == name);
+    found.map(|&(name, base_url)| Provider { name, base_url })
 }
 
 /// Returns the error for the model `id`, whose provider `name` is unknown.
 pub(super) fn unknown(id: &str, name: &str, model: &str) -> LmError {
-    let known = PROVIDERS.map(|(name, ..)| name);
+    let known = PROVIDERS.map(|(name, _)| name);
     let known_and_aliases = known.into_iter().chain(ALIASES.map(|(alias, _)| alias));
     let similar = match name.starts_with("genai_") {
         // A server configured by variables.
@@ -129,17 +112,15 @@ impl Provider {
     /// Returns the variables that may hold the key. Messages name the first one.
     pub(super) fn key_variables(&self) -> Vec<String> {
         let usual = format!("{}_API_KEY", self.name.to_uppercase());
-        let (first, alias) = match self.name {
-            "gemini" => (usual, Some("GOOGLE_API_KEY")),
-            "github_copilot" => ("GITHUB_TOKEN".to_owned(), None),
-            "ollama_cloud" => ("OLLAMA_API_KEY".to_owned(), None),
-            "open_router" => (usual, Some("OPENROUTER_API_KEY")),
-            "together" => (usual, Some("TOGETHER_AI_API_KEY")),
-            _ => (usual, None),
+        let names: &[&str] = match self.name {
+            "gemini" => &[&usual, "GOOGLE_API_KEY"],
+            "github_copilot" => &["GITHUB_TOKEN"],
+            "ollama_cloud" => &["OLLAMA_API_KEY"],
+            "open_router" => &[&usual, "OPENROUTER_API_KEY"],
+            "together" => &[&usual, "TOGETHER_AI_API_KEY"],
+            _ => &[&usual],
         };
-        std::iter::once(first)
-            .chain(alias.map(str::to_owned))
-            .collect()
+        names.iter().map(|name| (*name).to_owned()).collect()
     }
 
     /// Returns `true` if its default address is on this machine, which needs no key.
@@ -149,11 +130,11 @@ impl Provider {
 
     /// Returns the format of a model. OpenCode serves MiniMax models in Anthropic's format.
     pub(super) fn format_of(&self, model: &str) -> Format {
-        let is_minimax = || model.to_lowercase().starts_with("minimax-");
-        if self.name == "opencode_go" && is_minimax() {
-            Anthropic
-        } else {
-            self.format
+        match self.name {
+            "anthropic" | "minimax" => Format::Anthropic,
+            "gemini" => Format::Gemini,
+            "opencode_go" if model.to_lowercase().starts_with("minimax-") => Format::Anthropic,
+            _ => Format::OpenAi,
         }
     }
 

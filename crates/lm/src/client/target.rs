@@ -122,12 +122,8 @@ impl Target {
     pub(in super::super) fn account_hash(&self) -> EndpointHash {
         let key = self.key.as_ref().map_or("", ExposeSecret::expose_secret);
         let mut account = Sha256::new_with_prefix(&self.base_url);
-        for part in self
-            .headers
-            .iter()
-            .map(|(_, value)| value.as_str())
-            .chain([key])
-        {
+        let headers = self.headers.iter().map(|(_, value)| value.as_str());
+        for part in headers.chain([key]) {
             account.update([0]);
             account.update(part);
         }
@@ -150,9 +146,8 @@ fn base_url_from(variables: &Variables, provider: &str) -> Option<(String, Strin
         "gemini" => names.push("GOOGLE_GEMINI_BASE_URL".to_owned()),
         _ => {}
     }
-    names
-        .into_iter()
-        .find_map(|name| variables.get(&name).map(|value| (name, value)))
+    let mut values = names.into_iter();
+    values.find_map(|name| variables.get(&name).map(|value| (name, value)))
 }
 
 /// Returns the headers that a provider expects besides the key. OpenAI's organization and project come from the
@@ -163,18 +158,15 @@ fn headers(provider: &str, variables: &Variables) -> Vec<(HeaderName, String)> {
         "github_copilot" => return vec![(ACCEPT, "application/vnd.github+json".to_owned())],
         _ => return Vec::new(),
     }
+    let organization = ["OPENAI_ORG_ID", "OPENAI_ORGANIZATION"];
+    let project = ["OPENAI_PROJECT_ID", "OPENAI_PROJECT"];
     let places = [
-        (
-            "openai-organization",
-            ["OPENAI_ORG_ID", "OPENAI_ORGANIZATION"],
-        ),
-        ("openai-project", ["OPENAI_PROJECT_ID", "OPENAI_PROJECT"]),
+        ("openai-organization", organization),
+        ("openai-project", project),
     ];
     let find = |(header, names): (_, [&str; 2])| {
-        Some((
-            HeaderName::from_static(header),
-            names.iter().find_map(|name| variables.get(name))?,
-        ))
+        let value = names.iter().find_map(|name| variables.get(name))?;
+        Some((HeaderName::from_static(header), value))
     };
     places.into_iter().filter_map(find).collect()
 }
@@ -183,11 +175,8 @@ fn headers(provider: &str, variables: &Variables) -> Vec<(HeaderName, String)> {
 /// own client appends a different path: Anthropic's has no `/v1`, Ollama's often no scheme.
 fn normalize_url(provider: &str, setting: &str, url: &str) -> Result<String, LmError> {
     let invalid = |expected: &str| {
-        LmError::setting(
-            setting,
-            &redact_url(url),
-            format_args!("expected {expected}"),
-        )
+        let reason = format_args!("expected {expected}");
+        LmError::setting(setting, &redact_url(url), reason)
     };
     let mut text = url.to_owned();
     if provider == "ollama" && !text.contains("://") {
@@ -207,13 +196,11 @@ fn normalize_url(provider: &str, setting: &str, url: &str) -> Result<String, LmE
         "gemini" => "/v1beta",
         _ => "",
     };
-    let path = parsed.path().trim_end_matches('/').to_owned();
-    let path = if path.is_empty() {
-        version.to_owned()
-    } else {
-        path
+    let path = match parsed.path().trim_end_matches('/') {
+        "" => format!("{version}/"),
+        path => format!("{path}/"),
     };
-    parsed.set_path(&format!("{path}/"));
+    parsed.set_path(&path);
     Ok(parsed.to_string())
 }
 

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use tokio::time::Instant;
 
 use super::super::client::EndpointHash;
+use super::super::model::layer_over_inner;
 use super::super::private::lock;
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest};
 
@@ -265,13 +266,7 @@ fn is_failure(error: &LmError) -> bool {
 
 #[async_trait]
 impl<L: LanguageModel> LanguageModel for CircuitBreaker<L> {
-    fn id(&self) -> &str {
-        self.inner.id()
-    }
-
-    fn inner(&self) -> Option<&dyn LanguageModel> {
-        Some(&self.inner)
-    }
+    layer_over_inner!();
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         self.circuit.admit(self.inner.id())?;

@@ -7,6 +7,7 @@ use std::time::Instant;
 use async_trait::async_trait;
 
 use super::super::ledger::{CallTotals, Ledger, ObservedCall};
+use super::super::model::layer_over_inner;
 use super::super::{LanguageModel, LmError, LmReply, LmRequest, PROBE_PURPOSE};
 
 /// A model whose calls are recorded in a [`Ledger`].
@@ -148,13 +149,7 @@ impl Drop for PendingCall<'_> {
 
 #[async_trait]
 impl<L: LanguageModel> LanguageModel for Metered<L> {
-    fn id(&self) -> &str {
-        self.inner.id()
-    }
-
-    fn inner(&self) -> Option<&dyn LanguageModel> {
-        Some(&self.inner)
-    }
+    layer_over_inner!();
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let pending = self.pending(Some(request));

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use async_trait::async_trait;
 
-use super::super::model::probe_request;
+use super::super::model::{layer_over_inner, probe_request};
 use super::super::price::{Price, Prices};
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, StopReason, Usage};
 use super::budget::{LmBudget, Reservation};
@@ -269,13 +269,7 @@ fn max_prompt_tokens(request: &LmRequest) -> u64 {
 
 #[async_trait]
 impl<L: LanguageModel> LanguageModel for Priced<L> {
-    fn id(&self) -> &str {
-        self.inner.id()
-    }
-
-    fn inner(&self) -> Option<&dyn LanguageModel> {
-        Some(&self.inner)
-    }
+    layer_over_inner!();
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let sent = self.limited(request);

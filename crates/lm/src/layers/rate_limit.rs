@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::super::client::EndpointHash;
-use super::super::model::probe_request;
+use super::super::model::{layer_over_inner, probe_request};
 use super::super::private::lock;
 use super::super::{LanguageModel, LmError, LmReply, LmRequest};
 
@@ -299,13 +299,7 @@ impl<L: LanguageModel> RateLimit<L> {
 
 #[async_trait]
 impl<L: LanguageModel> LanguageModel for RateLimit<L> {
-    fn id(&self) -> &str {
-        self.inner.id()
-    }
-
-    fn inner(&self) -> Option<&dyn LanguageModel> {
-        Some(&self.inner)
-    }
+    layer_over_inner!();
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let call = self.inner.complete(request);

@@ -5,6 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use backon::{BackoffBuilder, ExponentialBuilder};
 
+use super::super::model::layer_over_inner;
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usage};
 
 /// Determines how many times a call is retried, and how long to wait before each retry.
@@ -137,13 +138,7 @@ impl<L> Retry<L> {
 
 #[async_trait]
 impl<L: LanguageModel> LanguageModel for Retry<L> {
-    fn id(&self) -> &str {
-        self.inner.id()
-    }
-
-    fn inner(&self) -> Option<&dyn LanguageModel> {
-        Some(&self.inner)
-    }
+    layer_over_inner!();
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let mut delays = self.policy.delays();

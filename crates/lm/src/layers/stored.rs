@@ -7,6 +7,7 @@ use crate::record::Record;
 use crate::store::Store;
 use crate::{LanguageModel, LmError, LmReply, LmRequest, Usage, recording};
 
+use super::super::model::layer_over_inner;
 #[cfg(feature = "lm")]
 use super::panel_reservation::Quote;
 use super::single_flight::{Flight, SingleFlight};
@@ -146,13 +147,7 @@ impl<L: LanguageModel> Stored<L> {
 
 #[async_trait]
 impl<L: LanguageModel> LanguageModel for Stored<L> {
-    fn id(&self) -> &str {
-        self.inner.id()
-    }
-
-    fn inner(&self) -> Option<&dyn LanguageModel> {
-        Some(&self.inner)
-    }
+    layer_over_inner!();
 
     fn keeps_replies(&self) -> bool {
         true

@@ -62,21 +62,16 @@ impl Store {
     /// Stores a result, replacing an earlier one with the same key.
     #[doc(hidden)]
     pub fn put(&self, record: &Record<'_>) -> Result<(), LmError> {
-        let Record {
-            key,
-            kind,
-            about,
-            result,
-            ..
-        } = record;
-        let (checksum, cost) = (checksum(*key, result), record.cost_msats.map(signed));
+        let checksum = checksum(record.key, record.result);
+        let cost = record.cost_msats.map(signed);
         self.write(|connection| {
             let mut insert = connection.prepare_cached(
                 "INSERT OR REPLACE INTO records (key, kind, about, result, checksum, cost_msats, stored_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             )?;
-            let record = params![key, kind, about, result, checksum, cost, now()];
-            insert.execute(record).map(drop)
+            let (about, result) = (record.about, record.result);
+            let values = params![record.key, record.kind, about, result, checksum, cost, now()];
+            insert.execute(values).map(drop)
         })
     }
 
@@ -138,9 +133,8 @@ impl Store {
                 .prepare("SELECT kind, count(*), total(cost_msats) FROM records GROUP BY kind")?;
             let mut rows = kinds.query(())?;
             while let Some(row) = rows.next()? {
-                let (kind, records, cost): (String, u64, f64) =
-                    (row.get(0)?, row.get(1)?, row.get(2)?);
-                match &*kind {
+                let (records, cost): (u64, f64) = (row.get(1)?, row.get(2)?);
+                match row.get_ref(0)?.as_str()? {
                     REPLY => info.replies = records,
                     "output" => info.outputs = records,
                     "evaluation" => info.evaluations = records,
@@ -148,12 +142,9 @@ impl Store {
                 }
                 info.cost_msats = info.cost_msats.saturating_add(cost as u64);
             }
-            let times = connection.query_row(
-                "SELECT min(stored_at), max(stored_at) FROM records",
-                (),
-                |row| Ok(row.get(0).ok().zip(row.get(1).ok())),
-            )?;
-            info.stored_at = times;
+            let times = "SELECT min(stored_at), max(stored_at) FROM records";
+            let both = |row: &Row<'_>| Ok(row.get(0).ok().zip(row.get(1).ok()));
+            info.stored_at = connection.query_row(times, (), both)?;
             Ok(info)
         })
     }

@@ -15,34 +15,18 @@ crate::debug_as_display!(TooDeep);
 
 /// Returns `true` if the value is nested deeper than [`MAX_DEPTH`]. The check does not recurse.
 pub fn is_too_deep(value: &Value) -> bool {
-    let mut rest = Vec::new();
-    push_nested(value, 0, &mut rest);
-    while let Some((value, depth)) = rest.pop() {
-        if depth > MAX_DEPTH {
-            return true;
-        }
-        push_nested(value, depth, &mut rest);
+    let mut level = vec![value];
+    for _ in 0..=MAX_DEPTH {
+        let below = level.into_iter().flat_map(|value| match value {
+            Value::Array(items) => items.iter().collect(),
+            Value::Object(fields) => fields.values().collect(),
+            _ => Vec::new(),
+        });
+        level = below
+            .filter(|value| value.is_array() || value.is_object())
+            .collect();
     }
-    false
-}
-
-/// Adds the values in a list or object that can contain others.
-fn push_nested<'v>(value: &'v Value, depth: usize, rest: &mut Vec<(&'v Value, usize)>) {
-    match value {
-        Value::Array(items) => rest.extend(nested(items.iter(), depth)),
-        Value::Object(fields) => rest.extend(nested(fields.values(), depth)),
-        _ => {}
-    }
-}
-
-/// Returns the values that can contain others.
-fn nested<'v>(
-    values: impl Iterator<Item = &'v Value>,
-    depth: usize,
-) -> impl Iterator<Item = (&'v Value, usize)> {
-    values
-        .filter(|value| value.is_array() || value.is_object())
-        .map(move |value| (value, depth + 1))
+    !level.is_empty()
 }
 
 #[cfg(test)]

@@ -51,29 +51,15 @@ fn same_number(left: &Number, right: &Number) -> bool {
 // Whole and in range, so nothing is lost.
 #[doc(hidden)]
 pub fn whole(number: &Number) -> Option<i128> {
-    if let Some(number) = number.as_i64() {
-        return Some(i128::from(number));
-    }
-    if let Some(number) = number.as_u64() {
-        return Some(i128::from(number));
+    if let Some(number) = number.as_i128() {
+        return Some(number);
     }
     let number = number.as_f64()?;
     (number.fract() == 0.0 && number.abs() < 1e38).then_some(number as i128)
 }
 /// Returns the value with its keys sorted. `serde_json` itself sorts keys only if certain features are disabled.
 pub fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let sorted: std::collections::BTreeMap<&String, Value> = fields
-                .iter()
-                .map(|(key, value)| (key, sorted(value)))
-                .collect();
-            sorted
-                .into_iter()
-                .map(|(key, value)| (key.clone(), value))
-                .collect()
-        }
-        Value::Array(items) => items.iter().map(sorted).collect(),
-        other => other.clone(),
-    }
+    let mut sorted = value.clone();
+    sorted.sort_all_objects();
+    sorted
 }

@@ -109,10 +109,6 @@ impl FieldReport {
         self.counts.expected += 1;
         self.counts.correct += u64::from(is_correct);
     }
-
-    fn miss(&mut self, gold: &Value, path: &str) {
-        visit_leaves(gold, path, &mut |path| self.expect(path, false));
-    }
 }
 
 impl FieldOptions {
@@ -141,37 +137,36 @@ impl FieldOptions {
     }
 
     fn walk(&self, pred: Option<&Value>, gold: Option<&Value>, path: &str, to: &mut FieldReport) {
-        match (pred.unwrap_or(&Value::Null), gold.unwrap_or(&Value::Null)) {
-            (extra, Value::Null) => to.counts.extra += count_leaves(extra),
-            (Value::Object(pred), Value::Object(gold)) => {
+        let (pred, gold) = (pred.unwrap_or(&Value::Null), gold.unwrap_or(&Value::Null));
+        match (pred, gold) {
+            (extra, Value::Null) => return to.counts.extra += count_leaves(extra),
+            (pred, Value::Object(gold)) => {
+                let fields = pred.as_object();
                 for (key, value) in gold {
-                    self.walk(
-                        pred.get(key),
-                        Some(value),
-                        &format!("{path}/{}", escaped(key)),
-                        to,
-                    );
+                    let path = format!("{path}/{}", escaped(key));
+                    self.walk(fields.and_then(|it| it.get(key)), Some(value), &path, to);
                 }
-                let extra = pred.iter().filter(|(key, _)| !gold.contains_key(*key));
+                let fields = fields.into_iter().flatten();
+                let extra = fields.filter(|(key, _)| !gold.contains_key(*key));
                 to.counts.extra += extra.map(|(_, value)| count_leaves(value)).sum::<u64>();
             }
-            (Value::Array(pred), Value::Array(gold)) if !gold.is_empty() => {
+            (pred, Value::Array(gold)) if !gold.is_empty() => {
                 let path = format!("{path}/*");
-                for (pred, gold) in pairs(self, pred, gold) {
+                let items = pred.as_array().map_or(&[][..], Vec::as_slice);
+                for (pred, gold) in pairs(self, items, gold) {
                     self.walk(pred, gold, &path, to);
                 }
             }
-            (pred, gold) if is_leaf(gold) => {
+            (pred, gold) => {
                 let is_correct = self.is_same(pred, gold);
                 to.expect(path, is_correct);
                 // The first leaf replaces the expected one; the others are extra.
-                to.counts.extra += count_leaves(pred).saturating_sub(1);
+                return to.counts.extra += count_leaves(pred).saturating_sub(1);
             }
-            (pred, gold) => {
-                to.miss(gold, path);
-                let in_place = u64::from(is_leaf(pred) && count_leaves(gold) > 0);
-                to.counts.extra += count_leaves(pred).saturating_sub(in_place);
-            }
+        }
+        if pred.is_object() != gold.is_object() || pred.is_array() != gold.is_array() {
+            let in_place = u64::from(is_leaf(pred) && count_leaves(gold) > 0);
+            to.counts.extra += count_leaves(pred).saturating_sub(in_place);
         }
     }
 
@@ -293,24 +288,5 @@ fn count_leaves(value: &Value) -> u64 {
         Value::Array(items) if !items.is_empty() => items.iter().map(count_leaves).sum(),
         Value::Object(fields) => fields.values().map(count_leaves).sum(),
         _ => 1,
-    }
-}
-
-/// Calls `visit_path` with the path of each leaf below `path`.
-fn visit_leaves(value: &Value, path: &str, visit_path: &mut dyn FnMut(&str)) {
-    match value {
-        Value::Null => {}
-        Value::Array(items) if !items.is_empty() => {
-            let path = format!("{path}/*");
-            for item in items {
-                visit_leaves(item, &path, visit_path);
-            }
-        }
-        Value::Object(fields) => {
-            for (key, value) in fields {
-                visit_leaves(value, &format!("{path}/{}", escaped(key)), visit_path);
-            }
-        }
-        _ => visit_path(path),
     }
 }

@@ -91,10 +91,6 @@ impl EntityCounts {
 
     /// Returns the harmonic mean of precision and recall, in [0, 1]; 1 if both sides are empty, and 0 if only one side
     /// is.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "entity counts stay far below 2^53"
-    )]
     pub fn f1(self) -> f64 {
         match self.expected + self.predicted {
             0 => 1.0,

@@ -115,15 +115,11 @@ impl Trajectory {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn tokens(&self) -> Option<u64> {
-        let sum = |mut sum: TokenUsage, usage| {
+        let usages = self.messages.iter().filter_map(|message| message.usage);
+        let of_messages = usages.reduce(|mut sum, usage| {
             sum += usage;
             sum
-        };
-        let of_messages = self
-            .messages
-            .iter()
-            .filter_map(|message| message.usage)
-            .reduce(sum);
+        });
         self.total.or(of_messages).map(TokenUsage::tokens)
     }
 }
@@ -140,20 +136,15 @@ impl Serialize for Trajectory {
             subagents: &'t [Subagent],
         }
 
-        let Self {
-            messages,
-            total: usage,
-            subagents,
-        } = self;
-        match (usage, &**subagents) {
-            (None, []) => messages.serialize(serializer),
-            _ => Whole {
-                messages,
-                usage: *usage,
-                subagents,
-            }
-            .serialize(serializer),
+        if self.total.is_none() && self.subagents.is_empty() {
+            return self.messages.serialize(serializer);
         }
+        let whole = Whole {
+            messages: &self.messages,
+            usage: self.total,
+            subagents: &self.subagents,
+        };
+        whole.serialize(serializer)
     }
 }
 
@@ -212,11 +203,7 @@ fn as_trajectory<S: serde::Serializer>(
     trajectory: &Trajectory,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Wrapped<'t> {
-        trajectory: &'t Trajectory,
-    }
-    Wrapped { trajectory }.serialize(serializer)
+    serializer.collect_map([("trajectory", trajectory)])
 }
 
 /// The author of a [`Message`].

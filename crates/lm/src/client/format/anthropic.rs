@@ -5,37 +5,25 @@ use serde_json::{Value, json};
 
 use super::super::super::{LmError, LmErrorKind, LmReply, Role, Usage};
 use super::super::http::Call;
-use super::parts::{Question, insert, string, tokens};
+use super::parts::{Question, insert, list, string, tokens};
 use super::schema::{Dialect, adapt};
 
 pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
-    let Question {
-        target, request, ..
-    } = question;
+    let (target, request) = (question.target, question.request);
     if request.logprobs.is_some() {
         let message = "the provider's format has no log probabilities".to_owned();
         let parameter = "logprobs".to_owned();
         let kind = LmErrorKind::ParameterUnsupported { parameter, message };
         return Err(LmError::new(&*target.id, kind));
     }
-    let headers = vec![
-        (
-            HeaderName::from_static("x-api-key"),
-            question.key().to_owned(),
-        ),
-        (
-            HeaderName::from_static("anthropic-version"),
-            "2023-06-01".to_owned(),
-        ),
+    let headers = [
+        ("x-api-key", question.key()),
+        ("anthropic-version", "2023-06-01"),
     ];
-    let messages = request.messages.iter().filter_map(|message| {
-        let role = match message.role {
-            Role::System => return None,
-            Role::User => "user",
-            Role::Assistant => "assistant",
-        };
-        Some(json!({ "role": role, "content": message.content }))
-    });
+    let headers = headers.map(|(name, value)| (HeaderName::from_static(name), value.to_owned()));
+    let messages = request.messages.iter();
+    let messages = messages.filter(|message| message.role != Role::System);
+    let messages = messages.map(|it| json!({ "role": it.role, "content": it.content }));
     let sampling = &request.sampling;
     let mut body = json!({
         "model": target.model,
@@ -54,7 +42,7 @@ pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     insert(&mut body, "top_p", sampling.top_p);
     Ok(Call {
         url: question.url(["messages"])?,
-        headers,
+        headers: headers.into(),
         body,
     })
 }
@@ -71,11 +59,8 @@ fn default_max_tokens(model: &str) -> u32 {
 }
 
 pub(super) fn answer(body: &Value) -> (LmReply, Option<String>) {
-    let blocks = body
-        .get("content")
-        .and_then(Value::as_array)
-        .map_or(&[][..], Vec::as_slice);
-    let texts = blocks.iter().filter(|block| block["type"] == "text");
+    let texts = list(body, "/content").iter();
+    let texts = texts.filter(|block| block["type"] == "text");
     let (read, created) = (
         tokens(body, "/usage/cache_read_input_tokens"),
         tokens(body, "/usage/cache_creation_input_tokens"),

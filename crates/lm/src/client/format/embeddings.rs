@@ -15,9 +15,7 @@ use super::parts::{Question, sanitized, string, tokens};
 pub(in super::super) const MAX_DIMENSIONS: usize = 1 << 14;
 
 pub(in super::super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
-    let Question {
-        target, request, ..
-    } = question;
+    let (target, request) = (question.target, question.request);
     let path: &[&str] = match target.format {
         Format::OpenAi => &["embeddings"],
         // The provider's own format reports no token usage.

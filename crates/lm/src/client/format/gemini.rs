@@ -5,23 +5,20 @@ use serde_json::{Value, json};
 
 use super::super::super::{LmError, LmReply, Role, TokenLogprobs, Usage};
 use super::super::http::Call;
-use super::parts::{Question, Token, insert, string, token_logprobs, tokens};
+use super::parts::{Question, Token, insert, list, string, token_logprobs, tokens};
 
 pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
-    let Question {
-        target, request, ..
-    } = question;
+    let (target, request) = (question.target, question.request);
     let headers = vec![(
         HeaderName::from_static("x-goog-api-key"),
         question.key().to_owned(),
     )];
-    let contents = request.messages.iter().filter_map(|message| {
-        let role = match message.role {
-            Role::System => return None,
-            Role::User => "user",
-            Role::Assistant => "model",
-        };
-        Some(json!({ "role": role, "parts": [{ "text": message.content }] }))
+    let contents = request.messages.iter();
+    let contents = contents.filter(|message| message.role != Role::System);
+    let contents = contents.map(|message| {
+        let is_user = message.role == Role::User;
+        let role = if is_user { "user" } else { "model" };
+        json!({ "role": role, "parts": [{ "text": message.content }] })
     });
     let mut body = json!({ "contents": contents.collect::<Vec<_>>() });
     let system = question
@@ -48,11 +45,8 @@ pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
 }
 
 pub(super) fn answer(body: &Value) -> (LmReply, Option<String>) {
-    let parts = body
-        .pointer("/candidates/0/content/parts")
-        .and_then(Value::as_array);
-    let parts = parts.map_or(&[][..], Vec::as_slice);
-    let texts = parts.iter().filter(|part| part["thought"] != true);
+    let texts = list(body, "/candidates/0/content/parts").iter();
+    let texts = texts.filter(|part| part["thought"] != true);
     let sum = |names: [&str; 2]| {
         let numbers = names.iter().filter_map(|name| tokens(body, name));
         numbers.reduce(u64::saturating_add)
@@ -81,16 +75,11 @@ pub(super) fn answer(body: &Value) -> (LmReply, Option<String>) {
 }
 
 fn logprobs(body: &Value) -> Vec<TokenLogprobs> {
-    let list = |name: &str| {
-        let list = body.pointer(&format!("/candidates/0/logprobsResult/{name}"));
-        list.and_then(Value::as_array)
-            .map_or(&[][..], Vec::as_slice)
-    };
+    let result = &body["candidates"][0]["logprobsResult"];
     let token = |value: &Value| Token::of(value, "logProbability");
-    let top = list("topCandidates")
-        .iter()
-        .map(|top| top["candidates"].as_array());
-    let top = top.map(|top| top.into_iter().flatten().filter_map(token).collect());
+    let top = list(result, "/topCandidates").iter();
+    let top = top.map(|top| list(top, "/candidates").iter().filter_map(token).collect());
     let top = top.chain(std::iter::repeat_with(Vec::new));
-    token_logprobs(list("chosenCandidates").iter().filter_map(token).zip(top))
+    let chosen = list(result, "/chosenCandidates").iter().filter_map(token);
+    token_logprobs(chosen.zip(top))
 }

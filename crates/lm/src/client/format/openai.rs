@@ -3,16 +3,14 @@
 use reqwest::header::AUTHORIZATION;
 use serde_json::{Value, json};
 
-use super::super::super::{LmError, LmReply, Role, StopReason, TokenLogprobs, Usage};
+use super::super::super::{LmError, LmReply, StopReason, TokenLogprobs, Usage};
 use super::super::http::Call;
 use super::super::target::Target;
-use super::parts::{Question, Token, insert, string, token_logprobs, tokens};
+use super::parts::{Question, Token, insert, list, string, token_logprobs, tokens};
 use super::schema::{Dialect, adapt};
 
 pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
-    let Question {
-        target, request, ..
-    } = question;
+    let (target, request) = (question.target, question.request);
     let mut headers = vec![(AUTHORIZATION, format!("Bearer {}", question.key()))];
     headers.extend(target.headers.iter().cloned());
     let mut body = json!({
@@ -26,11 +24,8 @@ pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     let max_tokens = sampling.max_tokens.or_else(|| default_max_tokens(target));
     insert(&mut body, max_tokens_key(&target.model), max_tokens);
     insert(&mut body, "top_p", sampling.top_p);
-    let seed = if target.provider == "mistral" {
-        "random_seed"
-    } else {
-        "seed"
-    };
+    let is_mistral = target.provider == "mistral";
+    let seed = if is_mistral { "random_seed" } else { "seed" };
     insert(&mut body, seed, sampling.seed);
     if let Some(logprobs) = &request.logprobs {
         body["logprobs"] = json!(true);
@@ -46,14 +41,8 @@ pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
 fn messages(question: &Question<'_>) -> Vec<Value> {
     let instruction = question.schema_as_text();
     let instruction = instruction.map(|text| json!({ "role": "system", "content": text }));
-    let own = question.request.messages.iter().map(|message| {
-        let role = match message.role {
-            Role::System => "system",
-            Role::User => "user",
-            Role::Assistant => "assistant",
-        };
-        json!({ "role": role, "content": message.content })
-    });
+    let own = question.request.messages.iter();
+    let own = own.map(|it| json!({ "role": it.role, "content": it.content }));
     instruction.into_iter().chain(own).collect()
 }
 
@@ -70,11 +59,9 @@ fn response_format(question: &Question<'_>) -> Option<Value> {
 /// Returns the name of the limit. OpenAI's reasoning models reject the old name, other servers the new one.
 fn max_tokens_key(model: &str) -> &'static str {
     const NEWER: [&str; 5] = ["gpt-5", "gpt-6", "o1", "o3", "o4"];
-    let is_newer = NEWER.iter().any(|prefix| model.starts_with(prefix));
-    if is_newer {
-        "max_completion_tokens"
-    } else {
-        "max_tokens"
+    match NEWER.iter().any(|prefix| model.starts_with(prefix)) {
+        true => "max_completion_tokens",
+        false => "max_tokens",
     }
 }
 
@@ -121,16 +108,10 @@ fn max_top_logprobs(target: &Target) -> u8 {
 }
 
 fn logprobs(body: &Value) -> Vec<TokenLogprobs> {
-    let content = body
-        .pointer("/choices/0/logprobs/content")
-        .and_then(Value::as_array);
     let token = |value: &Value| Token::of(value, "logprob");
-    token_logprobs(content.into_iter().flatten().filter_map(|value| {
-        let top = value["top_logprobs"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(token);
+    let content = list(body, "/choices/0/logprobs/content").iter();
+    token_logprobs(content.filter_map(|value| {
+        let top = list(value, "/top_logprobs").iter().filter_map(token);
         Some((token(value)?, top.collect()))
     }))
 }

@@ -34,13 +34,11 @@ impl Question<'_> {
         segments: impl IntoIterator<Item = &'s str>,
     ) -> Result<Url, LmError> {
         let invalid = |reason: String| {
-            LmError::new(
-                &*self.target.id,
-                LmErrorKind::Other(format!("invalid base URL: {reason}")),
-            )
+            let kind = LmErrorKind::Other(format!("invalid base URL: {reason}"));
+            LmError::new(&*self.target.id, kind)
         };
-        let mut url =
-            Url::parse(&self.target.base_url).map_err(|error| invalid(error.to_string()))?;
+        let url = Url::parse(&self.target.base_url);
+        let mut url = url.map_err(|error| invalid(error.to_string()))?;
         match url.path_segments_mut() {
             Ok(mut path) => path.pop_if_empty().extend(segments),
             Err(()) => return Err(invalid("it has no path".to_owned())),
@@ -50,12 +48,8 @@ impl Question<'_> {
 
     /// Returns the instruction that replaces a schema in JSON mode.
     pub(super) fn schema_as_text(&self) -> Option<String> {
-        let schema = &self
-            .request
-            .schema
-            .as_ref()
-            .filter(|_| self.json_mode)?
-            .schema;
+        let schema = self.request.schema.as_ref().filter(|_| self.json_mode)?;
+        let schema = &schema.schema;
         Some(format!(
             "Reply with one JSON object and nothing else. It must match this JSON schema:\n{schema}"
         ))
@@ -83,12 +77,19 @@ pub(super) fn string(body: &Value, pointer: &str) -> Option<String> {
     Some(body.pointer(pointer)?.as_str()?.to_owned())
 }
 
+/// Returns a list, or an empty one.
+pub(super) fn list<'b>(body: &'b Value, pointer: &str) -> &'b [Value] {
+    let list = body.pointer(pointer).and_then(Value::as_array);
+    list.map_or(&[], Vec::as_slice)
+}
+
 /// Returns the number of tokens at a JSON pointer.
 pub(super) fn tokens(body: &Value, pointer: &str) -> Option<u64> {
     body.pointer(pointer)?.as_u64()
 }
 
 /// A token with the logarithm of its probability. Its bytes may be part of a character.
+#[derive(Default)]
 pub(super) struct Token {
     bytes: Vec<u8>,
     logprob: f64,
@@ -98,10 +99,8 @@ impl Token {
     /// Reads a token. Its text is `bytes` if the provider sends them.
     pub(super) fn of(value: &Value, logprob: &str) -> Option<Self> {
         let byte = |byte: &Value| u8::try_from(byte.as_u64()?).ok();
-        let bytes = value["bytes"]
-            .as_array()
-            .and_then(|all| all.iter().map(byte).collect());
-        let bytes = match bytes {
+        let bytes = value["bytes"].as_array();
+        let bytes = match bytes.and_then(|all| all.iter().map(byte).collect()) {
             Some(bytes) => bytes,
             None => value["token"].as_str()?.as_bytes().to_vec(),
         };
@@ -116,10 +115,7 @@ impl Token {
 /// alternatives.
 pub(super) fn token_logprobs(all: impl Iterator<Item = (Token, Vec<Token>)>) -> Vec<TokenLogprobs> {
     let mut converted = Vec::new();
-    let mut part = Token {
-        bytes: Vec::new(),
-        logprob: 0.0,
-    };
+    let mut part = Token::default();
     for (Token { bytes, logprob }, top) in all {
         let is_part = !part.bytes.is_empty();
         part.bytes.extend(bytes);
@@ -143,10 +139,7 @@ pub(super) fn token_logprobs(all: impl Iterator<Item = (Token, Vec<Token>)>) -> 
             logprob: part.logprob,
             top,
         });
-        part = Token {
-            bytes: Vec::new(),
-            logprob: 0.0,
-        };
+        part = Token::default();
     }
     converted
 }
@@ -168,30 +161,23 @@ pub(super) fn sanitized(mut reply: LmReply, target: &Target) -> LmReply {
 
 /// Returns the meaning of a stop reason in any of the formats.
 pub(super) fn stop_reason(reason: String, text: &str) -> StopReason {
-    match reason.as_str() {
-        "stop" | "end_turn" | "stop_sequence" | "STOP" | "STOP_SEQUENCE" | "COMPLETE"
-        | "completed" => StopReason::End,
-        "length"
-        | "max_tokens"
-        | "model_length"
-        | "model_context_window_exceeded"
-        | "MAX_TOKENS"
-        | "incomplete" => StopReason::Length,
-        "refusal" => StopReason::Refusal(text.to_owned()),
-        "content_filter"
-        | "SAFETY"
-        | "RECITATION"
-        | "BLOCKLIST"
-        | "PROHIBITED_CONTENT"
-        | "SPII"
-        | "IMAGE_SAFETY"
-        | "IMAGE_PROHIBITED_CONTENT"
-        | "IMAGE_RECITATION"
-        | "LANGUAGE"
-        | "ERROR_TOXIC" => StopReason::Filtered,
-        _ => StopReason::Other(reason),
+    let is_in = |reasons: &str| reasons.split(' ').any(|it| it == reason);
+    match () {
+        () if is_in(END) => StopReason::End,
+        () if is_in(LENGTH) => StopReason::Length,
+        () if reason == "refusal" => StopReason::Refusal(text.to_owned()),
+        () if is_in(FILTERED) => StopReason::Filtered,
+        () => StopReason::Other(reason),
     }
 }
+
+const END: &str = "stop end_turn stop_sequence STOP STOP_SEQUENCE COMPLETE completed";
+
+const LENGTH: &str =
+    "length max_tokens model_length model_context_window_exceeded MAX_TOKENS incomplete";
+
+const FILTERED: &str = "content_filter SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII \
+    IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION LANGUAGE ERROR_TOXIC";
 
 pub(super) fn empty(target: &Target) -> LmError {
     let reason = "JSON with neither a text nor a stop reason; check that the base URL is the address of the provider's API";

@@ -88,10 +88,6 @@ fn few_same(prediction: &[Key], reference: &[Key]) -> usize {
     used.count_ones() as usize
 }
 
-#[allow(
-    clippy::cast_precision_loss,
-    reason = "token counts stay far below 2^53"
-)]
 fn share(same: usize, side: &[Key]) -> f64 {
     // Without a common token dspy returns 0, even if both sides are empty.
     if same == 0 {

@@ -60,10 +60,6 @@ impl EditDistance {
     }
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "string lengths stay far below 2^53"
-)]
 pub(super) fn share_left(distance: usize, whole: usize) -> f64 {
     if whole == 0 {
         1.0
@@ -122,10 +118,6 @@ impl EditCounts {
     /// Returns the edits per word or character of the reference. The rate is 0 for equal strings, and above 1 if there
     /// are more edits than words or characters in the reference. If the reference is empty, the rate is the number of
     /// edits, as in `jiwer`.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "string lengths stay far below 2^53"
-    )]
     pub fn rate(self) -> f64 {
         self.edits as f64 / self.length.max(1) as f64
     }

@@ -152,10 +152,6 @@ impl BleuOptions {
     }
 
     /// Returns the share of n-grams that match; `None` if there are none.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "word counts stay far below 2^53"
-    )]
     fn precision(&self, order: usize, matches: u64, total: u64, halving: &mut f64) -> Option<f64> {
         let (mut matches, mut total) = (matches as f64, total as f64);
         if self.smoothing == BleuSmoothing::AddOne && order > 0 {
@@ -179,10 +175,6 @@ impl BleuOptions {
 }
 
 /// Returns the brevity penalty, which is needed because precision does not penalize short predictions.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "word counts stay far below 2^53"
-)]
 fn brevity([prediction, reference]: [u64; 2]) -> f64 {
     // 0 for an empty prediction, because the exponent is then negative infinity.
     if prediction < reference {

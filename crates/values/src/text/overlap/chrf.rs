@@ -136,10 +136,6 @@ impl ChrfOptions {
 
     /// Returns precision and recall, each averaged over the orders that both sides are long enough for; `None` if there
     /// is no such order.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "n-gram counts stay far below 2^53"
-    )]
     #[doc(hidden)]
     pub fn precision_and_recall(counts: &[u64]) -> Option<(f64, f64)> {
         let (mut precision, mut recall, mut orders) = (0.0, 0.0, 0.0);

@@ -95,15 +95,10 @@ impl ToolCorrectnessOptions {
         called: &ToolCalls<'_>,
         expected: &ToolCalls<'_>,
     ) -> Result<f64, TooManyCalls> {
-        let pairs = (called.len() as u64).saturating_mul(expected.len() as u64);
-        if pairs > MAX_PAIRS {
+        let (ours, theirs) = (called.len(), expected.len());
+        if (ours as u64).saturating_mul(theirs as u64) > MAX_PAIRS {
             let instead = "compare them in any order";
-            return Err(TooManyCalls::new(
-                "calls",
-                called.len(),
-                expected.len(),
-                instead,
-            ));
+            return Err(TooManyCalls::new("calls", ours, theirs, instead));
         }
         // One row of the table for each expected call.
         let mut row = vec![0.0_f64; called.len() + 1];
@@ -153,20 +148,13 @@ impl ToolCorrectnessOptions {
 
     /// Returns the weight of a best assignment of calls of one tool.
     fn assigned(self, called: &[&ToolCall], expected: &[&ToolCall]) -> Result<f64, TooManyCalls> {
-        let (fewer, more) = (
-            called.len().min(expected.len()),
-            called.len().max(expected.len()),
-        );
+        let (ours, theirs) = (called.len(), expected.len());
+        let (fewer, more) = (ours.min(theirs), ours.max(theirs));
         let pairs = (fewer as u64).saturating_mul(more as u64);
         if pairs.saturating_mul(fewer as u64) > MAX_STEPS || pairs > MAX_PAIRS {
             let what = format!("different calls of `{}`", name(&called[0].name));
             let instead = "compare them in order, or without arguments";
-            return Err(TooManyCalls::new(
-                &what,
-                called.len(),
-                expected.len(),
-                instead,
-            ));
+            return Err(TooManyCalls::new(&what, ours, theirs, instead));
         }
         let (rows, columns) = match expected.len() <= called.len() {
             true => (expected, called),

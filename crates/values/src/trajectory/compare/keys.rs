@@ -189,20 +189,14 @@ impl CallCounts {
     ) -> Result<Self, TooManyCalls> {
         let (ours, theirs) = (called.len(), expected.len());
         if (ours as u64).saturating_mul(theirs as u64) > MAX_PAIRS {
-            return Err(TooManyCalls::new(
-                "calls",
-                ours,
-                theirs,
-                "compare them in any order",
-            ));
+            let instead = "compare them in any order";
+            return Err(TooManyCalls::new("calls", ours, theirs, instead));
         }
         let mut keys = Keys::default();
         // At most as many numbers as there are calls.
         let [one, other] = [called, expected].map(|calls| {
-            calls
-                .iter()
-                .map(|call| keys.of_tool(call) as u32)
-                .collect::<Vec<_>>()
+            let tools = calls.iter().map(|call| keys.of_tool(call) as u32);
+            tools.collect::<Vec<_>>()
         });
         Ok(Self {
             common: common_subsequence(&one, &other),

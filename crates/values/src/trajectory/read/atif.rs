@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 
 use super::call::{CallResult, Results};
-use super::fields::{each, list, object, string, unexpected};
+use super::fields::{each, list, object, required, string, unexpected};
 use super::{call, fields, messages};
 use crate::json::describe::found;
 use crate::messages::escape::name;
@@ -18,10 +18,7 @@ pub(super) fn read(mut root: Map<String, Value>) -> Result<Trajectory, String> {
         Some(other) => return Err(unexpected("steps", "a list", &other)),
         None => return Err("an ATIF object without `steps`".to_owned()),
     };
-    let total = root
-        .get("final_metrics")
-        .map(fields::total_usage)
-        .transpose();
+    let total = fields::total_usage(&root);
     let total = total.map_err(|reason| format!("`final_metrics`: {reason}"))?;
     let mut subagents = Subagents::read(root.remove("subagent_trajectories"))?;
     let mut to = Results::with_capacity(steps.len());
@@ -30,7 +27,7 @@ pub(super) fn read(mut root: Map<String, Value>) -> Result<Trajectory, String> {
     })?;
     Ok(Trajectory {
         messages: to.messages,
-        total: total.flatten(),
+        total,
         subagents: subagents.all(),
     })
 }
@@ -40,33 +37,20 @@ fn read_step(
     to: &mut Results,
     subagents: &mut Subagents,
 ) -> Result<(), String> {
-    let role = match step.get("source") {
-        Some(Value::String(source)) => match &**source {
-            "system" => Role::System,
-            "user" => Role::User,
-            "agent" => Role::Assistant,
-            other => {
-                return Err(format!(
-                    "unknown source `{}`; write `system`, `user` or `agent`",
-                    name(other)
-                ));
-            }
-        },
+    let role = match required(&step, "source")? {
+        "system" => Role::System,
+        "user" => Role::User,
+        "agent" => Role::Assistant,
         other => {
-            return Err(unexpected(
-                "source",
-                "a string",
-                other.unwrap_or(&Value::Null),
+            let other = name(other);
+            return Err(format!(
+                "unknown source `{other}`; write `system`, `user` or `agent`"
             ));
         }
     };
     let text = messages::read_content(step.remove("message").unwrap_or_default())?.text;
     let tool_calls = messages::calls(step.remove("tool_calls"))?;
-    let usage = step
-        .get("metrics")
-        .map(fields::usage)
-        .transpose()?
-        .flatten();
+    let usage = fields::usage(&step, "metrics")?;
     to.push(Message {
         tool_calls,
         usage,
@@ -77,38 +61,23 @@ fn read_step(
         None | Some(Value::Null) => None,
         Some(other) => return Err(unexpected("observation", "an object", &other)),
     };
-    list("results", results)?
-        .into_iter()
-        .try_for_each(|result| {
-            let Value::Object(mut result) = result else {
-                return Err(format!(
-                    "a result: expected an object, found {}",
-                    found(&result)
-                ));
-            };
-            let failed = call::has_failed(&result);
-            let id = call::id(&mut result, "source_call_id")?;
-            subagents.refer(result.remove("subagent_trajectory_ref"), id.as_deref())?;
-            let content = result.remove("content").unwrap_or_default();
-            to.add(CallResult {
-                id,
-                result: messages::as_result(content),
-                failed,
-            })
-        })
+    for result in list("results", results)? {
+        let mut result = object(result).map_err(|reason| format!("a result: {reason}"))?;
+        let failed = call::has_failed(&result);
+        let id = call::id(&mut result, "source_call_id")?;
+        subagents.refer(result.remove("subagent_trajectory_ref"), id.as_deref())?;
+        let result = messages::as_result(result.remove("content").unwrap_or_default());
+        to.add(CallResult { id, result, failed })?;
+    }
+    Ok(())
 }
 
 /// The embedded trajectories of one document, and the references that have been read.
 #[derive(Default)]
 pub(super) struct Subagents {
-    embedded: Vec<Embedded>,
+    /// The ids of embedded trajectories, and those that no result refers to.
+    embedded: Vec<(Option<String>, Option<Trajectory>)>,
     referred: Vec<Subagent>,
-}
-
-struct Embedded {
-    id: Option<String>,
-    /// `None` if a result refers to it.
-    trajectory: Option<Trajectory>,
 }
 
 impl Subagents {
@@ -124,14 +93,13 @@ impl Subagents {
 
     fn embed(&mut self, mut item: Map<String, Value>) -> Result<(), String> {
         let id = string(&mut item, "trajectory_id")?;
-        if id.is_some() && self.embedded.iter().any(|other| other.id == id) {
+        if id.is_some() && self.embedded.iter().any(|(other, _)| *other == id) {
             return Err(format!(
                 "duplicate `trajectory_id` `{}`; give each trajectory a different id",
                 name(id.as_deref().unwrap_or_default())
             ));
         }
-        let trajectory = Some(read(item)?);
-        self.embedded.push(Embedded { id, trajectory });
+        self.embedded.push((id, Some(read(item)?)));
         Ok(())
     }
 
@@ -163,13 +131,9 @@ impl Subagents {
         let id = string(&mut one, "trajectory_id")?;
         let path = string(&mut one, "trajectory_path")?;
         let session_id = string(&mut one, "session_id")?;
-        if let Some(id) = &id
-            && let Some(embedded) = self
-                .embedded
-                .iter_mut()
-                .find(|it| it.id.as_ref() == Some(id))
-        {
-            return Ok(embedded.trajectory.take().map(SubagentTrajectory::Embedded));
+        let mut embedded = self.embedded.iter_mut().filter(|_| id.is_some());
+        if let Some((_, embedded)) = embedded.find(|(other, _)| *other == id) {
+            return Ok(embedded.take().map(SubagentTrajectory::Embedded));
         }
         match (path, session_id, id) {
             (Some(path), ..) => Ok(Some(SubagentTrajectory::External { path })),
@@ -191,7 +155,7 @@ impl Subagents {
 
     /// Returns all trajectories: in the order of the results that refer to them, then those to which no result refers.
     pub(super) fn all(self) -> Vec<Subagent> {
-        let others = self.embedded.into_iter().filter_map(|it| it.trajectory);
+        let others = self.embedded.into_iter().filter_map(|it| it.1);
         let others = others.map(|trajectory| Subagent {
             tool_call_id: None,
             trajectory: SubagentTrajectory::Embedded(trajectory),

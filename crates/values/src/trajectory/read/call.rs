@@ -6,7 +6,7 @@ use foldhash::fast::RandomState;
 use serde_json::{Map, Value};
 
 use super::fields::{Part, is_empty, part_of, plain, position};
-use super::fields::{parsed, unexpected};
+use super::fields::{parsed, required, unexpected};
 use crate::json::describe::found;
 use crate::messages::escape::name;
 use crate::trajectory::steps::{Message, Role, ToolCall};
@@ -42,13 +42,9 @@ pub(super) fn read(object: Map<String, Value>) -> Result<ToolCall, String> {
             found(&value)
         ));
     }
-    let id = parts
-        .id
-        .map(|(_, key, id)| id_of(&key, id))
-        .transpose()?
-        .flatten();
+    let id = parts.id.map(|(_, key, id)| id_of(&key, id));
     let mut call = ToolCall {
-        id,
+        id: id.transpose()?.flatten(),
         failed: parts.failed,
         ..ToolCall::new(tool)
     };
@@ -145,23 +141,13 @@ pub(in crate::trajectory) fn args_error(args: &Value) -> Option<String> {
 
 /// Reads a step of a trace as a call of its predictor.
 pub(super) fn of_step(mut step: Map<String, Value>) -> Result<ToolCall, String> {
-    let predictor = match step.remove("predictor") {
-        Some(Value::String(predictor)) => predictor,
-        other => {
-            return Err(unexpected(
-                "predictor",
-                "a string",
-                &other.unwrap_or_default(),
-            ));
-        }
-    };
+    let call = ToolCall::new(required(&step, "predictor")?);
     let mut part = |key: &str| match step.remove(key) {
         None | Some(Value::Null) => Ok(None),
         Some(fields @ Value::Object(_)) => Ok(Some(fields)),
         Some(other) => Err(unexpected(key, "an object", &other)),
     };
     let (inputs, outputs) = (part("inputs")?, part("outputs")?);
-    let call = ToolCall::new(predictor);
     Ok(ToolCall {
         args: inputs.unwrap_or_else(|| call.args.clone()),
         result: outputs,

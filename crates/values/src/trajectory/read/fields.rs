@@ -44,6 +44,13 @@ pub(super) fn list(key: &str, value: Option<Value>) -> Result<Vec<Value>, String
     }
 }
 
+/// Returns a string that must be there.
+pub(super) fn required<'v>(object: &'v Map<String, Value>, key: &str) -> Result<&'v str, String> {
+    let value = object.get(key).unwrap_or(&Value::Null);
+    let text = value.as_str();
+    text.ok_or_else(|| unexpected(key, "a string", value))
+}
+
 /// Removes a string that may be missing.
 pub(super) fn string(object: &mut Map<String, Value>, key: &str) -> Result<Option<String>, String> {
     match object.remove(key) {
@@ -195,31 +202,25 @@ pub(super) fn is_empty(value: &Value) -> bool {
 }
 
 /// The keys of the tokens of prompts. Of Anthropic, the last two count besides the first.
-const INPUT: [&str; 4] = [
-    "prompt_tokens",
-    "input_tokens",
-    "cache_creation_input_tokens",
-    "cache_read_input_tokens",
-];
+const INPUT: &str =
+    "prompt_tokens input_tokens cache_creation_input_tokens cache_read_input_tokens";
 
 /// The keys of the tokens of replies.
-const OUTPUT: [&str; 2] = ["completion_tokens", "output_tokens"];
+const OUTPUT: &str = "completion_tokens output_tokens";
 
-/// Reads an object `usage` or `metrics`; `None` if it has no tokens.
-pub(super) fn usage(usage: &Value) -> Result<Option<TokenUsage>, String> {
-    sum(usage, &INPUT, &OUTPUT)
+/// Reads the object `usage` or `metrics` of an object; `None` if there are no tokens.
+pub(super) fn usage(object: &Map<String, Value>, key: &str) -> Result<Option<TokenUsage>, String> {
+    sum(object.get(key), INPUT, OUTPUT)
 }
 
 /// Reads the object `final_metrics` of ATIF.
-pub(super) fn total_usage(metrics: &Value) -> Result<Option<TokenUsage>, String> {
-    sum(
-        metrics,
-        &["total_prompt_tokens"],
-        &["total_completion_tokens"],
-    )
+pub(super) fn total_usage(root: &Map<String, Value>) -> Result<Option<TokenUsage>, String> {
+    let (input, output) = ("total_prompt_tokens", "total_completion_tokens");
+    sum(root.get("final_metrics"), input, output)
 }
 
-fn sum(usage: &Value, input: &[&str], output: &[&str]) -> Result<Option<TokenUsage>, String> {
+fn sum(usage: Option<&Value>, input: &str, output: &str) -> Result<Option<TokenUsage>, String> {
+    let usage = usage.unwrap_or(&Value::Null);
     match (tokens(usage, input)?, tokens(usage, output)?) {
         (None, None) => Ok(None),
         (input, output) => Ok(Some(TokenUsage {
@@ -230,17 +231,15 @@ fn sum(usage: &Value, input: &[&str], output: &[&str]) -> Result<Option<TokenUsa
 }
 
 /// Returns the sum of the numbers under these keys; `None` if there is none.
-fn tokens(usage: &Value, keys: &[&str]) -> Result<Option<u64>, String> {
+fn tokens(usage: &Value, keys: &str) -> Result<Option<u64>, String> {
     let mut sum = None::<u64>;
-    for key in keys {
-        let number = match usage.get(*key) {
-            None | Some(Value::Null) => continue,
-            Some(number) => number,
-        };
-        let Some(tokens) = number.as_u64() else {
-            return Err(unexpected(key, "a number of tokens", number));
-        };
-        sum = Some(sum.unwrap_or(0).saturating_add(tokens));
+    for key in keys.split(' ') {
+        let number = &usage[key];
+        if !number.is_null() {
+            let tokens = number.as_u64();
+            let tokens = tokens.ok_or_else(|| unexpected(key, "a number of tokens", number))?;
+            sum = Some(sum.unwrap_or(0).saturating_add(tokens));
+        }
     }
     Ok(sum)
 }

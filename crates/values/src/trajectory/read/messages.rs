@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::call::{CallResult, Results};
 use super::fields::{Block, LISTS, block_of, is_empty, position};
-use super::fields::{each, list, object, unexpected};
+use super::fields::{each, list, object, required, unexpected};
 use super::{call, fields};
 use crate::json::describe::found;
 use crate::messages::escape::name;
@@ -12,27 +12,11 @@ use crate::trajectory::steps::{Message, Role, ToolCall};
 
 /// Reads one message.
 pub(super) fn read(mut message: Map<String, Value>, to: &mut Results) -> Result<(), String> {
-    let role = match message.get("role") {
-        Some(Value::String(role)) => role_of(role)?,
-        other => {
-            return Err(unexpected(
-                "role",
-                "a string",
-                other.unwrap_or(&Value::Null),
-            ));
-        }
-    };
-    if message
-        .get("function_call")
-        .is_some_and(|call| !call.is_null())
-    {
+    let role = role_of(required(&message, "role")?)?;
+    if !message.get("function_call").is_none_or(Value::is_null) {
         return Err("`function_call` is not supported; write `tool_calls`".to_owned());
     }
-    let usage = message
-        .get("usage")
-        .map(fields::usage)
-        .transpose()?
-        .flatten();
+    let usage = fields::usage(&message, "usage")?;
     let content = message.remove("parts").filter(|parts| !is_empty(parts));
     let content = content
         .or_else(|| message.remove("content"))
@@ -49,13 +33,9 @@ pub(super) fn read(mut message: Map<String, Value>, to: &mut Results) -> Result<
     let content = read_content(content)?;
     let mut tool_calls = Vec::new();
     for keys in LISTS {
-        let lists = message
-            .iter()
-            .filter_map(|(key, list)| Some((position(keys, key)?, list)));
-        if let Some((_, list)) = lists
-            .filter(|(_, list)| !is_empty(list))
-            .min_by_key(|it| it.0)
-        {
+        let lists = message.iter().filter(|(_, list)| !is_empty(list));
+        let lists = lists.filter_map(|(key, list)| Some((position(keys, key)?, list)));
+        if let Some((_, list)) = lists.min_by_key(|it| it.0) {
             tool_calls.extend(calls(Some(list.clone()))?);
         }
     }
@@ -64,10 +44,8 @@ pub(super) fn read(mut message: Map<String, Value>, to: &mut Results) -> Result<
         tool_calls = content.calls;
     }
     if role != Role::Assistant && !tool_calls.is_empty() {
-        return Err(
-            "tool calls in a message that is not the agent's; write the role `assistant`"
-                .to_owned(),
-        );
+        let reason = "tool calls in a message that is not the agent's; write the role `assistant`";
+        return Err(reason.to_owned());
     }
     let is_pushed = content.results.is_empty() || !content.text.is_empty();
     let mut message = Some(Message {
@@ -127,11 +105,8 @@ pub(super) fn read_content(content: Value) -> Result<Content, String> {
         Value::String(text) => parts.text = text,
         Value::Array(blocks) => drop(each("block", blocks, |block| parts.add(block))?),
         other => {
-            return Err(unexpected(
-                "content",
-                "a string or a list of blocks",
-                &other,
-            ));
+            let expected = "a string or a list of blocks";
+            return Err(unexpected("content", expected, &other));
         }
     }
     Ok(parts)
@@ -146,10 +121,8 @@ impl Content {
             }
             Value::Object(block) => block,
             other => {
-                return Err(format!(
-                    "expected an object with `type`, found {}",
-                    found(&other)
-                ));
+                let found = found(&other);
+                return Err(format!("expected an object with `type`, found {found}"));
             }
         };
         let kind = match block.remove("type") {
@@ -163,10 +136,9 @@ impl Content {
                     kind
                 }
                 None => {
-                    return Err(
-                        "a block without `type`; write `text`, `tool_use` or `tool_result`"
-                            .to_owned(),
-                    );
+                    let reason =
+                        "a block without `type`; write `text`, `tool_use` or `tool_result`";
+                    return Err(reason.to_owned());
                 }
             },
         };

@@ -43,27 +43,14 @@ fn no_form(found: &str) -> String {
 }
 
 /// The lists of an object.
-const LISTS: [&str; 5] = [
-    "messages",
-    "steps",
-    "tool_calls",
-    "contents",
-    "conversations",
-];
+const LISTS: &str = "messages steps tool_calls contents conversations";
 
 fn read_object(mut object: Map<String, Value>) -> Result<Trajectory, String> {
     if let Some(version) = object.get("schema_version") {
-        let is_known = version
-            .as_str()
-            .is_some_and(|version| version.starts_with("ATIF-v1."));
-        return match is_known {
-            true => atif::read(object),
-            false => Err(unexpected(
-                "schema_version",
-                "`ATIF-v1.0` or a later 1.x",
-                version,
-            )),
-        };
+        let known = version.as_str().filter(|it| it.starts_with("ATIF-v1."));
+        let expected = "`ATIF-v1.0` or a later 1.x";
+        known.ok_or_else(|| unexpected("schema_version", expected, version))?;
+        return atif::read(object);
     }
     // A response of OpenAI, with its items.
     if object.get("object").is_some_and(|kind| kind == "response")
@@ -71,30 +58,21 @@ fn read_object(mut object: Map<String, Value>) -> Result<Trajectory, String> {
     {
         object.insert("messages".to_owned(), items);
     }
-    let total = object
-        .get("usage")
-        .map(fields::usage)
-        .transpose()?
-        .flatten();
-    for list in LISTS {
+    let total = fields::usage(&object, "usage")?;
+    for list in LISTS.split(' ') {
         match object.remove(list) {
             _ if object.contains_key("role") => break,
             Some(Value::Array(items)) => {
-                let is_list = |key: &&&str| {
-                    object
-                        .get(**key)
-                        .is_some_and(|it| it.is_array() && !is_empty(it))
-                };
-                if let Some(other) = LISTS.iter().find(is_list) {
+                let is_list = |it: &Value| it.is_array() && !is_empty(it);
+                let is_other = |key: &&str| object.get(*key).is_some_and(is_list);
+                if let Some(other) = LISTS.split(' ').find(is_other) {
                     return Err(format!(
                         "expected one list, found `{list}` and `{other}`; remove one"
                     ));
                 }
-                let subagents = object
-                    .remove("subagents")
-                    .map(atif::read_written)
-                    .transpose()
-                    .map_err(|reason| format!("`subagents`: {reason}"))?;
+                let subagents = object.remove("subagents").map(atif::read_written);
+                let subagents = subagents.transpose();
+                let subagents = subagents.map_err(|reason| format!("`subagents`: {reason}"))?;
                 return Ok(Trajectory {
                     total,
                     subagents: subagents.unwrap_or_default(),
@@ -174,9 +152,9 @@ fn read_list(items: Vec<Value>, has_names: bool) -> Result<Trajectory, String> {
         return Ok(Trajectory::default());
     };
     if first.is_string() && !has_names {
-        let found =
-            "a list of strings; write `{\"tool_calls\": [..]}` if they are the names of tools";
-        return Err(no_form(found));
+        return Err(no_form(
+            "a list of strings; write `{\"tool_calls\": [..]}` if they are the names of tools",
+        ));
     }
     let Some(form) = Form::of(first) else {
         let found = match first {

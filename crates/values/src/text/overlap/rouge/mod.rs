@@ -212,10 +212,6 @@ impl Rouge {
 }
 
 impl RougeScore {
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "word counts stay far below 2^53"
-    )]
     fn new(shared: u64, [prediction, reference]: [usize; 2]) -> Self {
         if shared == 0 {
             return Self::default();
