@@ -110,6 +110,17 @@ impl Scored {
         }
     }
 
+    /// Validates a score again, against a spec with a new threshold, strictness or cost.
+    #[doc(hidden)]
+    pub fn validated_again(
+        mut self,
+        cost_msats: Option<u64>,
+        spec: &MetricSpec<'_>,
+    ) -> Result<Self> {
+        self.score.cost_msats = cost_msats.unwrap_or(self.score.cost_msats);
+        self.checked(spec)
+    }
+
     pub(crate) fn with_critique(
         score: MetricScore,
         critique: Critique,

@@ -6,8 +6,12 @@ use std::fmt::Display;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::contract::interned_names::intern;
-use crate::contract::{Instance, InstanceSettings, Metric, MetricSpec, ParamError, Params};
+use async_trait::async_trait;
+
+use crate::contract::{
+    Answer, Example, Instance, InstanceSettings, Key, Metric, MetricCall, MetricError, MetricScore,
+    MetricSpec, ParamError, Params, Prediction, Requirement, RowAnswer,
+};
 use crate::lm::parse_msats;
 
 /// The settings that every metric has.
@@ -78,31 +82,99 @@ pub(super) fn adjust(
     settings: InstanceSettings,
 ) -> Result<Arc<dyn Metric>, ParamError> {
     let spec = metric.spec();
-    let setting = match settings {
-        InstanceSettings {
-            strict: Some(false),
-            ..
-        } => Some("strict"),
-        settings => settings.threshold.map(|_| "threshold"),
-    };
-    if let Some(setting) = setting.filter(|_| spec.strict) {
-        return Err(ParamError::Setting {
+    let rejected = |setting, reason| {
+        Err(ParamError::Setting {
             metric: spec.name.to_owned(),
             setting,
-            reason: IS_STRICT.to_owned(),
-        });
+            reason,
+        })
+    };
+    if spec.strict && settings.strict == Some(false) {
+        return rejected("strict", IS_STRICT.to_owned());
     }
-    let mut declared = MetricSpec::new(intern(spec.name))
-        .with_tier(spec.tier)
-        .with_kind(spec.kind)
-        .with_direction(spec.direction)
-        .with_cost_msats(spec.cost_msats);
-    (declared.range, declared.threshold) = (spec.range, spec.threshold);
-    (declared.strict, declared.is_async) = (spec.strict, spec.is_async);
-    Ok(Arc::new(apply(Arc::clone(&metric), declared, settings)?))
+    if spec.strict && settings.threshold.is_some() {
+        return rejected("threshold", IS_STRICT.to_owned());
+    }
+    if let Err(error) = settings.apply(spec) {
+        return rejected(error.setting, error.to_string());
+    }
+    Ok(Arc::new(Adjusted { metric, settings }))
 }
 
 const IS_STRICT: &str = "expected a metric that is not strict, found one made strict in code, whose scores are already 0 and 1; change the setting in code";
+
+/// A metric created in code, with settings in text form. They are applied to its score, because a metric may implement
+/// [`Metric::answer`] without them.
+struct Adjusted {
+    metric: Arc<dyn Metric>,
+    settings: InstanceSettings,
+}
+
+impl Adjusted {
+    fn adjusted(&self, result: Result<RowAnswer, MetricError>) -> Result<RowAnswer, MetricError> {
+        let declared = self.metric.spec();
+        let scored = match result? {
+            RowAnswer::Scored(scored) => scored,
+            counted @ RowAnswer::Counted { .. } => return Ok(counted),
+        };
+        let cost = self
+            .settings
+            .cost_msats
+            .filter(|_| scored.score.cost_msats == declared.cost_msats);
+        Ok(scored
+            .validated_again(cost, &self.settings.shown(declared))?
+            .into())
+    }
+}
+
+#[async_trait]
+impl Metric for Adjusted {
+    dsrs_metrics::forward_metric!(<Example, Prediction> |this| this.metric);
+
+    fn cost_estimate(&self) -> u64 {
+        self.settings
+            .cost_msats
+            .unwrap_or_else(|| self.metric.cost_estimate())
+    }
+
+    async fn evaluate(
+        &self,
+        gold: &Example,
+        pred: &Prediction,
+    ) -> Result<MetricScore, MetricError> {
+        Ok(self.answer(MetricCall::new(gold, pred)).await?.score)
+    }
+
+    fn answer<'a>(&'a self, call: MetricCall<'a>) -> Answer<'a> {
+        match self.metric.answer(call.with_spec(None)) {
+            Answer::Ready(result) => Answer::Ready(self.adjusted(result)),
+            Answer::Pending(future) => Answer::pending(async { self.adjusted(future.await) }),
+        }
+    }
+
+    fn spec(&self) -> MetricSpec<'_> {
+        self.settings.shown(self.metric.spec())
+    }
+
+    async fn evaluate_batch(
+        &self,
+        pairs: &[(Example, Prediction)],
+    ) -> Vec<Result<MetricScore, MetricError>> {
+        self.metric.evaluate_batch(pairs).await
+    }
+
+    fn batch_size(&self) -> usize {
+        self.metric.batch_size()
+    }
+
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        self.metric.requirements(all);
+    }
+
+    fn key(&self) -> Option<Key> {
+        Some(Key::of_instance((*self.metric).key()?, self.settings))
+    }
+}
 
 /// Returns `true` if the metric itself declares a parameter with this name.
 pub fn has_param(spec: &MetricSpec<'_>, name: &str) -> bool {
@@ -144,6 +216,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::{THRESHOLD, adjust, settings};
+    use crate::contract::MetricScore;
     use crate::contract::metric::Metric;
     use crate::contract::metric::fn_metric::metric_fn;
     use crate::contract::metric::params::Params;
@@ -185,6 +258,41 @@ mod tests {
         let (gold, pred) = (Example::default(), Prediction::default());
         let score = runtime.block_on(metric.evaluate(&gold, &pred)).unwrap();
         (score.value, score.cost_msats)
+    }
+
+    /// A metric that reads none of the settings it is called with.
+    struct Half;
+
+    #[async_trait::async_trait]
+    impl Metric for Half {
+        async fn evaluate(
+            &self,
+            _: &Example,
+            _: &Prediction,
+        ) -> crate::contract::Result<MetricScore> {
+            Ok(MetricScore::new(0.5).with_cost_msats(7))
+        }
+
+        fn name(&self) -> &str {
+            "half"
+        }
+
+        fn spec(&self) -> MetricSpec<'_> {
+            MetricSpec::new("half")
+                .with_range(0.0, 1.0)
+                .with_cost_msats(7)
+        }
+    }
+
+    #[test]
+    fn settings_apply_to_a_metric_that_ignores_them() {
+        let settings = InstanceSettings {
+            threshold: Some(0.5),
+            strict: Some(true),
+            cost_msats: Some(9),
+        };
+        let metric = adjust(Arc::new(Half), settings).unwrap();
+        assert_eq!(score_of(&metric), (1.0, 9));
     }
 
     #[test]
