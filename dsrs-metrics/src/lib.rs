@@ -25,7 +25,7 @@
 //! - [`Evaluate`] runs your program over a devset, and [`results`] compares two runs.
 //! - [`#[eval]`](macro@eval) turns a run into a test with gates, for `cargo test` and CI.
 //!
-//! Start with the [`tutorial`](guide::tutorial); the [`guide`] has a page for each task.
+//! Start with the [`tutorial`](guide::tutorial). The [`guide`] has a page for each task.
 
 pub mod contract;
 pub mod guide;
@@ -39,8 +39,10 @@ pub mod runs;
 #[cfg(feature = "evaluate")]
 pub mod scoring;
 
-/// The path that rustc shows in errors about a JSON value. If this module were public, the variant `Value::String`
-/// would make rustc write `std::string::String` instead of `String`.
+/// A module whose path rustc shows in errors about a JSON value.
+///
+/// If this module were public, rustc would write `std::string::String` instead of `String`, because of the variant
+/// `Value::String`.
 #[doc(hidden)]
 pub mod value {
     pub use dsrs_metrics_core::value::Value;
@@ -110,7 +112,7 @@ pub use dsrs_metrics_sandbox as sandbox;
 pub use dsrs_metrics_values::json::structured;
 pub use dsrs_metrics_values::{retrieval, stats, text, trajectory};
 
-/// Labels for tool calls, and training data that contains them.
+/// Labels for tool calls, and training data with these labels.
 pub mod outcome_coupled {
     #[cfg(feature = "metrics")]
     pub use dsrs_metrics_builtin::metrics::agents::{OutcomeCoupled, outcome_coupled};

@@ -54,7 +54,7 @@ macro_rules! main {
     };
 }
 
-/// The return type of the `main` that `main!` defines.
+/// The return type of the `main` function that `main!` defines.
 #[cfg(feature = "cli")]
 #[diagnostic::on_unimplemented(
     message = "`dsrs_metrics::main!` defines the function `main`, and nothing calls it inside another function",

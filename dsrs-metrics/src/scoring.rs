@@ -12,16 +12,24 @@ pub use dsrs_metrics_run::{
 /// Adds built-in metrics to a [`Scorer`] builder.
 #[cfg(feature = "metrics")]
 pub trait DefaultMetrics: Sized {
-    /// Adds the proxies [`format`](crate::metrics::format), [`length`](crate::metrics::length) and
+    /// Adds the default proxy metrics.
+    ///
+    /// The metrics are [`format`](crate::metrics::format), [`length`](crate::metrics::length) and
     /// [`syntax`](crate::metrics::syntax) with their default settings. They check that `pred.answer` is not empty and
-    /// that its brackets and quotes are balanced. For other settings, add these metrics yourself, as in
-    /// `.metric(Length::builder().max_chars(200).build())`.
+    /// that its brackets and quotes are balanced.
+    ///
+    /// For other settings, add these metrics yourself, as in `.metric(Length::builder().max_chars(200).build())`.
     fn with_default_proxy_metrics(self) -> Self;
 
-    /// Adds the truth metrics [`llm_judge`](crate::judge::shipped::LlmJudge) and [`diff`](crate::metrics::diff) with
-    /// their default settings. `llm_judge` asks a language model to grade `pred.answer`, at a cost of at most 100 msat.
-    /// `diff` checks that `pred.answer` equals `gold.answer` except for white space, and is
-    /// [`free`](ScorerBuilder::free). If no model is configured, the run ends before its first row. With
+    /// Adds the default truth metrics.
+    ///
+    /// The metrics are [`llm_judge`](crate::judge::shipped::LlmJudge) and [`diff`](crate::metrics::diff) with their
+    /// default settings.
+    ///
+    /// `llm_judge` asks a language model to grade `pred.answer`, and costs at most 100 msat. `diff` checks that
+    /// `pred.answer` equals `gold.answer` except for whitespace, and is [`free`](ScorerBuilder::free).
+    ///
+    /// If no model is configured, the run ends before its first row. With
     /// [`Models::offline`](crate::judge::Models::offline), `llm_judge` scores by token overlap instead, and every
     /// output says so.
     fn with_default_truth_metrics(self) -> Self;

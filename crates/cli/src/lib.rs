@@ -1,7 +1,11 @@
-//! Part of [dsrs-metrics](https://docs.rs/dsrs-metrics), which documents it. This package has no stable API of its own.
+//! An internal crate of [dsrs-metrics](https://docs.rs/dsrs-metrics).
 //!
-//! The command line: `list`, `score`, `rejudge`, `agree`, `compare`, `plan`, `report`, `export`, `accept` and `generate`
-//! for a [`Registry`] of metrics.
+//! This crate has no stable API of its own. Use `dsrs-metrics` instead.
+//!
+//! The command line for a [`Registry`] of metrics.
+//!
+//! The commands are `list`, `score`, `rejudge`, `agree`, `compare`, `plan`, `report`, `export`, `accept` and
+//! `generate`.
 //!
 //! Each command has a module with its name, and `args.rs` defines the arguments. `files.rs` checks that no output is an
 //! input or another output, and writes outputs. `options.rs` has values of options. `data/` reads rows, and `evaluate/`
@@ -66,11 +70,13 @@ enum Command {
     Store(store::StoreCommand),
 }
 
-/// Runs the command given by the process's arguments, with the built-in metrics and those that `add` adds.
-/// `dsrs_metrics::main!` expands to a call to this function.
+/// Runs the command given by the process's arguments.
 ///
-/// Replaces the panic hook. A panicking metric fails its row and prints nothing. If this library panics, the process
-/// prints one line to standard error and exits with code 101.
+/// The command can use the built-in metrics and the metrics that `add` adds. `dsrs_metrics::main!` expands to a call to
+/// this function.
+///
+/// This function replaces the panic hook. A panicking metric fails its row and prints nothing. If the library itself
+/// panics, the process prints one line to standard error and exits with code 101.
 pub fn main(add: impl FnOnce(&mut Registry) -> Result<(), RegistryError>) -> ExitCode {
     run_with_hook(|| {
         let mut registry = Registry::builtin();
@@ -81,7 +87,9 @@ pub fn main(add: impl FnOnce(&mut Registry) -> Result<(), RegistryError>) -> Exi
     })
 }
 
-/// The return type of the `main` function that `dsrs_metrics::main!` defines. No other function returns it.
+/// The return type of the `main` function that `dsrs_metrics::main!` defines.
+///
+/// No other function returns it.
 #[doc(hidden)]
 pub struct MainExit(ExitCode);
 
@@ -97,12 +105,20 @@ impl std::process::Termination for MainExit {
     }
 }
 
-/// Runs one command. `args` starts with the program's name.
+/// Runs one command.
 ///
-/// Results go to standard output, everything else to standard error. The exit code is 0 on success, 2 for invalid usage
-/// or input, and 130 after Ctrl-C, SIGTERM or SIGHUP. It is 1 if a metric misses its `--fail-under`, a metric is worse
-/// than before and you set `--fail-if-worse`, all rows failed, `--max-errors` was reached, or `--budget` did not cover
-/// all rows.
+/// The first item of `args` is the program's name.
+///
+/// Results go to standard output, and everything else to standard error.
+///
+/// The exit code is 0 on success, 2 for invalid usage or input, and 130 after Ctrl-C, SIGTERM or SIGHUP. The exit code
+/// is 1 in the following cases:
+///
+/// - A metric misses its `--fail-under`.
+/// - A metric is worse than before, and you set `--fail-if-worse`.
+/// - All rows failed.
+/// - `--max-errors` was reached.
+/// - `--budget` did not cover all rows.
 ///
 /// ```
 /// use dsrs_metrics::cli::{Registry, run};

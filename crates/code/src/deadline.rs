@@ -23,12 +23,13 @@ impl Drop for Late {
     }
 }
 
-/// Runs `work` on a new thread and waits for its result. Returns `None` if there is no result after `time`; the thread
-/// then keeps running.
+/// Runs `work` on a new thread and waits up to `time` for its result.
+///
+/// Returns `None` if the time runs out. The thread then keeps running in the background.
 ///
 /// # Errors
-/// Returns an error if no thread can be started, if the work panics, or if too many threads are still busy with earlier
-/// work.
+/// Returns an error if the thread cannot be started or the work panics. Also returns an error if too many threads are
+/// still busy with earlier work.
 pub fn within<T: Send + 'static>(
     time: Duration,
     work: impl FnOnce() -> T + Send + 'static,

@@ -35,11 +35,15 @@ pub use crate::rows::fields::{
 };
 pub use crate::rows::provide::Provide;
 pub use crate::score::return_types::{Decided, Undecided};
-/// Re-exports the crate for the macros' output. A single import finds the crate, or reports that it is unknown.
+/// Re-exports the whole crate for macro-generated code.
+///
+/// Generated code imports the crate only through this module, so a wrong crate path causes a single error.
 pub mod root {
     pub use crate::*;
 }
-/// Setters for parameters that several built-in metrics share. They are in `dsrs_metrics`; this module is empty.
+/// A placeholder for the setters in `dsrs_metrics`.
+///
+/// The setters are for parameters that several built-in metrics share.
 pub mod setters {}
 pub use crate::{
     Answer, Configure, CorpusReturn, Direction, Explanation, FieldSpec, FieldType, MetricCall,
@@ -65,12 +69,16 @@ use crate::rows::dynamic::{Example, Prediction};
 use crate::score::error::{MetricError, Result};
 use crate::spec::{ScoreKind, ScoreRange};
 
-/// Returns `true` unless the metric returns a `bool`. Only numbers can have a threshold, range or direction.
+/// Returns `true` unless the metric returns a `bool`.
+///
+/// Only numbers can have a threshold, range or direction.
 pub const fn is_number(spec: &MetricSpec<'_>) -> bool {
     !matches!(spec.kind, ScoreKind::Bool)
 }
 
-/// Returns `true` if the threshold is neither NaN nor infinite, or if there is none.
+/// Returns `true` if the threshold is a finite number.
+///
+/// Also returns `true` if there is no threshold.
 pub const fn threshold_is_finite(spec: &MetricSpec<'_>) -> bool {
     match spec.threshold {
         Some(threshold) => threshold.is_finite(),
@@ -78,8 +86,9 @@ pub const fn threshold_is_finite(spec: &MetricSpec<'_>) -> bool {
     }
 }
 
-/// Returns `true` if the threshold lies inside the range. Also returns `true` if either is missing or invalid by
-/// itself.
+/// Returns `true` if the threshold lies inside the range.
+///
+/// Also returns `true` if the threshold or the range is missing or invalid.
 pub const fn threshold_is_in_range(spec: &MetricSpec<'_>) -> bool {
     match (spec.threshold, spec.range) {
         (Some(threshold), Some(range)) => {
@@ -89,7 +98,9 @@ pub const fn threshold_is_in_range(spec: &MetricSpec<'_>) -> bool {
     }
 }
 
-/// Returns `true` if some score in the range fails the threshold. Assumes that the threshold lies inside the range.
+/// Returns `true` if some score in the range fails the threshold.
+///
+/// This function assumes that the threshold lies inside the range.
 pub const fn threshold_can_fail(spec: &MetricSpec<'_>) -> bool {
     match (spec.threshold, spec.range, spec.direction) {
         (Some(threshold), Some(range), Direction::HigherIsBetter) => threshold != range.min,
@@ -98,7 +109,9 @@ pub const fn threshold_can_fail(spec: &MetricSpec<'_>) -> bool {
     }
 }
 
-/// Returns `true` if the range has a finite lower end below a finite upper end, or if there is no range.
+/// Returns `true` if the range is finite and not empty.
+///
+/// Also returns `true` if there is no range.
 pub const fn range_is_not_empty(spec: &MetricSpec<'_>) -> bool {
     match spec.range {
         Some(ScoreRange { min, max }) => min.is_finite() && max.is_finite() && min < max,
@@ -106,7 +119,7 @@ pub const fn range_is_not_empty(spec: &MetricSpec<'_>) -> bool {
     }
 }
 
-/// Returns `true` if the score for a missing field is one that the metric can return.
+/// Returns `true` if the score for a missing field is a valid score.
 pub const fn missing_is_a_score(spec: &MetricSpec<'_>) -> bool {
     match (spec.missing, spec.range) {
         (Some(score), _) if matches!(spec.kind, ScoreKind::Bool) => score == 0.0 || score == 1.0,
@@ -118,10 +131,12 @@ pub const fn missing_is_a_score(spec: &MetricSpec<'_>) -> bool {
     }
 }
 
-/// The type description of a field that is read as `&str`.
+/// A description of the type of a field that is read as `&str`.
 pub const STRING: TypeHelp = <str as crate::value_type::ValueType>::HELP;
 
-/// A list of metric requirements. The name is unique so that rustc suggests nothing else if the crate's path is wrong.
+/// A list of metric requirements.
+///
+/// The alias has a unique name, so rustc doesn't suggest an unrelated item if the crate's path is wrong.
 pub type Requirements = Vec<Requirement>;
 
 /// A list of files that metrics read.
@@ -141,7 +156,7 @@ where
     Box::pin(async move { score(answer.await) })
 }
 
-/// Returns the error for a metric that requires the program's steps but was called without them.
+/// Returns the error for a metric that needs a trace but was called without one.
 ///
 /// # Errors
 /// Always.
@@ -164,10 +179,10 @@ pub fn forwarded<M: Module>(module: &M, inputs: Example) -> Forward<'_> {
     Box::pin(async move { Ok(module.forward_traced(inputs).await?.prediction) })
 }
 
-/// Returns an answer's score.
+/// Converts a metric's answer to a score.
 ///
 /// # Errors
-/// Returns the answer's error.
+/// Returns the error that the answer contains.
 pub fn score<T: Into<RowAnswer>>(answer: Result<T>) -> Result<MetricScore> {
     Ok(answer?.into().scored()?.into_score())
 }

@@ -20,7 +20,9 @@ const fn position(specs: &[MetricSpec<'_>], name: &str) -> Option<usize> {
     None
 }
 
-/// Returns the specs, or an empty slice if a metric is invalid by itself.
+/// Returns the specs if all metrics have valid attributes.
+///
+/// Otherwise, returns an empty slice.
 pub const fn known(specs: &'static [MetricSpec<'static>]) -> &'static [MetricSpec<'static>] {
     if MetricSpec::any_stub(specs) {
         return &[];
@@ -54,8 +56,12 @@ const fn range(spec: &MetricSpec<'_>) -> Option<ScoreRange> {
     }
 }
 
-/// Checks that a bound limits how bad a score can be, and that some scores reach the bound while others do not. `end`
-/// is `lower`, `upper` or empty, and `text` is the bound as written.
+/// Checks that a gate's bound is valid for its metric.
+///
+/// The bound must point in the metric's direction and lie in its range. For example, a metric for which higher is
+/// better needs a lower bound.
+///
+/// `end` is `lower`, `upper` or empty, and `text` is the bound as written.
 pub const fn bound_fits(
     specs: &[MetricSpec<'_>],
     name: &str,
@@ -127,8 +133,9 @@ pub const fn margin_fits(specs: &[MetricSpec<'_>], name: &str, by: f64) -> Optio
         ", so the gate never fails; write `by = " [decimal smaller] "`")
 }
 
-/// Checks that a metric used for pass@k has a verdict for each repeat. A metric written as an expression is not
-/// checked, because it could have a threshold.
+/// Checks that a metric used for pass@k has a verdict for each repeat.
+///
+/// A metric given as an expression is not checked, because the expression could set a threshold.
 pub const fn has_verdict(
     specs: &[MetricSpec<'_>],
     is_default: &[bool],
@@ -144,8 +151,9 @@ pub const fn has_verdict(
         " has none; write its threshold in `metrics(..)`, such as `F1::default().with_threshold(0.5)`")
 }
 
-/// Checks that the declared cost of one row is within the budget. Metrics written as expressions are not counted,
-/// because an expression can set another cost.
+/// Checks that the declared cost of one row is within the budget.
+///
+/// Metrics given as expressions are not counted, because an expression can set a different cost.
 pub const fn budget_covers(
     specs: &[MetricSpec<'_>],
     is_default: &[bool],

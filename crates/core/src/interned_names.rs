@@ -11,7 +11,7 @@ type Names = &'static [&'static str];
 static INTERNED: Mutex<(BTreeSet<&'static str>, BTreeSet<Names>)> =
     Mutex::new((BTreeSet::new(), BTreeSet::new()));
 
-/// Interns one name.
+/// Interns a name and returns it as a static string.
 pub fn intern(name: &str) -> &'static str {
     intern_all(std::iter::once(name))[0]
 }

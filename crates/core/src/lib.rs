@@ -1,14 +1,25 @@
-//! Part of [dsrs-metrics](https://docs.rs/dsrs-metrics), which documents it. This package has no stable API of its own.
+//! An internal crate of [dsrs-metrics](https://docs.rs/dsrs-metrics).
 //!
-//! The contract: the trait of a metric, its call, its results and its errors.
+//! This crate has no stable API of its own. Use `dsrs-metrics` instead.
 //!
-//! The folders import from each other in this order: `spec/` (declarations), `rows/` (reading rows), `score/`
-//! (results), `dedup/` (evaluating equal metrics once per row), `declared/` (declarations for the compiler), `metric/`
-//! (the trait and its calls), then `composite/` (metrics of metrics) and `judge/` (language models). Another package
-//! runs metrics over many rows.
+//! The contract that all metrics implement.
 //!
-//! `program.rs` and `program_run.rs` have programs and the trace, usage, latency and errors they return. `panic.rs`
-//! catches panics, and `probe.rs` has the macros' autoref specialization.
+//! The contract consists of the metric trait, its calls, its results and its errors.
+//!
+//! The folders import from each other in this order:
+//! - `spec/`: declarations
+//! - `rows/`: reading rows
+//! - `score/`: results
+//! - `dedup/`: evaluating equal metrics once per row
+//! - `declared/`: declarations for the compiler
+//! - `metric/`: the trait and its calls
+//! - `composite/`: metrics of metrics
+//! - `judge/`: language models
+//!
+//! A separate package runs metrics over many rows.
+//!
+//! `program.rs` and `program_run.rs` define programs and what they return, such as the trace, usage, latency and
+//! errors. `panic.rs` catches panics. `probe.rs` implements the autoref specialization that the macros use.
 
 // The macros' expansions name the library by this path.
 #[allow(unused_extern_crates)]
@@ -16,8 +27,10 @@ extern crate self as dsrs_metrics;
 #[macro_use]
 extern crate dsrs_metrics_values;
 
-/// The path that compiler errors show for a JSON value. In a public module, the variant `Value::String` would make
-/// rustc write `std::string::String` instead of `String`.
+/// The path that compiler errors show for a JSON value.
+///
+/// The module is hidden. If it were public, the variant `Value::String` would make rustc write `std::string::String`
+/// instead of `String`.
 #[doc(hidden)]
 pub mod value {
     pub use serde_json::Value;

@@ -10,10 +10,10 @@ use std::pin::Pin;
 use std::sync::Once;
 use std::task::{Context, Poll};
 
-/// A caught panic.
+/// A panic that was caught.
 pub struct Panic {
     pub message: String,
-    /// The location and backtrace, if requested.
+    /// The location and backtrace of the panic, if requested.
     pub traceback: Option<String>,
 }
 
@@ -22,7 +22,7 @@ thread_local! {
     static TRACEBACK: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Runs a user's function and catches its panic.
+/// Runs a user's function and catches a panic.
 pub fn catch<T>(traceback: bool, run: impl FnOnce() -> T) -> Result<T, Panic> {
     let outer = RECORDS_TRACEBACK.get();
     if traceback {
@@ -37,13 +37,17 @@ pub fn catch<T>(traceback: bool, run: impl FnOnce() -> T) -> Result<T, Panic> {
     })
 }
 
-/// Runs a user's future and catches its panic. A future that panicked is not polled again.
+/// Runs a user's future and catches a panic.
+///
+/// A future that panicked is not polled again.
 pub fn catch_async<F: Future>(traceback: bool, future: F) -> Caught<F> {
     Caught { traceback, future }
 }
 
 pin_project_lite::pin_project! {
-    /// The future that [`catch_async`] returns. An `async fn` would store its argument twice.
+    /// The future that [`catch_async`] returns.
+    ///
+    /// This type avoids an `async fn`, which would store its argument twice.
     pub struct Caught<F> {
         traceback: bool,
         #[pin]
@@ -90,8 +94,9 @@ pub fn message(payload: &(dyn Any + Send)) -> String {
         .unwrap_or_else(|| "a value that is not a string".to_owned())
 }
 
-/// Returns the message of a panic's payload. A payload that is not a string is leaked, because dropping it could panic
-/// again.
+/// Returns the message of a panic, consuming the panic's payload.
+///
+/// A payload that is not a string is leaked, because dropping it could panic again.
 pub fn into_message(payload: Box<dyn Any + Send>) -> String {
     let message = message(&*payload);
     if !payload.is::<&str>() && !payload.is::<String>() {

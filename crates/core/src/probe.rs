@@ -65,7 +65,7 @@ impl<T: PartialEq> Maybe<'_, T> {
 }
 
 impl<'a, M: Requires> Maybe<'a, M> {
-    /// Returns the metric.
+    /// Returns the metric as a trait object.
     pub fn requires(&self) -> Option<&'a dyn Requires> {
         Some(self.0)
     }
@@ -82,7 +82,7 @@ impl<J: ChecksParams> Maybe<'_, J> {
 }
 
 impl<T: NamesFiles> Maybe<'_, T> {
-    /// Adds the files that the parameter names.
+    /// Adds the files that the parameter names to `all`.
     pub fn files(&self, parameter: &str, all: &mut Vec<MetricFile>) {
         self.0.files(parameter, all);
     }
@@ -144,7 +144,7 @@ impl<T: ValueType + ?Sized> MaybeValueType<T> {
     pub const HELP: TypeHelp = T::HELP;
 }
 
-/// The fallback of [`MaybeValueType`]: a type without a description.
+/// Provides a fallback for [`MaybeValueType`] if a type has no description.
 pub trait FallbackValueType {
     const HELP: TypeHelp = TypeHelp::NONE;
 }
@@ -158,7 +158,7 @@ impl<'r, T: AsText> Maybe<'r, T> {
     }
 }
 
-/// A string type, owned or borrowed.
+/// An owned or borrowed string type.
 pub trait AsText {
     fn as_text(&self) -> &str;
 }

@@ -17,7 +17,9 @@ use crate::panic;
 use crate::program_run::ProgramOutput;
 use crate::rows::{Example, Prediction, inputs};
 
-/// A `T`, or a `Result` that contains one: what programs return and row sources yield.
+/// A value of type `T`, or a `Result` that contains a `T`.
+///
+/// Programs can return these values, and row sources can yield them.
 ///
 /// ```
 /// use dsrs_metrics::runs::Fallible;
@@ -31,10 +33,13 @@ use crate::rows::{Example, Prediction, inputs};
     note = "give a `{T}`, or a `Result<{T}, E>` whose error `E` implements `Display` and borrows nothing"
 )]
 pub trait Fallible<T> {
-    /// Returns the value, or the message of the error. The message includes all causes if the error is a
-    /// [`ProgramError`](crate::ProgramError) (or another `Box<dyn Error>`), or if its `{:#}` format shows them. Other
-    /// error types are only known to implement `Display`; return a [`ProgramError`](crate::ProgramError) to include
-    /// their causes.
+    /// Returns the value, or the message of the error.
+    ///
+    /// The message includes all causes if the error is a [`ProgramError`](crate::ProgramError) or another `Box<dyn
+    /// Error>`. It also includes them if the error's `{:#}` format shows them.
+    ///
+    /// For all other error types, the message contains only the `Display` output. To include the causes, return a
+    /// [`ProgramError`](crate::ProgramError).
     ///
     /// ```
     /// # use dsrs_metrics::runs::{Fallible, ProgramError};
@@ -59,8 +64,9 @@ impl<T, E: fmt::Display + 'static> Fallible<T> for Result<T, E> {
     }
 }
 
-/// A type that a program may return: the prediction, a [`ProgramOutput`] with its trace, usage and latency, or a
-/// `Result` of either.
+/// A type that a program can return.
+///
+/// The type is the prediction, a [`ProgramOutput`] with a trace, usage and latency, or a `Result` of either.
 ///
 /// ```
 /// use dsrs_metrics::runs::{ProgramOutput, ProgramReturn, ProgramRunError};
@@ -75,7 +81,9 @@ impl<T, E: fmt::Display + 'static> Fallible<T> for Result<T, E> {
     note = "return a `{P}`, a `ProgramOutput<{P}>`, or a `Result` of one whose error implements `Display` and borrows nothing;\nfor dynamic rows, write `prediction! {{ \"answer\" => answer }}`"
 )]
 pub trait ProgramReturn<P> {
-    /// Returns the output, or the error with the message that [`Fallible::into_result`] would return.
+    /// Converts the return value of a program to its output.
+    ///
+    /// An error has the message that [`Fallible::into_result`] would return.
     ///
     /// # Errors
     /// Returns the program's error.
@@ -107,15 +115,19 @@ impl<P, E: fmt::Display + 'static> ProgramReturn<P> for Result<ProgramOutput<P>,
     }
 }
 
-/// A program that an evaluation can run: an async function or closure from a gold row to a prediction, a
-/// [`ProgramOutput`] or a `Result` of either ([`ProgramReturn`]), or a [`Module`].
+/// A program that an evaluation can run.
 ///
-/// If a gold row is an [`Example`], even in an `Arc` or a `Box`, the program receives only its inputs, so it never sees
-/// the expected answer. The inputs are the fields set by [`with_inputs`](Example::with_inputs), or those set by
-/// `EvaluateBuilder::inputs` or `ScorerBuilder::inputs`. A row that lacks an input fails without running the program.
+/// A program is a [`Module`], or an async function or closure that takes a gold row. The function returns a prediction,
+/// a [`ProgramOutput`] or a `Result` of either; see [`ProgramReturn`].
 ///
-/// A gold row of any other type is passed **whole**, because its type does not distinguish inputs from labels. Leave
-/// the labels out in the closure that you run:
+/// If a gold row is an [`Example`], the program receives only the row's inputs, so it never sees the expected answer.
+/// This also applies to an `Example` in an `Arc` or a `Box`.
+///
+/// The inputs are the fields set by [`with_inputs`](Example::with_inputs), `EvaluateBuilder::inputs` or
+/// `ScorerBuilder::inputs`. If a row lacks an input, the row fails and the program is not run.
+///
+/// A gold row of any other type is passed **whole**, because its type does not distinguish inputs from labels. To leave
+/// out the labels, wrap the program in a closure:
 ///
 /// ```
 /// use dsrs_metrics::Evaluate;
@@ -149,8 +161,11 @@ impl<P, E: fmt::Display + 'static> ProgramReturn<P> for Result<ProgramOutput<P>,
     note = "write `|row: {G}| async move {{ .. }}`, or `async fn program(row: {G}) -> {P}` and its name without `()`, or implement `Module`"
 )]
 pub trait Program<G, P, Kind>: IsProgram<G, Kind> + Send + Sync {
-    /// Runs the program on the inputs of one row, and returns the prediction with what the program reports about its
-    /// run. A run may name the inputs of rows that do not declare their own.
+    /// Runs the program on the inputs of one row.
+    ///
+    /// Returns the prediction together with what the program reports about its run.
+    ///
+    /// `inputs_of_run` names the inputs of rows that do not declare their own.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -172,8 +187,10 @@ pub trait Program<G, P, Kind>: IsProgram<G, Kind> + Send + Sync {
     ) -> impl Future<Output = Result<ProgramOutput<P>, ProgramRunError>> + Send;
 }
 
-/// A function or [`Module`] that may be a [`Program`]. This separate trait lets the compiler say why a function is not
-/// a program: because of its return type, or because its future is not `Send`.
+/// A function or [`Module`] that may be a [`Program`].
+///
+/// This separate trait lets the compiler explain why a function is not a program. For example, the function's future
+/// may not be `Send`.
 #[doc(hidden)]
 pub trait IsProgram<G, Kind> {}
 
@@ -228,7 +245,9 @@ impl<M: Module> Program<Example, Prediction, ByForward> for M {
     }
 }
 
-/// Any error that a program can return. The `?` operator converts every error type into this type.
+/// Any error that a program can return.
+///
+/// The `?` operator converts every error type into this type.
 ///
 /// ```
 /// use dsrs_metrics::{prelude::*, runs::ProgramError};
@@ -247,7 +266,9 @@ impl<M: Module> Program<Example, Prediction, ByForward> for M {
 /// ```
 pub type ProgramError = Box<dyn Error + Send + Sync>;
 
-/// A program built on language models. It maps an example's inputs to a prediction.
+/// A program built on language models.
+///
+/// A module maps an example's inputs to a prediction.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -300,9 +321,11 @@ pub trait Module: Send + Sync {
     /// Returns any error of the program. An evaluation counts the row as failed and continues.
     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError>;
 
-    /// Runs the program once and returns its prediction with the trace, usage and latency. `Evaluate` calls this method
-    /// and passes these values to the metrics. By default, it calls [`forward`](Self::forward) and returns the
-    /// prediction alone.
+    /// Runs the program once and returns its prediction with the trace, usage and latency.
+    ///
+    /// `Evaluate` calls this method and passes the returned values to the metrics.
+    ///
+    /// By default, this method calls [`forward`](Self::forward) and returns only the prediction.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -338,8 +361,12 @@ pub trait Module: Send + Sync {
         self.forward(inputs).await.map(ProgramOutput::new)
     }
 
-    /// Runs the program on each example, `concurrency` at a time (0 counts as 1), and returns one result for each
-    /// example, in order, like DSPy's `batch`. The program receives each example's declared [inputs](Example::inputs).
+    /// Runs the program on each example, like DSPy's `batch`.
+    ///
+    /// Up to `concurrency` examples run at a time, and 0 counts as 1. Returns one result for each example, in order.
+    ///
+    /// The program receives each example's declared [inputs](Example::inputs).
+    ///
     /// An error or panic in one run does not affect the others.
     ///
     /// ```
@@ -419,12 +446,14 @@ macro_rules! forward_module {
 }
 forward_module!(&M, Box<M>, Arc<M>);
 
-/// The error returned when a program returns no prediction. Contains the message and, if the budget did not cover a
-/// model call, the budget.
+/// The error returned when a program returns no prediction.
+///
+/// The error contains a message and, if the budget did not cover a model call, the budget.
 ///
 /// If the budget is the reason, a run counts the row as skipped instead of failed. This works only if your program
-/// returns the original error or keeps it as a source: an [`LmError`](crate::lm::LmError), a [`ProgramError`] that
-/// contains one, or this type.
+/// returns the original error or keeps it as a source.
+///
+/// The original error is an [`LmError`](crate::lm::LmError), a [`ProgramError`] that contains one, or this type.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LmError, LmErrorKind};
@@ -440,9 +469,11 @@ forward_module!(&M, Box<M>, Arc<M>);
 #[error("{message}")]
 #[non_exhaustive]
 pub struct ProgramRunError {
-    /// The message, with all known causes.
+    /// The error's message, with all known causes.
     pub message: String,
-    /// The budget that a call exceeded, in millisatoshis; `None` if there was none.
+    /// The budget that a call exceeded, in millisatoshis.
+    ///
+    /// `None` if no budget was exceeded.
     pub budget_msats: Option<u64>,
 }
 

@@ -9,10 +9,12 @@ use serde::{Deserialize, Serialize};
 use crate::lm::LmReply;
 use crate::rows::{Prediction, Trace};
 
-/// The trace, usage and latency of one run of a program. Metrics can read them, and they are part of the row's result.
+/// The trace, usage and latency of one run of a program.
 ///
-/// Two runs are equal if the program returned the same values. A latency that the harness measured is neither compared
-/// nor shown by `Debug`, so equal runs have equal reports.
+/// Metrics can read these values, and each row's result contains them.
+///
+/// Two runs are equal if the program returned the same values. Latency measured by the harness is not compared, and
+/// `Debug` does not show it.
 ///
 /// ```
 /// use dsrs_metrics::{contract::MetricCall, metrics::Latency, prelude::*, runs::ProgramRun};
@@ -53,7 +55,9 @@ impl ProgramRun {
         self.latency.filter(|_| !self.is_measured)
     }
 
-    /// Sets the latency that the harness measured, unless the program returned one.
+    /// Sets the latency measured by the harness.
+    ///
+    /// If the program returned a latency, this method keeps it.
     #[doc(hidden)]
     pub fn measured(mut self, latency: Duration) -> Self {
         if self.latency.is_none() {
@@ -82,8 +86,10 @@ impl PartialEq for ProgramRun {
     }
 }
 
-/// A prediction together with the program's trace, usage and latency. A program that `Evaluate` runs can return this
-/// instead of the prediction alone, and so can [`Module::forward_traced`](crate::Module::forward_traced).
+/// A prediction together with the program's trace, usage and latency.
+///
+/// A program that `Evaluate` runs can return this type instead of a plain prediction.
+/// [`Module::forward_traced`](crate::Module::forward_traced) returns it too.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -110,11 +116,13 @@ impl PartialEq for ProgramRun {
 pub struct ProgramOutput<P = Prediction> {
     /// The prediction.
     pub prediction: P,
-    /// The program's steps.
+    /// The steps that the program took.
     pub trace: Option<Trace>,
     /// The tokens and cost of the program's model calls.
     pub usage: Option<ProgramUsage>,
-    /// The duration of the run; `None` if the harness should measure it.
+    /// The duration of the run.
+    ///
+    /// If `None`, the harness measures it.
     pub latency: Option<Duration>,
 }
 
@@ -148,7 +156,7 @@ impl<P> ProgramOutput<P> {
         /// ```
         pub fn with_trace(trace: Trace) => trace = Some(trace);
 
-        /// Sets the usage: the tokens and cost of the program's model calls.
+        /// Sets the tokens and cost of the program's model calls.
         ///
         /// ```
         /// # use dsrs_metrics::runs::{ProgramOutput, ProgramUsage};
@@ -157,8 +165,9 @@ impl<P> ProgramOutput<P> {
         /// ```
         pub fn with_usage(usage: ProgramUsage) => usage = Some(usage);
 
-        /// Sets the latency, replacing the measured one. For example, you can exclude the time spent waiting for a rate
-        /// limit.
+        /// Sets the latency, replacing the measured one.
+        ///
+        /// For example, you can exclude the time spent waiting for a rate limit.
         ///
         /// ```
         /// # use dsrs_metrics::runs::ProgramOutput;
@@ -170,7 +179,7 @@ impl<P> ProgramOutput<P> {
         pub fn with_latency(latency: Duration) => latency = Some(latency);
     }
 
-    /// Splits the output into the prediction and everything else.
+    /// Splits the output into the prediction and the run's other values.
     ///
     /// ```
     /// # use dsrs_metrics::runs::{ProgramOutput, ProgramUsage};
@@ -211,7 +220,7 @@ pub struct ProgramUsage {
     pub input_tokens: u64,
     /// The number of tokens in all replies.
     pub output_tokens: u64,
-    /// The cost in millisatoshis; `None` if it is unknown.
+    /// The cost in millisatoshis, or `None` if it is unknown.
     pub cost_msats: Option<u64>,
 }
 

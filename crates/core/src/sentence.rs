@@ -36,7 +36,9 @@ pub struct Sentence {
     len: usize,
 }
 
-/// Fails const evaluation if a rule is broken, with the rule's message.
+/// Causes a compile-time error if the metric breaks one of the macros' rules.
+///
+/// The compiler shows the rule's message.
 #[track_caller]
 pub const fn check(broken: Option<Sentence>) {
     if let Some(broken) = broken {

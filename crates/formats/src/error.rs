@@ -11,7 +11,7 @@ use crate::results::ResultsError;
 pub(crate) const NO_INSPECT: &str = "this program was built without it; run `cargo install dsrs-metrics --features cli,inspect`, or enable \
      `inspect` on your `dsrs-metrics` dependency";
 
-/// The error returned when a file cannot be converted to or from another program's format.
+/// The error returned when a file cannot be imported or exported.
 #[derive(thiserror::Error)]
 #[error("{message}")]
 pub struct FormatError {
@@ -35,7 +35,7 @@ impl FormatError {
         Self::new(format_args!("{}: {reason}", file.display()))
     }
 
-    /// Returns the writer's error if writing failed. Otherwise, returns `self` unchanged.
+    /// Returns the I/O error if writing the output failed, or `self` otherwise.
     #[doc(hidden)]
     pub fn into_output(self) -> Result<io::Error, Self> {
         match self.output {

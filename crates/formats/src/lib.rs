@@ -1,7 +1,10 @@
-//! Part of [dsrs-metrics](https://docs.rs/dsrs-metrics), which documents it. This package has no stable API of its own.
+//! An internal crate of [dsrs-metrics](https://docs.rs/dsrs-metrics).
 //!
-//! Conversion of files of other programs: `import/` converts them to result files, and `export/` converts result files
-//! to them.
+//! This crate has no stable API of its own. Use `dsrs-metrics` instead.
+//!
+//! Conversion between result files and the file formats of other programs.
+//!
+//! `import/` reads the files of other programs, and `export/` writes them.
 
 mod error;
 mod export;

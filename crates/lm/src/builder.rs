@@ -21,8 +21,9 @@ use super::{
     Stored, money,
 };
 
-/// A builder for an [`Lm`]. Settings that you leave out are read from the environment variables listed in the
-/// documentation of `Lm`.
+/// A builder for an [`Lm`].
+///
+/// Settings that you leave out are read from the environment variables listed in the documentation of `Lm`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -113,7 +114,7 @@ impl LmBuilder {
     }
 
     setters! {
-        /// Sets a function that supplies environment variables, instead of reading the environment.
+        /// Sets a function that looks up variables, instead of reading the environment.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, Lm};
@@ -156,7 +157,7 @@ impl LmBuilder {
         /// ```
         pub fn base_url(url: impl Into<String>) => base_url = Some(url.into());
 
-        /// Sets the proxy URL.
+        /// Sets the URL of the proxy.
         ///
         /// ```
         /// use dsrs_metrics::lm::Lm;
@@ -168,7 +169,9 @@ impl LmBuilder {
         /// ```
         pub fn proxy(url: impl Into<String>) => http.proxy = Proxy::Url(url.into());
 
-        /// Disables the proxy, even one set by an environment variable.
+        /// Disables the proxy.
+        ///
+        /// A proxy set by an environment variable is ignored.
         ///
         /// ```
         /// use dsrs_metrics::lm::Lm;
@@ -179,7 +182,9 @@ impl LmBuilder {
         /// ```
         pub fn no_proxy() => http.proxy = Proxy::None;
 
-        /// Sets the time limit for one attempt. Default: 120 s.
+        /// Sets the time limit for one attempt.
+        ///
+        /// The default is 120 s.
         ///
         /// ```
         /// use std::net::TcpListener;
@@ -203,8 +208,10 @@ impl LmBuilder {
         /// ```
         pub fn timeout(timeout: Duration) => http.timeout = timeout;
 
-        /// Sets the maximum size of a response, in bytes after decompression. A larger response fails the call with
-        /// [`LmErrorKind::ReplyTooLarge`]. Default: `DSRS_MAX_REPLY_BYTES`, or 8 MiB.
+        /// Sets the maximum size of a response in bytes, after decompression.
+        ///
+        /// A call with a larger response fails with [`LmErrorKind::ReplyTooLarge`]. The default is
+        /// `DSRS_MAX_REPLY_BYTES`, or 8 MiB if it is not set.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, Lm, LmErrorKind, LmRequest};
@@ -258,8 +265,9 @@ impl LmBuilder {
         /// ```
         pub fn retry(policy: RetryPolicy) => retry = policy;
 
-        /// Sets the policy for pausing calls to a failing provider. Models with the same address and policy share the
-        /// [circuit](super::Circuit) within a process.
+        /// Sets the policy for pausing calls to a failing provider.
+        ///
+        /// Within a process, models with the same address and policy share the [circuit](super::Circuit).
         ///
         /// ```
         /// use std::time::Duration;
@@ -292,9 +300,12 @@ impl LmBuilder {
         /// ```
         pub fn circuit_breaker(policy: CircuitPolicy) => circuit = policy;
 
-        /// Sets the rate limiter for requests and tokens per minute. Models with the same limiter share its limits. By
-        /// default, the limits come from environment variables, and all models with the same address and key share them
-        /// within a process.
+        /// Sets the rate limiter for requests and tokens per minute.
+        ///
+        /// Models with the same limiter share its limits.
+        ///
+        /// By default, the limits come from environment variables. In this case, all models of the process with the
+        /// same address and key share them.
         ///
         /// ```
         /// use std::time::Duration;
@@ -318,7 +329,9 @@ impl LmBuilder {
         /// ```
         pub fn limiter(limiter: RateLimiter) => limiter = Some(limiter);
 
-        /// Sets the folder of the store. Default: `DSRS_STORE`, or the user's cache folder.
+        /// Sets the folder of the store.
+        ///
+        /// The default is `DSRS_STORE`, or the user's cache folder if it is not set.
         ///
         /// ```
         /// use dsrs_metrics::lm::Lm;
@@ -333,7 +346,9 @@ impl LmBuilder {
         /// ```
         pub fn store(dir: impl Into<PathBuf>) => store = StoreSetting::In(dir.into());
 
-        /// Disables the store, so replies are neither read from it nor written to it (`--no-store`).
+        /// Disables the store.
+        ///
+        /// Replies are neither read from the store nor written to it. On the command line, this is `--no-store`.
         ///
         /// ```
         /// use dsrs_metrics::lm::Lm;
@@ -344,7 +359,9 @@ impl LmBuilder {
         /// ```
         pub fn no_store() => store = StoreSetting::None;
 
-        /// Sets whether to repeat stored calls and replace their replies (`--refresh`); see [`Stored::refresh`].
+        /// Sets whether to repeat stored calls and replace their replies.
+        ///
+        /// See [`Stored::refresh`]. On the command line, this is `--refresh`.
         ///
         /// ```
         /// use dsrs_metrics::lm::Lm;
@@ -359,7 +376,9 @@ impl LmBuilder {
         /// ```
         pub fn refresh(refresh: bool) => refresh = refresh;
 
-        /// Sets the prices. Default: the shipped table and the prices in the file that `DSRS_PRICES` names.
+        /// Sets the prices of models.
+        ///
+        /// The default is the shipped price table, with the prices in the file that `DSRS_PRICES` names.
         ///
         /// ```
         /// use dsrs_metrics::lm::{
@@ -423,7 +442,9 @@ impl LmBuilder {
         /// ```
         pub fn allow_unpriced(allow: bool) => allow_unpriced = allow;
 
-        /// Sets the ledger. Several models can share a ledger.
+        /// Sets the ledger that records the calls.
+        ///
+        /// Several models can share a ledger.
         ///
         /// ```
         /// use dsrs_metrics::lm::{Ledger, Lm, LmReply};
@@ -437,8 +458,10 @@ impl LmBuilder {
         /// ```
         pub fn ledger(ledger: Ledger) => ledger = ledger;
 
-        /// Sets an estimate, which counts calls instead of making them; see [`LmEstimate`]. The model then needs no
-        /// key, does not write to the store, and records nothing in the [ledger](Self::ledger).
+        /// Sets an estimate, so the model counts its calls instead of making them.
+        ///
+        /// The model then needs no key, does not write to the store, and records nothing in the [ledger](Self::ledger).
+        /// See [`LmEstimate`].
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, Lm, LmError, LmErrorKind, LmEstimate, LmRequest};
@@ -457,7 +480,9 @@ impl LmBuilder {
         pub fn estimate(estimate: LmEstimate) => estimate = Some(estimate);
     }
 
-    /// Makes the model request vectors instead of replies, as `ProviderEmbedder::of` requires.
+    /// Makes the model request embedding vectors instead of replies.
+    ///
+    /// `ProviderEmbedder::of` requires this setting.
     #[doc(hidden)]
     pub fn embedding(self) -> Self {
         Self {
@@ -466,9 +491,11 @@ impl LmBuilder {
         }
     }
 
-    /// Builds the model. Call [`probe`](LanguageModel::probe) to check that the provider answers.
+    /// Builds the model.
     ///
-    /// If a test replays recorded calls, no key is needed and the store is not opened.
+    /// Call [`probe`](LanguageModel::probe) to check that the provider answers.
+    ///
+    /// If a test replays recorded calls, you don't need a key, and the store is not opened.
     ///
     /// ```
     /// use dsrs_metrics::lm::Lm;
@@ -481,8 +508,8 @@ impl LmBuilder {
     /// ```
     ///
     /// # Errors
-    /// Returns [`LmError`] if the provider is unknown, the key is missing, a setting is invalid, there is a budget but
-    /// a model has no price, or the store cannot be opened.
+    /// Returns [`LmError`] if the provider is unknown, the key is missing, or a setting is invalid. Also returns this
+    /// error if the store cannot be opened, or if there is a budget but a model has no price.
     pub fn build(self) -> Result<Lm, LmError> {
         let prices = self.price_table()?;
         let limits = self.rate_limits()?;
@@ -636,7 +663,9 @@ impl fmt::Debug for LmBuilder {
     }
 }
 
-/// A provider's language model, with retries, limits, prices and a store. Clones share everything.
+/// A provider's language model, with retries, limits, prices and a store.
+///
+/// Clones share all state.
 ///
 /// ```no_run
 /// use dsrs_metrics::lm::{LanguageModel, Lm, LmError, LmRequest};
@@ -678,7 +707,9 @@ pub struct Lm {
 }
 
 impl Lm {
-    /// Creates the model named `id` (`provider:model`), configured by environment variables.
+    /// Creates the model with this name, configured by environment variables.
+    ///
+    /// The name is written as `provider:model`.
     ///
     /// ```
     /// use dsrs_metrics::lm::Lm;
@@ -716,7 +747,9 @@ impl Lm {
         LmBuilder::from_env()?.build()
     }
 
-    /// Returns a builder for the model named `id` (`provider:model`).
+    /// Creates a builder for the model with this name.
+    ///
+    /// The name `id` is written as `provider:model`.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, Lm};

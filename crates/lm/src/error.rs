@@ -7,13 +7,17 @@ use std::time::Duration;
 
 use super::reply::Usage;
 
-/// The error returned when a call to a language model gets no reply. It contains the [`kind`](Self::kind), the model,
-/// the number of attempts and the cost.
+/// The error returned when a call to a language model gets no reply.
+///
+/// The error contains its [`kind`](Self::kind), the model, the number of attempts and the cost.
 ///
 /// The message is one line that says what went wrong, what was found and how to fix it. API keys appear neither in the
-/// message nor in the `Debug` output. If an HTTP, JSON, file or store library caused the error,
-/// [`source`](Error::source) returns that library's error. The message already includes that error's text. Equality
-/// ignores the source.
+/// message nor in the `Debug` output.
+///
+/// If an HTTP, JSON, file or store library caused the error, [`source`](Error::source) returns that library's error.
+/// The message already includes its text.
+///
+/// The source is ignored when two errors are compared.
 ///
 /// ```
 /// use std::time::Duration;
@@ -46,11 +50,14 @@ struct Inner {
 }
 
 impl LmError {
-    /// Creates an error for one call to `model` (`provider:model`).
+    /// Creates an error for a failed call to a model.
     ///
-    /// The cost is unknown if the call may have been charged (a timeout, a lost connection, or a reply that is invalid,
-    /// truncated or too large), and 0 otherwise. To set a different cost, call
-    /// [`with_cost_msats`](Self::with_cost_msats).
+    /// The name `model` is written as `provider:model`.
+    ///
+    /// If the provider may have charged for the call, its cost is unknown. This applies to a timeout, a lost
+    /// connection, or a reply that is invalid, truncated or too large. Otherwise, the cost is 0.
+    ///
+    /// To set a different cost, call [`with_cost_msats`](Self::with_cost_msats).
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmError, LmErrorKind};
@@ -90,7 +97,9 @@ impl LmError {
     }
 
     setters! {
-        /// Sets the cost in msat. Pass `None` if the cost is unknown.
+        /// Sets the cost in msat.
+        ///
+        /// Pass `None` if the cost is unknown.
         ///
         /// ```
         /// use std::time::Duration;
@@ -126,7 +135,7 @@ impl LmError {
         /// ```
         pub fn with_attempts(attempts: u32) => 0.attempts = attempts;
 
-        /// Sets the error that caused this one.
+        /// Sets the underlying error.
         ///
         /// ```
         /// use std::error::Error;
@@ -155,8 +164,9 @@ impl LmError {
         &self.0.kind
     }
 
-    /// Returns the model as `provider:model`, or `None` if the error does not concern a single model (for example, an
-    /// invalid setting).
+    /// Returns the name of the model, as `provider:model`.
+    ///
+    /// Returns `None` if the error does not concern a single model, for example if a setting is invalid.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmError, LmErrorKind, parse_msats};
@@ -169,7 +179,9 @@ impl LmError {
         self.0.model.as_deref()
     }
 
-    /// Returns the number of attempts: 1 unless the call was retried.
+    /// Returns the number of attempts.
+    ///
+    /// The number is 1 unless the call was retried.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmError, LmErrorKind};
@@ -184,10 +196,13 @@ impl LmError {
 
     /// Returns the total cost of the failed attempts, in msat.
     ///
-    /// The cost is 0 if nothing was charged because the provider returned an error or the connection failed. If the
-    /// call may have been charged (a timeout, a lost connection, an invalid reply), the cost is computed from the
-    /// reported tokens. If none were reported, it is the highest possible cost of the call. Returns `None` if the cost
-    /// is unknown because the model has no price, or because neither a budget nor `max_tokens` limits the reply.
+    /// If the provider returned an error or the connection failed, the cost is 0.
+    ///
+    /// After a timeout, a lost connection or an invalid reply, the provider may have charged for the call. The cost is
+    /// then computed from the reported tokens. If the provider reported no tokens, it is the highest possible cost of
+    /// the call.
+    ///
+    /// Returns `None` if the model has no price, or if neither a budget nor `max_tokens` limits the reply.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmError, LmErrorKind};
@@ -216,7 +231,7 @@ impl LmError {
         self.0.usage
     }
 
-    /// Returns the budget if it does not cover the call.
+    /// Returns the budget in msat, if the call failed because it exceeds the budget.
     #[doc(hidden)]
     pub fn budget_msats(&self) -> Option<u64> {
         match self.kind() {
@@ -230,14 +245,17 @@ impl LmError {
         self.attempts() == 1 && matches!(self.kind(), LmErrorKind::BudgetExceeded { .. })
     }
 
-    /// Returns `true` if the call was only estimated.
+    /// Returns `true` if the call was counted by an estimate and not made.
     #[doc(hidden)]
     pub fn is_estimated(&self) -> bool {
         matches!(self.kind(), LmErrorKind::Estimated)
     }
 
-    /// Returns `true` if the same call may succeed later; see [`LmErrorKind::is_transient`]. Returns `false` once a
-    /// call has been retried, so an outer layer does not retry it again.
+    /// Returns `true` if the same call may succeed later.
+    ///
+    /// See [`LmErrorKind::is_transient`].
+    ///
+    /// Once a call has been retried, this method returns `false`, so an outer layer does not retry it again.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmError, LmErrorKind};
@@ -323,7 +341,9 @@ impl PartialEq for LmError {
 
 impl Eq for LmError {}
 
-/// The reason a call to a language model failed; see [`LmError::kind`].
+/// The reason a call to a language model failed.
+///
+/// See [`LmError::kind`].
 ///
 /// ```
 /// use dsrs_metrics::lm::LmErrorKind;
@@ -376,12 +396,12 @@ pub enum LmErrorKind {
         "prompt too long for the context window; shorten the row or use a model with a longer context; provider message: {0}"
     )]
     ContextLengthExceeded(String),
-    /// The provider does not support structured output, or does not support this JSON schema.
+    /// The provider does not support structured output or this JSON schema.
     #[error(
         "JSON schema not supported; use another model or a simpler output; provider message: {0}"
     )]
     SchemaUnsupported(String),
-    /// The model does not support a sampling parameter, or does not support this value of the parameter.
+    /// The model does not support a sampling parameter or its value.
     #[error(
         "`{parameter}` not supported; leave it unset for this model; provider message: {message}"
     )]
@@ -391,7 +411,9 @@ pub enum LmErrorKind {
         /// The provider's message.
         message: String,
     },
-    /// Too many requests or tokens per minute (status 429).
+    /// The provider's rate limit was exceeded.
+    ///
+    /// There were too many requests or tokens per minute (status 429).
     #[error(
         "rate limit exceeded{}; lower the concurrency, or set DSRS_REQUESTS_PER_MINUTE and DSRS_TOKENS_PER_MINUTE; provider message: {message}",
         requested_delay(*retry_after)
@@ -421,15 +443,21 @@ pub enum LmErrorKind {
         /// The time limit of one attempt.
         limit: Duration,
     },
-    /// The response has a success status but is not a reply: for example, an HTML page or unexpected JSON. The call is
-    /// not repeated because it would return the same response.
+    /// The provider returned a success status, but no valid reply.
+    ///
+    /// The response may be an HTML page or unexpected JSON. The call is not retried, because it would return the same
+    /// response.
     #[error("cannot parse the provider's response: {0}")]
     InvalidReply(String),
-    /// The response has a success status but ends too early, because the connection was lost or the JSON is incomplete.
-    /// The call is repeated only once because it was probably charged.
+    /// The response has a success status but is incomplete.
+    ///
+    /// The connection was lost, or the JSON ends too early. The call is retried only once, because the provider
+    /// probably charged for it.
     #[error("truncated response: {0}")]
     TruncatedReply(String),
-    /// The response is larger than the limit; the rest was not read.
+    /// The response is larger than the limit.
+    ///
+    /// The rest of the response was not read.
     #[error(
         "expected a reply of at most {limit} {unit}, found more; DSRS_MAX_REPLY_BYTES sets the limit in bytes"
     )]
@@ -439,7 +467,9 @@ pub enum LmErrorKind {
         /// The unit of the limit: `bytes` after decompression, or `JSON values`.
         unit: &'static str,
     },
-    /// The provider kept failing, so the circuit breaker is open and no calls are made for a while.
+    /// The provider kept failing, so calls are paused.
+    ///
+    /// The circuit breaker is open. It makes no calls for a while.
     #[error("circuit breaker open for {:.0} s after repeated failures; last failure: {last}", retry_in.as_secs_f64())]
     CircuitOpen {
         /// The time until the next call is allowed.
@@ -447,7 +477,7 @@ pub enum LmErrorKind {
         /// The failure that opened the circuit.
         last: Box<LmError>,
     },
-    /// There is a budget, but the model has no price.
+    /// A budget is set, but the model has no price.
     #[error(
         "no price for this model, so the budget cannot be enforced; add it to the price table (DSRS_PRICES=FILE) or allow unpriced models (--allow-unpriced)"
     )]
@@ -467,15 +497,17 @@ pub enum LmErrorKind {
     /// The store cannot be read or written.
     #[error("store {0}")]
     Store(String),
-    /// There is no folder for the store.
+    /// No folder was found for the store.
     #[error(
         "no folder for the store, because the user has no home folder; name a folder (--store, DSRS_STORE), or use none (--no-store)"
     )]
     NoStoreFolder,
-    /// The model only estimates calls; see `LmBuilder::estimate`.
+    /// The model counts calls for an estimate instead of making them.
+    ///
+    /// See `LmBuilder::estimate`.
     #[error("the call was estimated, not made")]
     Estimated,
-    /// A test replays recorded calls, but the recording does not contain this call.
+    /// A test replays recorded calls, but this call was not recorded.
     #[error("call not recorded in {0}; record it: DSRS_UPDATE=new cargo test")]
     NotRecorded(String),
     /// Any other error.
@@ -491,8 +523,10 @@ fn requested_delay(delay: Option<Duration>) -> String {
 }
 
 impl LmErrorKind {
-    /// Returns `true` if the same call may succeed later: after status 408, 409, 429 or 5xx, a lost connection, a
-    /// timeout or a truncated response.
+    /// Returns `true` if the same call may succeed later.
+    ///
+    /// A call may succeed later after status 408, 409, 429 or 5xx, a lost connection, a timeout, or a truncated
+    /// response.
     ///
     /// ```
     /// use dsrs_metrics::lm::LmErrorKind;

@@ -31,7 +31,9 @@ pub fn is_active() -> bool {
     IS_ACTIVE.load(Ordering::Relaxed)
 }
 
-/// Awaits a future. Returns its output, and the error of a call that was estimated in the meantime, if any.
+/// Awaits a future and returns its output.
+///
+/// If the future makes a call that is only estimated, the function also returns the error of that call.
 pub async fn observe<F: Future>(future: F) -> (F::Output, Option<LmError>) {
     let observed = async {
         let output = future.await;
@@ -57,10 +59,12 @@ pub(super) fn error(model: &str) -> LmError {
     error
 }
 
-/// Returns a stand-in for the longest reply that `max_tokens` allows. It has more tokens than any later call can quote
-/// from such a reply.
+/// Returns a placeholder for the longest reply that `max_tokens` allows.
 ///
-/// Each byte counts as a token. Numbering list items adds at most three tokens per token of the list.
+/// A call that quotes this placeholder has at least as many tokens as a call that quotes a real reply.
+///
+/// Each byte of the placeholder counts as a token. It has more tokens than a reply can have, because a list may be
+/// quoted with numbered items.
 pub fn longest_reply(max_tokens: Option<u32>) -> String {
     /// A judge reads no longer reply.
     const MAX_BYTES: usize = 1 << 20;
@@ -68,17 +72,23 @@ pub fn longest_reply(max_tokens: Option<u32>) -> String {
     "x".repeat(tokens.saturating_mul(4).min(MAX_BYTES))
 }
 
-/// Counts the calls that models would make, and adds up their maximum cost. Clones share the counts.
+/// A count of the model calls that a run would make, with their maximum cost.
 ///
-/// A model built with [`LmBuilder::estimate`](super::LmBuilder::estimate) makes no calls. It returns replies from the
-/// store, counts every other call here, and fails it with [`LmErrorKind::Estimated`](super::LmErrorKind::Estimated).
-/// Judges, panels and composites then evaluate everything that could follow any reply. The counts do not depend on the
-/// order of calls.
+/// Clones share the counts.
 ///
-/// The estimate adds up the maximum cost of each call. It covers every step, panel and repeat of judges and composites,
-/// but not repairs of invalid replies or failed attempts. If your own function calls a model several times, only its
-/// first call without a stored reply is counted. The second tier of a `Scorer` is counted only for rows that the first
-/// tier is known to accept.
+/// A model built with [`LmBuilder::estimate`](super::LmBuilder::estimate) makes no calls. If the store contains a
+/// reply, the model returns it. Otherwise, the estimate counts the call, and the call fails with
+/// [`LmErrorKind::Estimated`](super::LmErrorKind::Estimated).
+///
+/// Judges, panels and composites then make every call that could follow, no matter what the reply would be. The counts
+/// do not depend on the order of calls.
+///
+/// The estimate adds up the maximum cost of each call. It covers every step, panel and repeat of judges and composites.
+/// It does not cover repairs of invalid replies or failed attempts.
+///
+/// If your own function calls a model several times, only its first call without a stored reply is counted.
+///
+/// For a `Scorer`, the second tier is counted only for rows that are known to pass the first tier.
 ///
 /// ```
 /// use dsrs_metrics::judge::Models;
@@ -114,13 +124,19 @@ pub struct LmEstimate {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CallEstimate {
-    /// The number of calls whose reply is not in the store, including probes but not repairs or retries.
+    /// The number of calls whose reply is not in the store.
+    ///
+    /// Probes are included, but not repairs and retries.
     pub calls: u64,
     /// The number of calls whose reply is in the store.
     pub cached_calls: u64,
-    /// The number of `calls` to models without a price. `replies_msats` does not include their cost.
+    /// The number of `calls` to models without a price.
+    ///
+    /// `replies_msats` does not include the cost of these calls.
     pub unpriced_calls: u64,
-    /// The maximum cost of `calls`, in millisatoshis, if each first attempt returns a valid reply.
+    /// The maximum cost of `calls`, in millisatoshis.
+    ///
+    /// The estimate assumes that the first attempt of every call returns a valid reply.
     pub replies_msats: u64,
 }
 
@@ -178,7 +194,9 @@ impl LmEstimate {
         total
     }
 
-    /// Returns the counts by [purpose](super::LmRequest::purpose) and model. Probes have the purpose `probe`.
+    /// Returns the counts by [purpose](super::LmRequest::purpose) and model.
+    ///
+    /// Probes have the purpose `probe`.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, Lm, LmError, LmEstimate, LmRequest};

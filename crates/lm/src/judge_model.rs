@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::LanguageModel;
 
-/// A model that a judge calls.
+/// The model that a judge calls.
 ///
 /// ```
 /// use dsrs_metrics::lm::{IntoModel, JudgeModel, ScriptedLm};
@@ -22,7 +22,7 @@ pub enum JudgeModel {
     Named(String),
     /// A model passed as a value.
     Value(Arc<dyn LanguageModel>),
-    /// No model; the judge uses its offline stand-in.
+    /// No model is called, and the judge uses its offline stand-in.
     Offline,
 }
 
@@ -37,7 +37,7 @@ impl PartialEq for JudgeModel {
     }
 }
 
-/// A type that converts into the model of a judge.
+/// A type that can be converted into the model of a judge.
 ///
 /// ```
 /// use dsrs_metrics::lm::{IntoModel, JudgeModel};

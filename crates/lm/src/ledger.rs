@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::private::lock;
 use super::{LmError, LmReply, LmRequest, Usage};
 
-/// The totals of several calls.
+/// The totals of several model calls.
 ///
 /// ```
 /// use dsrs_metrics::lm::{CallTotals, LmReply, Usage};
@@ -24,7 +24,9 @@ use super::{LmError, LmReply, LmRequest, Usage};
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallTotals {
-    /// The number of calls made or answered from the store, including [probes](super::LanguageModel::probe).
+    /// The number of calls, including calls answered from the store.
+    ///
+    /// [Probes](super::LanguageModel::probe) are included.
     pub calls: u64,
     /// The number of calls answered from the store or by an identical concurrent call.
     pub cached: u64,
@@ -33,16 +35,21 @@ pub struct CallTotals {
     pub stored_msats: u64,
     /// The number of calls without a reply, including cancelled calls.
     pub failed: u64,
-    /// The number of calls not made because the budget did not cover them. [`calls`](Self::calls) does not include
-    /// these.
+    /// The number of calls not made because the budget did not cover them.
+    ///
+    /// Rejected calls are not included in [`calls`](Self::calls).
     #[serde(default)]
     pub refused: u64,
-    /// The token usage of all calls except those answered from the store. Failed attempts are included if the provider
-    /// reported their tokens.
+    /// The token usage of all calls that were made.
+    ///
+    /// Calls answered from the store are not included. Failed attempts are included if the provider reported their
+    /// tokens.
     pub usage: Usage,
     /// The total known cost, in msat.
     pub cost_msats: u64,
-    /// The number of attempts with unknown cost. If there are any, `cost_msats` is a lower bound.
+    /// The number of attempts with unknown cost.
+    ///
+    /// If this number is not 0, `cost_msats` is a lower bound.
     pub unpriced: u64,
 }
 
@@ -142,11 +149,15 @@ impl fmt::Display for CallTotals {
     }
 }
 
-/// The totals of all calls in a run, recorded by [`Metered`](super::Metered). Clones share the totals.
+/// The totals of all calls in a run, recorded by [`Metered`](super::Metered).
 ///
-/// The cost matches the amounts charged to the budget and shown in row outcomes, because all three come from
-/// [`LmReply::cost_msats`] and [`LmError::cost_msats`]. Two kinds of calls belong to no row: probes (with the purpose
-/// `probe`), and calls cancelled because their row exceeded its time limit.
+/// Clones share the totals.
+///
+/// The ledger, the budget and the row outcomes all use [`LmReply::cost_msats`] and [`LmError::cost_msats`], so their
+/// amounts match.
+///
+/// Two kinds of calls belong to no row: probes (with the purpose `probe`), and calls cancelled because their row
+/// exceeded its time limit.
 ///
 /// ```
 /// use dsrs_metrics::lm::{Ledger, LmReply};
@@ -206,7 +217,9 @@ impl Ledger {
         total
     }
 
-    /// Returns the totals by [purpose](super::LmRequest::purpose), which names a judge and its version.
+    /// Returns the totals by [purpose](super::LmRequest::purpose).
+    ///
+    /// A purpose names a judge and its version.
     ///
     /// ```
     /// use dsrs_metrics::lm::{Ledger, LmReply};
@@ -237,7 +250,9 @@ impl Ledger {
         self.add(purpose, CallTotals::of(result));
     }
 
-    /// Adds an observer, which is notified of each call to a [`Metered`](super::Metered) model with this ledger.
+    /// Adds an observer to the ledger.
+    ///
+    /// The observer is notified of each call to a [`Metered`](super::Metered) model with this ledger.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -280,7 +295,9 @@ impl Ledger {
     }
 }
 
-/// Observes calls to language models; see [`Ledger::observe`](super::Ledger::observe).
+/// An observer of calls to language models.
+///
+/// See [`Ledger::observe`](super::Ledger::observe).
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -310,8 +327,11 @@ impl Ledger {
 /// # }
 /// ```
 pub trait CallObserver: Send + Sync {
-    /// Called after each call, even if the call failed, was cancelled, or was answered from the store. Calls are
-    /// concurrent, so return quickly. A panic is ignored.
+    /// Called after each call has ended.
+    ///
+    /// The method is called even if the call failed, was cancelled, or was answered from the store.
+    ///
+    /// Calls are concurrent, so return quickly. A panic is ignored.
     fn on_call(&self, call: &ObservedCall<'_>);
 }
 
@@ -321,13 +341,17 @@ pub trait CallObserver: Send + Sync {
 pub struct ObservedCall<'a> {
     /// The model, as `provider:model`.
     pub model: &'a str,
-    /// The base URL of the API, unless it is the provider's default.
+    /// The base URL of the API, or `None` for the provider's default.
     pub endpoint: Option<&'a str>,
-    /// The request, without parameters that the model's layers add; `None` for a [probe](super::LanguageModel::probe).
+    /// The request, or `None` for a [probe](super::LanguageModel::probe).
+    ///
+    /// The request does not contain parameters added by layers of the model.
     pub request: Option<&'a LmRequest>,
-    /// The reply or the error; `None` if the call was cancelled.
+    /// The reply or the error, or `None` if the call was cancelled.
     pub result: Option<&'a Result<LmReply, LmError>>,
-    /// The duration of the call, including retries and waiting for rate limits.
+    /// The duration of the call.
+    ///
+    /// The duration includes retries and waiting for rate limits.
     pub duration: Duration,
 }
 

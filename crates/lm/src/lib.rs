@@ -1,13 +1,15 @@
-//! Language models: the [`LanguageModel`] trait, its requests, replies and errors, and the clients
-//! that implement it.
+//! Language models, and the clients of common providers.
 //!
-//! The trait, the [`Ledger`] and [`ScriptedLm`] for tests are always available. The `lm` feature adds `Lm`, a model of
+//! All models implement the [`LanguageModel`] trait. This crate also contains the requests, replies and errors of
+//! models.
+//!
+//! The trait, the [`Ledger`], and [`ScriptedLm`] for tests are always available. The `lm` feature adds `Lm`, a model of
 //! any common provider, and its layers. `dsrs_metrics::judge` writes the prompts of judges and reads their replies.
 //!
 //! # Path of a request
 //!
-//! A layer is a [`LanguageModel`] that wraps another one. `Lm` is the following stack; a request passes through the
-//! stack from top to bottom until a layer answers:
+//! A layer is a [`LanguageModel`] that wraps another model. `Lm` is the following stack of layers. A request passes
+//! through the stack from top to bottom until a layer answers:
 //!
 //! | layer | what it does with a call |
 //! | --- | --- |
@@ -19,13 +21,14 @@
 //! | `Priced` | reserves the highest possible cost from the budget, then settles the actual cost |
 //! | client | sends one HTTP request in the provider's format, and converts its reply or error |
 //!
-//! A stored reply therefore never waits for a rate limit, and each attempt of a retried call is subject to the limits
-//! and the budget.
+//! A stored reply therefore never waits for a rate limit. Each attempt of a retried call is subject to the limits and
+//! the budget.
 //!
-//! For an estimate, one layer replaces all of these (`LmBuilder::estimate`): it returns stored replies and counts all
-//! other calls.
+//! For an estimate, a single layer replaces all of these layers; see `LmBuilder::estimate`. The layer returns stored
+//! replies and counts all other calls.
 //!
-//! During a replay, `Lm` returns recorded replies from a file, or records new ones there, above all layers.
+//! During a replay, `Lm` looks up calls in a file of recorded replies before it calls any layer. It can also record new
+//! replies there.
 
 #[macro_use]
 extern crate dsrs_metrics_values;

@@ -9,11 +9,12 @@ use serde_json::json;
 
 use super::{LmError, LmReply, LmRequest, Logprobs, ReplySchema, Sampling};
 
-/// A language model. It takes a conversation and returns a reply.
+/// A language model that replies to a conversation.
 ///
-/// This trait is implemented by the client of a provider, by every layer around a client (retries, rate limits, prices,
-/// the store), and by [`ScriptedLm`](super::ScriptedLm), the model for tests. Your own implementation needs two
-/// methods:
+/// Provider clients implement this trait, and so does [`ScriptedLm`](super::ScriptedLm), the model for tests. The
+/// layers around a client also implement it: retries, rate limits, prices and the store.
+///
+/// Your own implementation needs two methods:
 ///
 /// ```
 /// use dsrs_metrics::async_trait;
@@ -47,8 +48,9 @@ use super::{LmError, LmReply, LmRequest, Logprobs, ReplySchema, Sampling};
     note = "implement `LanguageModel` for it, or use a `ScriptedLm`; with the `lm` feature, `Lm::from_env()` returns a provider's model"
 )]
 pub trait LanguageModel: Send + Sync {
-    /// Returns the model's name as `provider:model`. The name is part of the key of every stored reply, and appears in
-    /// errors and reports.
+    /// Returns the model's name, as `provider:model`.
+    ///
+    /// The name is part of the key of every stored reply, and appears in errors and reports.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, ScriptedLm};
@@ -57,15 +59,17 @@ pub trait LanguageModel: Send + Sync {
     /// ```
     fn id(&self) -> &str;
 
-    /// Returns the model that this layer wraps. Methods that a layer does not override are forwarded to the inner
-    /// model.
+    /// Returns the model that this layer wraps, if any.
+    ///
+    /// Methods that a layer does not override are forwarded to the inner model.
     #[doc(hidden)]
     fn inner(&self) -> Option<&dyn LanguageModel> {
         None
     }
 
-    /// Returns the base URL of the API, unless it is the provider's default. The URL is part of the key of every stored
-    /// reply because two servers may use one name for different models.
+    /// Returns the base URL of the API, or `None` for the provider's default.
+    ///
+    /// The URL is part of the key of every stored reply, because two servers may use one name for different models.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, ScriptedLm};
@@ -76,21 +80,27 @@ pub trait LanguageModel: Send + Sync {
         self.inner()?.endpoint()
     }
 
-    /// Returns `true` if calls go to a provider's server, which a test must declare.
+    /// Returns `true` if calls go to a provider's server.
+    ///
+    /// A test must declare the calls it makes to a server.
     #[doc(hidden)]
     fn is_remote(&self) -> bool {
         self.inner().is_some_and(LanguageModel::is_remote)
     }
 
-    /// Returns `true` if a run must not store this model's replies, because the model stores them itself or was told
-    /// not to.
+    /// Returns `true` if a run must not store this model's replies.
+    ///
+    /// This is the case if the model stores its replies itself, or if you disabled the store.
     #[doc(hidden)]
     fn keeps_replies(&self) -> bool {
         self.inner().is_some_and(LanguageModel::keeps_replies)
     }
 
-    /// Returns the request that the model answers. Override this method in a layer that fills in parameters, such as a
-    /// temperature, that change the reply. The key of a stored reply is computed from this request.
+    /// Returns the request with the parameters that the model's layers add.
+    ///
+    /// Override this method in a layer that adds parameters to the request, such as a temperature.
+    ///
+    /// The key of a stored reply is computed from the returned request.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm};
@@ -121,24 +131,27 @@ pub trait LanguageModel: Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// Returns [`LmError`] if there is no reply. A refusal or a truncated reply is not an error; the reply's
-    /// [`stop_reason`](LmReply::stop_reason) says what happened.
+    /// Returns [`LmError`] if there is no reply. A refusal or a truncated reply is not an error; see
+    /// [`stop_reason`](LmReply::stop_reason).
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError>;
 
-    /// Returns the amount to reserve from the budget before a call; `None` if there is no budget, or a stored reply
-    /// answers the request.
+    /// Returns the amount to reserve from the budget before a call.
+    ///
+    /// Returns `None` if there is no budget, or if a stored reply answers the request.
     #[cfg(feature = "lm")]
     #[doc(hidden)]
     fn quote(&self, request: &LmRequest) -> Option<super::Quote> {
         self.inner()?.quote(request)
     }
 
-    /// Checks that the model answers: that the API key, the host and the model name are right. A run calls this before
-    /// its first row.
+    /// Checks that the model answers.
     ///
-    /// By default, this method sends a minimal request, without using the store or retrying. The cost counts like that
-    /// of any other call, with the [purpose](LmRequest::purpose) `probe`. Returns the reply, or `None` if no call was
-    /// needed.
+    /// A run calls this method before its first row, to find a wrong API key, host or model name.
+    ///
+    /// The default implementation sends a minimal request, without using the store or retrying. The request has the
+    /// [purpose](LmRequest::purpose) `probe`, and its cost counts like that of any other call.
+    ///
+    /// Returns the reply, or `None` if no call was needed.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmError, ScriptedLm};
@@ -160,7 +173,7 @@ pub trait LanguageModel: Send + Sync {
     }
 }
 
-/// The [purpose](LmRequest::purpose) of probes.
+/// The [purpose](LmRequest::purpose) of probe requests.
 #[doc(hidden)]
 pub const PROBE_PURPOSE: &str = "probe";
 

@@ -8,10 +8,12 @@ const MSATS_PER_USD: &str = "1000000";
 /// The environment variable of the rate.
 pub(super) const RATE: &str = "DSRS_MSATS_PER_USD";
 
-/// Parses an amount of money, such as `5000 msat`, `5 sat` or `0.01 usd`, into millisatoshis.
+/// Parses an amount of money into millisatoshis.
 ///
-/// A dollar is 1,000,000 msat, unless the `DSRS_MSATS_PER_USD` environment variable sets another rate. The conversion
-/// is exact, except that an amount in dollars is rounded up to a whole msat, like the cost of a call.
+/// The amount has a unit, as in `5000 msat`, `5 sat` or `0.01 usd`.
+///
+/// A dollar is 1,000,000 msat, unless the `DSRS_MSATS_PER_USD` environment variable sets another rate. An amount in
+/// dollars is rounded up to a whole msat.
 ///
 /// ```
 /// use dsrs_metrics::judge::shipped::LlmJudge;

@@ -25,14 +25,17 @@ pub struct Price {
     pub input: f64,
     /// The price of a million reply tokens.
     pub output: f64,
-    /// The price of a million prompt tokens from the provider's prompt cache; `None` if these tokens cost the same as
-    /// [`input`](Self::input).
+    /// The price of a million prompt tokens from the provider's prompt cache.
+    ///
+    /// If it is `None`, these tokens cost the same as [`input`](Self::input).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_input: Option<f64>,
 }
 
 impl Price {
-    /// Returns the cost of a call in US dollars, or `None` if the provider did not report the number of tokens.
+    /// Returns the cost of a call in US dollars.
+    ///
+    /// Returns `None` if the provider did not report the number of tokens.
     ///
     /// ```
     /// use dsrs_metrics::lm::{Price, Usage};
@@ -60,8 +63,10 @@ impl Price {
     }
 }
 
-/// The default number of msat per US dollar, which values a bitcoin (10^11 msat) at 100,000 dollars. It is a round
-/// number for comparing runs, not an exchange rate.
+/// The default number of msat per US dollar.
+///
+/// The rate values a bitcoin (10^11 msat) at 100,000 dollars. It is a round number for comparing runs, not an exchange
+/// rate.
 ///
 /// ```
 /// use dsrs_metrics::lm::{MSATS_PER_USD, parse_msats};
@@ -75,11 +80,14 @@ pub const MSATS_PER_USD: f64 = 1_000_000.0;
 /// The shipped prices, from LiteLLM's public table of 2026-11-21, without surcharges for long prompts.
 const SHIPPED: &str = include_str!("prices.json");
 
-/// Prices by `provider:model`. Provider names and aliases are the same as for [`Lm`](super::Lm).
+/// A table of prices by `provider:model`.
+///
+/// Provider names and aliases are the same as for [`Lm`](super::Lm).
 ///
 /// A model is looked up by its full name, then without a trailing date or `-latest`, then as `provider:*`. Your own
-/// file (`DSRS_PRICES=FILE`) takes precedence over the shipped table. The file is JSON in this format, with prices in
-/// US dollars per million tokens:
+/// file (`DSRS_PRICES=FILE`) takes precedence over the shipped table.
+///
+/// The file is JSON, with prices in US dollars per million tokens:
 ///
 /// ```json
 /// {
@@ -105,7 +113,7 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// Creates an empty table.
+    /// Creates an empty table of prices.
     ///
     /// ```
     /// use dsrs_metrics::lm::Prices;
@@ -119,7 +127,7 @@ impl Prices {
         }
     }
 
-    /// Returns the shipped table.
+    /// Returns the table of prices that is shipped with the library.
     ///
     /// ```
     /// use dsrs_metrics::lm::{Price, Prices};
@@ -136,8 +144,10 @@ impl Prices {
         }
     }
 
-    /// Sets the price of `id` (`provider:model`). The id `provider:*` covers all of a provider's models that have no
-    /// price of their own.
+    /// Sets the price of a model.
+    ///
+    /// The `id` is written as `provider:model`. The id `provider:*` covers all models of a provider that have no price
+    /// of their own.
     ///
     /// ```
     /// use dsrs_metrics::lm::{Price, Prices};
@@ -153,7 +163,9 @@ impl Prices {
         self
     }
 
-    /// Sets the number of msat per US dollar. The default is [`MSATS_PER_USD`].
+    /// Sets the number of msat per US dollar.
+    ///
+    /// The default is [`MSATS_PER_USD`].
     ///
     /// ```
     /// use dsrs_metrics::lm::{Price, Prices, Usage};
@@ -168,7 +180,9 @@ impl Prices {
         self
     }
 
-    /// Adds the prices in a JSON file, replacing earlier prices of the same models.
+    /// Adds the prices in a JSON file.
+    ///
+    /// The new prices replace any earlier prices for the same models.
     ///
     /// ```
     /// use dsrs_metrics::lm::Prices;
@@ -182,8 +196,8 @@ impl Prices {
     /// ```
     ///
     /// # Errors
-    /// Returns [`LmErrorKind::Setting`](crate::LmErrorKind::Setting) if the file cannot be read, or a model or price in
-    /// it is invalid.
+    /// Returns [`LmErrorKind::Setting`](crate::LmErrorKind::Setting) if the file cannot be read, or if a model or price
+    /// in it is invalid.
     pub fn with_file(self, path: impl AsRef<Path>) -> Result<Self, LmError> {
         self.with_setting(path.as_ref(), "price table")
     }
@@ -232,7 +246,9 @@ impl Prices {
             .or_else(|| find(&format!("{provider}:*")))
     }
 
-    /// Returns the cost of a call in msat, rounded up, or `None` if the model has no price or the usage is unknown.
+    /// Returns the cost of a call in msat, rounded up.
+    ///
+    /// Returns `None` if the model has no price or the usage is unknown.
     ///
     /// ```
     /// use dsrs_metrics::lm::{Price, Prices, Usage};

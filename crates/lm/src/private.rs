@@ -13,8 +13,9 @@ pub(super) fn ignore_poison<T>(result: LockResult<T>) -> T {
     result.unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Creates a directory and its missing parents, accessible only to this user. Does not change the mode of an existing
-/// directory.
+/// Creates a directory that is accessible only to this user.
+///
+/// Missing parent directories are created too. If the directory exists, its mode does not change.
 #[doc(hidden)]
 pub fn create_private_dir(dir: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();

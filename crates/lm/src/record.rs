@@ -4,18 +4,18 @@
 #[doc(hidden)]
 pub type Hash = [u8; 32];
 
-/// A result to store.
+/// A result to write to the store.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Record<'a> {
     /// The SHA-256 hash of `about`.
     pub key: &'a Hash,
-    /// The kind of result: `reply`, `output`, `evaluation` or `run`.
+    /// The kind of the result, which is `reply`, `output`, `evaluation` or `run`.
     pub kind: &'static str,
-    /// What the result depends on, as JSON.
+    /// The inputs that the result depends on, as JSON.
     pub about: &'a str,
     /// The result, as JSON.
     pub result: &'a str,
-    /// The cost of the call, in millisatoshis; `None` if it is unknown.
+    /// The cost of the call in millisatoshis, or `None` if it is unknown.
     pub cost_msats: Option<u64>,
 }

@@ -23,7 +23,7 @@ tokio::task_local! {
     static CURRENT: Scope;
 }
 
-/// Keeps the paid results of a run, or of one of its rows, in a store.
+/// A scope that stores the results of a run or a row, such as model replies.
 #[derive(Debug, Clone)]
 #[cfg_attr(not(feature = "store"), allow(dead_code, reason = "there is none"))]
 pub struct Scope {
@@ -43,7 +43,9 @@ struct Counts {
 }
 
 impl Scope {
-    /// Creates the scope of a run. Ignores records whose number is at most `after`.
+    /// Creates the scope of a run.
+    ///
+    /// Records with a number up to `after` are ignored.
     pub fn new(store: Store, after: i64) -> Self {
         Self {
             store,
@@ -66,7 +68,7 @@ impl Scope {
         &self.store
     }
 
-    /// Returns the error that prevents storing, if there is one.
+    /// Returns the error that prevents results from being stored, if any.
     pub fn error(&self) -> Option<LmError> {
         self.error.get().cloned()
     }
@@ -77,8 +79,9 @@ impl Scope {
         let _ = self.error.set(error);
     }
 
-    /// Returns a stored result. Returns `None` if there is none, or if it cannot be read as a `T` and must be computed
-    /// again.
+    /// Returns a stored result, if there is one.
+    ///
+    /// Returns `None` if the result cannot be read as a `T`. The caller must then compute it again.
     pub fn find<T: DeserializeOwned>(&self, key: &Hash) -> Option<T> {
         let found = self.store.find(key, self.after).unwrap_or_else(|error| {
             self.fail(error);
@@ -87,7 +90,9 @@ impl Scope {
         found.and_then(|result| serde_json::from_str(&result).ok())
     }
 
-    /// Stores a result. Returns once the result is written.
+    /// Stores a result.
+    ///
+    /// The method returns once the result is written.
     pub fn keep(
         &self,
         kind: &'static str,
@@ -122,7 +127,7 @@ impl Scope {
         (if is_found { found } else { paid }).fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns the number of results found in the store, and the number paid for.
+    /// Returns the number of results found in the store, and the number of results paid for.
     pub fn counted(&self) -> (u64, u64) {
         let Counts { found, paid } = &*self.counts;
         (found.load(Ordering::Relaxed), paid.load(Ordering::Relaxed))
@@ -143,7 +148,9 @@ pub(super) fn note(reply: &Result<LmReply, LmError>) {
     let _ = CURRENT.try_with(note);
 }
 
-/// Returns the amounts to reserve from budgets for several requests. Requests with a stored reply are left out.
+/// Returns the amounts to reserve from budgets for the given requests.
+///
+/// Requests with a stored reply are left out.
 #[cfg(feature = "lm")]
 pub fn quotes<'a, 'r>(
     calls: impl Iterator<Item = (&'a dyn LanguageModel, &'r LmRequest)>,
@@ -161,8 +168,9 @@ pub fn quotes<'a, 'r>(
         .collect()
 }
 
-/// Returns the stored reply, if there is one. Otherwise, calls the model and stores its reply, unless the model stores
-/// replies itself.
+/// Returns the stored reply, or calls the model if there is none.
+///
+/// The function stores a new reply, unless the model stores replies itself.
 pub async fn complete(lm: &dyn LanguageModel, request: &LmRequest) -> Result<LmReply, LmError> {
     #[cfg(feature = "store")]
     if !lm.keeps_replies()

@@ -23,28 +23,40 @@ pub struct LmReply {
     pub stop_reason: StopReason,
     /// The token usage of the call.
     pub usage: Usage,
-    /// The model that replied, as the provider names it. It may differ from the requested model because an alias such
-    /// as `gpt-6-luna` can point to different versions. Empty if the provider does not name the model.
+    /// The model that replied, as the provider names it.
+    ///
+    /// The name may differ from the requested name, because an alias such as `gpt-6-luna` can point to different
+    /// versions. It is empty if the provider does not name the model.
     pub model: String,
-    /// The provider's identifier for the software and settings behind the reply, such as OpenAI's `system_fingerprint`,
-    /// if the provider sends one.
+    /// The provider's identifier for the software and settings behind the reply.
+    ///
+    /// An example is OpenAI's `system_fingerprint`. The value is `None` if the provider sends no identifier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
-    /// The cost of the call in msat, including failed attempts. For a stored reply, this is the original cost. `None`
-    /// if the model has no price, or if its token usage is unknown and there is no budget.
+    /// The cost of the call in msat, including failed attempts.
+    ///
+    /// For a stored reply, this is the original cost. The value is `None` if the model has no price, or if its token
+    /// usage is unknown and there is no budget.
     pub cost_msats: Option<u64>,
-    /// `true` if the call may have cost more than `cost_msats` because an interrupted attempt has an unknown cost.
+    /// `true` if the call may have cost more than `cost_msats`.
+    ///
+    /// This happens if the cost of an interrupted attempt is unknown.
     #[serde(default)]
     pub cost_is_lower_bound: bool,
-    /// `true` if the reply is truncated only because a [budget](super::Priced) limited a request without `max_tokens`.
+    /// `true` if the reply is truncated only because of a [budget](super::Priced).
+    ///
+    /// A budget limits the length of the reply if the request has no `max_tokens`.
     #[doc(hidden)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_truncated_by_budget: bool,
-    /// `true` if the reply came from the store or from an identical concurrent call, so nothing was paid for it this
-    /// time.
+    /// `true` if the reply came from the store or from an identical concurrent call.
+    ///
+    /// A cached reply costs nothing.
     pub cached: bool,
-    /// The tokens of the text, or of its last part, with log probabilities. Empty unless the request [asks for
-    /// them](super::LmRequest::logprobs) and the model returns them.
+    /// The tokens of the text, with their log probabilities.
+    ///
+    /// The list may cover only the last part of the text. It is empty unless the request [asks for log
+    /// probabilities](super::LmRequest::logprobs) and the model returns them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub logprobs: Vec<TokenLogprobs>,
 }
@@ -124,7 +136,9 @@ impl LmReply {
         /// ```
         pub fn with_cost_msats(msats: u64) => cost_msats = Some(msats);
 
-        /// Sets the tokens with their log probabilities. Together, the tokens form the text or its last part.
+        /// Sets the tokens with their log probabilities.
+        ///
+        /// The tokens must form the whole text or its last part.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LmReply, TokenLogprobs};
@@ -152,8 +166,9 @@ impl LmReply {
 /// The maximum length of a reported name, in characters.
 const MAX_REPORTED: usize = 200;
 
-/// Returns a provider's model name or fingerprint as one line. Escapes control characters and truncates the name to 200
-/// characters. The function is idempotent.
+/// Returns a provider's model name or fingerprint as a single line.
+///
+/// Control characters are escaped, and the name is truncated to 200 characters.
 #[doc(hidden)]
 pub fn reported(name: &str) -> Cow<'_, str> {
     let name = name.trim();
@@ -187,11 +202,13 @@ pub enum StopReason {
     End,
     /// The reply reached the maximum number of tokens and is truncated.
     Length,
-    /// The model refused. The string is the refusal message, or empty if the provider returns none.
+    /// The model refused to answer.
+    ///
+    /// The string is the refusal message. It is empty if the provider returns no message.
     Refusal(String),
     /// The provider's content filter withheld the reply.
     Filtered,
-    /// Any other reason, as the provider names it.
+    /// The model stopped for another reason, as the provider names it.
     Other(String),
 }
 
@@ -203,7 +220,9 @@ impl StopReason {
     }
 }
 
-/// The token usage of one or more calls. A number is `None` if the provider does not report it.
+/// The token usage of one or more calls.
+///
+/// A number is `None` if the provider does not report it.
 ///
 /// ```
 /// use dsrs_metrics::lm::Usage;
@@ -215,16 +234,24 @@ impl StopReason {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// The number of tokens in the prompt, including those from the provider's prompt cache.
+    /// The number of tokens in the prompt.
+    ///
+    /// Tokens from the provider's prompt cache are included.
     pub prompt_tokens: Option<u64>,
-    /// The number of tokens in the reply, including hidden reasoning tokens.
+    /// The number of tokens in the reply.
+    ///
+    /// Hidden reasoning tokens are included.
     pub completion_tokens: Option<u64>,
-    /// The number of prompt tokens that came from the provider's prompt cache, at a lower price.
+    /// The number of prompt tokens that came from the provider's prompt cache.
+    ///
+    /// Cached tokens have a lower price.
     pub cached_prompt_tokens: Option<u64>,
 }
 
 impl Usage {
-    /// Creates a `Usage` from the number of prompt and reply tokens. The number of cached prompt tokens is unknown.
+    /// Creates a `Usage` from the number of prompt and reply tokens.
+    ///
+    /// The number of cached prompt tokens is unknown.
     ///
     /// ```
     /// use dsrs_metrics::lm::Usage;
@@ -240,7 +267,9 @@ impl Usage {
         }
     }
 
-    /// Returns the total number of tokens in the prompt and the reply. Unknown numbers count as 0.
+    /// Returns the total number of tokens in the prompt and the reply.
+    ///
+    /// Unknown numbers count as 0.
     ///
     /// ```
     /// use dsrs_metrics::lm::Usage;
@@ -269,8 +298,9 @@ impl AddAssign for Usage {
     }
 }
 
-/// A request for the log probabilities of a reply's tokens, starting at the name of one field in the reply's JSON
-/// object.
+/// A request for the log probabilities of a reply's tokens.
+///
+/// The request covers the tokens from one field of the reply's JSON object onward.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LmRequest, Logprobs};
@@ -281,15 +311,20 @@ impl AddAssign for Usage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Logprobs {
-    /// The name of a field in the reply's JSON object. A model can omit the tokens before this name.
+    /// The name of a field in the reply's JSON object.
+    ///
+    /// A model can omit the tokens before the name of this field.
     pub field: String,
-    /// The maximum number of alternatives per token. Some providers return fewer.
+    /// The maximum number of alternatives per token.
+    ///
+    /// Some providers return fewer.
     pub top: u8,
 }
 
 impl Logprobs {
-    /// Creates a request for the log probabilities of a field's tokens, with the 20 most probable alternatives for each
-    /// token.
+    /// Creates a request for the log probabilities of a field's tokens.
+    ///
+    /// The request asks for the 20 most probable alternatives for each token.
     ///
     /// ```
     /// assert_eq!(dsrs_metrics::lm::Logprobs::of("grade").top, 20);
@@ -317,11 +352,15 @@ pub struct TokenLogprobs {
     pub token: String,
     /// The natural logarithm of the token's probability.
     pub logprob: f64,
-    /// The most probable tokens at this position, usually including the token itself.
+    /// The most probable tokens at this position.
+    ///
+    /// The list usually includes the token itself.
     pub top: Vec<TokenLogprob>,
 }
 
-/// A token that the model could have written, with the natural logarithm of the token's probability.
+/// A token that the model could have written, with its log probability.
+///
+/// The log probability is the natural logarithm of the token's probability.
 ///
 /// ```
 /// use dsrs_metrics::lm::TokenLogprobs;

@@ -7,7 +7,9 @@ use serde_json::Value;
 
 use super::Logprobs;
 
-/// A request to a language model: the conversation, the reply format and the sampling parameters.
+/// A request to a language model.
+///
+/// The request contains the conversation, the reply format and the sampling parameters.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LmRequest, ReplySchema, Sampling};
@@ -30,25 +32,33 @@ use super::Logprobs;
 pub struct LmRequest {
     /// The conversation so far.
     pub messages: Vec<Message>,
-    /// The JSON schema of the reply; `None` for free text. The schema is shared because a judge uses the same one for
-    /// all rows.
+    /// The JSON schema of the reply, or `None` for free text.
+    ///
+    /// The schema is shared, because a judge uses the same schema for all rows.
     pub schema: Option<Arc<ReplySchema>>,
     /// The sampling parameters.
     pub sampling: Sampling,
-    /// The caller and its version, such as `judge semantic_f1 version 2`. The purpose is part of a reply's key, so a
-    /// judge never reads replies to one of its earlier versions. The [`Ledger`](super::Ledger) keeps totals by purpose.
+    /// The name and version of the caller, such as `judge semantic_f1 version 2`.
+    ///
+    /// The purpose is part of a stored reply's key, so a new version of a judge does not read the replies to an earlier
+    /// version. The [`Ledger`](super::Ledger) keeps totals by purpose.
     pub purpose: String,
-    /// The zero-based index of this draw, if the same request is drawn several times. The index is not sent to the
-    /// provider but is part of the reply's key, so each draw gets its own reply, even from the store.
+    /// The zero-based index of this request among identical requests.
+    ///
+    /// The index is not sent to the provider. It is part of a stored reply's key, so each of the identical requests
+    /// gets its own reply.
     pub draw: u32,
-    /// The log probabilities to request for the reply's tokens. A model that does not support them fails or returns
-    /// none.
+    /// The log probabilities to request for the reply's tokens.
+    ///
+    /// A model that does not support log probabilities fails or returns none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logprobs: Option<Logprobs>,
 }
 
 impl LmRequest {
-    /// Creates a request without messages; `purpose` names the caller and its version.
+    /// Creates a request without messages.
+    ///
+    /// `purpose` names the caller and its version.
     ///
     /// ```
     /// use dsrs_metrics::lm::LmRequest;
@@ -139,7 +149,9 @@ impl LmRequest {
         /// ```
         pub fn with_sampling(sampling: Sampling) => sampling = sampling;
 
-        /// Sets the index of this draw; see [`draw`](Self::draw).
+        /// Sets the index of this request among identical requests.
+        ///
+        /// See [`draw`](Self::draw).
         ///
         /// ```
         /// use dsrs_metrics::lm::LmRequest;
@@ -175,7 +187,9 @@ impl LmRequest {
 pub struct Message {
     /// The author of the message.
     pub role: Role,
-    /// The text of the message. It is shared because a judge's instructions are the same for all rows.
+    /// The text of the message.
+    ///
+    /// The text is shared, because a judge's instructions are the same for all rows.
     pub content: Arc<str>,
 }
 
@@ -210,7 +224,9 @@ pub enum Role {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReplySchema {
-    /// A short name of letters, digits, `_` and `-`. Some providers require a name.
+    /// A short name of letters, digits, `_` and `-`.
+    ///
+    /// Some providers require a name.
     pub name: String,
     /// The JSON schema.
     pub schema: Value,
@@ -234,7 +250,9 @@ impl ReplySchema {
     }
 }
 
-/// Sampling parameters. A parameter that is `None` is not sent, so the provider's default applies.
+/// The sampling parameters of a request.
+///
+/// A parameter that is `None` is not sent, so the provider's default applies.
 ///
 /// ```
 /// use dsrs_metrics::lm::Sampling;
@@ -244,12 +262,14 @@ impl ReplySchema {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
-    /// The temperature. 0 makes replies the most repeatable; most providers allow up to 1 or 2.
+    /// The temperature, which controls the randomness of replies.
+    ///
+    /// A temperature of 0 makes replies the most repeatable. Most providers allow values up to 1 or 2.
     pub temperature: Option<f64>,
     /// The probability mass of nucleus sampling, in (0, 1].
     pub top_p: Option<f64>,
     /// The maximum number of tokens in the reply.
     pub max_tokens: Option<u32>,
-    /// The seed, for providers that accept one.
+    /// The seed for random sampling, for providers that accept a seed.
     pub seed: Option<u64>,
 }

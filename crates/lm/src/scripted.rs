@@ -12,12 +12,15 @@ use serde_json::Value;
 use super::private::lock;
 use super::{LanguageModel, LmError, LmReply, LmRequest, Usage};
 
-/// A language model for tests. Its replies come from a list, a substring match on the prompt, or a closure, optionally
-/// after a delay. It records its requests.
+/// A language model for tests, which returns scripted replies.
 ///
-/// A reply can be an error. The first matching rule wins: the patterns of [`when`] in the order they were added, then
-/// [`replies`] one after another, then [`otherwise`]. If no rule matches, the call fails. Clones share the list of
-/// replies, the number of calls and the recorded requests.
+/// The replies come from a list, a substring match on the prompt, or a closure. The model can wait before each reply,
+/// and it records its requests.
+///
+/// A reply can be an error. The model first tries the patterns of [`when`], in the order they were added. It then
+/// returns the next of the [`replies`], and finally calls [`otherwise`]. If none of these applies, the call fails.
+///
+/// Clones share the list of replies, the number of calls and the recorded requests.
 ///
 /// ```
 /// use std::time::Duration;
@@ -97,7 +100,7 @@ impl ScriptedLm {
         }
     }
 
-    /// Sets the name, as `provider:model`.
+    /// Sets the model's name, written as `provider:model`.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};
@@ -154,7 +157,7 @@ impl ScriptedLm {
         self
     }
 
-    /// Sets the reply to all other requests.
+    /// Sets the reply to requests that no other rule matches.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};
@@ -189,7 +192,7 @@ impl ScriptedLm {
         /// ```
         pub fn latency(latency: Duration) => latency = latency;
 
-        /// Sets the token usage of replies that don't have their own.
+        /// Sets the default token usage of a reply.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, LmError, LmReply, LmRequest, ScriptedLm, Usage};
@@ -206,7 +209,7 @@ impl ScriptedLm {
         /// ```
         pub fn usage(usage: Usage) => usage = usage;
 
-        /// Sets the cost, in msat, of replies that don't have their own.
+        /// Sets the default cost of a reply, in msat.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};
@@ -220,7 +223,9 @@ impl ScriptedLm {
         /// ```
         pub fn cost(msats: u64) => cost_msats = Some(msats);
 
-        /// Sets how many of the latest requests to keep. By default, all are kept.
+        /// Sets how many of the latest requests to keep.
+        ///
+        /// By default, all requests are kept.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};
@@ -368,10 +373,12 @@ fn end_of(request: &LmRequest) -> String {
 /// ```
 pub type ScriptedReply = Box<dyn Fn(&LmRequest) -> Result<LmReply, LmError> + Send + Sync>;
 
-/// A type that can be a reply of a [`ScriptedLm`](super::ScriptedLm): a string, a JSON value (as text), an [`LmReply`],
-/// an [`LmError`], a `Result` of these, or a closure from the request to one of these.
+/// A type that can be a reply of a [`ScriptedLm`](super::ScriptedLm).
 ///
-/// `Kind` separates closures from values; the compiler infers it.
+/// A reply can be a string, a JSON value (as text), an [`LmReply`], an [`LmError`], or a `Result` of these. It can also
+/// be a closure that takes the request and returns one of these types.
+///
+/// `Kind` distinguishes closures from values. The compiler infers it.
 ///
 /// ```
 /// use dsrs_metrics::lm::{IntoReply, LmError, LmReply, LmRequest};
@@ -389,7 +396,7 @@ pub type ScriptedReply = Box<dyn Fn(&LmRequest) -> Result<LmReply, LmError> + Se
     note = "pass a `&str`, `String`, `serde_json::Value`, `LmReply`, `LmError`, a `Result` of these, or a closure `|request: &LmRequest| ..` that returns one"
 )]
 pub trait IntoReply<Kind = ByValue> {
-    /// Returns the reply as a function of the request.
+    /// Converts the value into a function that returns a reply.
     fn into_reply(self) -> ScriptedReply;
 }
 

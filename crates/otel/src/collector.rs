@@ -310,10 +310,12 @@ fn status_reason(status: StatusCode, body: &[u8]) -> String {
     message
 }
 
-/// Counts the events and spans of [`OtelEvents`](crate::OtelEvents), and how many of each the collector accepted.
+/// A count of the events and spans that [`OtelEvents`](crate::OtelEvents) sent.
 ///
-/// [`Display`](fmt::Display) writes a sentence such as `12 of 500 events were not delivered to http://localhost:4318:
-/// connection refused`, or `500 events were delivered to ..`.
+/// The count also shows how many events and spans the collector accepted.
+///
+/// The [`Display`](fmt::Display) implementation writes a sentence such as `12 of 500 events were not delivered to
+/// http://localhost:4318: connection refused`, or `500 events were delivered to ..`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Delivery {
@@ -327,7 +329,9 @@ pub struct Delivery {
     pub spans: u64,
     /// The number of model call spans that the collector accepted.
     pub delivered_spans: u64,
-    /// The last error, if any. It is kept even if the batch was delivered later.
+    /// The last error, if any.
+    ///
+    /// The error is kept even if the batch was delivered later.
     pub error: Option<String>,
 }
 

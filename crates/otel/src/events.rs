@@ -29,13 +29,17 @@ use crate::endpoint::{OtelError, base_url, check_variables, timeout};
 use crate::evaluation_event::RunAttributes;
 use crate::evaluation_event::{Detail, EvaluatedRow, EvaluationEvent, error_type};
 
-/// Sends the results of a run to an OpenTelemetry collector over OTLP/HTTP. Each metric and row becomes a
-/// `gen_ai.evaluation.result` event. With [`observe_calls`](Self::observe_calls), each model call becomes a span.
+/// An observer that sends the results of a run to an OpenTelemetry collector.
+///
+/// The results are sent over OTLP/HTTP. Each metric and row becomes a `gen_ai.evaluation.result` event. With
+/// [`observe_calls`](Self::observe_calls), each model call becomes a span.
+///
 /// Clones share all state.
 ///
-/// The run never waits for the collector. [`finish`](Self::finish) sends what remains and counts what was not
-/// delivered, and [`send`](Self::send) resends the events of a result file. The guide's `tracing` page lists the
-/// attributes.
+/// The run never waits for the collector. Call [`finish`](Self::finish) to send the remaining events and to count those
+/// that were not delivered. Call [`send`](Self::send) to resend the events of a result file.
+///
+/// The guide's `tracing` page lists the attributes.
 ///
 /// ```
 /// use std::time::Duration;
@@ -61,7 +65,9 @@ use crate::evaluation_event::{Detail, EvaluatedRow, EvaluationEvent, error_type}
 #[derive(Debug, Clone)]
 pub struct OtelEvents(Arc<Inner>);
 
-/// A builder for [`OtelEvents`], created by [`OtelEvents::builder`].
+/// A builder for [`OtelEvents`].
+///
+/// Call [`OtelEvents::builder`] to create one.
 ///
 /// ```
 /// use dsrs_metrics::runs::otel::OtelEvents;
@@ -83,8 +89,10 @@ pub struct OtelEventsBuilder {
 
 impl OtelEventsBuilder {
     setters! {
-        /// Sets the collector's base URL, without `/v1/logs`. The default is the URL in `OTEL_EXPORTER_OTLP_ENDPOINT`
-        /// or, if it is not set, `http://localhost:4318`. Put the collector's keys in `OTEL_EXPORTER_OTLP_HEADERS`.
+        /// Sets the collector's base URL, without `/v1/logs`.
+        ///
+        /// The default is the URL in `OTEL_EXPORTER_OTLP_ENDPOINT`, or `http://localhost:4318` if it is not set. Put
+        /// the collector's keys in `OTEL_EXPORTER_OTLP_HEADERS`.
         ///
         /// ```
         /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -92,8 +100,9 @@ impl OtelEventsBuilder {
         /// # drop(builder);
         /// ```
         pub fn endpoint(url: impl Into<String>) => endpoint = Some(url.into());
-        /// Sets the time limit for each request and for the final flush at the end of a run. Defaults to
-        /// `OTEL_EXPORTER_OTLP_TIMEOUT` (in milliseconds), or 10 seconds if it is not set.
+        /// Sets the time limit for each request and for the final flush.
+        ///
+        /// The default is `OTEL_EXPORTER_OTLP_TIMEOUT` (in milliseconds), or 10 seconds if it is not set.
         ///
         /// ```
         /// # use std::time::Duration;
@@ -102,8 +111,10 @@ impl OtelEventsBuilder {
         /// # drop(builder);
         /// ```
         pub fn timeout(timeout: Duration) => timeout = Some(timeout);
-        /// Sets whether to send texts: explanations of scores, error messages, and judges' prompts and replies. By
-        /// default, texts are not sent, because they may contain row data.
+        /// Sets whether to send the texts of scores, errors and model calls.
+        ///
+        /// The texts are explanations of scores, error messages, and judges' prompts and replies. By default, they are
+        /// not sent, because they may contain row data.
         ///
         /// ```
         /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -111,8 +122,10 @@ impl OtelEventsBuilder {
         /// # drop(builder);
         /// ```
         pub fn texts(texts: bool) => detail.texts = texts;
-        /// Sets whether to send an event even if a metric abstained or a row was gated or skipped. Such an event has
-        /// the label `abstained`, `gated` or `skipped` instead of a value.
+        /// Sets whether to send an event for a row without a score.
+        ///
+        /// A row has no score if a metric abstained, or if the row was gated or skipped. Its event has the label
+        /// `abstained`, `gated` or `skipped` instead of a value.
         ///
         /// ```
         /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -120,8 +133,10 @@ impl OtelEventsBuilder {
         /// # drop(builder);
         /// ```
         pub fn unscored(unscored: bool) => detail.unscored = unscored;
-        /// Sets how many events and how many spans can wait to be sent. The defaults are 65,536 events and 8,192 spans.
-        /// Any events and spans beyond the limit are dropped and counted.
+        /// Sets the size of the queues for events and spans.
+        ///
+        /// The defaults are 65,536 events and 8,192 spans. If a queue is full, new events or spans are dropped and
+        /// counted.
         ///
         /// ```
         /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -131,7 +146,9 @@ impl OtelEventsBuilder {
         pub fn queue(records: usize) => queue = Some(records);
     }
 
-    /// Starts the threads that send events and spans. They connect only when the first event is sent.
+    /// Builds the `OtelEvents`, and starts its threads.
+    ///
+    /// The threads send events and spans. They connect to the collector when the first event is sent.
     ///
     /// # Errors
     /// Returns [`OtelError`] if the URL or an environment variable is invalid, or if a thread cannot be started.
@@ -243,8 +260,9 @@ impl OtelEvents {
         })))
     }
 
-    /// Sends a span for each call that a ledger's models make, except calls answered from the store or stopped by the
-    /// budget.
+    /// Sends a span for each model call that a ledger records.
+    ///
+    /// Calls answered from the store or rejected by the budget are not sent.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, Ledger, LmRequest, Metered, ScriptedLm};
@@ -264,9 +282,12 @@ impl OtelEvents {
         ledger.observe(Arc::new(self.clone()));
     }
 
-    /// Sends everything that is waiting. Blocks the thread until everything is sent or
-    /// [`timeout`](OtelEventsBuilder::timeout) has elapsed. Anything observed after this call is not sent. Dropping the
-    /// last clone has the same effect.
+    /// Sends everything that is waiting, and returns the counts.
+    ///
+    /// The method blocks the thread until everything is sent or [`timeout`](OtelEventsBuilder::timeout) has elapsed.
+    /// Events and calls observed later are not sent.
+    ///
+    /// Dropping the last clone has the same effect.
     ///
     /// ```
     /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -278,7 +299,9 @@ impl OtelEvents {
         self.finish_within(self.0.timeout)
     }
 
-    /// Like [`finish`](Self::finish), but with the given time limit.
+    /// Sends everything that is waiting, within the given time limit.
+    ///
+    /// See [`finish`](Self::finish).
     ///
     /// ```
     /// # use std::time::Duration;
@@ -290,11 +313,14 @@ impl OtelEvents {
         self.0.finish(time)
     }
 
-    /// Sends the events of a result file, even those that the run already sent. Blocks the thread until all events are
-    /// sent, or until the collector has accepted nothing for [`timeout`](OtelEventsBuilder::timeout).
+    /// Sends the events of a result file, even those that the run already sent.
     ///
-    /// The events have the same attributes as the run's own events. A file contains neither row times nor error kinds,
-    /// so the events' time is the end of the run, and `error.type` is `metric_failed` or `program_failed`.
+    /// The method blocks the thread until all events are sent. It gives up if the collector accepts nothing for
+    /// [`timeout`](OtelEventsBuilder::timeout).
+    ///
+    /// The events have the same attributes as the run's own events, with two exceptions. The time of an event is the
+    /// end of the run, because a result file contains no row times. `error.type` is `metric_failed` or
+    /// `program_failed`, because a result file contains no error kinds.
     ///
     /// ```
     /// use std::time::Duration;

@@ -1,9 +1,12 @@
 //! Sends results and model calls to a collector as OpenTelemetry events and spans, over OTLP/HTTP.
 //!
 //! [`OtelEvents`] is an [`Observer`](dsrs_metrics_run::Observer) of runs and a
-//! [`CallObserver`](dsrs_metrics_lm::CallObserver) of models. `evaluation_event.rs` and `chat_span.rs` define the
-//! attributes, and the OpenTelemetry SDK's batch processors send them through `collector.rs`. A run never waits for the
-//! collector, and its result does not depend on the collector. [`Delivery`] counts what the collector accepted.
+//! [`CallObserver`](dsrs_metrics_lm::CallObserver) of models. [`Delivery`] counts what the collector accepted.
+//!
+//! A run never waits for the collector, and its result does not depend on the collector.
+//!
+//! `evaluation_event.rs` and `chat_span.rs` define the attributes. The OpenTelemetry SDK's batch processors send them
+//! through `collector.rs`.
 
 #[macro_use]
 extern crate dsrs_metrics_values;

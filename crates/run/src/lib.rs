@@ -1,4 +1,6 @@
-//! Part of [dsrs-metrics](https://docs.rs/dsrs-metrics), which documents it. This package has no stable API of its own.
+//! An internal crate of [dsrs-metrics](https://docs.rs/dsrs-metrics).
+//!
+//! This crate has no stable API of its own. Use `dsrs-metrics` instead.
 
 #[macro_use]
 extern crate dsrs_metrics_values;

@@ -65,27 +65,33 @@ const ENVIRONMENT: [(&str, &str); 4] = [
     ("PYTHONNOUSERSITE", "1"),
 ];
 
-/// Runs commands in a sandbox created by bubblewrap (`bwrap`, 0.8 or newer).
+/// A provider that runs commands in a sandbox created by bubblewrap.
+///
+/// This provider requires `bwrap` 0.8 or newer.
 ///
 /// The command can read the host's programs and libraries in `/usr` and `/bin`, and the paths in [`Job::readable`]. The
-/// programs in [`Job::requires`] are looked up in the host's `PATH`. The command can read each program's installation,
-/// but nothing next to it. The command can write only to its work directory (`/box/work`), `/tmp` and `/dev/shm`. All
-/// three are in memory. It has no network, no host environment variables, no view of host processes and no
-/// privileges, and it cannot create more namespaces. When [`run`](SandboxProvider::run) returns, all processes that the
-/// command started are dead.
+/// programs in [`Job::requires`] are looked up in the host's `PATH`. The command can read the installation of each of
+/// these programs, but nothing next to it.
+///
+/// The command can write only to its work directory (`/box/work`), `/tmp` and `/dev/shm`. All three are in memory.
+///
+/// The command has no network, no host environment variables, no view of host processes and no privileges. It cannot
+/// create more namespaces. When [`run`](SandboxProvider::run) returns, all processes that the command started are dead.
 ///
 /// Seccomp filters refuse system calls that allocate memory outside of any process (System V shared memory, semaphores
 /// and message queues, `io_uring`, secret memory, `bpf`, performance counters). They also refuse kernel keyrings, calls
 /// that control other processes (`ptrace`, `process_vm_readv` and `process_vm_writev`, `pidfd_getfd`), and sockets
-/// other than Unix, IPv4, IPv6 and `NETLINK_ROUTE`. Programs that need any of these fail. Examples are debuggers and
-/// the leak sanitizer (`ASAN_OPTIONS=detect_leaks=0` turns the latter off).
+/// other than Unix, IPv4, IPv6 and `NETLINK_ROUTE`.
 ///
-/// One of the mechanisms in [`Accounting`] limits memory. Call [`accounting`](SandboxProvider::accounting) to find out
-/// which.
+/// Programs that need any of these calls fail. Examples are debuggers and the leak sanitizer, which you can turn off
+/// with `ASAN_OPTIONS=detect_leaks=0`.
+///
+/// Memory is limited by one of the mechanisms in [`Accounting`]. Call [`accounting`](SandboxProvider::accounting) to
+/// find out which.
 ///
 /// If the current process runs as root, each command runs as a separate user. Otherwise, all commands run as the
-/// current user and can use up resources that the kernel limits per user: descriptors sent over sockets, `inotify`
-/// instances, and pipe memory.
+/// current user. They can then use up resources that the kernel limits per user: descriptors sent over sockets,
+/// `inotify` instances, and pipe memory.
 ///
 /// ```no_run
 /// use dsrs_metrics::sandbox::{Bubblewrap, Job, SandboxProvider, Termination};
@@ -148,8 +154,9 @@ impl Bubblewrap {
         }
     }
 
-    /// Sets the colon-separated directories to search for the programs in [`Job::requires`]. Defaults to the current
-    /// process's `PATH`.
+    /// Sets the directories to search for the programs in [`Job::requires`].
+    ///
+    /// The directories are separated by colons. The default is the current process's `PATH`.
     ///
     /// ```
     /// use dsrs_metrics::metrics::{Isolation, TestPass};
@@ -168,8 +175,10 @@ impl Bubblewrap {
         }
     }
 
-    /// Sets the mechanism that limits memory, instead of the best available one. If this system does not support that
-    /// mechanism, no command runs.
+    /// Sets the mechanism that limits memory.
+    ///
+    /// The default is the best mechanism that this system supports. If you set a mechanism that is not supported, no
+    /// command runs.
     pub fn with_accounting(self, accounting: Accounting) -> Self {
         Self {
             wanted: Some(accounting),

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::ops::AddAssign;
 
-/// The number of tests that passed, failed or were skipped.
+/// The numbers of tests that passed, failed and were skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// The number of tests that passed.
@@ -32,12 +32,16 @@ impl AddAssign for Counts {
     }
 }
 
-/// Parses test counts from a test runner's output. Returns `None` if the output contains no known summary.
+/// Parses test counts from a test runner's output.
 ///
-/// The known formats are `cargo test` (all summaries are added up), and pytest and Python's unittest (the last summary
-/// of each). If the output has summaries in several formats, the function returns the one with the fewest passed tests,
-/// so a program gains nothing by printing another summary. If there is no such summary, it parses a line such as `24
-/// passed; 0 failed`.
+/// Returns `None` if the output contains no known summary.
+///
+/// The known formats are `cargo test`, pytest and Python's unittest. For `cargo test`, all summaries are added up. For
+/// pytest and unittest, only the last summary counts. Without a summary in these formats, the function parses a line
+/// such as `24 passed; 0 failed`.
+///
+/// If the output has summaries in several formats, the function returns the one with the fewest passed tests. A program
+/// therefore cannot improve its result by printing another summary.
 ///
 /// ```
 /// use dsrs_metrics::sandbox::counts::{Counts, parse};
@@ -51,7 +55,9 @@ pub fn parse(output: &str) -> Option<Counts> {
     parse_streams(&[output])
 }
 
-/// Parses test counts from a command's output streams. If there are several summaries, the rules of [`parse`] apply.
+/// Parses test counts from a command's output streams.
+///
+/// If there are several summaries, the rules of [`parse`] apply.
 pub fn parse_streams(streams: &[&str]) -> Option<Counts> {
     let fewest_of = |formats: &[fn(&str) -> Option<Counts>]| {
         let of_stream = |output: &&str| {

@@ -110,8 +110,9 @@ impl TempSpace {
     }
 }
 
-/// Waits until the temporary folder has space for twice `file_mb`, and reserves it. Dropping the permit releases the
-/// space.
+/// Waits until the temporary folder has enough space, and reserves it.
+///
+/// A command needs twice its `file_mb`. Drop the permit to release the space.
 pub async fn reserve_temp_space(limits: &Limits) -> Option<SemaphorePermit<'static>> {
     static SPACE: OnceLock<TempSpace> = OnceLock::new();
     SPACE

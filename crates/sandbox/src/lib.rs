@@ -2,7 +2,8 @@
 //!
 //! A [`Job`] is a command with its files and limits. A [`SandboxProvider`] runs the job and returns a [`Report`].
 //! [`Bubblewrap`] isolates commands with Linux namespaces. [`counts`] parses the summaries that test programs print.
-//! The metrics over rows are in `dsrs_metrics::metrics::sandbox`.
+//!
+//! The metrics that run commands in a sandbox are in `dsrs_metrics::metrics::sandbox`.
 //!
 //! To test a program that must not influence the result, use two jobs. The first job runs the program and copies the
 //! files it leaves to [`Job::keep`]. The second job runs the check in a new sandbox that contains these files as
@@ -47,25 +48,37 @@ pub use work_dir::check_path;
 pub struct Job {
     /// The command line for `/bin/sh`, run in the work directory.
     pub command: String,
-    /// Files to create in the work directory, each with a relative path and its content.
+    /// The files to create in the work directory, as pairs of relative path and content.
     pub files: Vec<(String, String)>,
-    /// Files in the work directory that the command cannot write, replace or remove. The command can still hide a file
-    /// in a subdirectory by renaming the subdirectory. [`Unconfined`] treats these files like `files`.
+    /// Files in the work directory that the command cannot write, replace or remove.
+    ///
+    /// The command can still hide a file in a subdirectory by renaming the subdirectory.
+    ///
+    /// [`Unconfined`] treats these files like `files`.
     pub read_only: Vec<(String, String)>,
-    /// A host directory whose content is copied into the work directory before `files` are written.
+    /// A host directory whose content is copied into the work directory.
+    ///
+    /// The content is copied before `files` are written.
     pub folder: Option<PathBuf>,
-    /// Other host paths that the command can read, at the same paths in the sandbox.
+    /// Other host paths that the command can read.
+    ///
+    /// Each path is the same inside the sandbox.
     pub readable: Vec<PathBuf>,
-    /// Programs that must exist before the command runs, as names or absolute paths. [`Bubblewrap`] looks up names in
-    /// the host's `PATH` and makes each program's installation readable; [`Unconfined`] does not look for the programs.
+    /// Programs that must exist before the command runs, as names or absolute paths.
+    ///
+    /// [`Bubblewrap`] looks up names in the host's `PATH` and makes each program's installation readable.
+    /// [`Unconfined`] does not look for the programs.
     pub requires: Vec<String>,
     /// A host directory whose content the command can read at `/program`.
     pub program: Option<PathBuf>,
-    /// An existing host directory that receives the files the command leaves. When the command terminates, all its
-    /// processes are killed. The regular files in its work directory are then copied here, without execute permission.
-    /// Symbolic links, devices, pipes and sockets are skipped, and a file with several hard links is copied under only
-    /// one of its names. There can be at most 10,000 files, and as a tar archive they can take up at most
-    /// [`Limits::file_mb`] in total.
+    /// An existing host directory that receives the files the command leaves.
+    ///
+    /// When the command terminates, all its processes are killed. The regular files in its work directory are then
+    /// copied here, without execute permission. Symbolic links, devices, pipes and sockets are skipped. A file with
+    /// several hard links is copied under only one of its names.
+    ///
+    /// The command can leave at most 10,000 files. The total size of these files as a tar archive is limited by
+    /// [`Limits::file_mb`].
     pub keep: Option<PathBuf>,
     /// The command's resource limits.
     pub limits: Limits,
@@ -87,7 +100,9 @@ pub struct Report {
 /// How a command terminated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Termination {
-    /// The command exited with this code, or with 128 plus the number of the signal that killed it.
+    /// The command exited with this code.
+    ///
+    /// If a signal killed the command, the code is 128 plus the number of the signal.
     Exited(i32),
     /// The command was killed at the time limit.
     TimedOut,
@@ -99,7 +114,9 @@ pub enum Termination {
     FilesLimit,
 }
 
-/// The error returned when a command was not run. If a command runs and fails, you get a [`Report`], not an error.
+/// The error returned when a command cannot be run.
+///
+/// If a command runs and fails, you get a [`Report`] instead of an error.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SandboxError {
@@ -113,7 +130,9 @@ pub enum SandboxError {
          PATH, or add its installation to `readable` and write its absolute path"
     )]
     MissingProgram(String),
-    /// A program in [`Job::requires`] is a rustup proxy, or a similar shim, for a toolchain that is not installed.
+    /// A required program belongs to a toolchain that is not installed.
+    ///
+    /// The program in [`Job::requires`] is a rustup proxy or a similar shim.
     #[error(
         "the toolchain of the command `{program}` is not installed: `{command}` failed with {reason:?}; install that \
          toolchain, or select another one"
@@ -129,7 +148,9 @@ pub enum SandboxError {
     /// A file's path leads outside the work directory.
     #[error("invalid path `{0}`: expected a path relative to the work directory, without `..`")]
     InvalidPath(String),
-    /// A limit of the job is too small for its files or for starting the command.
+    /// A limit of the job is too small.
+    ///
+    /// The job's files don't fit, or the command cannot start.
     #[error(
         "the limit `{limit}` is too small: expected {needed}, found {value}; write a larger limit"
     )]
@@ -162,7 +183,9 @@ impl SandboxError {
     }
 }
 
-/// Resource limits for a command. If a command exceeds a limit, it is killed or its request is refused.
+/// Resource limits for a command.
+///
+/// If a command exceeds a limit, it is killed or its request is refused.
 ///
 /// ```
 /// use dsrs_metrics::sandbox::Limits;
@@ -173,24 +196,35 @@ impl SandboxError {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// The maximum wall-clock time of the command, in seconds, excluding the sandbox's set-up. After this time, all
-    /// processes are killed. The JSON form does not contain this limit, because the metric's `timeout_secs` sets it.
+    /// The maximum wall-clock time of the command, in seconds.
+    ///
+    /// When the limit is reached, all processes are killed. The time to set up the sandbox does not count.
+    ///
+    /// The JSON form does not contain this limit, because the metric's `timeout_secs` sets it.
     #[serde(skip, default = "Limits::default_time")]
     pub time_secs: u64,
-    /// The maximum processor time of each process, in seconds. Defaults to one second more than the time limit, so the
-    /// time limit is reached first.
+    /// The maximum processor time of each process, in seconds.
+    ///
+    /// The default is one second more than the time limit, so the time limit is reached first.
     pub cpu_secs: Option<u64>,
-    /// The maximum memory in MiB, both for each process and for all processes together, including files kept in memory.
-    /// The kernel enforces the limit for each process. How the limit for all processes is enforced depends on
-    /// [`Accounting`].
+    /// The maximum memory, in MiB.
+    ///
+    /// The limit applies to each process, and to all processes together, including files kept in memory.
+    ///
+    /// The kernel enforces the limit for each process. [`Accounting`] describes how the limit for all processes is
+    /// enforced.
     pub memory_mb: u64,
     /// The maximum number of concurrent processes and threads.
     pub processes: u64,
-    /// The maximum size of a file, in MiB. If the program and its check run as two stages, this also limits the total
-    /// size of the files that the program leaves for the check.
+    /// The maximum size of a file, in MiB.
+    ///
+    /// If the program and its check run as two stages, this limit also applies to the total size of the files that the
+    /// program leaves for the check.
     pub file_mb: u64,
-    /// The maximum total size of the files in the work directory, in MiB. The same limit applies separately to `/tmp`
-    /// and `/dev/shm`. All these files are kept in memory, so they also count towards `memory_mb`.
+    /// The maximum total size of the files in the work directory, in MiB.
+    ///
+    /// The same limit applies separately to `/tmp` and `/dev/shm`. All these files are kept in memory, so they also
+    /// count towards `memory_mb`.
     pub disk_mb: u64,
     /// The maximum total size of standard output and standard error, in KiB.
     pub output_kb: u64,
@@ -215,7 +249,7 @@ impl Limits {
         Self::default().time_secs
     }
 
-    /// Returns the processor time limit in seconds, which is at least 1.
+    /// Returns the limit for processor time in seconds, which is at least 1.
     pub fn cpu_secs(&self) -> u64 {
         self.cpu_secs
             .unwrap_or(self.time_secs.saturating_add(1))
@@ -243,13 +277,14 @@ impl ValueType for Limits {
         TypeHelp::new("a JSON object of limits").with_example(r#"'{"memory_mb": 512}'"#);
 }
 
-/// Runs untrusted commands.
+/// A provider that runs untrusted commands.
 ///
 /// An implementation must keep the command within the job's limits and expose nothing but the job to the command. It
 /// must leave no process running when it returns or when its future is dropped. If your implementation cannot guarantee
 /// this, make that clear in its name.
 ///
-/// This provider runs nothing. You can use it to test a metric's configuration:
+/// The following provider returns a fixed result without running the command. You can use it to test a metric's
+/// configuration:
 ///
 /// ```
 /// use std::time::Duration;
@@ -287,7 +322,7 @@ pub trait SandboxProvider: fmt::Debug + Send + Sync {
     /// Returns the provider's name, for reports.
     fn name(&self) -> &str;
 
-    /// Returns how this provider accounts for and limits a command's memory, if it does.
+    /// Returns the mechanism that measures and limits a command's memory, if any.
     ///
     /// The default implementation returns `None`.
     fn accounting(&self) -> Option<Accounting> {
@@ -297,14 +332,16 @@ pub trait SandboxProvider: fmt::Debug + Send + Sync {
     /// Runs a job to completion.
     ///
     /// # Errors
-    /// Returns a [`SandboxError`] if the command was not run.
+    /// Returns a [`SandboxError`] if the command cannot be run.
     async fn run(&self, job: &Job) -> Result<Report, SandboxError>;
 
-    /// Checks, before the first row, that jobs of this kind can run. The job is that of a row, but without its files.
-    /// The default implementation checks nothing.
+    /// Checks that this provider can run a job.
+    ///
+    /// A run calls this method before its first row, with the job of a row but without the row's files. The default
+    /// implementation checks nothing.
     ///
     /// # Errors
-    /// Returns a [`SandboxError`] that gives the reason why no row can be scored.
+    /// Returns a [`SandboxError`] that says why no row can be scored.
     async fn preflight(&self, _job: &Job) -> Result<(), SandboxError> {
         Ok(())
     }

@@ -9,15 +9,20 @@ use super::accounting::Meter;
 use super::supervise::Prepared;
 use super::{Job, Report, SandboxError, SandboxProvider, process_tree, supervise, work_dir};
 
-/// Runs commands without isolation. The commands have all the permissions of the current process.
+/// A provider that runs commands without isolation.
 ///
-/// This provider limits only time, output and memory, and it only samples memory use. When a command ends, its process
-/// group is killed, but a process that has left the group survives.
+/// The commands have all the permissions of the current process.
+///
+/// This provider limits only time, output and memory. It checks memory use at intervals.
+///
+/// When a command ends, its process group is killed. A process that has left the group survives.
 #[derive(Debug, Clone)]
 pub struct Unconfined(());
 
 impl Unconfined {
-    /// Creates a provider without isolation. Use it only for code that you wrote yourself or have reviewed.
+    /// Creates a provider without isolation.
+    ///
+    /// Use it only for code that you wrote yourself or have reviewed.
     pub fn run_without_isolation_because_i_trust_the_code() -> Self {
         Self(())
     }

@@ -14,7 +14,9 @@ const MAX_ENTRIES: usize = 100_000;
 /// The maximum total size of a folder's files, in bytes.
 const MAX_BYTES: u64 = 4 << 30;
 
-/// A file that a metric reads, or a folder and everything in it; see `Metric::files`.
+/// A file or folder that a metric reads.
+///
+/// A folder includes everything in it. For the files of a metric, see `Metric::files`.
 #[derive(Debug, Clone)]
 pub struct MetricFile {
     parameter: String,
@@ -30,8 +32,9 @@ enum Source {
 }
 
 impl MetricFile {
-    /// Creates an entry for a file, or for a folder and everything in it. The run reads the content when it begins.
-    /// `parameter` is the name used in messages, such as `Sandbox.folder`.
+    /// Creates an entry for a file, or for a folder and everything in it.
+    ///
+    /// The run reads the content when it begins. Messages refer to the file by `parameter`, such as `Sandbox.folder`.
     pub fn new(parameter: impl Into<String>, path: impl Into<PathBuf>) -> Self {
         Self {
             parameter: parameter.into(),
@@ -39,8 +42,9 @@ impl MetricFile {
         }
     }
 
-    /// Creates an entry for a file that the metric has already loaded. Runs compare the loaded content, even if the
-    /// file changes later.
+    /// Creates an entry for a file that the metric has already loaded.
+    ///
+    /// The entry describes the content as it was loaded, even if the file changes later.
     pub fn loaded(
         parameter: impl Into<String>,
         name: impl Into<String>,
@@ -65,8 +69,9 @@ impl MetricFile {
         }
     }
 
-    /// Returns the parameter and path of a file or folder that is read when a run begins. Returns `None` if the file
-    /// has already been loaded.
+    /// Returns the parameter name and the path of the file or folder.
+    ///
+    /// Returns `None` for a file that the metric has already loaded.
     pub fn path(&self) -> Option<(&str, &Path)> {
         match &self.source {
             Source::Path(path) => Some((&self.parameter, path)),
@@ -75,10 +80,14 @@ impl MetricFile {
     }
 }
 
-/// Hashes of file contents, by parameter and by the file's name within its folder.
+/// The hashes of file contents, by parameter name and then by file name.
+///
+/// In a folder, each file is named by its path relative to the folder.
 pub type Contents = BTreeMap<String, BTreeMap<String, String>>;
 
-/// Returns a hash of each file's content, or `missing` if a file does not exist.
+/// Returns a hash of each file's content.
+///
+/// If a file does not exist, its hash is `missing`.
 ///
 /// # Errors
 /// Returns a one-line message if a file cannot be read or a folder is too large.
@@ -99,8 +108,10 @@ pub fn contents(files: Vec<MetricFile>) -> Result<Contents, String> {
     Ok(all)
 }
 
-/// Returns the name, with a number appended if `all` already contains it. Names can repeat because files in different
-/// folders can have the same name.
+/// Returns a name that is not yet in `all`.
+///
+/// If `all` already contains the name, a number is appended. For example, files in different folders can have the same
+/// name.
 pub fn unique<V>(all: &BTreeMap<String, V>, name: String) -> String {
     let numbered = (2_u64..).map(|number| format!("{name}#{number}"));
     let mut names = std::iter::once(name.clone()).chain(numbered);
@@ -203,9 +214,11 @@ fn text(path: &Path) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// A parameter type that names files. `#[metric]` adds the named files to `Metric::files`, so changing a file changes
-/// the score's key in a store. [`PathBuf`] implements this trait (an empty path names no file), as do options and
-/// lists.
+/// A type of metric parameter that can name files.
+///
+/// `#[metric]` adds these files to `Metric::files`. If one of the files changes, stored scores are not reused.
+///
+/// [`PathBuf`] implements this trait, and so do options and lists. An empty path does not name a file.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -234,7 +247,9 @@ fn text(path: &Path) -> String {
 /// assert_eq!(files.len(), 1);
 /// ```
 pub trait NamesFiles {
-    /// Adds the files that this value names to `all`. `parameter` is the parameter's name.
+    /// Adds the files that this value names to `all`.
+    ///
+    /// `parameter` is the parameter's name.
     fn files(&self, parameter: &str, all: &mut Vec<MetricFile>);
 }
 

@@ -10,7 +10,9 @@ use std::time::Duration;
 const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Opens a file for reading. Refuses to open a pipe, because reading from it could block forever.
+/// Opens a regular file for reading.
+///
+/// Opening a pipe is an error, because reading from it could block forever.
 ///
 /// # Errors
 /// Returns an error if the file cannot be opened or is a folder, pipe, socket or device.
@@ -22,7 +24,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 /// Reads a regular file into a string.
 ///
 /// # Errors
-/// Returns the same errors as [`open_regular`], or an error if the file is not UTF-8.
+/// Returns an error if [`open_regular`] does, or if the file is not UTF-8.
 pub fn read_regular(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     open_regular(path)?.read_to_string(&mut text)?;
@@ -43,7 +45,9 @@ pub fn require_regular(path: &Path) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, reason))
 }
 
-/// Locks a file. If the file is already locked, retries for a short time.
+/// Locks a file.
+///
+/// If the file is already locked, this function retries for a short time.
 ///
 /// # Errors
 /// Returns the same errors as [`File::try_lock`].
@@ -57,8 +61,10 @@ pub fn lock(file: &File) -> Result<(), TryLockError> {
     file.try_lock()
 }
 
-/// An exclusive lock for writing a file, released on drop. The lock is on a hidden file next to the file itself. If the
-/// process dies, the kernel releases the lock, so a leftover hidden file is harmless.
+/// An exclusive lock for writing a file, released on drop.
+///
+/// The lock is on a hidden file next to the file itself. If the process dies, the kernel releases the lock, so a
+/// leftover hidden file is harmless.
 #[derive(Debug)]
 pub struct WriteLock {
     /// Locked until closed.
@@ -67,11 +73,13 @@ pub struct WriteLock {
 }
 
 impl WriteLock {
-    /// Locks the file at this path. The file does not need to exist.
+    /// Locks the file at a path for writing.
+    ///
+    /// The file does not need to exist.
     ///
     /// # Errors
-    /// Returns an error of kind `ResourceBusy` if another process or thread is writing the file. If the hidden file
-    /// cannot be opened, returns the original error.
+    /// Returns an error of kind `ResourceBusy` if another process or thread is writing the file. Returns the original
+    /// error if the hidden file cannot be opened.
     pub fn of(target: &Path) -> io::Result<Self> {
         let mut name = std::ffi::OsString::from(".");
         name.push(target.file_name().ok_or(io::ErrorKind::InvalidFilename)?);

@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-/// The type of a field or parameter, described for users who do not read Rust.
+/// A type that can describe its values to users who do not read Rust.
 ///
-/// `#[metric]` uses the description in error messages and in `dsrs-metrics list`. A type without a description is shown
-/// by its name.
+/// `#[metric]` uses the description of a field's or parameter's type in error messages and in `dsrs-metrics list`. If a
+/// type has no description, its name is shown.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -44,8 +44,7 @@ pub trait ValueType {
 
 /// A description of a type's values.
 ///
-/// `Display` writes the phrase for one value with its article, such as `a list of strings`. For a type without a
-/// description, it writes nothing.
+/// `Display` writes a phrase for one value, such as `a list of strings`. It writes nothing if there is no description.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct TypeHelp {
     phrase: Phrase,
@@ -56,11 +55,13 @@ pub struct TypeHelp {
     kinds: Option<&'static [ValueKind]>,
 }
 
-/// A kind of JSON value that a type can be read from; see [`TypeHelp::with_kinds`].
+/// A kind of JSON value that a type can be read from.
+///
+/// See [`TypeHelp::with_kinds`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ValueKind {
-    /// `true` and `false`.
+    /// The values `true` and `false`.
     Bool,
     /// Whole numbers.
     Integer,
@@ -69,7 +70,7 @@ pub enum ValueKind {
     /// Strings.
     // Not named `String`: for a variant named like a prelude type, rustc writes `std::string::String` in errors.
     Str,
-    /// Lists of values of this type.
+    /// Lists whose items have this type.
     ListOf(&'static TypeHelp),
     /// Objects.
     Object,
@@ -101,10 +102,14 @@ enum Phrase {
 }
 
 impl TypeHelp {
-    /// No description. The type is shown by its name.
+    /// An empty description.
+    ///
+    /// Messages show the name of the type instead.
     pub const NONE: Self = Self::of(Phrase::None);
 
-    /// Creates a description from the phrase for one value, including its article: `a rank or list of ranks`.
+    /// Creates a description from the phrase for a single value.
+    ///
+    /// The phrase includes an article: `a rank or list of ranks`.
     pub const fn new(one: &'static str) -> Self {
         Self::of(Phrase::Of(one, None))
     }
@@ -118,8 +123,9 @@ impl TypeHelp {
         }
     }
 
-    /// Sets the kinds of values that the type can be read from, so a column of another kind is rejected before any row
-    /// is read.
+    /// Sets the kinds of JSON values that the type can be read from.
+    ///
+    /// A column of another kind is then rejected before any row is read.
     ///
     /// ```
     /// use dsrs_metrics::rows::{TypeHelp, ValueKind};
@@ -133,8 +139,10 @@ impl TypeHelp {
         self
     }
 
-    /// Returns `true` if the type can be read from values of the same kind as `value`, or if it declares no kinds. The
-    /// value itself can still be invalid. `null` counts as every kind.
+    /// Returns `true` if the type can be read from values of the same kind as `value`.
+    ///
+    /// The result is also `true` if the type declares no kinds, or if `value` is `null`. The value itself can still be
+    /// invalid.
     pub fn may_be(&self, value: &Value) -> bool {
         match (self.phrase, self.kinds) {
             (_, Some(kinds)) => value.is_null() || kinds.iter().any(|kind| kind.contains(value)),
@@ -145,7 +153,7 @@ impl TypeHelp {
         }
     }
 
-    /// Returns `true` if the type is read from lists but not from strings.
+    /// Returns `true` if the type can be read from lists but not from strings.
     #[doc(hidden)]
     pub fn is_list(&self) -> bool {
         self.may_be(&Value::Array(Vec::new())) && !self.may_be(&Value::String(String::new()))
@@ -156,8 +164,9 @@ impl TypeHelp {
         self
     }
 
-    /// Sets the phrase for several values, without an article: `whole numbers`. It is used to describe lists of such
-    /// values.
+    /// Sets the phrase for several values, which is used to describe lists.
+    ///
+    /// The phrase has no article: `whole numbers`.
     pub const fn with_plural(mut self, several: &'static str) -> Self {
         if let Phrase::Of(one, _) = self.phrase {
             self.phrase = Phrase::Of(one, Some(several));
@@ -165,7 +174,9 @@ impl TypeHelp {
         self
     }
 
-    /// Sets an example value as written on a command line, quoted if the shell requires it.
+    /// Sets an example value as written on a command line.
+    ///
+    /// Quote the example if the shell requires it.
     pub const fn with_example(mut self, example: &'static str) -> Self {
         self.example = Some(example);
         self
@@ -200,7 +211,9 @@ impl TypeHelp {
         }
     }
 
-    /// Returns the description or, if there is none, the type as its author wrote it.
+    /// Returns the description of a type, or the name of the type if there is none.
+    ///
+    /// The name is shown as its author wrote it.
     #[doc(hidden)]
     pub fn or_type(&self, ty: &str) -> String {
         match ty {

@@ -4,7 +4,9 @@
 /// How far the weights' sum may be from 1, as in composites.
 const TOLERANCE: f64 = 1e-9;
 
-/// The weights of `N` components. All weights are finite and non-negative, and they sum to 1.
+/// The weights of `N` components of a score.
+///
+/// All weights are finite and non-negative, and they sum to 1.
 ///
 /// ```
 /// use dsrs_metrics::contract::Weights;
@@ -19,13 +21,14 @@ const TOLERANCE: f64 = 1e-9;
 pub struct Weights<const N: usize>([f64; N]);
 
 crate::message_errors! {
-    /// The error returned when weights are invalid: a weight is negative, infinite or NaN, or the weights do not sum to
-    /// 1.
+    /// The error returned when weights are invalid.
+    ///
+    /// For example, a weight is negative, infinite or NaN, or the weights do not sum to 1.
     pub struct InvalidWeights;
 }
 
 impl<const N: usize> Weights<N> {
-    /// Creates weights from an array, after validating them.
+    /// Creates weights from an array and checks that they are valid.
     ///
     /// # Errors
     /// Returns [`InvalidWeights`] if a weight is negative or not finite, or if the weights do not sum to 1 (within
@@ -35,8 +38,9 @@ impl<const N: usize> Weights<N> {
         Ok(Self(weights))
     }
 
-    /// Creates weights without validating them. Use this only for the weights in the reference documents, which are
-    /// known to be valid.
+    /// Creates weights without checking that they are valid.
+    ///
+    /// Use this only for the weights in the reference documents, which are known to be valid.
     #[doc(hidden)]
     pub const fn unchecked(weights: [f64; N]) -> Self {
         Self(weights)
@@ -47,14 +51,18 @@ impl<const N: usize> Weights<N> {
         self.0
     }
 
-    /// Returns the weighted mean of the values. Despite rounding, the mean is always within their range.
+    /// Returns the weighted mean of the values.
+    ///
+    /// Despite rounding, the mean is always within the range of the values.
     #[doc(hidden)]
     pub fn mean(self, values: [f64; N]) -> f64 {
         mean(self.0.into_iter().zip(values))
     }
 }
 
-/// Returns an error if a weight is negative or not finite, or if the weights do not sum to 1.
+/// Checks that weights are valid.
+///
+/// Returns [`InvalidWeights`] if a weight is negative or not finite, or if the weights do not sum to 1.
 pub fn check(weights: &[f64]) -> Result<(), InvalidWeights> {
     let is_weight = |weight: &&f64| (0.0..f64::INFINITY).contains(*weight);
     if let Some(&weight) = weights.iter().find(|weight| !is_weight(weight)) {
@@ -70,8 +78,9 @@ pub fn check(weights: &[f64]) -> Result<(), InvalidWeights> {
     Ok(())
 }
 
-/// Returns the weighted mean. The weights are summed in the same order as the weighted values, so the mean of all ones
-/// is exactly 1. This holds even if the weights don't sum to exactly 1 in floating point, as in 0.4 + 0.3 + 0.2 + 0.1.
+/// Returns the weighted mean of values that are given with their weights.
+///
+/// If all values are 1, the mean is exactly 1, even if rounding makes the weights' sum differ from 1.
 pub fn mean(weighted: impl Iterator<Item = (f64, f64)>) -> f64 {
     let add = |(sum, total), (weight, value)| (sum + weight * value, total + weight);
     let (sum, total) = weighted.fold((0.0, 0.0), add);

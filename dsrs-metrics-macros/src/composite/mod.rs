@@ -1,4 +1,6 @@
-//! `#[metric]` on a unit struct, which defines a composite: attr -> expression -> check -> expand.
+//! The `#[metric]` macro on a unit struct, which defines a composite.
+//!
+//! The steps are attr -> expression -> check -> expand.
 
 mod attr;
 mod check;

@@ -1,4 +1,6 @@
-//! `#[eval]`: a program as a test with gates: attr -> gate -> check -> expand.
+//! The `#[eval]` macro, which turns a program into a test with gates.
+//!
+//! The steps are attr -> gate -> check -> expand.
 
 mod attr;
 mod check;

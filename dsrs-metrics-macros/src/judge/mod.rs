@@ -1,5 +1,7 @@
-//! `#[judge]` on a struct: attr -> model -> check -> expand. The judge is lowered to a function as a metric, so rows,
-//! spec and checks are the same as for `#[metric]`.
+//! The `#[judge]` macro on a struct.
+//!
+//! The steps are attr -> model -> check -> expand. The judge is lowered to a function, which is expanded like a
+//! `#[metric]` function. Rows, spec and checks are therefore the same.
 
 mod attr;
 mod check;

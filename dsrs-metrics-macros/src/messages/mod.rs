@@ -1,16 +1,18 @@
-//! The messages of the macros themselves, compared with recorded ones. `tests/messages/TOPIC/CASE.rs` is a source file
-//! with mistakes, and `CASE.expected` beside it has the errors of its expansion, each with its location.
+//! Tests for the error messages of the macros.
 //!
-//! No compiler is involved, so a case takes a millisecond and does not depend on the version of rustc. What rustc adds
-//! to an expansion (types, evaluated constants, follow-up errors) is tested in `tests/ui` of the workspace.
+//! Each message is compared with a recorded message. `tests/messages/TOPIC/CASE.rs` is a source file with mistakes.
+//! `CASE.expected` beside it contains the errors of its expansion, each with its location.
 //!
-//! After you change messages, one command records both kinds again; look at the diff before you commit it:
+//! The tests don't run the compiler, so a case takes a millisecond and does not depend on the version of rustc. What
+//! rustc adds to an expansion (types, evaluated constants, follow-up errors) is tested in `tests/ui` of the workspace.
+//!
+//! After you change messages, run the following command to record them again. Look at the diff before you commit it:
 //!
 //! ```sh
 //! DSRS_METRICS_RECORD=1 cargo test -p dsrs-metrics-macros -p dsrs-metrics-ui
 //! ```
 //!
-//! A new case needs only its source file; recording writes the rest. A new topic is also listed in [`topics`].
+//! A new case needs only its source file, because recording writes the rest. Add a new topic to [`topics`].
 
 mod advice;
 mod expansion;

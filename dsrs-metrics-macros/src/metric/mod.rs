@@ -1,4 +1,4 @@
-//! `#[metric]` on a function.
+//! The `#[metric]` macro on a function.
 
 mod attr;
 mod reads;

@@ -1,5 +1,7 @@
-//! Modules that several macros use. `metric`, `composite`, `judge`, `record`, `eval` and `judge_output` import from
-//! here, never from each other. A module imports only from those above it in this list.
+//! Modules that several macros use.
+//!
+//! `metric`, `composite`, `judge`, `record`, `eval` and `judge_output` import from here, never from each other. A
+//! module imports only from those above it in this list.
 
 pub(crate) mod amount;
 pub(crate) mod errors;

@@ -1,6 +1,6 @@
 //! Metrics that compare an answer with reference answers: exact match, token F1, passages, numbers.
 //!
-//! The file is long because each metric has its rules, its reference and an example; their code is short.
+//! This file is long because each metric has its rules, a reference and an example. The code itself is short.
 
 use crate::contract::{at_least, within};
 use crate::json::describe::shown;
@@ -11,11 +11,14 @@ use crate::text::{DecimalMark, NoReferences, NumericOptions, Profile};
 
 pub use crate::contract::rows::field_types::{StrOrList, StrOrNumber};
 
-/// Passes if the answer equals any reference answer after normalization, like dspy's `answer_exact_match`.
+/// Passes if the normalized answer equals any reference answer.
 ///
-/// If `frac` is below 1, a token F1 of at least `frac` counts as a match. The `dspy` profile reproduces dspy's verdicts
-/// exactly. It removes articles and punctuation, so `"A"` equals an empty answer. The `folded` and `folded_symbols`
-/// profiles keep what dspy removes.
+/// This metric is equivalent to dspy's `answer_exact_match`.
+///
+/// If `frac` is below 1, a token F1 of at least `frac` counts as a match.
+///
+/// The `dspy` profile reproduces dspy's verdicts exactly. It removes articles and punctuation, so `"A"` equals an empty
+/// answer. To keep an answer that is only an article or punctuation, use the `folded` or `folded_symbols` profile.
 ///
 /// ```
 /// use dsrs_metrics::metrics::AnswerExactMatch;
@@ -32,7 +35,7 @@ pub use crate::contract::rows::field_types::{StrOrList, StrOrNumber};
 pub fn answer_exact_match(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
-    /// The lowest token F1 that counts as a match; 1 means exact match.
+    /// The lowest token F1 that counts as a match. A value of 1 requires an exact match.
     #[param(default = 1.0)]
     frac: f64,
     /// How strings are normalized: `dspy`, `folded` or `folded_symbols`.
@@ -46,9 +49,11 @@ requires_valid! {
     AnswerExactMatch: |metric| within("frac", metric.frac, [0.0, 1.0]);
 }
 
-/// Passes if any retrieved passage contains any of the answers, like dspy's `answer_passage_match`.
+/// Passes if any retrieved passage contains any of the answers.
 ///
-/// Reads the passages from `pred.context`.
+/// This metric is equivalent to dspy's `answer_passage_match`.
+///
+/// The passages are read from `pred.context`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::AnswerPassageMatch;
@@ -72,10 +77,11 @@ pub fn answer_passage_match(
     profile.answer_passage_match(&context, &answer)
 }
 
-/// Alias of `answer_exact_match` with `frac = 1`. It is dspy's `EM`.
+/// Passes if the normalized answer equals any reference answer.
 ///
-/// The alias has no `frac` parameter, and summaries and result files name its scores `em`. Otherwise both metrics are
-/// the same.
+/// This metric is an alias for `answer_exact_match` with `frac = 1`. It is equivalent to dspy's `EM`.
+///
+/// The alias has no `frac` parameter. In summaries and result files, its scores are named `em`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Em;
@@ -100,9 +106,13 @@ pub fn em(
     answer_exact_match(answer, prediction, 1.0, profile)
 }
 
-/// The best token F1 over the reference answers; dspy's `F1`.
+/// Computes the token F1 of the answer and the reference answer.
 ///
-/// Tokens are counted as a multiset, so repeating a word does not raise the score.
+/// This metric is equivalent to dspy's `F1`.
+///
+/// If a row has several reference answers, the metric uses the one with the highest F1.
+///
+/// Each occurrence of a token is matched at most once, so repeating a word does not raise the score.
 ///
 /// ```
 /// use dsrs_metrics::metrics::F1;
@@ -128,9 +138,14 @@ pub fn f1(
     profile.f1(prediction, &answer)
 }
 
-/// Computes the best `HotPotQA` F1 over the reference answers, like dspy's `HotPotF1`.
+/// Computes the `HotPotQA` F1 of the answer.
 ///
-/// Scores like `f1`, except that the score is 0 if either side is yes, no or noanswer and the sides differ.
+/// This metric is equivalent to dspy's `HotPotF1`.
+///
+/// If a row has several reference answers, the metric uses the one with the highest F1.
+///
+/// The score is the same as for `f1`, with one exception. If either answer is "yes", "no" or "noanswer" and the answers
+/// differ, the score is 0.
 ///
 /// ```
 /// use dsrs_metrics::metrics::HotpotF1;
@@ -155,7 +170,9 @@ pub fn hotpot_f1(
     profile.hotpot_f1(prediction, &answer)
 }
 
-/// The best token precision over the reference answers: the share of the prediction's tokens found in the reference.
+/// Computes the fraction of the answer's tokens found in the reference answer.
+///
+/// If a row has several reference answers, the metric uses the one with the highest precision.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Precision;
@@ -181,7 +198,9 @@ pub fn precision(
     profile.precision(prediction, &answer)
 }
 
-/// The best token recall over the reference answers: the share of the reference's tokens found in the prediction.
+/// Computes the fraction of the reference's tokens that the prediction contains.
+///
+/// If a row has several reference answers, the metric uses the one with the highest recall.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Recall;
@@ -208,10 +227,11 @@ pub fn recall(
 
 /// Passes if the last number in the prediction equals the last number in the gold answer.
 ///
-/// It understands thousands separators, currency signs, units and LaTeX: 1,300 equals $1300.00 and `1{,}300`, and 5 is
-/// not part of 25. With both tolerances at 0, decimals are compared exactly; see
-/// [`last_number`](crate::text::last_number) for the definition of a number. A prediction without a number fails. A
-/// gold answer without a number is an error.
+/// The metric understands thousands separators, currency signs, units and LaTeX. For example, 1,300 equals $1300.00 and
+/// `1{,}300`. See [`last_number`](crate::text::last_number) for the definition of a number.
+///
+/// If both tolerances are 0, decimals are compared exactly. A prediction without a number fails. A row fails with an
+/// error if its gold answer has no number.
 ///
 /// ```
 /// use dsrs_metrics::metrics::NumericMatch;
@@ -228,16 +248,16 @@ pub fn recall(
 pub fn numeric_match(
     #[gold] answer: StrOrNumber<'_>,
     #[pred("answer")] prediction: StrOrNumber<'_>,
-    /// The largest accepted difference, in units of the number.
+    /// The largest accepted absolute difference.
     #[param(default = 0.0)]
     abs_tolerance: f64,
-    /// The largest accepted difference as a share of the gold number: 0.01 is one percent.
+    /// The largest accepted difference, as a fraction of the gold number. For example, 0.01 is one percent.
     #[param(default = 0.0)]
     rel_tolerance: f64,
     /// The decimal mark: `point` (1,234.5) or `comma` (1.234,5).
     #[param(default = DecimalMark::Point)]
     decimal_mark: DecimalMark,
-    /// `true` if 50% is 0.5; otherwise the percent sign is a unit like any other.
+    /// `true` to read 50% as 0.5. Otherwise, the percent sign is a unit, and 50% is read as 50.
     #[param(default = false)]
     percent_as_fraction: bool,
 ) -> Result<bool, String> {

@@ -8,11 +8,12 @@ use crate::contract::{
     Weights,
 };
 
-/// The weighted mean of named parts.
+/// A score that is the weighted mean of named parts.
 ///
-/// When a metric returns a breakdown, each part becomes a separate score. The details list every part's weight, value
-/// and reason, and the feedback lists why parts are below 1. A multi-objective optimizer receives each part with its
-/// own reason.
+/// When a metric returns a breakdown, each part becomes a separate score. The details list the weight, value and reason
+/// of every part. The feedback lists the reasons for parts below 1.
+///
+/// A multi-objective optimizer receives each part with its own reason.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Breakdown;
@@ -48,7 +49,7 @@ struct BreakdownPart {
 impl Breakdown {
     /// Adds a part with a weight, a value, and an optional reason for the value.
     ///
-    /// If the weights sum to zero, the score is not finite, and the row fails.
+    /// A row fails if the weights of its parts sum to zero.
     pub fn with_part(
         mut self,
         name: impl Into<Cow<'static, str>>,
@@ -65,7 +66,9 @@ impl Breakdown {
         self
     }
 
-    /// Adds a part that scores 0 if there is a reason for failure, and 1 otherwise.
+    /// Adds a part that passes or fails.
+    ///
+    /// The part scores 0 if there is a reason for failure, and 1 otherwise.
     pub fn with_check(
         self,
         name: impl Into<Cow<'static, str>>,
@@ -99,17 +102,19 @@ impl Breakdown {
         })
     }
 
-    /// Returns the weighted mean.
+    /// Returns the weighted mean of the parts.
     pub fn value(&self) -> f64 {
         mean(self.parts.iter().map(|part| (part.weight, part.value)))
     }
 
-    /// Iterates over the parts' names and values, in order.
+    /// Returns an iterator over the parts' names and values, in order.
     pub fn parts(&self) -> impl Iterator<Item = (&str, f64)> {
         self.parts.iter().map(|part| (&*part.name, part.value))
     }
 
-    /// Returns the reasons of all parts, joined by `; `, or `None` if no part has one.
+    /// Returns the reasons of all parts, joined by `; `.
+    ///
+    /// Returns `None` if no part has a reason.
     pub fn feedback(&self) -> Option<String> {
         let reasons: Vec<&str> = self
             .parts

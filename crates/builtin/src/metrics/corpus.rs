@@ -10,7 +10,7 @@
 //! The scores are defined as in scikit-learn 1.9 and the `krippendorff` package, version 0.9. In scikit-learn, an
 //! undefined Matthews correlation is 0.
 //!
-//! The file is long because each metric has its rules, its reference and an example; their code is short.
+//! This file is long because each metric has its rules, a reference and an example. The code itself is short.
 
 use crate::contract::{LabelFormula, within};
 use crate::stats::{AlphaLevel, Brier, Calibration, ClassScores, KappaWeights, ValuePairs};
@@ -19,10 +19,10 @@ use crate::{ParamGroup, metric};
 pub use crate::contract::rows::field_types::{Label, Truth};
 pub use crate::contract::score::corpus::LabelScore;
 
-/// Parameters shared by all metrics that compare a gold label with a predicted one.
+/// Parameters shared by all metrics that compare a gold label with a predicted label.
 #[derive(Debug, Clone, ParamGroup)]
 pub struct LabelComparison {
-    /// `true` to treat labels that differ only in case as different.
+    /// `true` to compare labels case-sensitively.
     #[param(default = true)]
     pub case_sensitive: bool,
 }
@@ -46,9 +46,9 @@ impl LabelComparison {
     }
 }
 
-/// Computes the share of rows whose predicted label is correct.
+/// Computes the fraction of rows whose predicted label is correct.
 ///
-/// Labels are strings, numbers or booleans. A prediction without a label counts as wrong.
+/// A label is a string, a number or a boolean. A prediction without a label counts as wrong.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Accuracy;
@@ -75,10 +75,12 @@ pub fn accuracy(
     comparison.score(&answer, &prediction, LabelFormula::Accuracy)
 }
 
-/// Computes the mean F1 of the labels over all rows, giving each label the same weight.
+/// Computes the F1 of each label over all rows, and returns the mean.
 ///
-/// By default, the mean covers every gold label and every predicted label. It is undefined if no row has one of
-/// `labels`.
+/// Each label has the same weight.
+///
+/// By default, the mean covers every gold label and every predicted label. Set `labels` to include only some labels.
+/// The score is undefined if no row has any of the included labels.
 ///
 /// ```
 /// use dsrs_metrics::metrics::MacroF1;
@@ -101,7 +103,7 @@ pub fn macro_f1(
     #[gold] answer: Label<'_>,
     #[pred("answer", missing)] prediction: Label<'_>,
     #[param(flatten)] comparison: &LabelComparison,
-    /// The labels whose F1 counts; all if empty.
+    /// The labels to include in the score. If empty, all labels are included.
     #[param(default)]
     labels: &[String],
 ) -> LabelScore {
@@ -114,8 +116,7 @@ pub fn macro_f1(
 
 /// Computes the F1 of all labels together, over all rows.
 ///
-/// If all labels are included, the score equals the accuracy. Set `labels` to choose which labels to include, for
-/// example to leave out the label for "none".
+/// If all labels are included, the score equals the accuracy. Set `labels` to leave out a label such as "none".
 ///
 /// ```
 /// use dsrs_metrics::metrics::MicroF1;
@@ -138,7 +139,7 @@ pub fn micro_f1(
     #[gold] answer: Label<'_>,
     #[pred("answer", missing)] prediction: Label<'_>,
     #[param(flatten)] comparison: &LabelComparison,
-    /// The labels whose F1 counts; all if empty.
+    /// The labels to include in the score. If empty, all labels are included.
     #[param(default)]
     labels: &[String],
 ) -> LabelScore {
@@ -149,9 +150,10 @@ pub fn micro_f1(
     )
 }
 
-/// Computes the share of correct predictions for each gold label, and averages the shares.
+/// Computes the recall of each gold label, and returns the mean.
 ///
-/// Each gold label has the same weight, no matter how many rows it has.
+/// The recall of a label is the fraction of its rows that are predicted correctly. Each label has the same weight, no
+/// matter how many rows it has.
 ///
 /// ```
 /// use dsrs_metrics::metrics::BalancedAccuracy;
@@ -178,9 +180,10 @@ pub fn balanced_accuracy(
     comparison.score(&answer, &prediction, LabelFormula::BalancedAccuracy)
 }
 
-/// Computes the Matthews correlation of gold and predicted labels, over all rows.
+/// Computes the Matthews correlation coefficient of gold and predicted labels over all rows.
 ///
-/// The correlation works for two or more labels. It is undefined if all gold labels or all predicted labels are equal.
+/// The coefficient works for two or more labels. The score is undefined if all gold labels are equal, or if all
+/// predicted labels are equal.
 ///
 /// ```
 /// use dsrs_metrics::metrics::MatthewsCorrelation;
@@ -207,10 +210,11 @@ pub fn matthews_correlation(
     comparison.score(&answer, &prediction, LabelFormula::Matthews)
 }
 
-/// Computes Cohen's kappa of gold and predicted labels, over all rows.
+/// Computes Cohen's kappa of gold and predicted labels over all rows.
 ///
-/// Kappa measures agreement beyond chance. If you set `weights`, labels are sorted as numbers, or as strings if any of
-/// them is not a number. Kappa is undefined if all labels are equal.
+/// Kappa measures agreement beyond chance. The score is undefined if all labels are equal.
+///
+/// If you set `weights`, labels are sorted as numbers. If any label is not a number, labels are sorted as strings.
 ///
 /// ```
 /// use dsrs_metrics::metrics::CohenKappa;
@@ -233,16 +237,18 @@ pub fn cohen_kappa(
     #[gold] answer: Label<'_>,
     #[pred("answer", missing)] prediction: Label<'_>,
     #[param(flatten)] comparison: &LabelComparison,
-    /// The weight of a disagreement: `unweighted`, `linear` or `quadratic`.
+    /// How disagreements are weighted: `unweighted`, `linear` or `quadratic`.
     #[param(default = KappaWeights::Unweighted)]
     weights: KappaWeights,
 ) -> LabelScore {
     comparison.score(&answer, &prediction, LabelFormula::Kappa(weights))
 }
 
-/// Computes Krippendorff's alpha over all rows, treating gold and predicted labels as two coders.
+/// Computes Krippendorff's alpha of gold and predicted labels over all rows.
 ///
-/// Alpha is undefined if all labels are equal. The levels `ordinal` and `interval` require numeric labels.
+/// The gold labels and the predicted labels are treated as two coders.
+///
+/// The score is undefined if all labels are equal. The levels `ordinal` and `interval` require numeric labels.
 ///
 /// ```
 /// use dsrs_metrics::metrics::KrippendorffAlpha;
@@ -265,17 +271,20 @@ pub fn krippendorff_alpha(
     #[gold] answer: Label<'_>,
     #[pred("answer", missing)] prediction: Label<'_>,
     #[param(flatten)] comparison: &LabelComparison,
-    /// The difference between two labels: `nominal`, `ordinal` or `interval`.
+    /// The level of measurement of the labels: `nominal`, `ordinal` or `interval`.
     #[param(default = AlphaLevel::Nominal)]
     level: AlphaLevel,
 ) -> LabelScore {
     comparison.score(&answer, &prediction, LabelFormula::Alpha(level))
 }
 
-/// Computes Spearman's rank correlation of gold and predicted numbers, over all rows.
+/// Computes Spearman's rank correlation of gold and predicted numbers over all rows.
 ///
-/// Ties get the mean of their ranks. The correlation is undefined if all gold numbers or all predicted numbers are
-/// equal. The metric uses 16 bytes of memory per row.
+/// Equal numbers get the mean of their ranks.
+///
+/// The score is undefined if all gold numbers are equal, or if all predicted numbers are equal.
+///
+/// The metric uses 16 bytes of memory per row.
 ///
 /// ```
 /// use dsrs_metrics::metrics::SpearmanCorrelation;
@@ -304,11 +313,16 @@ pub fn spearman_correlation(#[gold] answer: f64, #[pred("answer")] prediction: f
     pairs
 }
 
-/// Computes the area under the ROC curve over all rows: how well a predicted number separates true from false.
+/// Computes the area under the ROC curve over all rows.
 ///
-/// The score is the probability that a true row has a higher number than a false one; 0.5 is chance. `gold.answer` is
-/// true or false (or 1 or 0), and `pred.probability` is any number. The score is undefined if all rows are true, or all
-/// are false. The metric uses 8 bytes of memory per row.
+/// The area measures how well a predicted number separates true rows from false ones.
+///
+/// The score is the probability that a true row has a higher number than a false row. A score of 0.5 means that the
+/// numbers are no better than chance. The score is undefined if all rows are true, or if all rows are false.
+///
+/// `gold.answer` is true or false (or 1 or 0), and `pred.probability` is any number.
+///
+/// The metric uses 8 bytes of memory per row.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Auroc;
@@ -340,9 +354,11 @@ fn checked(probability: f64) -> Result<f64, String> {
     within("pred.probability", probability, [0.0, 1.0]).map(|()| probability)
 }
 
-/// Computes the Brier score over all rows: the mean squared error of the predicted probabilities; 0 is best.
+/// Computes the Brier score of the predicted probabilities over all rows.
 ///
-/// `gold.answer` is true or false (or 1 or 0), and `pred.probability` is the predicted probability of true, in [0, 1].
+/// The Brier score is the mean squared error of the probabilities. A score of 0 is best.
+///
+/// `gold.answer` is true or false (or 1 or 0). `pred.probability` is the predicted probability of true, in [0, 1].
 ///
 /// ```
 /// use dsrs_metrics::metrics::BrierScore;
@@ -365,12 +381,17 @@ pub fn brier_score(#[gold] answer: Truth, #[pred] probability: f64) -> Result<Br
     Ok(Brier::of(answer.0, checked(probability)?))
 }
 
-/// Computes the expected calibration error of predicted probabilities, over all rows; 0 is best.
+/// Computes the expected calibration error of the predicted probabilities over all rows.
 ///
-/// The metric divides rows by probability into bins of equal width. For each bin, it computes the absolute difference
-/// between the mean probability and the share of true rows. The score is the mean of these differences, weighted by
-/// each bin's number of rows (Guo et al. 2017). `pred.probability` is in [0, 1], and `gold.answer` is true or false (or
-/// 1 or 0). If you measure a model's confidence in its answers, `gold.answer` says whether the answer is right.
+/// A score of 0 is best.
+///
+/// The metric divides rows by probability into bins of equal width. For each bin, it compares the mean probability with
+/// the fraction of true rows. The score is the mean absolute difference, weighted by the number of rows in each bin
+/// (Guo et al. 2017).
+///
+/// `pred.probability` is in [0, 1], and `gold.answer` is true or false (or 1 or 0).
+///
+/// To measure how well a model knows when it is right, set `gold.answer` to true if the model's answer is right.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ExpectedCalibrationError;

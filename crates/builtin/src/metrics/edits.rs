@@ -65,13 +65,23 @@ fn characters_bounded(prediction: &str, references: &[Cow<'_, str>]) -> Result<(
     bounded(prediction, references, |text| text.chars().collect(), what)
 }
 
-/// Computes the word error rate: substituted, missing and added words per reference word; 0 is best.
+/// Computes the word error rate of the prediction.
 ///
-/// The rate exceeds 1 if there are more edits than words in the reference. If both sides are empty, it is 0. If only
-/// the reference is empty, it is the number of words in the prediction, as in `jiwer` 4.0. The corpus score is the sum
-/// of edits divided by the sum of lengths. Unlike `jiwer`, the metric splits words at any whitespace, even a single tab
-/// or line break, compares strings in NFC, and uses the best of several references. Punctuation and case count. A row
-/// is an error if more than 4 billion pairs of words remain after removing the common prefix and suffix.
+/// The rate is the number of substituted, missing and added words, divided by the number of words in the reference. A
+/// rate of 0 is best.
+///
+/// The rate exceeds 1 if there are more edits than words in the reference. If both sides are empty, the rate is 0. If
+/// only the reference is empty, the rate is the number of words in the prediction, as in `jiwer` 4.0.
+///
+/// The corpus score is the total number of edits divided by the total number of words in the references.
+///
+/// Unlike `jiwer`, the metric splits words at any whitespace, compares strings in NFC, and uses the best of several
+/// references.
+///
+/// Differences in punctuation and case count as edits.
+///
+/// A row fails with an error if its strings are too long to compare. The limit is 4 billion pairs of words. Words in
+/// the common prefix and suffix are not counted.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Wer;
@@ -89,10 +99,10 @@ fn characters_bounded(prediction: &str, references: &[Cow<'_, str>]) -> Result<(
 pub fn wer(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer", missing)] prediction: &str,
-    /// `true` if case is ignored.
+    /// `true` to ignore case.
     #[param(default = false)]
     lowercase: bool,
-    /// The form in which strings are compared: `nfc`, `nfkc` or `as_is`.
+    /// The Unicode normalization of the strings: `nfc`, `nfkc` or `as_is`.
     #[param(default = NormalForm::Nfc)]
     form: NormalForm,
 ) -> Result<WithCorpus<f64>, String> {
@@ -105,11 +115,18 @@ pub fn wer(
     rate(EditCounts::best(counts))
 }
 
-/// Computes the character error rate: substituted, missing and added characters per reference character; 0 is best.
+/// Computes the character error rate of the prediction.
 ///
-/// Works like `wer`, but compares code points. Whitespace counts inside the string but not at its ends. Use this metric
-/// for scripts that don't put spaces between words. A row is an error if more than 4 billion pairs of characters remain
-/// after removing the common prefix and suffix.
+/// The rate is the number of substituted, missing and added characters, divided by the number of characters in the
+/// reference. A rate of 0 is best.
+///
+/// This metric works like `wer`, but compares characters (code points) instead of words. Whitespace at the ends of a
+/// string is ignored.
+///
+/// Use this metric for scripts that don't put spaces between words.
+///
+/// A row fails with an error if its strings are too long to compare. The limit is 4 billion pairs of characters.
+/// Characters in the common prefix and suffix are not counted.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Cer;
@@ -127,10 +144,10 @@ pub fn wer(
 pub fn cer(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer", missing)] prediction: &str,
-    /// `true` if case is ignored.
+    /// `true` to ignore case.
     #[param(default = false)]
     lowercase: bool,
-    /// The form in which strings are compared: `nfc`, `nfkc` or `as_is`.
+    /// The Unicode normalization of the strings: `nfc`, `nfkc` or `as_is`.
     #[param(default = NormalForm::Nfc)]
     form: NormalForm,
 ) -> Result<WithCorpus<f64>, String> {
@@ -142,11 +159,18 @@ pub fn cer(
     rate(EditCounts::best(counts))
 }
 
-/// Computes the similarity of two strings in [0, 1]: one minus the number of edits relative to the length.
+/// Computes how similar the prediction is to the reference, based on edits.
 ///
-/// Computes `rapidfuzz`'s `normalized_similarity` over code points, using the best of the references. Two empty strings
-/// have a similarity of 1. Unlike `rapidfuzz`, the metric compares strings in NFC. The size limit is the same as for
-/// `cer`.
+/// The score is one minus the number of edits divided by the length, in [0, 1]. The length is that of the longer
+/// string, or the total length of both strings if you set `distance=indel`.
+///
+/// This metric is equivalent to `rapidfuzz`'s `normalized_similarity` over code points, but it compares strings in NFC.
+///
+/// If a row has several references, the metric uses the one with the highest similarity.
+///
+/// Two empty strings have a similarity of 1.
+///
+/// The size limit is the same as for `cer`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::EditSimilarity;
@@ -165,13 +189,14 @@ pub fn cer(
 pub fn edit_similarity(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
-    /// Which edits count: `levenshtein`, or `indel`, which is `rapidfuzz.fuzz.ratio` over 100.
+    /// The edit distance to use: `levenshtein` or `indel`. With `indel`, the score is `rapidfuzz.fuzz.ratio` divided by
+    /// 100.
     #[param(default = EditDistance::Levenshtein)]
     distance: EditDistance,
-    /// `true` if case is ignored.
+    /// `true` to ignore case.
     #[param(default = false)]
     lowercase: bool,
-    /// The form in which strings are compared: `nfc`, `nfkc` or `as_is`.
+    /// The Unicode normalization of the strings: `nfc`, `nfkc` or `as_is`.
     #[param(default = NormalForm::Nfc)]
     form: NormalForm,
 ) -> Result<f64, String> {

@@ -6,10 +6,11 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::contract::{TypeHelp, ValueType};
 use crate::syntax::Language;
 
-/// A [`Language`], a language's name, or no language. Configures [`Syntax`](crate::metrics::Syntax) and
-/// [`Diff`](crate::metrics::Diff).
+/// An optional language, given as a [`Language`] or by name.
 ///
-/// An unknown name causes an error before the first row. The message lists the known names.
+/// This setting configures [`Syntax`](crate::metrics::Syntax) and [`Diff`](crate::metrics::Diff).
+///
+/// If the name is unknown, the run fails before the first row. The error message lists the known names.
 ///
 /// ```
 /// use dsrs_metrics::metrics::LanguageSetting;
@@ -40,7 +41,7 @@ impl LanguageSetting {
     /// Returns the language, if one is set.
     ///
     /// # Errors
-    /// Fails if the name is not a supported language.
+    /// Returns an error if the name is not a supported language.
     pub fn language(&self) -> Result<Option<Language>, String> {
         match &self.0 {
             Setting::None => Ok(None),

@@ -37,7 +37,7 @@
 //! - `pattern` and `regex` have no look-around and no backreferences, because these take more than linear time.
 //!   `pattern` ignores white space around groups, and groups that take no part in the match.
 //!
-//! The file is long because each metric has its rules, its reference and an example; their code is short.
+//! This file is long because each metric has its rules, a reference and an example. The code itself is short.
 
 use crate::contract::{Check, Unscored};
 use crate::json::describe::shown;
@@ -69,7 +69,9 @@ fn searched<T: AsRef<str>>(strings: &[T], of: &str) -> Result<(), String> {
 
 /// Passes if the output includes one of the reference answers.
 ///
-/// This is inspect's `includes` and promptfoo's `icontains`. With `whole_words`, "5" is not included in "25".
+/// This metric is equivalent to inspect's `includes` and promptfoo's `icontains`.
+///
+/// To match only whole words, set `whole_words`. For example, "25" then does not include "5".
 ///
 /// ```
 /// use dsrs_metrics::metrics::Includes;
@@ -100,12 +102,20 @@ pub fn includes(
     Ok(answer.iter().any(|answer| output.contains(answer)))
 }
 
-/// Passes if the output begins with, ends with, contains or equals one of the reference answers.
+/// Passes if the output matches one of the reference answers.
 ///
-/// This is inspect's `match`. White space and punctuation around both strings are ignored; see
-/// [`trim_punctuation`](crate::text::trim_punctuation). With `numeric`, a reference answer that is a number is compared
-/// with the first number of the output (`location = begin`), the last (`end`), each (`any`), or the number that makes
-/// up the whole output (`exact`); `numeric_match` has tolerances.
+/// The output can begin with, end with, contain or equal the reference answer. Set `location` to choose.
+///
+/// This metric is equivalent to inspect's `match`.
+///
+/// Whitespace and punctuation around both strings are ignored; see [`trim_punctuation`](crate::text::trim_punctuation).
+///
+/// If you set `numeric`, reference answers that are numbers are compared by value. With `location = begin`, the first
+/// number of the output must equal the reference. With `end`, it is the last number.
+///
+/// With `any`, one of the numbers must equal the reference. With `exact`, the whole output must be the number.
+///
+/// To allow a tolerance, use `numeric_match`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Matches;
@@ -135,7 +145,7 @@ pub fn includes(
 pub fn matches(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
-    /// Where the reference answer must be: `begin`, `end`, `any` or `exact`.
+    /// Where the output must contain the reference answer: `begin`, `end`, `any` or `exact`.
     #[param(default = Location::End)]
     location: Location,
     /// `true` if the comparison is case-sensitive.
@@ -184,10 +194,13 @@ fn valid(values: &[String]) -> Result<(), String> {
     }
 }
 
-/// Passes if the output is one of the accepted strings, apart from surrounding white space.
+/// Passes if the output is one of the accepted strings.
 ///
-/// Use it for labels of a closed set. It is promptfoo's `equals` with one string. `answer_exact_match` and `em` also
-/// ignore articles and punctuation.
+/// Surrounding whitespace is ignored.
+///
+/// Use this metric for a fixed set of labels. With one string, it is equivalent to promptfoo's `equals`.
+///
+/// To ignore articles and punctuation too, use `answer_exact_match` or `em`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::OneOf;
@@ -206,7 +219,7 @@ fn valid(values: &[String]) -> Result<(), String> {
 pub fn one_of(
     #[gold(default)] answer: StrOrList<'_>,
     #[pred(named_by = field)] text: &str,
-    /// The accepted strings; if empty, the strings of `gold.answer`.
+    /// The accepted strings. If empty, the metric uses the strings of `gold.answer`.
     #[param(default)]
     values: &[String],
     /// `true` if the comparison is case-sensitive.
@@ -222,13 +235,13 @@ pub fn one_of(
         .any(|value| text.equals(value.trim())))
 }
 
-/// Parameters for searching the output for strings.
+/// Parameters for metrics that search the output for strings.
 #[derive(Debug, Clone, ParamGroup)]
 pub struct StringSearch {
     /// `true` if the comparison is case-sensitive.
     #[param(default = false)]
     pub case_sensitive: bool,
-    /// `true` to match strings only as whole words and numbers.
+    /// `true` if a string matches only whole words and numbers.
     #[param(default = false)]
     pub whole_words: bool,
 }
@@ -239,10 +252,11 @@ impl StringSearch {
     }
 }
 
-/// Passes if the output contains all of the strings.
+/// Passes if the output contains all of the given strings.
 ///
-/// This is promptfoo's `contains-all` (with `case_sensitive`) and `icontains-all`. `keyword` scores the share of
-/// strings found, and rejects forbidden ones.
+/// This metric is equivalent to promptfoo's `icontains-all`, or `contains-all` if you set `case_sensitive`.
+///
+/// To score the fraction of strings found, or to forbid strings, use `keyword`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ContainsAll;
@@ -266,7 +280,7 @@ impl StringSearch {
 pub fn contains_all(
     #[gold(default)] answer: StrOrList<'_>,
     #[pred(named_by = field)] text: &str,
-    /// The strings that the output must contain; if empty, the strings of `gold.answer`.
+    /// The strings that the output must contain. If empty, the metric uses the strings of `gold.answer`.
     #[param(default)]
     values: &[String],
     #[param(flatten)] search: &StringSearch,
@@ -280,9 +294,9 @@ pub fn contains_all(
         .all(|value| text.contains(value)))
 }
 
-/// Passes if the output contains at least one of the strings.
+/// Passes if the output contains at least one of the given strings.
 ///
-/// This is promptfoo's `contains-any` (with `case_sensitive`) and `icontains-any`.
+/// This metric is equivalent to promptfoo's `icontains-any`, or `contains-any` if you set `case_sensitive`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ContainsAny;
@@ -302,7 +316,8 @@ pub fn contains_all(
 pub fn contains_any(
     #[gold(default)] answer: StrOrList<'_>,
     #[pred(named_by = field)] text: &str,
-    /// The output must contain at least one of these strings; if empty, one of the strings of `gold.answer`.
+    /// The strings to search for, at least one of which must be found. If empty, the metric uses the strings of
+    /// `gold.answer`.
     #[param(default)]
     values: &[String],
     #[param(flatten)] search: &StringSearch,
@@ -318,8 +333,9 @@ pub fn contains_any(
 
 /// Passes if the output is valid JSON.
 ///
-/// Equivalent to promptfoo's `is-json` without a schema. `format` with `require_valid_json` does the same, and also
-/// checks for required fields. A value that is not a string counts as JSON.
+/// This metric is equivalent to promptfoo's `is-json` without a schema. A value that is not a string is always valid.
+///
+/// To check for required fields too, use `format` with `require_valid_json`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::IsJson;
@@ -349,11 +365,17 @@ requires_valid! {
 
 /// Passes if a regular expression extracts a reference answer from the output.
 ///
-/// Equivalent to inspect's `pattern`. Only the first match counts. One of its capture groups must be a reference
-/// answer; with `match_all`, every group must be. If there are no groups, the whole match must be a reference answer.
-/// Groups that don't participate in the match are ignored. Expressions are compiled by the `regex` crate, so they match
-/// in linear time and don't support look-around. To find the last of several answers, use `(?s).*ANSWER: (\w)`. An
-/// invalid expression is an error before the first row. The expression is a parameter, so rows can't contain their own.
+/// This metric is equivalent to inspect's `pattern`. Only the first match in the output is used.
+///
+/// One of the capture groups must equal a reference answer. If you set `match_all`, every capture group must equal a
+/// reference answer. Groups that don't take part in the match are ignored.
+///
+/// If the expression has no groups, the whole match must equal a reference answer.
+///
+/// Expressions are compiled by the `regex` crate, so they match in linear time and don't support look-around. If the
+/// expression is invalid, the run fails before the first row.
+///
+/// To find the last of several answers, use `(?s).*ANSWER: (\w)`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Pattern;
@@ -377,7 +399,7 @@ pub fn pattern(
     /// `true` if the expression and the comparison are case-sensitive.
     #[param(default = false)]
     case_sensitive: bool,
-    /// `true` if all groups must be reference answers, instead of one.
+    /// `true` if every capture group must equal a reference answer. Otherwise, one group is enough.
     #[param(default = false)]
     match_all: bool,
 ) -> Result<bool, String> {
@@ -398,9 +420,13 @@ pub fn pattern(
 
 /// Passes if a regular expression matches anywhere in the output.
 ///
-/// This is promptfoo's `regex`. `^` and `$` match the beginning and end of the whole output, and `(?i)` ignores case.
-/// Expressions of the `regex` crate take linear time and have no look-around. An invalid expression is an error before
-/// the first row; rows cannot contain expressions.
+/// This metric is equivalent to promptfoo's `regex`.
+///
+/// The anchors `^` and `$` match the beginning and end of the whole output. To ignore case, start the expression with
+/// `(?i)`.
+///
+/// Expressions are compiled by the `regex` crate, so they match in linear time and don't support look-around. If the
+/// expression is invalid, the run fails before the first row.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Regex;
@@ -434,14 +460,21 @@ requires_valid! {
     Regex: |metric| metric.pattern.validate();
 }
 
-/// Passes if the output selects the right choices of a multiple-choice question, and no others.
+/// Passes if the output selects exactly the right choices of a multiple-choice question.
 ///
-/// Equivalent to inspect's `choice`. Choices are labelled with the letters A, B and so on, or with numbers. The output
-/// is read as described at [`choice_labels`](crate::text::choice_labels): the last `ANSWER: B`, or "B", "(B) Paris", "A
-/// and C". `gold.answer` contains the letters (`"B"`, `"A,C"`, `["A", "C"]`). If `gold.choices` contains the choices'
-/// texts, an answer can also be a choice's text, as described at [`selected_choices`]. For example, if the choices are
-/// 3, 1, 4 and 2, then "3" is choice A. A letter beyond the last choice is an error in `gold.answer`, and a wrong
-/// answer in the output.
+/// This metric is equivalent to inspect's `choice`. Choices are labelled with the letters A, B and so on, or with
+/// numbers.
+///
+/// `gold.answer` contains the labels of the right choices (`"B"`, `"A,C"`, `["A", "C"]`).
+///
+/// The metric reads the text after the last `ANSWER:`, as in `ANSWER: B`. If there is none, it reads the start of the
+/// output, as in "B", "(B) Paris" or "A and C". [`choice_labels`](crate::text::choice_labels) describes the rules.
+///
+/// If `gold.choices` contains the choices' texts, an answer can also be the text of a choice. For example, if the
+/// choices are 3, 1, 4 and 2, then "3" is choice A. [`selected_choices`] describes these rules.
+///
+/// If `gold.answer` contains a letter beyond the last choice, the row fails with an error. If the output contains such
+/// a letter, the answer is wrong.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Choice;

@@ -1,9 +1,10 @@
-//! The built-in metrics, under the names of the reference documents.
+//! The built-in metrics.
 //!
-//! Each is a `#[metric]` function over the pure functions of [`text`](crate::text), [`retrieval`](crate::retrieval) and
-//! [`structured`](dsrs_metrics_values::json::structured), with a struct of the same name. They read `gold.answer` and
-//! `pred.answer` unless their documentation names other fields; use `--map` on the command line for rows with other
-//! names. Metrics that can read any field also have a `field` parameter.
+//! Each metric is a `#[metric]` function, with a struct of the same name. The functions call the pure functions of
+//! [`text`](crate::text), [`retrieval`](crate::retrieval) and [`structured`](dsrs_metrics_values::json::structured).
+//!
+//! Metrics read `gold.answer` and `pred.answer` unless their documentation names other fields. If your rows use other
+//! names, map them with `--map` on the command line. Some metrics have a `field` parameter and can read any field.
 //!
 //! The metrics of the library.
 #![allow(
@@ -55,7 +56,9 @@ pub use breakdown::Breakdown;
 pub use language::LanguageSetting;
 pub use registry::{CreateError, Registry, RegistryError};
 
-/// Setter traits for parameters that several metrics share, re-exported as `_`. The prelude includes them.
+/// Setter traits for parameters that several metrics share.
+///
+/// The prelude re-exports these traits as `_`.
 #[doc(hidden)]
 pub mod setters {
     pub use super::corpus::LabelComparisonSetters as _;

@@ -1,4 +1,6 @@
-//! Metrics of n-grams and word sequences shared with references: BLEU, chrF, ROUGE.
+//! Metrics that count the n-grams or word sequences shared with a reference.
+//!
+//! This module contains BLEU, chrF and ROUGE.
 
 use crate::contract::{CorpusCounts, Scores, WithCorpus, valid_beta, within};
 use crate::metrics::StrOrList;
@@ -11,13 +13,22 @@ use crate::text::{
 };
 use crate::{ParamGroup, metric};
 
-/// Sentence BLEU with any number of references, in [0, 1]; corpus BLEU beside the mean.
+/// Computes the BLEU score of the prediction.
 ///
-/// Papineni et al. 2002 as computed by sacrebleu 2.6, divided by 100: a row with `effective_order`, the corpus without
-/// it. n-grams are clipped by the reference with the most of them, and the length is compared with the nearest
-/// reference. The score is 0 if the prediction, the reference or both are empty. Unlike in sacrebleu, strings are
-/// compared in NFC; `form=as_is` compares code points. For Chinese and Japanese use `tokens=zh` or `char`, because
-/// `13a` reads a string without spaces as one word.
+/// The score is in [0, 1]. The metric also reports corpus BLEU.
+///
+/// BLEU (Papineni et al. 2002) is computed as in sacrebleu 2.6, and divided by 100. The score of a row uses sacrebleu's
+/// `effective_order`, but corpus BLEU does not.
+///
+/// A row can have several references. An n-gram matches at most as many times as it occurs in the reference that
+/// contains it most often. The brevity penalty uses the reference with the closest length.
+///
+/// The score is 0 if the prediction or the reference is empty.
+///
+/// Unlike in sacrebleu, strings are compared in NFC. To compare code points, set `form=as_is`.
+///
+/// For Chinese and Japanese, set `tokens=zh` or `tokens=char`. The default, `13a`, reads a string without spaces as one
+/// word.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Bleu;
@@ -39,16 +50,16 @@ pub fn bleu(
     /// How strings are split into words: `13a`, `zh`, `char` or `none`.
     #[param(default = BleuTokens::V13a)]
     tokens: BleuTokens,
-    /// The smoothing of n-gram lengths without a match: `exp`, `floor`, `add_one` or `none`.
+    /// How n-gram lengths without a match are smoothed: `exp`, `floor`, `add_one` or `none`.
     #[param(default = BleuSmoothing::Exp)]
     smoothing: BleuSmoothing,
-    /// The longest n-gram, from 1 to 16.
+    /// The length of the longest n-grams, from 1 to 16.
     #[param(default = 4)]
     max_order: usize,
-    /// `true` if case is ignored.
+    /// `true` to ignore case.
     #[param(default = false)]
     lowercase: bool,
-    /// The form in which strings are compared: `nfc`, `nfkc` or `as_is`.
+    /// The Unicode normalization of the strings: `nfc`, `nfkc` or `as_is`.
     #[param(default = NormalForm::Nfc)]
     form: NormalForm,
 ) -> Result<WithCorpus<f64>, NoReferences> {
@@ -70,12 +81,23 @@ requires_valid! {
     Bleu: |metric| within("max_order", metric.max_order, [1, MAX_ORDER]);
 }
 
-/// chrF of a row with the best of its references, in [0, 1]; corpus chrF beside the mean.
+/// Computes the chrF score of the prediction.
 ///
-/// Popović 2015 as computed by sacrebleu 2.6, divided by 100: character n-grams without white space, precision and
-/// recall averaged over the lengths that both sides reach, and an F score in which recall counts `beta` times as much
-/// as precision. With `word_order=2`, it is chrF++ (Popović 2017). It needs no words and suits any script. The score is
-/// 0 if the prediction, the reference or both are empty. Unlike in sacrebleu, strings are compared in NFC.
+/// The score is in [0, 1]. If a row has several references, the metric uses the one with the highest score.
+///
+/// The metric also reports corpus chrF.
+///
+/// chrF (Popović 2015) is computed as in sacrebleu 2.6, and divided by 100. It compares character n-grams without
+/// whitespace.
+///
+/// Precision and recall are averaged over the n-gram lengths that occur on both sides, and combined into an F score.
+/// Recall counts `beta` times as much as precision.
+///
+/// If you set `word_order=2`, the metric is chrF++ (Popović 2017).
+///
+/// chrF does not need words, so it works for any script. Unlike in sacrebleu, strings are compared in NFC.
+///
+/// The score is 0 if the prediction or the reference is empty.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Chrf;
@@ -97,19 +119,19 @@ requires_valid! {
 pub fn chrf(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer", missing)] prediction: &str,
-    /// The longest n-gram of characters, at most 16.
+    /// The length of the longest character n-grams, at most 16.
     #[param(default = 6)]
     char_order: usize,
-    /// The longest n-gram of words, at most 16: 0 for chrF, 2 for chrF++.
+    /// The length of the longest word n-grams, at most 16. Use 0 for chrF or 2 for chrF++.
     #[param(default = 0)]
     word_order: usize,
     /// The weight of recall relative to precision.
     #[param(default = 2.0)]
     beta: f64,
-    /// `true` if case is ignored.
+    /// `true` to ignore case.
     #[param(default = false)]
     lowercase: bool,
-    /// The form in which strings are compared: `nfc`, `nfkc` or `as_is`.
+    /// The Unicode normalization of the strings: `nfc`, `nfkc` or `as_is`.
     #[param(default = NormalForm::Nfc)]
     form: NormalForm,
 ) -> Result<WithCorpus<f64>, NoReferences> {
@@ -207,10 +229,12 @@ fn rouge(
 /// Parameters shared by all ROUGE metrics.
 #[derive(Debug, Clone, ParamGroup)]
 pub struct RougeWords {
-    /// What counts as a word: `ascii`, as in `rouge-score`, or `unicode`, for all scripts.
+    /// How to split strings into words.
+    ///
+    /// Use `ascii` to get the same words as `rouge-score`, or `unicode` to include words in all scripts.
     #[param(default = RougeTokens::Ascii)]
     pub tokens: RougeTokens,
-    /// `true` to reduce words to their English stems, so "cats" equals "cat".
+    /// `true` to reduce words to their English stems. For example, "cats" then equals "cat".
     #[param(default = false)]
     pub use_stemmer: bool,
 }
@@ -239,12 +263,16 @@ macro_rules! rouge_metric {
 }
 
 rouge_metric! {
-    /// ROUGE-1: words shared with the best of the references, as F1, precision and recall.
+    /// Computes ROUGE-1, which counts the words shared with the reference.
     ///
-    /// Lin 2004 as computed by `rouge-score` 0.1.2, optionally with its stemmer (`use_stemmer`, for English). The
-    /// reference with the best F1 counts. The corpus score is the mean. The score is 0 if the prediction, the reference
-    /// or both are empty. Unlike in `rouge-score`, a reference without any word (in another script under
-    /// `tokens=ascii`) is an error instead of 0.
+    /// The metric reports F1, precision and recall. If a row has several references, it uses the one with the highest
+    /// F1.
+    ///
+    /// ROUGE-1 (Lin 2004) is computed as in `rouge-score` 0.1.2. Set `use_stemmer` to use its stemmer for English. The
+    /// corpus score is the mean.
+    ///
+    /// The score is 0 if the prediction, the reference or both are empty. Unlike in `rouge-score`, a reference without
+    /// any word is an error instead of 0. This happens if the reference is in another script and `tokens=ascii`.
     ///
     /// ```
     /// use dsrs_metrics::metrics::Rouge1;
@@ -263,10 +291,12 @@ rouge_metric! {
 }
 
 rouge_metric! {
-    /// ROUGE-2: pairs of neighbouring words shared with the best of the references, as F1,
-    /// precision and recall.
+    /// Computes ROUGE-2, which counts the pairs of neighbouring words shared with the reference.
     ///
-    /// Computed like `rouge_1`, for pairs. A string of one word has no pairs and scores 0.
+    /// The metric reports F1, precision and recall. If a row has several references, it uses the one with the highest
+    /// F1.
+    ///
+    /// The score is computed as in `rouge_1`, but for pairs. A string of one word has no pairs and scores 0.
     ///
     /// ```
     /// use dsrs_metrics::metrics::Rouge2;
@@ -285,11 +315,15 @@ rouge_metric! {
 }
 
 rouge_metric! {
-    /// ROUGE-L: the longest common subsequence of words with the best of the references, as F1,
-    /// precision and recall.
+    /// Computes ROUGE-L, the longest common subsequence of words with the reference.
     ///
-    /// Computed like `rouge_1`. The subsequence spans the whole string; `rouge_lsum` compares line by line. A row with
-    /// more than 4,000 million pairs of words, such as 64,000 × 64,000, is an error.
+    /// The metric reports F1, precision and recall. If a row has several references, it uses the one with the highest
+    /// F1.
+    ///
+    /// The score is computed as in `rouge_1`. The subsequence spans the whole string. To compare line by line, use
+    /// `rouge_lsum`.
+    ///
+    /// A row with more than 4,000 million pairs of words, such as 64,000 × 64,000, is an error.
     ///
     /// ```
     /// use dsrs_metrics::metrics::RougeL;
@@ -307,12 +341,15 @@ rouge_metric! {
 }
 
 rouge_metric! {
-    /// ROUGE-L line by line: the words of each reference line that are in a longest common subsequence with any line of
-    /// the prediction, as F1, precision and recall.
+    /// Computes ROUGE-L line by line.
     ///
-    /// Computed like `rouge_1`, and called `rougeLsum` in `rouge-score`. Use it for summaries with one sentence per
-    /// line. A string of one line scores as in `rouge_l`. A row with more than 100 million pairs of words, such as
-    /// 10,001 × 10,001, is an error.
+    /// The metric counts the words of each reference line that are in a longest common subsequence with any line of the
+    /// prediction. It reports F1, precision and recall.
+    ///
+    /// The score is computed as in `rouge_1`, and is called `rougeLsum` in `rouge-score`. Use this metric for summaries
+    /// with one sentence per line. If both strings have one line, the score is the same as for `rouge_l`.
+    ///
+    /// A row with more than 100 million pairs of words, such as 10,001 × 10,001, is an error.
     ///
     /// ```
     /// use dsrs_metrics::metrics::{RougeL, RougeLsum};

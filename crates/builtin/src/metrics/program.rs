@@ -3,10 +3,13 @@
 use crate::contract::{ProgramRun, ProgramUsage};
 use dsrs_metrics::metric;
 
-/// Returns the duration of the program's run in seconds, in [0, inf); lower is better.
+/// Returns the duration of the program's run in seconds.
 ///
-/// A program's latency comes from its `ProgramOutput`, or is measured by `Evaluate`. For finished predictions, it comes
-/// from the `latency_s` field.
+/// The score is in [0, inf), and lower is better.
+///
+/// A program can return its latency in its `ProgramOutput`. Otherwise, `Evaluate` measures the latency.
+///
+/// For existing predictions, the metric reads the `latency_s` field.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Latency;
@@ -32,10 +35,14 @@ pub fn latency(run: Option<&ProgramRun>, #[pred] latency_s: Option<f64>) -> Resu
     }
 }
 
-/// The tokens of the program's prompts and replies together, in [0, inf); lower is better.
+/// Returns the number of tokens in the program's prompts and replies.
 ///
-/// For a program, the tokens come from the usage that it returned in a `ProgramOutput`. For finished predictions, they
-/// are the sum of the `input_tokens` and `output_tokens` fields; one of them may be missing.
+/// The score is in [0, inf), and lower is better.
+///
+/// A program reports its tokens in the usage of its `ProgramOutput`.
+///
+/// For existing predictions, the metric adds up the `input_tokens` and `output_tokens` fields. A row needs at least one
+/// of these fields.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Tokens;
@@ -62,10 +69,14 @@ pub fn tokens(
     }
 }
 
-/// Returns the cost of the program's run in millisatoshis, in [0, inf); lower is better.
+/// Returns the cost of the program's run in millisatoshis.
 ///
-/// A program's cost comes from the usage in its `ProgramOutput`. For finished predictions, it comes from the
-/// `cost_msats` field. The cost of metrics is not included.
+/// The score is in [0, inf), and lower is better.
+///
+/// A program returns its cost in the usage of its `ProgramOutput`. For existing predictions, the metric reads the
+/// `cost_msats` field.
+///
+/// The cost of metrics is not included.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Cost;

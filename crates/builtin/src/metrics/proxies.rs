@@ -5,7 +5,7 @@
 //! value nested deeper than 128 levels is an error. A configured metric's spec names the field that it reads. Rows that
 //! derive `Record` work too, but because the parameter may name any field, missing ones are found only at run time.
 //!
-//! The file is long because each metric has its rules, its reference and an example; their code is short.
+//! This file is long because each metric has its rules, a reference and an example. The code itself is short.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -19,11 +19,17 @@ use crate::metrics::language::LanguageSetting;
 use crate::syntax::{BalanceOptions, check_balance};
 use crate::text::{Searchable, count_tokens, count_words};
 
-/// Passes if the output is not empty, is valid JSON, and has the required fields.
+/// Passes if the output has the required format.
 ///
-/// The result is pass or fail; the feedback names the violation. Reads `pred.answer` as a string, or the field that
-/// `field` names (`*` for the whole prediction as JSON). Whitespace alone counts as empty. JSON must follow RFC 8259,
-/// so comments, trailing commas and a surrounding code fence are invalid. Any nesting depth is allowed.
+/// By default, the output must not be empty. You can also require valid JSON and certain fields.
+///
+/// The result is pass or fail, and the feedback names the violation.
+///
+/// The metric reads `pred.answer` as a string. Set `field` to read another field, or to `*` for the whole prediction as
+/// JSON.
+///
+/// An output of only whitespace counts as empty. JSON must follow RFC 8259, so comments, trailing commas and a
+/// surrounding code fence are invalid.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Format;
@@ -48,7 +54,7 @@ pub fn format(
     /// `true` if an output that is not valid JSON fails.
     #[param(default = false)]
     require_valid_json: bool,
-    /// Fields that the output must have, which must then be a JSON object.
+    /// The fields that the output must have. If any are set, the output must be a JSON object.
     #[param(default)]
     required_fields: &[String],
     /// The field of the prediction to check, or `*` for the whole prediction.
@@ -87,13 +93,22 @@ fn missing_fields(text: &str, fields: &[String]) -> Option<String> {
     (!missing.is_empty()).then(|| format!("the output lacks the fields `{}`", missing.join("`, `")))
 }
 
-/// Scores the share of the required keywords that the output contains, or 0 if it contains a forbidden one.
+/// Scores the fraction of the required keywords that the output contains.
 ///
-/// The score is in [0, 1]; 1 is a pass. Without `partial_credit`, a score below 1 becomes 0. Reads `pred.answer` as a
-/// string, or the field that `field` names (`*` for the whole prediction as JSON). Strings are compared after Unicode
-/// normalization (NFC). Unless `case_sensitive` is set, they are also case-folded, so "STRASSE" equals "straße". If
-/// `whole_words` is set, a keyword does not match inside a longer word: "TODO" does not match "TODOS". A configuration
-/// without keywords, or with an empty keyword, is an error before the first row.
+/// The score is 0 if the output contains a forbidden keyword.
+///
+/// The score is in [0, 1], and 1 is a pass. Without `partial_credit`, a score below 1 becomes 0.
+///
+/// The metric reads `pred.answer` as a string. Set `field` to read another field, or to `*` for the whole prediction as
+/// JSON.
+///
+/// Strings are compared after Unicode normalization (NFC). Unless you set `case_sensitive`, they are also case-folded,
+/// so "STRASSE" equals "straße".
+///
+/// If you set `whole_words`, a keyword does not match inside a longer word. For example, "TODO" does not match "TODOS".
+///
+/// You must configure at least one keyword, and keywords must not be empty. Otherwise, the run fails before the first
+/// row.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Keyword;
@@ -118,7 +133,7 @@ pub fn keyword(
     /// Keywords that the output must not contain.
     #[param(default)]
     forbidden: &[String],
-    /// `true` to score the share of required keywords instead of all or nothing.
+    /// `true` to score the fraction of required keywords found. Otherwise, a score below 1 becomes 0.
     #[param(default = true)]
     partial_credit: bool,
     /// `true` if the comparison is case-sensitive.
@@ -180,15 +195,23 @@ fn value(required: usize, missing: usize, none_forbidden: bool, partial_credit: 
     }
 }
 
-/// Scores 1 if the output's length is within bounds, with partial credit outside them.
+/// Scores 1 if the output's length is within the given bounds.
 ///
-/// The score is in [0, 1]. A length within all bounds scores 1, which is a pass. A length below a minimum scores
-/// `length / minimum`, and one above a maximum scores `maximum / length`. If several bounds are violated, the lowest of
-/// these scores counts. Without `partial_credit`, a score below 1 becomes 0. Characters are Unicode scalar values, as
-/// in Python's `len`, not bytes. [`count_words`] counts the words, and [`count_tokens`] approximates the number of
-/// tokens. If no bound is set, the minimum is one character: an empty output scores 0, and any other output scores 1.
-/// Reads `pred.answer` as a string, or the field that `field` names (`*` for the whole prediction as JSON). A minimum
-/// above its maximum is an error before the first row.
+/// A length outside the bounds gets partial credit.
+///
+/// The score is in [0, 1], and 1 is a pass. Without `partial_credit`, a score below 1 becomes 0.
+///
+/// A length below a minimum scores `length / minimum`. A length above a maximum scores `maximum / length`. If the
+/// output violates several bounds, the lowest of these scores counts.
+///
+/// The metric reads `pred.answer` as a string. Set `field` to read another field, or to `*` for the whole prediction as
+/// JSON.
+///
+/// Characters are Unicode scalar values, as in Python's `len`. [`count_words`] counts the words, and [`count_tokens`]
+/// approximates the number of tokens.
+///
+/// If you set no bound, the minimum is one character. If a minimum is above its maximum, the run fails before the first
+/// row.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Length;
@@ -226,7 +249,7 @@ pub fn length(
     /// The maximum number of tokens.
     #[param]
     max_tokens: Option<u64>,
-    /// `true` if a length outside the bounds scores more than 0.
+    /// `true` to give partial credit to a length outside the bounds.
     #[param(default = true)]
     partial_credit: bool,
     /// The field of the prediction to check, or `*` for the whole prediction.
@@ -332,14 +355,23 @@ fn validate_bounds(bounds: &[Bounds]) -> Result<(), String> {
     Ok(())
 }
 
-/// Passes if brackets and quotes are balanced or, if you set a language, if the code parses without error.
+/// Passes if the output's syntax is valid.
 ///
-/// The result is pass or fail; the feedback shows the first error and its position. If you set a language (`rust`,
-/// `python`, `javascript`, `typescript`, `json`, `sql`, `bash`), its parser decides. Otherwise, the metric checks the
-/// balance and ignores brackets in strings and comments, as written in common languages; see [`check_balance`]. It is
-/// an error before the first row to set a language in a build without the `syntax` feature, or to check nothing at all.
-/// Reads `pred.answer` as a string, or the field that `field` names (`*` for the whole prediction as JSON). An empty
-/// string is balanced; to reject it, use [`Format`].
+/// Without a language, the metric checks that brackets and quotes are balanced. With a language, it checks that the
+/// code parses without error.
+///
+/// The result is pass or fail, and the feedback shows the first error and its position.
+///
+/// The language can be `rust`, `python`, `javascript`, `typescript`, `json`, `sql` or `bash`. It requires the `syntax`
+/// feature.
+///
+/// Without a language, brackets in strings and comments are ignored; see [`check_balance`]. If you disable both checks
+/// and set no language, the run fails before the first row.
+///
+/// The metric reads `pred.answer` as a string. Set `field` to read another field, or to `*` for the whole prediction as
+/// JSON.
+///
+/// Without a language, an empty string passes. To reject empty strings, use [`Format`].
 ///
 /// ```
 /// use dsrs_metrics::metrics::Syntax;
@@ -362,10 +394,10 @@ pub fn syntax(
     /// `true` to check that `()`, `[]` and `{}` match.
     #[param(default = true)]
     check_balanced_brackets: bool,
-    /// `true` to check that strings in `"` and `'` are closed.
+    /// `true` to check that strings in `"` or `'` quotes are closed.
     #[param(default = true)]
     check_balanced_quotes: bool,
-    /// The language whose parser checks the code, instead of brackets and quotes.
+    /// The language of the code. If set, a parser checks the code, and brackets and quotes are not checked.
     #[param(default, into)]
     language: &LanguageSetting,
     /// The field of the prediction to check, or `*` for the whole prediction.

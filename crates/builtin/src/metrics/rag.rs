@@ -3,7 +3,7 @@
 //!
 //! They implement the metrics of the heritage document.
 //!
-//! The file is long because each metric has its rules, its reference and an example; their code is short.
+//! This file is long because each metric has its rules, a reference and an example. The code itself is short.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -24,7 +24,9 @@ fn label(text: &str) -> String {
     NormalForm::Nfc.apply(&lower).into_owned()
 }
 
-/// Passes if the predicted intent is the expected one, ignoring case and surrounding whitespace.
+/// Passes if the predicted intent is the expected one.
+///
+/// Case and surrounding whitespace are ignored.
 ///
 /// ```
 /// use dsrs_metrics::metrics::IntentAccuracy;
@@ -53,10 +55,12 @@ fn related_intents() -> Vec<(String, String)> {
     .into()
 }
 
-/// Intent accuracy with partial credit for related intents.
+/// Scores the predicted intent, with partial credit for related intents.
 ///
-/// The score is 1 for the same intent, `credit` for a pair of `related` in either order, and 0 otherwise. Intents are
-/// compared as in `intent_accuracy`.
+/// The score is 1 if the intents are the same. It is `credit` if the two intents are a pair in `related`, in either
+/// order. Otherwise, the score is 0.
+///
+/// Intents are compared as in `intent_accuracy`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::IntentAccuracyWithFallback;
@@ -99,16 +103,27 @@ requires_valid! {
     IntentAccuracyWithFallback: |metric| within("credit", metric.credit, [0.0, 1.0]);
 }
 
-/// Computes the F1 of the predicted entities, matched one to one with similar expected entities.
+/// Computes the F1 of the predicted entities.
 ///
-/// The score is `2 found / (expected + predicted)`. `found` is the number of pairs in a maximum matching, where two
-/// entities can be paired if their similarity is at least `similarity`. The heritage document instead searches for each
-/// expected entity separately, so one prediction can count several times. The similarity is `rapidfuzz.fuzz.ratio /
-/// 100` of the names in lower case and NFC, without surrounding whitespace. The score is 1 if both lists are empty, and
-/// 0 if only one is. As in the document, a string is read as a comma-separated list, and repetitions count once;
-/// `distinct = false` counts each repetition. The corpus score applies the same formula to the sums over all rows
-/// (micro F1). A row with more than 16 million pairs of entities, or more than 4 billion pairs of their characters, is
-/// an error.
+/// Each predicted entity is matched with at most one similar expected entity.
+///
+/// The score is `2 found / (expected + predicted)`. `found` is the number of pairs in a maximum matching. Two entities
+/// can be paired if their similarity is at least `similarity`.
+///
+/// The heritage document instead searches for each expected entity separately, so one prediction can count several
+/// times.
+///
+/// The similarity is `rapidfuzz.fuzz.ratio / 100` of the two names. Names are first converted to lower case and NFC,
+/// and trimmed.
+///
+/// The score is 1 if both lists are empty, and 0 if only one is empty.
+///
+/// A string is read as a comma-separated list. Repeated entities count once, unless you set `distinct = false`.
+///
+/// The corpus score applies the same formula to the sums over all rows (micro F1).
+///
+/// A row fails with an error if it has more than 16 million pairs of entities, or more than 4 billion pairs of
+/// characters.
 ///
 /// ```
 /// use dsrs_metrics::metrics::EntityF1;
@@ -126,10 +141,10 @@ requires_valid! {
 pub fn entity_f1(
     #[gold] expected_entities: StrOrList<'_>,
     #[pred(missing)] entities: StrOrList<'_>,
-    /// The lowest similarity, in [0, 1], at which names are the same entity; 1 accepts only equal names.
+    /// The lowest similarity at which two names are the same entity, in [0, 1]. A value of 1 accepts only equal names.
     #[param(default = 0.8)]
     similarity: f64,
-    /// `true` if repetitions of an entity within a list count once, as in the document; otherwise each counts.
+    /// `true` to count repeated entities in a list only once, as in the heritage document.
     #[param(default = true)]
     distinct: bool,
 ) -> Result<WithCorpus<f64>, String> {
@@ -163,10 +178,12 @@ pub(in crate::metrics) fn listed<'a>(entities: &'a StrOrList<'_>) -> Vec<&'a str
     }
 }
 
-/// Passes if the entity's type is exactly the expected one.
+/// Passes if the predicted entity type is exactly the expected one.
 ///
-/// `missing` replaces a missing type; it is `institution` in the document. If `missing` is empty, a row without a type
-/// is an error. A prediction without a type is counted.
+/// If the expected or the predicted type is missing, the metric uses the value of `missing` instead. The default is
+/// `institution`, as in the heritage document.
+///
+/// If you set `missing` to an empty string, a row fails with an error if either type is missing.
 ///
 /// ```
 /// use dsrs_metrics::metrics::EntityTypeAccuracy;
@@ -186,7 +203,7 @@ pub(in crate::metrics) fn listed<'a>(entities: &'a StrOrList<'_>) -> Vec<&'a str
 pub fn entity_type_accuracy(
     #[gold] expected_entity_type: Option<&str>,
     #[pred(missing)] entity_type: Option<&str>,
-    /// The type of an entity that has none; empty if every entity must have a type.
+    /// The type to use if an entity has none. If empty, every entity must have a type.
     #[param(default = "institution")]
     missing: &str,
 ) -> Result<bool, String> {
@@ -199,12 +216,19 @@ pub fn entity_type_accuracy(
     Ok(expected == or_missing(entity_type, "pred.entity_type")?)
 }
 
-/// Computes the share of retrieved contexts that are relevant, by id.
+/// Computes the fraction of the retrieved contexts that are relevant.
 ///
-/// Both fields are lists of string or number ids; repeated ids count once. The score is 0 if nothing was retrieved, and
-/// the metric abstains on a row without relevant contexts. Equivalent to ragas's `IDBasedContextPrecision`, except that
-/// ragas scores NaN for a row without retrieved contexts and 0 for a row without relevant ones. To score only the first
-/// k results, use `precision_at_k`.
+/// Contexts are compared by id.
+///
+/// `gold.context_ids` and `pred.context_ids` are lists of ids, which can be strings or numbers. Repeated ids count
+/// once.
+///
+/// The score is 0 if nothing was retrieved. The metric abstains if the row has no relevant contexts.
+///
+/// This metric is equivalent to ragas's `IDBasedContextPrecision`, except for empty lists. The score in ragas is NaN if
+/// nothing was retrieved, and 0 if there are no relevant contexts.
+///
+/// To score only the first k results, use `precision_at_k`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ContextPrecisionById;
@@ -226,10 +250,13 @@ pub fn context_precision_by_id(
     Some(share_of(found, retrieved))
 }
 
-/// Computes the share of relevant contexts that were retrieved, by id.
+/// Computes the fraction of the relevant contexts that were retrieved.
 ///
-/// Reads the same fields as `context_precision_by_id`. Abstains on a row without relevant contexts. This is ragas's
-/// `IDBasedContextRecall`.
+/// Contexts are compared by id.
+///
+/// The metric reads the same fields as `context_precision_by_id`. It abstains if the row has no relevant contexts.
+///
+/// This metric is equivalent to ragas's `IDBasedContextRecall`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ContextRecallById;
@@ -260,13 +287,24 @@ fn found(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> Option<(usize, u
     (relevant.relevant() > 0).then_some((found, distinct.len()))
 }
 
-/// Average precision of the retrieved contexts. A retrieved context is relevant if it resembles a reference context.
+/// Computes the average precision of the retrieved contexts.
 ///
-/// The score is the mean of the precisions at the ranks of the relevant contexts, or 0 if there are none. A context
-/// resembles a string of `gold.context` if their similarity is at least `similarity`: one minus the Levenshtein
-/// distance relative to the longer text, in NFC. Abstains on a row without reference contexts. This is
-/// `NonLLMContextPrecisionWithReference` of ragas, which adds 1e-10 to the denominator. Fails if the contexts have more
-/// than 4,000 million pairs of characters.
+/// A retrieved context is relevant if it is similar to a reference context.
+///
+/// The score is the mean of the precision at the rank of each relevant context. If no context is relevant, the score is
+/// 0.
+///
+/// The reference contexts are the strings of `gold.context`. Two contexts are similar if their similarity is at least
+/// `similarity`.
+///
+/// The similarity is one minus the Levenshtein distance divided by the length of the longer string. Strings are
+/// compared in NFC.
+///
+/// The metric abstains on a row without reference contexts.
+///
+/// A row fails with an error if its contexts have more than 4 billion pairs of characters.
+///
+/// This metric is equivalent to ragas's `NonLLMContextPrecisionWithReference`, which adds 1e-10 to the denominator.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ContextPrecisionByDistance;
@@ -285,7 +323,7 @@ fn found(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> Option<(usize, u
 pub fn context_precision_by_distance(
     #[gold("context")] reference: StrOrList<'_>,
     #[pred("context", missing)] retrieved: StrOrList<'_>,
-    /// The lowest similarity, in [0, 1], at which strings are the same context.
+    /// The lowest similarity at which two contexts are the same, in [0, 1].
     #[param(default = 0.5)]
     similarity: f64,
 ) -> Result<Option<f64>, String> {
@@ -295,10 +333,16 @@ pub fn context_precision_by_distance(
     Ok((!reference.is_empty()).then(|| average_precision(relevant)))
 }
 
-/// Share of the reference contexts that a retrieved context resembles.
+/// Computes the fraction of the reference contexts that were retrieved.
 ///
-/// Fields and similarity are those of `context_precision_by_distance`; the score is 0 if nothing was retrieved. This is
-/// `NonLLMContextRecall` of ragas, where a similarity of exactly 0.5 counts for precision but not for recall.
+/// A reference context was retrieved if a retrieved context is similar to it.
+///
+/// The fields and the similarity are the same as in `context_precision_by_distance`.
+///
+/// The score is 0 if nothing was retrieved.
+///
+/// This metric is equivalent to ragas's `NonLLMContextRecall`. In ragas, a similarity of exactly 0.5 counts for
+/// precision but not for recall.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ContextRecallByDistance;
@@ -317,7 +361,7 @@ pub fn context_precision_by_distance(
 pub fn context_recall_by_distance(
     #[gold("context")] reference: StrOrList<'_>,
     #[pred("context", missing)] retrieved: StrOrList<'_>,
-    /// The lowest similarity, in [0, 1], at which strings are the same context.
+    /// The lowest similarity at which two contexts are the same, in [0, 1].
     #[param(default = 0.5)]
     similarity: f64,
 ) -> Result<Option<f64>, String> {
@@ -370,10 +414,12 @@ pub(crate) fn share_of(count: usize, of: usize) -> f64 {
     }
 }
 
-/// Passes if there is an answer, right or wrong.
+/// Passes if the prediction contains an answer.
 ///
-/// Passes unless `pred.answer` is missing, `null`, or a string or list of strings with nothing but
-/// white space. In the heritage document white space is an answer.
+/// The metric does not check whether the answer is right.
+///
+/// The metric fails if `pred.answer` is missing or `null`. It also fails if the answer is a string or list of strings
+/// that contains only whitespace. In the heritage document, whitespace counts as an answer.
 ///
 /// ```
 /// use dsrs_metrics::metrics::AnswerPresent;
@@ -390,10 +436,12 @@ pub fn answer_present(#[pred(missing)] answer: Option<StrOrList<'_>>) -> Check {
     check_not_blank("answer", answer)
 }
 
-/// Passes if the reply names a source, whether it is real or not.
+/// Passes if the reply names a source.
 ///
-/// Passes unless `pred.sources_used` is missing, `null`, or a string or list of strings with
-/// nothing but white space. In the heritage document a list of empty strings is a source.
+/// The metric does not check whether the source exists.
+///
+/// The metric fails if `pred.sources_used` is missing or `null`. It also fails if the value is a string or list of
+/// strings that contains only whitespace. In the heritage document, a list of empty strings counts as a source.
 ///
 /// ```
 /// use dsrs_metrics::metrics::SourcesUsed;
@@ -419,15 +467,23 @@ fn check_not_blank(field: &str, strings: Option<StrOrList<'_>>) -> Check {
     Check::unless((!has_text).then(|| format!("`{field}` is empty")))
 }
 
-/// Scores a whole reply of a heritage question-answering system: intent and entities count a quarter each, the query a
-/// fifth, and the answer and sources share the rest.
+/// Scores a whole reply of a heritage question-answering system.
 ///
-/// `0.25 intent_accuracy + 0.25 entity_f1 + 0.20 sparql_syntax_valid + 0.15 answer_present + 0.15 sources_used`, in [0,
-/// 1]; 0.8 or more is a pass. This is the document's `heritage_rag_metric`, whose verdict depends on whether there is a
-/// trace. The documentation of each component states how it differs from the document: the query is read by a parser,
-/// and one predicted entity counts for one expected entity. The feedback joins the feedback of the components, worst
-/// first. A component whose field the prediction lacks scores 0, or as its documentation states: `{intent, answer}`
-/// scores 0.4.
+/// The score is a weighted sum of the scores for the intent, the entities, the query, the answer and the sources.
+///
+/// The formula is `0.25 intent_accuracy + 0.25 entity_f1 + 0.20 sparql_syntax_valid + 0.15 answer_present + 0.15
+/// sources_used`. The score is in [0, 1], and a score of 0.8 or more is a pass.
+///
+/// This metric is based on `heritage_rag_metric` in the heritage document. The verdict of that metric also depends on
+/// whether there is a trace.
+///
+/// The documentation of each component describes how it differs from the document. For example, a parser checks the
+/// query, and each predicted entity matches at most one expected entity.
+///
+/// The feedback combines the feedback of the components, lowest score first.
+///
+/// If the prediction lacks a component's field, the component scores 0 unless its documentation says otherwise. For
+/// example, `{intent, answer}` scores 0.4.
 ///
 /// ```
 /// use dsrs_metrics::metrics::HeritageRag;
@@ -455,11 +511,12 @@ fn check_not_blank(field: &str, strings: Option<StrOrList<'_>>) -> Check {
 )]
 pub struct HeritageRag;
 
-/// Passes if a reply of a heritage question-answering system is good enough to learn from: the right intent, entities
-/// with an F1 of at least 0.8, a valid query, and an answer.
+/// Passes if a reply of a heritage question-answering system is a good training example.
 ///
-/// The result is pass or fail. This is the document's `heritage_rag_strict`, with the components of `heritage_rag`
-/// except the sources.
+/// The reply must have the right intent, entities with an F1 of at least 0.8, a valid query, and an answer.
+///
+/// This metric is based on `heritage_rag_strict` in the heritage document. It has the components of `heritage_rag`
+/// except the sources, and its result is pass or fail.
 ///
 /// ```
 /// use dsrs_metrics::metrics::HeritageRagStrict;

@@ -35,7 +35,7 @@ macro_rules! metric_at_k {
         pub fn $name(
             #[gold] relevant: Relevant<'_>,
             #[pred(missing)] retrieved: Retrieved<'_>,
-            /// The cutoff ranks, `[10,1,3,5]` by default; the first is the headline.
+            /// The cutoff ranks, `[10,1,3,5]` by default. The value at the first rank is the metric's score.
             #[param(default = Cutoffs::default())]
             k: Cutoffs,
         ) -> Option<Scores> {
@@ -45,11 +45,14 @@ macro_rules! metric_at_k {
 }
 
 metric_at_k! {
-    /// Share of the first k retrieved documents that are relevant; `P_k` of `trec_eval`.
+    /// Computes the fraction of the first k retrieved documents that are relevant.
     ///
-    /// `relevant` is a list of ids or a map from id to grade, `retrieved` a ranked list of ids or a map from id to
-    /// score. Ranks beyond the end of the list and repetitions of an id count as not relevant. Abstains on a row
-    /// without relevant documents.
+    /// This metric is equivalent to `P_k` of `trec_eval`.
+    ///
+    /// `relevant` is a list of ids or a map from id to grade. `retrieved` is a ranked list of ids or a map from id to
+    /// score. Ranks beyond the end of the list and repeated ids count as not relevant.
+    ///
+    /// The metric abstains on a row without relevant documents.
     ///
     /// ```
     /// use dsrs_metrics::metrics::PrecisionAtK;
@@ -68,10 +71,11 @@ metric_at_k! {
 }
 
 metric_at_k! {
-    /// Share of the relevant documents that are among the first k retrieved; `recall_k` of
-    /// `trec_eval`.
+    /// Computes the fraction of the relevant documents among the first k retrieved.
     ///
-    /// The fields are those of `precision_at_k`. Abstains on a row without relevant documents.
+    /// This metric is equivalent to `recall_k` of `trec_eval`.
+    ///
+    /// The fields are the same as in `precision_at_k`. The metric abstains on a row without relevant documents.
     ///
     /// ```
     /// use dsrs_metrics::metrics::RecallAtK;
@@ -88,10 +92,11 @@ metric_at_k! {
 }
 
 metric_at_k! {
-    /// 1 if a relevant document is among the first k retrieved, otherwise 0: hit rate, top-k accuracy,
-    /// `success_k` of `trec_eval`.
+    /// Scores 1 if a relevant document is among the first k retrieved, and 0 otherwise.
     ///
-    /// The fields are those of `precision_at_k`. Abstains on a row without relevant documents.
+    /// This metric is also called top-k accuracy. It is equivalent to `success_k` of `trec_eval`.
+    ///
+    /// The fields are the same as in `precision_at_k`. The metric abstains on a row without relevant documents.
     ///
     /// ```
     /// use dsrs_metrics::metrics::HitRate;
@@ -107,9 +112,12 @@ metric_at_k! {
     fn hit_rate = |ranking, k| f64::from(u8::from(ranking.hit_at(k)));
 }
 
-/// One over the rank of the first relevant document, 0 if there is none. Its mean over rows is MRR.
+/// Computes the reciprocal rank of the first relevant document.
 ///
-/// The fields are those of `precision_at_k`. Abstains on a row without relevant documents.
+/// The score is one divided by the rank, or 0 if no relevant document was retrieved. The mean over all rows is called
+/// MRR.
+///
+/// The fields are the same as in `precision_at_k`. The metric abstains on a row without relevant documents.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ReciprocalRank;
@@ -128,7 +136,7 @@ metric_at_k! {
 pub fn reciprocal_rank(
     #[gold] relevant: Relevant<'_>,
     #[pred(missing)] retrieved: Retrieved<'_>,
-    /// The last rank that counts; all by default.
+    /// The last rank that counts. By default, all ranks count.
     #[param]
     depth: Option<NonZeroUsize>,
 ) -> Option<f64> {
@@ -136,11 +144,16 @@ pub fn reciprocal_rank(
     Some(ranking.reciprocal_rank(depth.map(NonZeroUsize::get)))
 }
 
-/// Average precision: the sum of the precisions at the rank of each relevant document, divided by the
-/// number of relevant documents. Its mean over rows is MAP.
+/// Computes the average precision of the retrieved documents.
 ///
-/// This is `map` and `map_cut_k` of `trec_eval`: documents that were not retrieved count 0. The fields are those of
-/// `precision_at_k`. All grades above 0 count the same. Abstains on a row without relevant documents.
+/// The score is the sum of the precision at the rank of each relevant document, divided by the number of relevant
+/// documents. The mean over all rows is called MAP.
+///
+/// This metric is equivalent to `map` and `map_cut_k` of `trec_eval`.
+///
+/// A relevant document that was not retrieved adds 0 to the sum. All grades above 0 count the same.
+///
+/// The fields are the same as in `precision_at_k`. The metric abstains on a row without relevant documents.
 ///
 /// ```
 /// use dsrs_metrics::metrics::AveragePrecision;
@@ -159,7 +172,7 @@ pub fn reciprocal_rank(
 pub fn average_precision(
     #[gold] relevant: Relevant<'_>,
     #[pred(missing)] retrieved: Retrieved<'_>,
-    /// The last rank that counts; all by default.
+    /// The last rank that counts. By default, all ranks count.
     #[param]
     depth: Option<NonZeroUsize>,
 ) -> Option<f64> {
@@ -167,12 +180,17 @@ pub fn average_precision(
     Some(ranking.average_precision(depth.map(NonZeroUsize::get)))
 }
 
-/// Normalized discounted cumulative gain of the first k retrieved, for graded relevance; `ndcg_cut_k` of
-/// `trec_eval`.
+/// Computes the normalized discounted cumulative gain (NDCG) of the retrieved documents.
 ///
-/// The gains of the first k, each divided by `log2(rank + 1)`, relative to the gains of the ideal ranking of the
-/// relevant documents (Järvelin and Kekäläinen 2002). The fields are those of `precision_at_k`; in a list of ids, all
-/// grades are 1. Abstains on a row without relevant documents.
+/// Use this metric for graded relevance. It is equivalent to `trec_eval`'s `ndcg_cut_k` and scores only the first k
+/// documents.
+///
+/// The gain of each of the first k documents is divided by `log2(rank + 1)`. The score is the sum of these gains,
+/// divided by the same sum for the ideal ranking of the relevant documents (Järvelin and Kekäläinen 2002).
+///
+/// The fields are the same as in `precision_at_k`. If `relevant` is a list of ids, all grades are 1.
+///
+/// The metric abstains on a row without relevant documents.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Ndcg;
@@ -193,7 +211,7 @@ pub fn average_precision(
 pub fn ndcg(
     #[gold] relevant: Relevant<'_>,
     #[pred(missing)] retrieved: Retrieved<'_>,
-    /// The cutoff ranks, `[10,1,3,5]` by default; the first is the headline.
+    /// The cutoff ranks, `[10,1,3,5]` by default. The value at the first rank is the metric's score.
     #[param(default = Cutoffs::default())]
     k: Cutoffs,
     /// The gain of a grade: `linear` (the grade) or `exponential` (`2^grade - 1`).

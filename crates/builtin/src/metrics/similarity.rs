@@ -8,15 +8,21 @@ use crate::metric;
 use crate::metrics::answers::StrOrList;
 use crate::metrics::explained::number;
 
-/// The cosine of the embeddings of the answer and the reference answer: how similar the two are in meaning.
+/// Scores how similar the answer and the reference answer are in meaning.
 ///
-/// The best of several reference answers counts. The score is the cosine itself, in [-1, 1]: about 1 for strings of the
-/// same meaning, about 0 for unrelated ones. It is not scaled, and a negative cosine is a negative score. A blank
-/// string has no meaning to compare: it scores 1 against another blank string and 0 against any other, without calling
-/// a model. The metric is called `SemanticSimilarity` in ragas and `similar` in promptfoo.
+/// The score is the cosine of their embeddings.
 ///
-/// **A proxy, never a truth.** Vectors are similar if strings have the same subject, even if they contradict each
-/// other. Measured with the static vectors of `wordllama` 0.4.0 and with MiniLM-L6-v2 (int8):
+/// The score is in [-1, 1]. It is about 1 for strings with the same meaning, and about 0 for unrelated strings. If a
+/// row has several reference answers, the metric uses the one with the highest score.
+///
+/// If both strings are blank, the score is 1. If only one is blank, the score is 0. In these cases, the metric calls no
+/// model.
+///
+/// This metric is called `SemanticSimilarity` in ragas and `similar` in promptfoo.
+///
+/// **Use this metric as a proxy, never as a truth.** Two strings about the same subject have similar vectors, even if
+/// they contradict each other. The table shows scores of the static vectors of `wordllama` 0.4.0 and of MiniLM-L6-v2
+/// (int8):
 ///
 /// | strings | wordllama | MiniLM |
 /// | --- | --- | --- |
@@ -26,12 +32,14 @@ use crate::metrics::explained::number;
 /// | "The invoice was refunded." / "The invoice was **not** refunded." | 0.972 | 0.927 |
 /// | "It costs **40** euros." / "It costs **45** euros." | 0.962 | 0.893 |
 ///
-/// The metric has no default threshold, because 0.9 passes a negation and fails a paraphrase. The `agree` command shows
-/// how well a threshold agrees with labels of your rows; `numeric_match` compares the numbers, and a judge such as
-/// `semantic_equivalence` the meaning.
+/// The metric has no default threshold. With a threshold of 0.9, a negated answer in the table passes and a paraphrase
+/// fails. Use the `agree` command to find out how well a threshold agrees with your labels.
 ///
-/// Set the model with `--embed`, `DSRS_EMBED` or `embedder`; without a model, a run fails before the first row. The
-/// model's name is part of the metric's identity, because scores of two models are not comparable.
+/// To compare numbers, use `numeric_match`. To compare meaning, use a judge such as `semantic_equivalence`.
+///
+/// Set the model with `--embed`, `DSRS_EMBED` or `embedder`. Without a model, the run fails before the first row.
+///
+/// The model's name is part of the metric's identity, because scores of different models are not comparable.
 ///
 /// ```
 /// use dsrs_metrics::lm::ScriptedEmbedder;

@@ -7,14 +7,20 @@ use crate::contract::{Check, Unscored, at_least};
 use crate::metric;
 use crate::sparql::{QueryLimits, SparqlError, SparqlStore, check_query};
 
-/// Passes if a parser accepts the predicted query as valid SPARQL.
+/// Passes if the predicted query is valid SPARQL.
 ///
-/// The result is pass or fail; the feedback shows the line and column of the syntax error. Reads `pred.sparql_query`.
-/// As in the heritage document, a row fails if this field is missing or empty. The document checks the text instead of
-/// parsing it: the query must contain `SELECT` and `WHERE`, have matching braces, and contain no `???`. That check
-/// rejects `ASK`, `CONSTRUCT` and a `SELECT` without the optional `WHERE`, and accepts many strings that no endpoint
-/// accepts. An update (`INSERT`, `DELETE`, `LOAD` ..) is not a query and fails. See [`check_query`] for the grammar. A
-/// query that is longer than 65,536 bytes or has more than 100 nested brackets is not parsed, and its row has no score.
+/// The result is pass or fail, and the feedback shows the line and column of the syntax error. See [`check_query`] for
+/// the grammar.
+///
+/// The query is read from `pred.sparql_query`. A missing or empty query fails.
+///
+/// An update such as `INSERT`, `DELETE` or `LOAD` is not a query, so it fails.
+///
+/// If a query is longer than 65,536 bytes or has more than 100 nested brackets, the metric does not parse it. The row
+/// then has no score.
+///
+/// The heritage document only checks that the query contains `SELECT` and `WHERE`, has matching braces, and contains no
+/// `???`. Its check rejects `ASK`, `CONSTRUCT` and a `SELECT` without `WHERE`, and accepts many invalid queries.
 ///
 /// ```
 /// use dsrs_metrics::metrics::SparqlSyntaxValid;
@@ -45,16 +51,22 @@ fn fail_or_unscored(error: &SparqlError) -> Result<Check, Unscored> {
 
 /// Passes if the predicted query runs without error.
 ///
-/// The result is pass or fail; the feedback shows the error. Reads `pred.sparql_query`; a row without it, or with an
-/// empty one, fails, as in the heritage document. `data` is an RDF file, which an embedded Oxigraph loads once for all
-/// rows and metrics, or the URL of an endpoint; see [`SparqlStore`]. A query fails if it is invalid, is an update, uses
-/// `SERVICE`, exceeds a limit (`timeout_secs`, 50 million processed terms, 256 MiB of stored terms, strings of 64 KiB)
-/// or causes an evaluation error. It cannot write or access the network. If a `SELECT` has more than `max_results`
-/// solutions, the rest are not read, and it passes. Four queries run at a time; the others wait, and the time they wait
-/// does not count.
+/// The result is pass or fail, and the feedback shows the error. The query is read from `pred.sparql_query`. A missing
+/// or empty query fails.
 ///
-/// With an endpoint, the statuses 400 and 422 mean an invalid query. After any other failure (unreachable, timeout,
-/// 5xx, an invalid response) the row has no score; in the document it scores 0.
+/// `data` is an RDF file or the URL of an endpoint; see [`SparqlStore`]. An embedded Oxigraph loads the file once for
+/// all rows and metrics.
+///
+/// A query fails if it is invalid, is an update, uses `SERVICE`, or causes an evaluation error. It also fails if it
+/// exceeds a limit: `timeout_secs`, 50 million processed terms, 256 MiB of stored terms, or strings of 64 KiB. A query
+/// cannot write or access the network.
+///
+/// If a `SELECT` has more than `max_results` solutions, the query passes, and the remaining solutions are skipped.
+///
+/// At most four queries run at a time. The time that a query waits for other queries does not count towards its limit.
+///
+/// If `data` is an endpoint, the statuses 400 and 422 mean that the query is invalid. After any other failure, such as
+/// a timeout, a 5xx status or an invalid response, the row has no score. In the heritage document, the row scores 0.
 ///
 /// ```
 /// use dsrs_metrics::metrics::SparqlExecutes;
@@ -74,17 +86,17 @@ fn fail_or_unscored(error: &SparqlError) -> Result<Check, Unscored> {
 /// # }
 /// ```
 ///
-/// On the command line: `--param sparql_executes.data=examples/data/heritage/heritage.ttl`.
+/// On the command line, write `--param sparql_executes.data=examples/data/heritage/heritage.ttl`.
 #[metric(tier = truth)]
 pub async fn sparql_executes(
     #[pred(missing)] sparql_query: &str,
-    /// The RDF file, a JSON list of RDF files, or the URL of an endpoint.
+    /// The data to query: an RDF file, a JSON list of RDF files, or the URL of an endpoint.
     #[param]
     data: &SparqlStore,
-    /// Seconds after which a query is stopped.
+    /// The time limit for a query, in seconds.
     #[param(default = 10)]
     timeout_secs: u64,
-    /// The maximum number of results that are read.
+    /// The maximum number of results to read.
     #[param(default = 10_000)]
     max_results: usize,
 ) -> Result<Check, Unscored> {
@@ -100,10 +112,13 @@ pub async fn sparql_executes(
 
 /// Passes if the predicted query returns at least one result.
 ///
-/// The result is pass or fail. A `SELECT` passes with at least one solution, so a `COUNT` that returns 0 passes; a
-/// `CONSTRUCT` or `DESCRIBE` passes with at least one triple. An `ASK` passes if it runs, because `false` is a result
-/// too (the code of the heritage document finds no bindings there and returns 0). Everything else is as in
-/// [`sparql_executes`](sparql_executes()).
+/// The result is pass or fail. A `SELECT` passes if it has at least one solution, so a `COUNT` that returns 0 passes. A
+/// `CONSTRUCT` or `DESCRIBE` passes if it returns at least one triple.
+///
+/// An `ASK` passes if it runs, because `false` is a result too. In the heritage document, an `ASK` scores 0, because
+/// the code looks for bindings and an `ASK` has none.
+///
+/// Everything else works as in [`sparql_executes`](sparql_executes()).
 ///
 /// ```
 /// use dsrs_metrics::metrics::SparqlReturnsResults;
@@ -125,10 +140,10 @@ pub async fn sparql_executes(
 #[metric(tier = truth)]
 pub async fn sparql_returns_results(
     #[pred(missing)] sparql_query: &str,
-    /// The RDF file, a JSON list of RDF files, or the URL of an endpoint.
+    /// The data to query: an RDF file, a JSON list of RDF files, or the URL of an endpoint.
     #[param]
     data: &SparqlStore,
-    /// Seconds after which a query is stopped.
+    /// The time limit for a query, in seconds.
     #[param(default = 10)]
     timeout_secs: u64,
 ) -> Result<Check, Unscored> {

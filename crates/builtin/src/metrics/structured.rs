@@ -23,14 +23,25 @@ fn parsed(value: &Value) -> serde_json::Result<Cow<'_, Value>> {
     }
 }
 
-/// The share of a JSON value's fields that are right, in [0, 1], with precision, recall and the share of each field.
+/// Computes the fraction of JSON fields that are correct.
 ///
-/// Each side is a JSON value, or a string that contains one. Fields are the leaves, at any depth. The headline is
-/// `correct / (expected + extra)`: missing, wrong and unexpected fields lower it. The other scores are named by the
-/// field's path, such as `/address/city`, or `/items/*/price` over all items of a list. `null` and `{}` equal a missing
-/// field; 1 equals 1.0, but not "1". A prediction that is not valid JSON has no correct field and one unexpected field.
-/// Gold that is not valid JSON is an error. If nothing is expected and nothing predicted, the score is 1. The corpus
-/// score is the same share over the sums of all rows.
+/// The score is in [0, 1]. The metric also reports precision, recall and the fraction that are correct for each field.
+///
+/// The gold answer and the prediction are JSON values, or strings that contain JSON. The fields are the leaves of a
+/// value, at any depth.
+///
+/// The score is `correct / (expected + extra)`. Missing, wrong and unexpected fields lower it. If neither side has a
+/// field, the score is 1.
+///
+/// The corpus score applies the same formula to the sums over all rows.
+///
+/// The score of a field is named by its path, such as `/address/city`. The name `/items/*/price` covers all items of a
+/// list.
+///
+/// A field that is `null` or `{}` counts as missing. Numbers are compared by value, so 1 equals 1.0, but not "1".
+///
+/// A prediction that is not valid JSON counts as one unexpected field. If the gold answer is not valid JSON, the row
+/// fails with an error.
 ///
 /// ```
 /// use dsrs_metrics::metrics::JsonFieldAccuracy;
@@ -50,19 +61,19 @@ fn parsed(value: &Value) -> serde_json::Result<Cow<'_, Value>> {
 pub fn json_field_accuracy(
     #[gold] answer: &Value,
     #[pred("answer")] prediction: &Value,
-    /// The fields to compare, as JSON pointers like `["/name","/address/city"]`; all if empty.
+    /// The fields to compare, as JSON pointers like `["/name","/address/city"]`. If empty, all fields are compared.
     #[param(default = &[])]
     fields: &[String],
     /// The largest accepted difference between two numbers.
     #[param(default = 0.0)]
     abs_tolerance: f64,
-    /// The largest accepted difference as a share of the gold number: 0.01 is one percent.
+    /// The largest accepted difference, as a fraction of the gold number. For example, 0.01 is one percent.
     #[param(default = 0.0)]
     rel_tolerance: f64,
-    /// `true` to ignore case and surrounding white space in strings.
+    /// `true` to ignore case and surrounding whitespace when comparing strings.
     #[param(default = false)]
     ignore_case: bool,
-    /// How list items are compared: `ordered`, or `unordered` (in any order, for at most a few thousand values).
+    /// How list items are compared: `ordered` or `unordered`. Unordered lists can have at most a few thousand values.
     #[param(default = ListOrder::Ordered)]
     lists: ListOrder,
 ) -> Result<WithCorpus<Scores>, String> {

@@ -18,7 +18,7 @@
 //! `ToolCallAccuracy` of ragas has no counterpart: it is 0 unless all names match, and compares arguments as strings.
 //! `tool_correctness` with `order=in_order` and `arguments=true` gives credit for each expected call.
 //!
-//! The file is long because each metric has its rules, its reference and an example; their code is short.
+//! This file is long because each metric has its rules, a reference and an example. The code itself is short.
 
 use std::num::NonZeroUsize;
 
@@ -34,23 +34,34 @@ use crate::trajectory::{
     TrajectoryDifference, UnmatchedCalls,
 };
 
-/// Passes if the agent's tool calls match the expected ones, by one of five modes.
+/// Passes if the agent's tool calls match the expected ones.
 ///
-/// - `strict`: the same number of messages with the same roles, each with the same calls in the same order;
-/// - `ordered`: the same calls in the same order, no matter how they are spread over messages;
-/// - `unordered`: the same calls in any order;
-/// - `subset`: each call is expected;
-/// - `superset`: each expected call was made.
+/// The `mode` determines how calls are compared:
 ///
-/// A call matches an expected one if the tool is the same and the arguments match by the rule of `args`: `exact`,
-/// `ignore`, `subset` (each argument is expected), `superset` (each expected argument is present), a list of paths
-/// whose values are equal, or an object from tool to rule, where `*` is the rule for the others. In code, a rule may be
-/// a function. The `subset` mode does not reverse the rules. Arguments are compared as JSON: 1 equals 1.0, and `true`
-/// is not 1. Texts and results do not count.
+/// - `strict`: the same number of messages with the same roles, and the same calls in the same order in each message.
+/// - `ordered`: the same calls in the same order. The calls can be spread over messages in a different way.
+/// - `unordered`: the same calls in any order.
+/// - `subset`: every call that the agent made is expected.
+/// - `superset`: the agent made every expected call.
 ///
-/// In the last three modes, each call is paired with at most one expected call, and as many as possible are paired: a
-/// maximum matching. The modes and rules are those of [agentevals](https://github.com/langchain-ai/agentevals) (which
-/// has no `ordered`), whose greedy matching can miss a match; the module lists the other differences.
+/// A call matches an expected call if the tool is the same and the arguments match.
+///
+/// The parameter `args` sets the rule for arguments: `exact`, `ignore`, `subset` (each argument is expected) or
+/// `superset` (each expected argument is present). The rule can also be a list of paths whose values must be equal.
+///
+/// To set a rule for each tool, pass an object from tool to rule, where `*` is the rule for all other tools. In code, a
+/// rule can also be a function.
+///
+/// The rules for arguments mean the same in every mode, including `subset`. Arguments are compared as JSON, so 1 equals
+/// 1.0, and `true` does not equal 1.
+///
+/// Texts and results are not compared.
+///
+/// In the modes `unordered`, `subset` and `superset`, each call is paired with at most one expected call. The metric
+/// pairs as many calls as possible.
+///
+/// The modes and rules come from [agentevals](https://github.com/langchain-ai/agentevals), which has no `ordered` mode.
+/// It pairs calls greedily, so it can miss a match. The module documentation lists the other differences.
 ///
 /// ```
 /// use dsrs_metrics::metrics::TrajectoryMatch;
@@ -88,14 +99,19 @@ pub fn trajectory_match(
     Ok(mode.difference(trajectory, expected, args)?.is_none())
 }
 
-/// F1 of the tool calls, by name and arguments, in any order; in [0, 1], with precision and recall.
+/// Computes the F1 of the agent's tool calls.
 ///
-/// With the number of calls in common, each counted as often as it occurs on both sides: precision = common / called,
-/// recall = common / expected, F1 = 2 common / (called + expected). If neither side has calls, all three are 1.
-/// Arguments are compared as JSON.
+/// Calls are compared by name and arguments, in any order. Arguments are compared as JSON.
 ///
-/// The definition is `ToolCallF1` of [ragas](https://github.com/vibrantlabsai/ragas) over multisets. ragas compares
-/// sets, where repeated calls do not count, rounds to four digits, and scores 0 if there are no calls.
+/// The score is in [0, 1]. The metric also reports precision and recall.
+///
+/// The formulas are precision = common / called, recall = common / expected, and F1 = 2 common / (called + expected).
+/// `common` is the number of calls that both sides have in common, including repeated calls.
+///
+/// If neither side has calls, all three scores are 1.
+///
+/// This metric is based on `ToolCallF1` of [ragas](https://github.com/vibrantlabsai/ragas). ragas ignores repeated
+/// calls, rounds to four digits, and scores 0 if there are no calls.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ToolCallF1;
@@ -124,12 +140,18 @@ pub fn tool_call_f1(
     ))
 }
 
-/// F1 of the names of the called tools, in [0, 1], with precision and recall.
+/// Computes the F1 of the tools that the agent called.
 ///
-/// F1 = 2 common / (called + expected). With `in_order`, the calls in common are a longest common subsequence, and with
-/// `any`, the overlap of multisets; `exact` is 1 for the same names in the same order and 0 otherwise. If neither side
-/// has calls, the score is 1. The definition is `TrajectoryMatch` of
-/// [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/), which leaves out calls that failed.
+/// Tools are compared by name. The score is in [0, 1]. The metric also reports precision and recall.
+///
+/// F1 is 2 common / (called + expected). With `in_order`, `common` is the length of the longest common subsequence.
+/// With `any`, the names can be in any order.
+///
+/// With `exact`, the score is 1 if the names are the same and in the same order, and 0 otherwise. If neither side has
+/// calls, the score is 1.
+///
+/// This metric is based on `TrajectoryMatch` of [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/),
+/// which leaves out calls that failed.
 ///
 /// ```
 /// use dsrs_metrics::metrics::TrajectoryF1;
@@ -152,24 +174,32 @@ pub fn tool_call_f1(
 pub fn trajectory_f1(
     #[pred] trajectory: &Trajectory,
     #[gold("trajectory")] expected: &ExpectedTrajectory,
-    /// The order of the calls in common: `in_order`, `any` or `exact`.
+    /// The order in which the calls must match: `in_order`, `any` or `exact`.
     #[param(default = CallOrder::InOrder)]
     order: CallOrder,
 ) -> Result<Scores, TooManyCalls> {
     ordered_counts(trajectory, expected, order).map(scores)
 }
 
-/// How well each expected call was made, in [0, 1]; extra calls cost nothing.
+/// Scores how well the agent made each expected tool call.
 ///
-/// Each expected call is assigned at most one call of the same tool so that the sum of the weights is largest. The
-/// score is that sum divided by the number of expected calls. The weight of a pair is 1. With `arguments`, it is the
-/// share of equal arguments over the keys of both, comparing objects key by key; with `outputs`, it is 0 if the results
-/// differ. With `in_order`, the assigned calls are in the order of the expected ones (a heaviest common subsequence);
-/// `exact` is 1 if all calls are equal in the same order, and otherwise 0. Without expected calls the score is 1 if the
-/// trajectory has no calls, and otherwise 0.
+/// The score is in [0, 1]. Extra calls do not lower it.
 ///
-/// The definition is `ToolCorrectnessMetric` of [deepeval](https://github.com/confident-ai/deepeval) without its judge
-/// of available tools. deepeval assigns greedily, and does not assign a call that is equal to an assigned one.
+/// Each expected call is paired with at most one call of the same tool, and each pair has a weight. The metric chooses
+/// the pairs with the largest total weight. The score is this total, divided by the number of expected calls.
+///
+/// By default, the weight of a pair is 1. If you set `arguments`, it is the fraction of arguments that are equal, out
+/// of all keys of both calls. Nested objects are compared key by key.
+///
+/// If you set `outputs`, the weight is 0 if the results differ.
+///
+/// With `in_order`, the paired calls must be in the order of the expected calls. With `exact`, the score is 1 if all
+/// calls are equal and in the same order, and 0 otherwise.
+///
+/// If no call is expected, the score is 1 if the agent made no call, and 0 otherwise.
+///
+/// This metric is based on `ToolCorrectnessMetric` of [deepeval](https://github.com/confident-ai/deepeval), without its
+/// judge of available tools. deepeval pairs calls greedily, and pairs only one of several equal calls.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ToolCorrectness;
@@ -199,7 +229,7 @@ pub fn trajectory_f1(
 pub fn tool_correctness(
     #[pred] trajectory: &Trajectory,
     #[gold("trajectory")] expected: &ExpectedTrajectory,
-    /// The order of the calls: `any`, `in_order` or `exact`.
+    /// The order in which the calls must be made: `any`, `in_order` or `exact`.
     #[param(default = CallOrder::Any)]
     order: CallOrder,
     /// `true` to compare arguments.
@@ -244,14 +274,19 @@ fn ordered_counts(
     }
 }
 
-/// Passes if the agent made no loop: no call more than `max_same` times, and no cycle of several calls more than `max_cycles` times in a row.
+/// Passes if the agent's tool calls contain no loop.
 ///
-/// Calls are the same if their tools and arguments are equal, compared as JSON. A cycle has 2 to 100 calls that follow
-/// each other in the same order; it is found even if many equal calls are allowed. The tools of `allowed`, such as one
-/// that waits, do not count. The limits are those of `AgentLoopDetectionMetric` of
-/// [deepeval](https://github.com/confident-ai/deepeval), which counts the third equal call as a loop. deepeval compares
-/// arguments as Python strings (1 is "1"), does not look for cycles of calls, and mixes a score of 0, 0.5 or 1 with
-/// scores of strings and of nested agents.
+/// A loop is the same call made more than `max_same` times, or a cycle of several calls made more than `max_cycles`
+/// times in a row.
+///
+/// Two calls are the same if their tools and arguments are equal. Arguments are compared as JSON. A cycle has 2 to 100
+/// calls that repeat in the same order.
+///
+/// Calls of the tools in `allowed` do not count. For example, you can allow a tool that waits.
+///
+/// The limits come from `AgentLoopDetectionMetric` of [deepeval](https://github.com/confident-ai/deepeval), which
+/// counts the third equal call as a loop. deepeval compares arguments as Python strings (1 is "1"), and does not look
+/// for cycles of calls.
 ///
 /// ```
 /// use dsrs_metrics::metrics::NoLoops;
@@ -271,13 +306,13 @@ fn ordered_counts(
 })]
 pub fn no_loops(
     #[pred] trajectory: &Trajectory,
-    /// How often the same call may be made.
+    /// The maximum number of times that the same call can be made.
     #[param(default = LoopLimits::default().max_same)]
     max_same: NonZeroUsize,
-    /// How often a cycle of two or more calls may be made in a row.
+    /// The maximum number of times in a row that a cycle of two or more calls can be made.
     #[param(default = LoopLimits::default().max_cycles)]
     max_cycles: NonZeroUsize,
-    /// Tools whose calls do not count.
+    /// The tools whose calls do not count.
     #[param(default = &[])]
     allowed: &[String],
 ) -> bool {
@@ -294,11 +329,12 @@ fn counted_calls<'t>(trajectory: &'t Trajectory, allowed: &[String]) -> ToolCall
     trajectory.tool_calls().iter().filter(is_counted).collect()
 }
 
-/// Passes if the agent took at most `max` steps. A step is an agent message or, in a trace or a list of calls, one
-/// call.
+/// Passes if the agent took at most `max` steps.
 ///
-/// Equivalent to `MaxModelRequests` in [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/), and to
-/// `steps_within` in mira.
+/// A step is an agent message. In a trace or a list of calls, each call is a step.
+///
+/// This metric is equivalent to `MaxModelRequests` in
+/// [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/), and to `steps_within` in mira.
 ///
 /// ```
 /// use dsrs_metrics::metrics::WithinSteps;
@@ -321,9 +357,9 @@ pub fn within_steps(
     trajectory.steps() as u64 <= max
 }
 
-/// Passes if the agent made at most `max` tool calls, including failed ones.
+/// Passes if the agent made at most `max` tool calls, including failed calls.
 ///
-/// Equivalent to `MaxToolCalls` in [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/).
+/// This metric is equivalent to `MaxToolCalls` in [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/).
 ///
 /// ```
 /// use dsrs_metrics::metrics::WithinToolCalls;
@@ -345,11 +381,14 @@ pub fn within_tool_calls(
     trajectory.tool_calls().len() as u64 <= max
 }
 
-/// Passes if the agent's model used at most `max` tokens, counting both prompts and replies.
+/// Passes if the agent's model used at most `max` tokens.
 ///
-/// The count comes from [`Trajectory::tokens`]: ATIF's `final_metrics`, or the sum of `usage` or `metrics` over the
-/// messages. A row fails if its trajectory has no token counts. The `tokens` metric reads the usage of the program's
-/// run instead.
+/// Both prompt tokens and reply tokens count.
+///
+/// The number of tokens comes from [`Trajectory::tokens`]. It is the total in ATIF's `final_metrics`, or the sum of
+/// `usage` or `metrics` over the messages. A row fails if its trajectory has no token counts.
+///
+/// To read the usage of the program's run instead, use the `tokens` metric.
 ///
 /// ```
 /// use dsrs_metrics::metrics::WithinTokens;

@@ -139,14 +139,16 @@ pub struct TopicVerdict {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TopicScore {
-    /// The share of answered topics that are allowed.
+    /// The fraction of answered topics that are allowed.
     Precision,
-    /// The share of allowed topics that are answered.
+    /// The fraction of allowed topics that are answered.
     Recall,
     /// The harmonic mean of precision and recall.
     #[default]
     F1,
-    /// The share of topics that are handled correctly: answered if allowed, refused if not.
+    /// The fraction of topics that are handled correctly.
+    ///
+    /// An allowed topic must be answered, and any other topic must be refused.
     Accuracy,
 }
 

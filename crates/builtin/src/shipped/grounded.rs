@@ -59,8 +59,12 @@ pub struct ResponseGroundedness {
     groundedness: f64,
 }
 
-/// The F1 of completeness (compared with the ground truth) and groundedness (in the retrieved context) of a response,
-/// judged in two calls.
+/// Scores how complete and grounded a response is.
+///
+/// The score is the F1 of completeness and groundedness. Completeness compares the response with the ground truth.
+/// Groundedness compares the response with the retrieved context.
+///
+/// The metric makes two model calls per row.
 #[metric(
     struct = CompleteAndGrounded,
     tier = truth,
@@ -131,35 +135,41 @@ impl Requires for CompleteAndGrounded {
 
 impl CompleteAndGrounded {
     setters! {
-        /// Sets the model.
+        /// Sets the model that both judges call.
         pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
-        /// Uses both judges' offline stand-ins instead of a model. Every result is labelled as offline.
+        /// Scores by token overlap instead of calling a model.
+        ///
+        /// Every result is labelled as offline.
         pub fn offline() in panel.offline;
 
-        /// Sets the smallest passing score.
+        /// Sets the lowest passing score.
         pub fn with_threshold(threshold: f64) in panel.threshold;
 
         /// Replaces each score with 1 (pass) or 0 (fail).
         pub fn strict() in panel.strict;
 
-        /// Sets the maximum expected cost of both calls to one model, in millisatoshis.
+        /// Sets the maximum expected cost in millisatoshis.
+        ///
+        /// The cost covers the calls of both judges to one model.
         pub fn with_cost_msats(cost_msats: u64) in panel.cost_msats;
     }
 }
 
 impl CompleteAndGroundedBuilder {
-    /// Sets the model.
+    /// Sets the model that both judges call.
     pub fn with_lm(self, lm: impl IntoModel) -> Self {
         self.change(|panel| panel.with_lm(lm))
     }
 
-    /// Uses both judges' offline stand-ins instead of a model. Every result is labelled as offline.
+    /// Scores by token overlap instead of calling a model.
+    ///
+    /// Every result is labelled as offline.
     pub fn offline(self) -> Self {
         self.change(judge::Panel::offline)
     }
 
-    /// Sets the smallest passing score.
+    /// Sets the lowest passing score.
     pub fn threshold(self, threshold: f64) -> Self {
         self.change(|panel| panel.threshold(threshold))
     }
@@ -169,7 +179,9 @@ impl CompleteAndGroundedBuilder {
         self.change(judge::Panel::strict)
     }
 
-    /// Sets the maximum expected cost of both calls to one model, in millisatoshis.
+    /// Sets the maximum expected cost in millisatoshis.
+    ///
+    /// The cost covers the calls of both judges to one model.
     pub fn cost_msats(self, cost_msats: u64) -> Self {
         self.change(|panel| panel.cost_msats(cost_msats))
     }
@@ -202,11 +214,16 @@ pub struct QuestionsOfAnswer {
     noncommittal: bool,
 }
 
-/// How well the answer fits the question: the mean cosine between the question and three questions that a judge writes
-/// for the answer.
+/// Scores how well the answer fits the question.
 ///
-/// The score is in [-1, 1], and 0 for a noncommittal answer such as "I don't know". It does not say whether the answer
-/// is correct. This is `AnswerRelevancy` of ragas, which writes the questions in three calls.
+/// A judge writes three questions that the answer could respond to. The score is the mean cosine similarity between
+/// these questions and the original question.
+///
+/// The score is in [-1, 1]. It is 0 for a noncommittal answer such as "I don't know".
+///
+/// The metric does not check whether the answer is correct.
+///
+/// This metric is equivalent to ragas's `AnswerRelevancy`, which writes the questions in three calls.
 ///
 /// ```
 /// use dsrs_metrics::judge::shipped::AnswerRelevancy;
@@ -308,16 +325,16 @@ impl Requires for AnswerRelevancy {
 
 impl AnswerRelevancy {
     setters! {
-        /// Sets the model that writes the questions.
+        /// Sets the model that writes questions for the answer.
         pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
-        /// Sets the smallest passing score.
+        /// Sets the lowest passing score.
         pub fn with_threshold(threshold: f64) in panel.threshold;
     }
 }
 
 impl AnswerRelevancyBuilder {
-    /// Sets the model that writes the questions.
+    /// Sets the model that writes questions for the answer.
     pub fn with_lm(mut self, lm: impl IntoModel) -> Self {
         self.panel = Some(self.panel.take().unwrap_or_default().with_lm(lm));
         self

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::text::{f1_score, precision_score, recall_score};
 
-/// The smallest fraction of shared tokens that gives a positive verdict.
+/// The lowest fraction of shared tokens that gives a positive verdict.
 pub const ENOUGH: f64 = 0.5;
 
 fn text<'a>(inputs: &[Option<&'a str>], at: usize) -> &'a str {
@@ -107,7 +107,9 @@ pub fn relevant(inputs: &[Option<&str>]) -> Map<String, Value> {
     answer("Token recall", share, json!({ "relevant": share > 0.0 }))
 }
 
-/// Returns the answer's best F1 against the reference answers, or against the question if there are none.
+/// Returns the answer's best F1 against the reference answers.
+///
+/// If there are no reference answers, the answer is compared with the question.
 pub fn grade(inputs: &[Option<&str>]) -> Map<String, Value> {
     let (against, name) = match text(inputs, 1) {
         "" => (0, "question"),
@@ -122,7 +124,9 @@ pub fn grade(inputs: &[Option<&str>]) -> Map<String, Value> {
     )
 }
 
-/// Returns the share of the ground truth's tokens that the response contains, on a scale from 1 to 5.
+/// Rates how much of the ground truth the response contains.
+///
+/// The rating is the fraction of the ground truth's tokens that are in the response, on a scale from 1 to 5.
 pub fn completeness_of_five(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = recall(inputs);
     // In 1..=5.
@@ -130,7 +134,7 @@ pub fn completeness_of_five(inputs: &[Option<&str>]) -> Map<String, Value> {
     answer("Token recall", share, json!({ "score": grade }))
 }
 
-/// Returns which answer has the larger F1 with the question.
+/// Chooses the answer whose tokens have the higher F1 with the question's tokens.
 pub fn preference(inputs: &[Option<&str>]) -> Map<String, Value> {
     let f1 = |at| f1_score(text(inputs, at), text(inputs, 0));
     let preferred = match f1(1).total_cmp(&f1(2)) {
@@ -145,7 +149,9 @@ pub fn preference(inputs: &[Option<&str>]) -> Map<String, Value> {
     )
 }
 
-/// Returns `true` if an answer equals a reference, or if the best F1 between them is at least [`ENOUGH`].
+/// Returns `true` if an answer is equal or similar to a reference.
+///
+/// Two strings are similar if their F1 is at least [`ENOUGH`].
 pub fn equivalent(inputs: &[Option<&str>]) -> Map<String, Value> {
     let (answers, references) = (texts(inputs, 1), texts(inputs, 0));
     // Equal strings are equivalent even without tokens.

@@ -1,7 +1,9 @@
-//! The library's judges, defined with `#[judge]` like any other. With `.offline()` or `--offline` they score by token
-//! overlap ([`lexical`]) instead of a model, and every result is labelled as offline.
+//! The judges of the library.
 //!
-//! A gold response or answer is a string or a list of acceptable strings ([`References`]), as for string metrics.
+//! The judges are defined with `#[judge]`, like your own judges. With `.offline()` or `--offline`, they score by token
+//! overlap ([`lexical`]) instead of calling a model. Every offline result is labelled.
+//!
+//! A gold response or answer can be a string or a list of acceptable strings ([`References`]).
 //!
 //! | judge | reads | returns |
 //! | --- | --- | --- |
@@ -14,9 +16,10 @@
 //! | [`PairwisePreference`] | `gold.question`, `gold.response`, `pred.response` | whether the prediction is the better answer; it passes if preferred in one order and not worse in the other |
 //! | [`SemanticEquivalence`] | `gold.answer`, `pred.answer` | whether both have the same meaning |
 //!
-//! The guide compares each judge's fields with those of the original judge. A prediction that lacks a field scores 0
-//! without a call, and so does an empty answer or context under the judges of the heritage document,
-//! [`AnswerRelevance`] and [`AnswerGroundedness`].
+//! The guide compares the fields of each judge with those of the original judge.
+//!
+//! A prediction without a required field scores 0 without a call. For [`AnswerRelevance`] and [`AnswerGroundedness`],
+//! an empty answer or context also scores 0 without a call.
 //!
 //! [`Diff`](crate::metrics::Diff) uses [`SemanticEquivalence`] at the strictness `semantic`.
 

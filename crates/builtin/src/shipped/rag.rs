@@ -1,10 +1,13 @@
-//! Judges of retrieval-augmented generation, based on ragas 0.4. The guide's `rag` page has their formulas and how they
-//! differ from ragas.
+//! Judges of retrieval-augmented generation, based on ragas 0.4.
 //!
-//! They read some of `gold.question`, `gold.answer`, `pred.answer` and `pred.context`, a list of strings in the order
-//! of retrieval. A judged statement has exactly one verdict, or the row fails.
+//! The guide's `rag` page lists their formulas and the differences from ragas.
 //!
-//! The file is long because it has the prompts of seven judges and their outputs; the code is short.
+//! The judges read some of the fields `gold.question`, `gold.answer`, `pred.answer` and `pred.context`. The context is
+//! a list of strings in the order of retrieval.
+//!
+//! The model must return exactly one verdict for each statement; otherwise, the row fails.
+//!
+//! This file is long because it contains the prompts and outputs of seven judges. The code itself is short.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +20,9 @@ use crate::retrieval::average_precision;
 use crate::stats::f_beta;
 use dsrs_metrics::{judge, judge_output, metric};
 
-/// The verdict on a statement: the contexts that support it.
+/// The verdict on a statement.
+///
+/// The verdict lists the contexts that support the statement.
 #[judge_output]
 #[derive(Debug, Clone)]
 pub struct StatementSupport {
@@ -190,7 +195,10 @@ pub struct FaithfulnessOfAnswer {
     verdicts: Vec<StatementSupport>,
 }
 
-/// The verdict on a statement of an answer: the contexts that support it, and whether the reference does.
+/// The verdict on a statement of an answer.
+///
+/// The verdict lists the contexts that support the statement, and says whether the reference answer supports the
+/// statement too.
 #[judge_output]
 #[derive(Debug, Clone)]
 pub struct AnswerStatementSupport {
@@ -207,10 +215,10 @@ pub struct AnswerStatementSupport {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Noise {
-    /// Relevant contexts. Counts wrong statements that at least one of them supports.
+    /// Counts the wrong statements that at least one relevant context supports.
     #[default]
     Relevant,
-    /// Irrelevant contexts. Counts wrong statements that only irrelevant contexts support.
+    /// Counts the wrong statements that only irrelevant contexts support.
     Irrelevant,
 }
 
@@ -284,12 +292,14 @@ fn noise_sensitivity(
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FactualScore {
-    /// The share of the answer's claims that the reference supports.
+    /// The fraction of the answer's claims that the reference supports.
     Precision,
-    /// The number of supported claims in the answer, divided by that number plus the number of reference claims that
-    /// the answer lacks.
+    /// The recall of the claims in the reference answer.
+    ///
+    /// The recall is `supported / (supported + missing)`. `supported` is the number of supported claims in the answer,
+    /// and `missing` is the number of reference claims that the answer lacks.
     Recall,
-    /// F-beta of precision and recall.
+    /// The F-beta score of precision and recall.
     #[default]
     F,
 }
@@ -376,9 +386,12 @@ fn factual_correctness(
     }
 }
 
-/// Scores how correct the answer is, using its claims and its similarity to the correct answer, weighted 0.75 and 0.25.
+/// Scores how correct the answer is.
+///
+/// The metric judges the answer's claims, and measures its similarity to the correct answer.
 ///
 /// The score is `0.75 factual_correctness + 0.25 semantic_similarity`, in [-0.25, 1], like ragas's `AnswerCorrectness`.
+///
 /// For other weights or parameters, define your own composite, for example `#[metric(weighted(factual_correctness =
 /// 0.9, semantic_similarity = 0.1))]`.
 ///

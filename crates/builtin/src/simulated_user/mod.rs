@@ -1,5 +1,9 @@
-//! A program that plays an assistant's user, turn by turn. The model that writes the messages is asked like a judge.
-//! `simulation.rs` has one conversation.
+//! A program that simulates the user of an assistant.
+//!
+//! A language model writes the user's messages, one turn at a time. It is called in the same way as the model of a
+//! judge.
+//!
+//! `simulation.rs` runs one conversation.
 
 use std::error::Error;
 use std::fmt;
@@ -20,14 +24,16 @@ use dsrs_metrics::{judge, judge_output};
 
 mod simulation;
 
-/// A program that simulates a user. A language model talks to an assistant until the user's goal is reached, the user
-/// gives up, or the turn limit is hit. Evaluate a simulated user like any other program; its prediction is the
-/// conversation.
+/// A program that simulates a user.
 ///
-/// The model sees the goal, the persona and the conversation, but no other field of the row. In the model's prompt,
-/// everything that the assistant wrote is fenced, like a judge's inputs. The assistant is a
-/// [`Module`](crate::contract::Module) or an async function. It receives the conversation so far as `messages`, and the
-/// row's other inputs except goal and persona.
+/// A language model talks to an assistant until the user's goal is reached, the user gives up, or the turn limit is
+/// hit. You can evaluate a simulated user like any other program. Its prediction is the conversation.
+///
+/// The model sees the goal, the persona and the conversation, but no other field of the row. Everything that the
+/// assistant wrote is fenced in the prompt, like a judge's inputs.
+///
+/// The assistant is a [`Module`](crate::contract::Module) or an async function. It receives the conversation so far as
+/// `messages`, and the row's other inputs except goal and persona.
 ///
 /// | field of the prediction | value |
 /// | --- | --- |
@@ -35,9 +41,13 @@ mod simulation;
 /// | `turns` | the number of replies of the assistant |
 /// | `stop_reason` | `goal_reached`, `gave_up`, `max_turns`, or `stopped` by [`stop_when`](Self::stop_when) |
 ///
-/// If the user reaches the goal or gives up, the conversation ends with the user's last message, and the assistant does
-/// not reply. The trace and usage cover the calls of both; the cost is unknown if the assistant returns no usage. The
-/// model's calls have the purpose `judge simulated_user version 1`.
+/// If the user reaches the goal or gives up, the conversation ends with the user's last message. The assistant does not
+/// reply to it.
+///
+/// The trace and usage cover the calls of both the user and the assistant. If the assistant returns no usage, the cost
+/// is unknown.
+///
+/// The calls of the user's model have the purpose `judge simulated_user version 1`.
 ///
 /// ```
 /// use dsrs_metrics::Evaluate;
@@ -96,9 +106,10 @@ type Assistant =
 type StopRule = dyn Fn(&Trajectory) -> bool + Send + Sync;
 
 impl SimulatedUser {
-    /// Creates a simulated user who talks to this assistant. By default, the conversation has at most 10 turns, and
-    /// there is no persona. The goal is read from the `goal` input, and the reply from the `reply` field of the
-    /// assistant's prediction.
+    /// Creates a simulated user that talks to the given assistant.
+    ///
+    /// By default, the conversation has at most 10 turns, and there is no persona. The goal is read from the `goal`
+    /// input, and the assistant's reply from the `reply` field of its prediction.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -132,7 +143,9 @@ impl SimulatedUser {
     }
 
     setters! {
-        /// Sets the name of the input that contains the user's goal. The input must be a string.
+        /// Sets the name of the input that contains the user's goal.
+        ///
+        /// The input must be a string.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::{Module, SimulatedUser}};
@@ -149,8 +162,9 @@ impl SimulatedUser {
         /// ```
         pub fn goal_field(name: impl Into<String>) => goal_field = name.into();
 
-        /// Sets the name of the input that contains the persona. The input is a string that describes who the user is
-        /// and how they write. Rows can omit it.
+        /// Sets the name of the input that contains the persona.
+        ///
+        /// The persona is a string that describes who the user is and how they write. Rows can omit it.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};
@@ -160,8 +174,9 @@ impl SimulatedUser {
         /// ```
         pub fn persona_field(name: impl Into<String>) => persona_field = Some(name.into());
 
-        /// Sets the name of the field that contains the reply in the assistant's prediction. The field must be a
-        /// string.
+        /// Sets the name of the field that contains the assistant's reply.
+        ///
+        /// The field is part of the assistant's prediction, and must be a string.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};
@@ -171,9 +186,12 @@ impl SimulatedUser {
         /// ```
         pub fn reply_field(name: impl Into<String>) => reply_field = name.into();
 
-        /// Sets the maximum number of assistant replies; 0 counts as 1. After the last reply, the user is asked once
-        /// more whether the goal is reached. The conversation therefore ends with `max_turns` only if the user would
-        /// have continued.
+        /// Sets the maximum number of assistant replies.
+        ///
+        /// A maximum of 0 counts as 1.
+        ///
+        /// After the last reply, the user is asked once more whether the goal is reached. The `stop_reason` is
+        /// `max_turns` only if the user would have continued.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};
@@ -183,7 +201,9 @@ impl SimulatedUser {
         /// ```
         pub fn max_turns(turns: u32) => max_turns = NonZeroU32::new(turns).unwrap_or(NonZeroU32::MIN);
 
-        /// Sets a rule that can end the conversation after each assistant reply. The `stop_reason` is then `stopped`.
+        /// Sets a rule that can end the conversation after each assistant reply.
+        ///
+        /// If the rule returns `true`, the `stop_reason` is `stopped`.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};
@@ -197,8 +217,10 @@ impl SimulatedUser {
     }
 
     setters! {
-        /// Sets the model that plays the user: a name, or a model. By default, the judges' model plays the user: the
-        /// scope's model ([`Models`](crate::contract::judge::Models)), or the one named by `DSRS_LM`.
+        /// Sets the model that plays the user, as a name or a value.
+        ///
+        /// By default, the user is played by the model that judges call. This is the scope's model
+        /// ([`Models`](crate::contract::judge::Models)), or the model that `DSRS_LM` names.
         ///
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};

@@ -1,4 +1,4 @@
-//! `agree`: compares the metrics of a result file with labels.
+//! The `agree` command, which compares the metrics of a result file with labels.
 //!
 //! `labels.rs` reads labels. The statistics are in `agreement/`.
 

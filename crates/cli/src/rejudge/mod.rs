@@ -1,6 +1,8 @@
-//! `rejudge`: has another model judge the rows of a run, and compares both judges with each other and with labels.
+//! The `rejudge` command, which judges the rows of a run again with another model.
 //!
-//! `judges.rs` finds the judges of the run. `score/` calls the model, and the comparisons are in `results/`.
+//! The command compares both judges with each other and with labels.
+//!
+//! `judges.rs` finds the judges of the run, `score/` calls the model, and `results/` contains the comparisons.
 
 mod judges;
 

@@ -1,4 +1,4 @@
-//! `score`: reads rows, evaluates metrics on them, and prints a summary of each metric.
+//! The `score` command, which evaluates metrics on rows and prints a summary of each metric.
 //!
 //! `plan.rs` turns the arguments into a run: the metrics, the files and the settings. `models.rs` sets up the language
 //! and embedding models. `report.rs` prints the result, and `limits.rs` checks its limits. `estimate.rs` prints

@@ -25,11 +25,14 @@ const GRACE_PERIOD: Duration = Duration::from_secs(5);
 static FREE: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(4)));
 
 impl SparqlStore {
-    /// Executes an untrusted query.
+    /// Executes an untrusted SPARQL query.
     ///
-    /// The query cannot change the data or access the network (`SERVICE`). It fails if it exceeds `limits.timeout` or
-    /// one of this module's own limits on query size, processed terms and memory (256 MiB). At most four queries run at
-    /// a time; waiting time does not count toward the timeout.
+    /// The query cannot change the data or access the network, so `SERVICE` is not allowed.
+    ///
+    /// The query fails if it exceeds `limits.timeout`. Fixed limits also apply to its size, to the number of terms it
+    /// processes and to the memory it uses (256 MiB).
+    ///
+    /// At most four queries run at a time. The timeout does not include the time that a query waits for its turn.
     ///
     /// # Errors
     /// Returns a [`SparqlError`] if the query is invalid, fails or exceeds a limit.

@@ -1,9 +1,11 @@
-//! SPARQL queries: syntax checks, and execution on an embedded Oxigraph or an endpoint.
+//! Functions for checking and running SPARQL queries.
 //!
-//! Queries are predictions, so they are untrusted. The size and nesting of a query are checked before the query is
-//! parsed, and each query is parsed on its own stack. Before a query runs, its algebra is analyzed for network access
-//! and cost. While it runs, its time, the number of terms it processes, and the memory of those terms are limited. The
-//! metrics over rows are in `dsrs_metrics::metrics::sparql`.
+//! A query can run on an embedded Oxigraph database or on a remote endpoint.
+//!
+//! The queries are predictions of a program, so they are untrusted. Before a query runs, its size, nesting, network
+//! access and cost are checked. While it runs, its time and memory are limited.
+//!
+//! For metrics that score rows, see `dsrs_metrics::metrics::sparql`.
 
 mod analysis;
 #[cfg(feature = "sparql-http")]

@@ -12,39 +12,45 @@ use crate::deadline;
 use crate::syntax::Diagnostic;
 use dsrs_metrics_values::messages::escape;
 
-/// The maximum length of a query, in bytes.
+/// The maximum length of a SPARQL query, in bytes.
 pub const MAX_BYTES: usize = 65_536;
 
 /// The time limit of parsing, far more than a query within the limits takes.
 const PARSE_TIME: Duration = Duration::from_secs(60);
 
-/// The maximum nesting depth of brackets and negations.
+/// The maximum depth of nested brackets and negations in a SPARQL query.
 pub const MAX_DEPTH: usize = 100;
 
-/// Limits on a query's execution.
+/// Limits on the execution of a SPARQL query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueryLimits {
-    /// The maximum time that the query can run.
+    /// The maximum time that a query can run for.
     pub timeout: Duration,
-    /// The maximum number of solutions or triples to read; any more are discarded.
+    /// The maximum number of solutions or triples to read.
+    ///
+    /// Any further results are discarded.
     pub max_results: usize,
 }
 
-/// A query's results: a count or, for an `ASK`, its value.
+/// The result of an executed SPARQL query.
+///
+/// For `SELECT`, `CONSTRUCT` and `DESCRIBE`, this is the number of results. For `ASK`, this is the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum QueryResults {
-    /// The number of solutions of a `SELECT`.
+    /// The number of solutions that a `SELECT` query returned.
     Solutions(usize),
-    /// The value of an `ASK`.
+    /// The answer of an `ASK` query.
     Boolean(bool),
-    /// The number of triples of a `CONSTRUCT` or `DESCRIBE`.
+    /// The number of triples that a `CONSTRUCT` or `DESCRIBE` query returned.
     Triples(usize),
 }
 
 impl QueryResults {
-    /// Returns `true` if there is at least one solution or triple. An `ASK` always has a result, even if its value is
-    /// `false`. A `SELECT (COUNT(*) ..)` has one solution, so it has a result even if the count is 0.
+    /// Returns `true` if the query returned at least one solution or triple.
+    ///
+    /// An `ASK` query always has a result, even if its value is `false`. A `SELECT (COUNT(*) ..)` query has one
+    /// solution, so it has a result even if the count is 0.
     pub const fn has_results(self) -> bool {
         match self {
             Self::Solutions(count) | Self::Triples(count) => count > 0,
@@ -53,7 +59,7 @@ impl QueryResults {
     }
 }
 
-/// The error returned when data cannot be loaded, or when a query is invalid or cannot be executed.
+/// The error returned when loading data or running a query fails.
 #[derive(thiserror::Error)]
 #[error("{message}")]
 pub struct SparqlError {
@@ -80,8 +86,10 @@ impl SparqlError {
         }
     }
 
-    /// Returns `true` if the query caused the error: the query is invalid, its evaluation failed, or it exceeded a
-    /// limit. Any other error says nothing about the query.
+    /// Returns `true` if the error was caused by the query itself.
+    ///
+    /// For example, the query is invalid, its evaluation fails, or it times out. The result is `false` for all other
+    /// errors, such as a file that cannot be loaded.
     pub const fn is_query_error(&self) -> bool {
         self.is_query_error
     }
@@ -89,12 +97,11 @@ impl SparqlError {
 
 /// Checks that a string is a valid SPARQL 1.1 query, without executing it.
 ///
-/// The parser is Oxigraph's (`spargebra`). Prefixes must be declared, and relative IRIs need a `BASE`. Oxigraph's
-/// extensions `LATERAL` and `ADJUST` are accepted.
+/// Prefixes must be declared, and relative IRIs need a `BASE`. The parser is Oxigraph's (`spargebra`), so its
+/// extensions `LATERAL` and `ADJUST` are also accepted.
 ///
 /// # Errors
-/// Returns a [`SparqlError`] if the query is invalid. The position of a syntax error is where the parser stopped, which
-/// can be a few characters after the mistake.
+/// Returns a [`SparqlError`] if the query is invalid. The error's position can be a few characters after the mistake.
 ///
 /// ```
 /// use dsrs_metrics::sparql::check_query;

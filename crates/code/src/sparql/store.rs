@@ -17,22 +17,25 @@ use super::endpoint::Endpoint;
 use super::query::SparqlError;
 use dsrs_metrics_values::messages::hash;
 
-/// A store that executes predicted queries: an embedded Oxigraph that contains the data from RDF files, or an HTTP
-/// endpoint.
+/// A store that executes predicted SPARQL queries.
 ///
-/// Clones are cheap and share the data. On the command line, write a file's path, a JSON list of paths, or an
-/// endpoint's URL, such as `http://localhost:7878/query`. Endpoints require the `sparql-http` feature.
+/// The store is either an embedded Oxigraph database that contains the data from RDF files, or an HTTP endpoint.
+///
+/// Clones are cheap and share the data.
+///
+/// On the command line, write the path of a file, a JSON list of paths, or the URL of an endpoint, such as
+/// `http://localhost:7878/query`. Endpoints require the `sparql-http` feature.
 #[derive(Clone)]
 pub struct SparqlStore {
     pub(super) backend: Backend,
     files: Arc<[LoadedFile]>,
 }
 
-/// A file that a store has loaded.
+/// A file that a [`SparqlStore`] has loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LoadedFile {
     path: PathBuf,
-    /// The hash of the loaded content.
+    /// The hash of the file's content when it was loaded.
     #[doc(hidden)]
     pub hash: String,
 }
@@ -62,20 +65,23 @@ static LOADED: Mutex<Option<Loaded>> = Mutex::new(None);
 type Loaded = HashMap<Arc<[LoadedFile]>, Weak<Dataset>>;
 
 impl SparqlStore {
-    /// Loads a file. The file extension determines the format (`ttl`, `nt`, `nq`, `trig`, `rdf`, `jsonld`, `n3`).
+    /// Creates a store from an RDF file.
     ///
-    /// If another store in use has already loaded the same file with the same content, the file is not parsed again.
+    /// The file extension determines the format: `ttl`, `nt`, `nq`, `trig`, `rdf`, `jsonld` or `n3`.
+    ///
+    /// If another store already contains the same file with the same content, the file is not parsed again.
     ///
     /// # Errors
-    /// Returns a [`SparqlError`] that names the file and, for invalid data, the line.
+    /// Returns a [`SparqlError`] if the file cannot be loaded. The error names the file and, for invalid data, the
+    /// line.
     pub fn from_path(path: impl AsRef<Path>) -> Result<Self, SparqlError> {
         Self::from_paths([path])
     }
 
-    /// Loads several files into one dataset.
+    /// Creates a store that contains the data from several RDF files.
     ///
     /// # Errors
-    /// Returns the same errors as [`from_path`](Self::from_path) for the first file that cannot be loaded.
+    /// Returns a [`SparqlError`] for the first file that cannot be loaded, as in [`from_path`](Self::from_path).
     pub fn from_paths(
         paths: impl IntoIterator<Item = impl AsRef<Path>>,
     ) -> Result<Self, SparqlError> {
@@ -103,7 +109,7 @@ impl SparqlStore {
         })
     }
 
-    /// Loads a string in Turtle format.
+    /// Creates a store from RDF data in Turtle format.
     ///
     /// # Errors
     /// Returns a [`SparqlError`] with the line number if the string is not valid Turtle.
@@ -126,7 +132,9 @@ impl SparqlStore {
         })
     }
 
-    /// Creates a store that queries a SPARQL 1.1 endpoint. `url` is the URL that accepts queries.
+    /// Creates a store that sends its queries to a SPARQL 1.1 endpoint.
+    ///
+    /// `url` is the URL that accepts queries.
     ///
     /// # Errors
     /// Returns a [`SparqlError`] if the URL is invalid.
@@ -152,7 +160,7 @@ impl SparqlStore {
         &self.files
     }
 
-    /// Returns the number of loaded triples, or `None` for an endpoint.
+    /// Returns the number of triples in the store, or `None` for an endpoint.
     pub fn triples(&self) -> Option<usize> {
         match &self.backend {
             Backend::Embedded(dataset) => Some(dataset.len()),

@@ -2,23 +2,27 @@
 
 use super::Diagnostic;
 
-/// Selects which characters must be balanced.
+/// Options for checking that brackets and quotes are balanced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BalanceOptions {
-    /// `true` if `()`, `[]` and `{}` must match and nest.
+    /// `true` to check that `()`, `[]` and `{}` are closed in the right order.
     pub brackets: bool,
-    /// `true` if a string that starts with `"` or `'` must be closed. A string that starts with `'` must be closed on
-    /// the same line.
+    /// Checks that strings starting with `"` or `'` are closed.
+    ///
+    /// A string that starts with `'` must be closed on the same line.
     pub quotes: bool,
 }
 
 /// Returns the first unbalanced bracket or quote, or `None` if all are balanced.
 ///
-/// Brackets in strings and comments are ignored. Strings are `".."`, `'..'`, their triple forms, `` `..` `` and Rust's
-/// `r#".."#`, with backslash escapes; an apostrophe in a word (`don't`) does not start a string. The comment syntax is
-/// guessed from the markers in the code: `//` and `/* */`, `#`, or `--`. If a marker is ambiguous (`a // b` is a
-/// division in Python), the code counts as balanced if it is balanced under any interpretation. Time and memory are
-/// linear in the length of the code, even if it is deeply nested.
+/// Brackets in strings and comments are ignored. Strings can be `".."`, `'..'`, their triple forms, `` `..` ``, or
+/// Rust's `r#".."#`, with backslash escapes. An apostrophe inside a word, as in `don't`, does not start a string.
+///
+/// The comment syntax (`//` and `/* */`, `#`, or `--`) is guessed from the code, because the language is unknown. For
+/// example, `a // b` is a division in Python but contains a comment in other languages. Ambiguous code is accepted if
+/// it is balanced under any interpretation.
+///
+/// Time and memory are linear in the length of the code.
 ///
 /// ```
 /// use dsrs_metrics::syntax::{BalanceOptions, check_balance};

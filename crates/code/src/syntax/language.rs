@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Diagnostic;
 
-/// A language with a parser.
+/// A programming or data language that can be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -23,7 +23,7 @@ pub enum Language {
     TypeScript,
     /// JSON, as defined in RFC 8259.
     Json,
-    /// SQL, accepting a union of the common dialects.
+    /// SQL, including the syntax of common dialects.
     Sql,
     /// Bash.
     #[serde(alias = "sh", alias = "shell")]
@@ -31,7 +31,9 @@ pub enum Language {
 }
 
 dsrs_metrics_values::message_errors! {
-    /// The error returned when the parser gives no result. Invalid code is a [`Diagnostic`], not an error.
+    /// The error returned when the parser for a language is unavailable or fails.
+    ///
+    /// Invalid code is not an error. It is reported as a [`Diagnostic`].
     pub struct ParserError;
 }
 
@@ -43,10 +45,10 @@ impl Language {
         ))
     }
 
-    /// Parses the code and returns its first syntax error, or `None` if the code is valid.
+    /// Returns the first syntax error in the code, or `None` if the code is valid.
     ///
     /// # Errors
-    /// Returns a [`ParserError`] if the parser gives no result.
+    /// Returns a [`ParserError`] if the parser is unavailable, fails or times out.
     ///
     /// ```
     /// use dsrs_metrics::syntax::Language;
@@ -68,13 +70,20 @@ impl Language {
 
     /// Compares the syntax trees of two pieces of code, ignoring layout and comments.
     ///
-    /// Layout is what a formatter can change: whitespace, line breaks, trailing commas, semicolons that only end a
-    /// statement, the quote style in Python and JavaScript, and the case of SQL keywords. Python's indentation is not
-    /// layout. Names, literals, operators and parentheses must match exactly, so renaming a local variable counts as a
-    /// difference. JSON is compared as data, so the order of keys and how numbers are written don't matter.
+    /// Layout is anything that a formatter can change:
+    ///
+    /// - Whitespace and line breaks, except for Python's indentation.
+    /// - Trailing commas, and semicolons that only end a statement.
+    /// - The quote style in Python and JavaScript.
+    /// - The case of SQL keywords.
+    ///
+    /// Names, literals, operators and parentheses must match exactly, so renaming a local variable counts as a
+    /// difference.
+    ///
+    /// JSON is compared as data: the order of keys and the notation of numbers don't matter.
     ///
     /// # Errors
-    /// Returns a [`ParserError`] if the parser gives no result.
+    /// Returns a [`ParserError`] if the parser is unavailable, fails or times out.
     ///
     /// ```
     /// use dsrs_metrics::syntax::{Comparison, Language};
@@ -96,12 +105,12 @@ impl Language {
     }
 }
 
-/// The result of comparing two pieces of code.
+/// The result of comparing the syntax of two pieces of code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Comparison {
-    /// The two syntax trees are the same.
+    /// The two pieces of code have the same syntax tree.
     Same,
-    /// The two syntax trees differ.
+    /// The two pieces of code have different syntax trees.
     Different,
     /// The first piece of code has a syntax error.
     LeftBroken(Diagnostic),

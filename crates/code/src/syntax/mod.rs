@@ -1,7 +1,10 @@
-//! Syntax checks of code: balanced brackets and quotes in any language, or a parser for a known language.
+//! Functions for checking the syntax of source code.
 //!
-//! All functions are pure functions of strings. The metrics over rows are in `metrics::proxies` and `metrics::diff`.
+//! Brackets and quotes can be checked in any language. For a known [`Language`], a parser checks the whole syntax.
+//!
 //! The parsers require the `syntax` feature.
+//!
+//! For metrics that score rows, see `metrics::proxies` and `metrics::diff`.
 
 mod balance;
 #[cfg(feature = "syntax")]
@@ -17,13 +20,13 @@ pub use balance::{BalanceOptions, check_balance};
 pub use language::{Comparison, Language, ParserError};
 pub use pattern::RegexPattern;
 
-/// A syntax error: its position and a message.
+/// A syntax error, with its position in the code.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct Diagnostic {
-    /// The line number, starting at 1.
+    /// The line of the error, starting at 1.
     pub line: usize,
-    /// The column in characters, starting at 1.
+    /// The column of the error in characters, starting at 1.
     pub column: usize,
     /// A message that explains the error.
     pub message: String,

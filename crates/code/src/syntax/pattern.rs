@@ -22,13 +22,16 @@ const MAX_STEPS: u64 = 1_000_000_000;
 
 /// A regular expression that is compiled once and matched in linear time.
 ///
-/// Uses the Perl-style syntax of the [`regex`](https://docs.rs/regex) crate, which has no look-around or
-/// backreferences. For every pattern, match time grows linearly with the length of the string. To keep compilation
-/// fast, a pattern can have at most 100,000 characters and character ranges after its counted repetitions are expanded.
-/// A match can take at most 10^9 steps; the number of steps is the string's length times the pattern's length.
+/// The syntax is that of the [`regex`](https://docs.rs/regex) crate: Perl-style, without look-around or backreferences.
+/// The time for a match grows linearly with the length of the string.
 ///
-/// Any string can be converted to a pattern. If the pattern is invalid, [`validate`](Self::validate) returns an error,
-/// which metrics report before the first row.
+/// Two limits keep patterns fast:
+///
+/// - A pattern can have at most 100,000 characters and character ranges, counted after its repetitions are expanded.
+/// - A match can take at most 10^9 steps. The number of steps is the string's length times the pattern's length.
+///
+/// Any string can be converted to a `RegexPattern`. Call [`validate`](Self::validate) to check that the pattern is
+/// valid. Metrics check their patterns before the first row.
 ///
 /// ```
 /// use dsrs_metrics::syntax::RegexPattern;
@@ -55,7 +58,7 @@ struct Compiled {
 }
 
 impl RegexPattern {
-    /// Returns the pattern as written.
+    /// Returns the pattern as a string.
     pub fn as_str(&self) -> &str {
         &self.0.source
     }
@@ -63,7 +66,7 @@ impl RegexPattern {
     /// Checks that the pattern is valid.
     ///
     /// # Errors
-    /// Returns a one-line reason if the syntax is invalid or unsupported, or if the pattern is too large.
+    /// Returns a one-line message if the syntax is invalid or unsupported, or if the pattern is too large.
     pub fn validate(&self) -> Result<(), String> {
         self.compiled(true)?;
         self.compiled(false)?;
@@ -73,16 +76,20 @@ impl RegexPattern {
     /// Returns `true` if the pattern matches anywhere in the string.
     ///
     /// # Errors
-    /// Returns an error if the pattern is invalid, or if the string is too long for the pattern.
+    /// Returns an error if the pattern is invalid, or if the string is too long for it. The limit is described in
+    /// [`RegexPattern`].
     pub fn is_match(&self, text: &str, case_sensitive: bool) -> Result<bool, String> {
         Ok(self.usable(text, case_sensitive)?.is_match(text))
     }
 
-    /// Returns the capture groups of the first match, or the whole match if the pattern has no groups. A group that
-    /// does not participate in the match is `None`. Returns `None` if there is no match.
+    /// Returns the capture groups of the first match, or `None` if there is no match.
+    ///
+    /// If the pattern has no groups, the whole match is returned instead. A group that does not participate in the
+    /// match is `None`.
     ///
     /// # Errors
-    /// Returns an error if the pattern is invalid, or if the string is too long for the pattern.
+    /// Returns an error if the pattern is invalid, or if the string is too long for it. The limit is described in
+    /// [`RegexPattern`].
     pub fn captures<'t>(
         &self,
         text: &'t str,

@@ -16,12 +16,18 @@ const SHORT_CLASS: u64 = 40;
 /// The size of a non-ASCII character or character range: its bytes in UTF-8.
 const CHARACTER: u64 = 4;
 
-/// The size of a pattern after its counted repetitions are expanded.
+/// The size of a regular expression after its counted repetitions are expanded.
+///
+/// For example, `a{3}` is expanded to `aaa`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PatternSize {
-    /// The number of characters and character ranges. It determines the time and memory needed to compile the pattern.
+    /// The number of characters and character ranges in the expanded pattern.
+    ///
+    /// This number determines the time and memory needed to compile the pattern.
     pub expanded: u64,
-    /// The number of positions in the pattern. It bounds the number of match steps per character of a string.
+    /// The maximum number of steps that matching takes for each character of a string.
+    ///
+    /// This is the number of positions in the expanded pattern.
     pub positions: u64,
 }
 
@@ -53,7 +59,9 @@ const ONE: PatternSize = PatternSize {
     positions: 1,
 };
 
-/// Returns an upper bound on the size of a pattern in the `regex` crate's syntax, or `None` if the pattern is invalid.
+/// Returns an upper bound on the size of a pattern, or `None` if the pattern is invalid.
+///
+/// The pattern uses the syntax of the `regex` crate.
 pub fn pattern_size(pattern: &str) -> Option<PatternSize> {
     let mut parser = ParserBuilder::new().build();
     parser.parse(pattern).ok().map(|ast| {
@@ -64,8 +72,10 @@ pub fn pattern_size(pattern: &str) -> Option<PatternSize> {
     })
 }
 
-/// Like [`pattern_size`], but for a JSON Schema pattern, which can contain look-around and backreferences. If the
-/// pattern cannot be parsed, the bound is computed from its length and its counted repetitions.
+/// Returns an upper bound on the size of a pattern from a JSON Schema.
+///
+/// Unlike in [`pattern_size`], the pattern can contain look-around and backreferences. If the pattern cannot be parsed,
+/// the bound is estimated from its length and its counted repetitions.
 pub fn schema_pattern_size(pattern: &str) -> PatternSize {
     let mut plain = pattern.to_owned();
     for group in ["(?=", "(?!", "(?<=", "(?<!", "(?>"] {

@@ -7,7 +7,7 @@ use crate::spec::{MetricSpec, MetricTier, ScoreKind, ScoreRange, code_of_compone
 /// How far the weights' sum may be from 1. The rounding error of ten decimal weights is smaller.
 const WEIGHT_TOLERANCE: f64 = 1e-9;
 
-/// The properties of a component or combination, derived before it runs.
+/// The properties of a component or combination that are known before it runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Derived {
     pub(super) kind: ScoreKind,
@@ -29,7 +29,7 @@ pub(super) enum Bound {
 }
 
 impl Derived {
-    /// Derives the properties of a single metric.
+    /// Computes the properties of a single metric.
     pub const fn of(spec: &MetricSpec<'_>) -> Self {
         Self {
             kind: spec.kind,
@@ -64,7 +64,7 @@ impl Derived {
         }
     }
 
-    /// Derives the properties of a weighted mean.
+    /// Computes the properties of a weighted mean from its parts.
     pub const fn weighted(parts: &[(Self, f64)]) -> Self {
         let mut index = 0;
         let mut is_truth = false;
@@ -84,7 +84,7 @@ impl Derived {
         Self::number(range, tier(is_truth))
     }
 
-    /// Derives the properties of `all` and `any`.
+    /// Computes the properties of an `all` or `any` composite from its parts.
     pub const fn verdict(parts: &[Self]) -> Self {
         Self {
             kind: ScoreKind::Bool,
@@ -95,18 +95,21 @@ impl Derived {
         }
     }
 
-    /// Derives the properties of the components' minimum.
+    /// Computes the properties of a minimum from its parts.
     pub const fn min(parts: &[Self]) -> Self {
         Self::number(joined(parts, false, false), highest_tier(parts))
     }
 
-    /// Derives the properties of the components' maximum.
+    /// Computes the properties of a maximum from its parts.
     pub const fn max(parts: &[Self]) -> Self {
         Self::number(joined(parts, true, true), highest_tier(parts))
     }
 
-    /// Derives the properties of a mean, such as that of a gate's proxies or truths. A single component is returned
-    /// unchanged.
+    /// Computes the properties of a mean from its parts.
+    ///
+    /// For example, the parts can be the proxies or the truths of a gate.
+    ///
+    /// If there is only one part, this function returns its properties unchanged.
     pub const fn mean(parts: &[Self]) -> Self {
         if let [only] = parts {
             return *only;
@@ -133,7 +136,7 @@ impl Derived {
         Self::number(range, highest_tier(parts))
     }
 
-    /// Derives the properties of a number at the end of a decision tree.
+    /// Computes the properties of a constant score in a decision tree.
     pub const fn constant(number: f64) -> Self {
         Self::number(
             Some(ScoreRange {
@@ -144,14 +147,17 @@ impl Derived {
         )
     }
 
-    /// Derives the properties of a decision. Its range includes the range of each branch.
+    /// Computes the properties of a decision from its node and branches.
+    ///
+    /// The resulting range contains the range of every branch.
     pub const fn decision(node: &Self, branches: &[Self]) -> Self {
         let is_truth = node.is_truth() || matches!(highest_tier(branches), MetricTier::Truth);
         Self::number(joined(branches, false, true), tier(is_truth))
     }
 
-    /// Widens the range of a combination whose components can be omitted. If only one component remains, the range is
-    /// that component's range.
+    /// Widens the range of a combination to allow for omitted components.
+    ///
+    /// The new range contains the range of each component, because only one component may remain.
     pub const fn or_fewer(self, parts: &[Self]) -> Self {
         Self {
             range: joined(parts, false, true),
@@ -159,12 +165,12 @@ impl Derived {
         }
     }
 
-    /// Derives the properties of a component mirrored within its range.
+    /// Computes the properties of an inverted component.
     pub const fn invert(self) -> Self {
         Self::number(self.range, self.tier)
     }
 
-    /// Derives the properties of a component whose smallest passing value is `bound`.
+    /// Sets `bound` as the smallest passing value.
     pub const fn at_least(self, bound: f64) -> Self {
         Self {
             kind: ScoreKind::Number,
@@ -173,8 +179,11 @@ impl Derived {
         }
     }
 
-    /// Returns the composite's spec from the derived properties and the declared tier and threshold. A gate with a
-    /// single truth has that truth's threshold.
+    /// Creates the composite's spec from the derived properties.
+    ///
+    /// A declared tier or threshold replaces the derived one.
+    ///
+    /// By default, a gate with a single truth metric uses that metric's threshold.
     pub const fn spec<'a>(
         &self,
         name: &'a str,
@@ -345,8 +354,9 @@ pub const fn total_cost(components: &[MetricSpec<'_>]) -> u64 {
     }
 }
 
-/// Returns the cost of the most expensive path, in millisatoshis. `paths` lists the components of each path, and
-/// `costs` contains the costs of all components.
+/// Returns the cost of the most expensive path, in millisatoshis.
+///
+/// `paths` lists the components of each path, and `costs` contains the costs of all components.
 pub const fn dearest(costs: &[u64], paths: &[&[usize]]) -> u64 {
     let (mut dearest, mut path) = (0, 0);
     while path < paths.len() {

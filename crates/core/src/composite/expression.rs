@@ -7,8 +7,9 @@ use super::shape::{Combinator, Shape};
 use crate::metric::Metric;
 use crate::rows::{Example, Prediction};
 
-/// A component, or a combination of several. If two uses of a component are clones of the same value, it is evaluated
-/// once per row.
+/// An expression that describes how a composite combines its components.
+///
+/// If an expression uses clones of the same component, the component is evaluated once per row.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -33,7 +34,7 @@ use crate::rows::{Example, Prediction};
 /// ```
 pub struct Expression<G = Example, P = Prediction>(pub(super) Shape<Arc<dyn Metric<G, P>>>);
 
-/// Creates a component from a metric.
+/// Creates an expression from a single metric.
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, component};
@@ -57,7 +58,9 @@ where
     Expression(Shape::Leaf(Arc::new(metric)))
 }
 
-/// Returns the weighted mean of components. The weights must sum to 1.
+/// Creates an expression whose value is the weighted mean of its components.
+///
+/// The weights must sum to 1.
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, component, weighted};
@@ -85,8 +88,10 @@ pub fn weighted<G, P>(
     ))
 }
 
-/// Returns a composite that passes if every component passes. Each component is judged by its own verdict, or by the
-/// bound set with [`Expression::at_least`].
+/// Creates an expression that passes if every component passes.
+///
+/// By default, the component's own verdict decides whether it passes. You can set a different bound with
+/// [`Expression::at_least`].
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, all, component};
@@ -106,8 +111,10 @@ pub fn all<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expressio
     combined(Combinator::All, parts)
 }
 
-/// Returns a composite that passes if any component passes. Each component is judged by its own verdict, or by the
-/// bound set with [`Expression::at_least`].
+/// Creates an expression that passes if any component passes.
+///
+/// By default, the component's own verdict decides whether it passes. You can set a different bound with
+/// [`Expression::at_least`].
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, any, component};
@@ -127,7 +134,7 @@ pub fn any<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expressio
     combined(Combinator::Any, parts)
 }
 
-/// Returns the smallest value of the components.
+/// Creates an expression whose value is the minimum of its components.
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, component, min};
@@ -147,7 +154,7 @@ pub fn min<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expressio
     combined(Combinator::Min, parts)
 }
 
-/// Returns the largest value of the components.
+/// Creates an expression whose value is the maximum of its components.
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, component, max};
@@ -167,8 +174,14 @@ pub fn max<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expressio
     combined(Combinator::Max, parts)
 }
 
-/// Returns the mean of the truths if the mean of the proxies is at least `at_least`. Otherwise the row is gated: the
-/// truths are not evaluated, and the row has no score. A gated row ranks below every row that passed.
+/// Creates an expression that evaluates expensive components only if cheap ones score high enough.
+///
+/// The cheap components are the proxies, and the expensive ones are the truths. If the mean of the proxies is at least
+/// `at_least`, the value is the mean of the truths.
+///
+/// Otherwise, the row is gated. The truths are not evaluated, and the row has no score.
+///
+/// A gated row ranks below every row that passed the gate.
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, component, gate};
@@ -199,7 +212,10 @@ pub fn gate<G, P>(
     })
 }
 
-/// Mirrors the component's value within its range, so you can combine a lower-is-better component with others.
+/// Creates an expression that inverts a component's value within its range.
+///
+/// For example, 2 in the range [0, 5] becomes 3. You can use this to combine lower-is-better and higher-is-better
+/// components.
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, component, invert};
@@ -218,7 +234,9 @@ pub fn invert<G, P>(part: Expression<G, P>) -> Expression<G, P> {
 }
 
 impl<G, P> Expression<G, P> {
-    /// Sets the smallest passing value, which replaces the component's own threshold.
+    /// Sets the smallest passing value.
+    ///
+    /// This bound replaces the component's own threshold.
     ///
     /// ```
     /// use dsrs_metrics::composite::{Composite, all, component};

@@ -11,7 +11,7 @@ const fn fields<'a>(spec: &MetricSpec<'a>, side: Side) -> &'a [FieldSpec<'a>] {
     }
 }
 
-/// Up to `N` fields in a `const`.
+/// A list of up to `N` fields that can be built in a `const`.
 #[derive(Debug)]
 pub struct FieldList<const N: usize> {
     all: [FieldSpec<'static>; N],
@@ -31,13 +31,15 @@ impl<const N: usize> FieldList<N> {
         self.len += 1;
     }
 
-    /// Returns the fields.
+    /// Returns the fields as a slice.
     pub const fn as_slice(&self) -> &[FieldSpec<'static>] {
         self.all.split_at(self.len).0
     }
 }
 
-/// Returns the number of fields that the components read on one side, counting duplicates.
+/// Counts the fields that the components read on the given side of a row.
+///
+/// A field that several components read is counted several times.
 pub const fn count(specs: &[MetricSpec<'static>], side: Side) -> usize {
     match specs {
         [spec, rest @ ..] => fields(spec, side).len() + count(rest, side),
@@ -45,8 +47,10 @@ pub const fn count(specs: &[MetricSpec<'static>], side: Side) -> usize {
     }
 }
 
-/// Returns the fields that a component reads on one side, using the names set by the parameters in `texts`. A parameter
-/// that selects the whole row adds no field.
+/// Returns the fields that a component reads on the given side of a row.
+///
+/// The parameters in `texts` can set the names of fields. If a parameter selects the whole row, the list contains no
+/// field for it.
 pub const fn configured<const N: usize>(
     spec: &MetricSpec<'static>,
     side: Side,
@@ -96,8 +100,11 @@ const fn has(names: &[(Side, usize)], side: Side, field: usize) -> bool {
     }
 }
 
-/// Returns the fields of one side without duplicates. Each field's type comes from the first component that reads it. A
-/// field is required if any component requires it. It can be missing unless a component rejects rows without it.
+/// Returns the fields that the components read on the given side of a row.
+///
+/// The list has no duplicates. Each field's type comes from the first component that reads it.
+///
+/// A field is required if any component requires it. It can be missing unless a component rejects rows without it.
 pub const fn union<const N: usize>(specs: &[MetricSpec<'static>], side: Side) -> FieldList<N> {
     let mut union = FieldList::new();
     let mut spec = 0;

@@ -1,4 +1,6 @@
-//! Composites: several metrics combined into one and validated before the first row is scored.
+//! Composites, which combine several metrics into one.
+//!
+//! A composite is validated before the first row is scored.
 //!
 //! An [`Expression`] is checked against the components' specs and becomes a [`Composite`], which is a [`Metric`].
 //! `check.rs` checks an expression built at run time, `rules.rs` one of `#[metric]`, both with what `derived.rs` derives
@@ -40,7 +42,9 @@ use crate::rows::dynamic::{Example, Prediction};
 use crate::score::{MetricScore, Result};
 use crate::spec::{FieldSpec, MetricSpec, MetricTier, Side};
 
-/// Items that `#[metric]` on a struct expands to. They are not public API.
+/// Items used by the code that `#[metric]` generates for a struct.
+///
+/// They are not public API.
 #[doc(hidden)]
 pub mod compiled {
     pub use super::derived::{Derived, dearest, total_cost};
@@ -50,7 +54,11 @@ pub mod compiled {
     pub use super::shape::{Combinator, Leaf, Named, Reads, Shape};
     use crate::sentence::Sentence;
 
-    /// Fails const evaluation with the message of a broken rule, unless a component is already invalid by itself.
+    /// Causes a compile-time error if the metric breaks one of the macros' rules.
+    ///
+    /// The compiler shows the rule's message.
+    ///
+    /// This function checks nothing if the attribute of a component is invalid.
     #[track_caller]
     pub const fn check(has_stub: bool, broken: Option<Sentence>) {
         if !has_stub {
@@ -60,7 +68,9 @@ pub mod compiled {
     pub use crate::spec::combined_code;
 }
 
-/// Several metrics combined into one at run time, for example from a configuration file or in a sweep over weights.
+/// A metric that combines several metrics at run time.
+///
+/// You can build one from a configuration file, or build many to try different weights.
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, gate, component, weighted};
@@ -128,7 +138,7 @@ pub struct CompositeError {
 dsrs_metrics_values::debug_as_display!(CompositeError);
 
 impl Composite {
-    /// Creates a builder for a composite over dynamic rows, given its name and expression.
+    /// Creates a builder for a composite over dynamic rows.
     ///
     /// ```
     /// use dsrs_metrics::composite::{Composite, component};
@@ -147,7 +157,7 @@ impl Composite {
 }
 
 impl<G: Sync, P: Sync> Composite<G, P> {
-    /// Creates a builder for a composite over rows of any type, given its name and expression.
+    /// Creates a builder for a composite over rows of any type.
     ///
     /// ```
     /// use dsrs_metrics::composite::{Composite, component, min};
@@ -173,7 +183,9 @@ impl<G: Sync, P: Sync> Composite<G, P> {
         }
     }
 
-    /// Iterates over the names of the components, without duplicates, in the order of the expression.
+    /// Returns an iterator over the names of the components.
+    ///
+    /// The names are in the order of the expression, without duplicates.
     ///
     /// ```
     /// use dsrs_metrics::composite::{Composite, all, any, component};
@@ -214,7 +226,7 @@ fn fields(specs: &[MetricSpec<'_>], side: Side) -> &'static [FieldSpec<'static>]
 
 impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
     setters! {
-        /// Sets the composite's smallest passing value.
+        /// Sets the smallest score that passes.
         ///
         /// ```
         /// use dsrs_metrics::composite::{Composite, component, weighted};
@@ -228,8 +240,9 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         /// ```
         pub fn threshold(threshold: f64) => declared.threshold = Some(threshold);
 
-        /// Sets the tier, which must not be below any component's tier. By default, the tier is derived from the
-        /// components.
+        /// Sets the composite's tier.
+        ///
+        /// The tier must not be below any component's tier. By default, the tier is derived from the components.
         ///
         /// ```
         /// use dsrs_metrics::composite::{Composite, component};
@@ -264,7 +277,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         /// ```
         pub fn budget_msats(budget: u64) => declared.budget_msats = Some(budget);
 
-        /// Sets how the composite treats a component without a score.
+        /// Sets what the composite does if a component has no score.
         ///
         /// ```
         /// use dsrs_metrics::composite::{Composite, OnMissing, component, weighted};
@@ -283,7 +296,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         /// ```
         pub fn on_missing(on_missing: OnMissing) => on_missing = on_missing;
 
-        /// Replaces the score with 1 (pass) or 0 (fail).
+        /// Replaces the score with 1 for a pass and 0 for a failure.
         ///
         /// ```
         /// use dsrs_metrics::composite::{Composite, component};
@@ -302,7 +315,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         pub fn strict() => declared.strict = true;
     }
 
-    /// Validates the expression and the declarations, and builds the composite.
+    /// Validates the expression and builds the composite.
     ///
     /// ```
     /// use dsrs_metrics::composite::{Composite, component};

@@ -76,7 +76,9 @@ impl Plan {
     }
 }
 
-/// A composite declared by `#[metric]`: its plan and its components, for rows of any type.
+/// A composite declared with `#[metric]` that accepts rows of any type.
+///
+/// It contains the composite's plan and components.
 pub struct Compiled {
     plan: Plan,
     key: Key,
@@ -184,7 +186,7 @@ pub fn can_evaluate<G: Sync, P: Sync>(
         .all(|component| component.can_evaluate(gold, pred))
 }
 
-/// Returns the parts of an expression as a list.
+/// Converts an array of expression parts to a vector.
 pub fn list<T, const N: usize>(parts: [T; N]) -> Vec<T> {
     Vec::from(parts)
 }

@@ -6,13 +6,13 @@ use std::marker::PhantomData;
 use crate::declared::{AnyRow, Declared, GoldRows, PredRows};
 use crate::metric::Metric;
 
-/// Combines the row types of several components into the first one that is not [`AnyRow`].
+/// Selects the first row type that is not [`AnyRow`].
 pub trait First<Other> {
-    /// The combined row type.
+    /// The selected row type.
     type Rows;
 }
 
-/// A component's row type that is compatible with that of the components before it.
+/// Marks a row type that is compatible with those of a composite's earlier components.
 #[diagnostic::on_unimplemented(
     message = "the components read rows of different types: `{Self}` here, `{Before}` before",
     label = "reads a different row type than the components before it",
@@ -42,12 +42,12 @@ impl<T> SameRows<Self> for PredRows<T> {}
 #[diagnostic::do_not_recommend]
 impl<T> SameRows<AnyRow> for PredRows<T> {}
 
-/// The row types of a component, or the combined row types of a composite's components.
+/// The row types that a component or composite accepts.
 #[derive(Debug)]
 pub struct Rows<G, P>(PhantomData<(G, P)>);
 
 impl Rows<AnyRow, AnyRow> {
-    /// Returns the row types before any component is added.
+    /// Returns row types that accept any row.
     pub const fn any() -> Self {
         Self(PhantomData)
     }
@@ -65,7 +65,9 @@ impl<G, P> Rows<G, P> {
         Rows(PhantomData)
     }
 
-    /// Requires these rows to have the fields that a component reads, if the component accepts rows of any type.
+    /// Checks at compile time that a component can score these rows.
+    ///
+    /// The check applies only to components that accept rows of any type.
     pub fn suit<M, G2, P2>(&self, _: &Rows<G2, P2>, _: MaybeMetric<M>)
     where
         Self: ScoredBy<M, G2, P2>,
@@ -73,12 +75,14 @@ impl<G, P> Rows<G, P> {
     }
 }
 
-/// The type of a component, which may implement [`Declared`]; see `probe.rs`.
+/// The type of a component that may implement [`Declared`].
+///
+/// See `probe.rs` for how the implementation is found.
 #[derive(Debug)]
 pub struct MaybeMetric<M>(PhantomData<M>);
 
 impl<M> MaybeMetric<M> {
-    /// Creates the value.
+    /// Creates a value for the component type `M`.
     pub const fn component() -> Self {
         Self(PhantomData)
     }
@@ -91,13 +95,15 @@ impl<M: Declared> MaybeMetric<M> {
     }
 }
 
-/// The fallback of [`MaybeMetric`]: a component that is not a metric. Another bound reports the error.
+/// Provides a fallback for [`MaybeMetric`] if a type is not a metric.
+///
+/// Another trait bound reports the error.
 pub trait FallbackMetric {
     /// Returns row types that are compatible with all others.
     fn rows(&self) -> Rows<AnyRow, UnknownRows>;
 }
 
-/// A row type that is compatible with all others and is not checked.
+/// An unchecked row type that is compatible with all others.
 #[derive(Debug)]
 pub enum UnknownRows {}
 
@@ -110,7 +116,9 @@ impl<M> FallbackMetric for &MaybeMetric<M> {
     }
 }
 
-/// Row types that the component `M` can score, if they are known where a composite is declared.
+/// Marks row types that the component `M` can score.
+///
+/// The compiler checks only row types that are known where the composite is declared.
 pub trait ScoredBy<M, G2, P2> {}
 
 impl<M, G: Sync, P: Sync> ScoredBy<M, AnyRow, AnyRow> for Rows<GoldRows<G>, PredRows<P>> where

@@ -14,13 +14,13 @@ const fn half(derived: &Derived) -> f64 {
     }
 }
 
-/// Checks that a component scores single rows.
+/// Checks that a component scores each row individually.
 pub const fn scores_rows(part: &str, derived: &Derived) -> Option<Sentence> {
     unless!(!derived.is_corpus();
         [name part] " scores all rows together, not single rows; remove it from the composite and run it separately")
 }
 
-/// Checks that a component scores single rows and is higher-is-better.
+/// Checks that a component scores each row individually and that higher scores are better.
 pub const fn points_up(part: &str, derived: &Derived) -> Option<Sentence> {
     if let Some(sentence) = scores_rows(part, derived) {
         return Some(sentence);
@@ -36,7 +36,7 @@ pub const fn has_verdict(part: &str, derived: &Derived) -> Option<Sentence> {
         [name part] " has a score but no verdict; write a pass threshold, such as `" [text part] " >= " [decimal half(derived)] "`")
 }
 
-/// Checks that some scores reach a threshold and others do not.
+/// Checks that some scores pass a threshold and others fail.
 pub const fn bound_fits(what: &str, of: &str, derived: &Derived, bound: f64) -> Option<Sentence> {
     // A lower-is-better operand already breaks another rule.
     if !derived.higher_is_better {
@@ -53,8 +53,9 @@ pub const fn bound_fits(what: &str, of: &str, derived: &Derived, bound: f64) -> 
     }
 }
 
-/// Checks that a component has a range. The composite's range, the values of `invert` and the reachable thresholds are
-/// derived from it.
+/// Checks that a component has a range.
+///
+/// The component's range determines the composite's range, the values of `invert` and the possible thresholds.
 pub const fn has_range(within: &str, part: &str, derived: &Derived) -> Option<Sentence> {
     // A corpus metric already breaks another rule.
     unless!(derived.range.is_some() || derived.is_corpus();
@@ -75,7 +76,9 @@ pub const fn field_is_known(part: &str, spec: &MetricSpec<'_>, param: &str) -> O
     None
 }
 
-/// Checks that a judge's argument is one of its parameters, because the compiler cannot see an instance's settings.
+/// Checks that an argument of a judge is a declared parameter.
+///
+/// An instance can have settings that are not parameters, such as a threshold. The compiler cannot see them.
 pub const fn is_param(spec: &MetricSpec<'_>, argument: &str) -> Option<Sentence> {
     let (mut index, mut is_judge) = (0, false);
     while index < spec.params.len() {
@@ -109,7 +112,9 @@ pub const fn is_truth(part: &str, derived: &Derived) -> Option<Sentence> {
         [name part] " is a proxy metric, but is among the gate's truths; write it in `proxy(..)`, or outside the gate")
 }
 
-/// Checks that a decision-tree node with the branches `yes` and `no` returns true or false.
+/// Checks the node of a decision with the branches `yes` and `no`.
+///
+/// The node's metric must return true or false.
 pub const fn is_yes_or_no(node: &str, derived: &Derived) -> Option<Sentence> {
     // A corpus metric already breaks another rule.
     unless!(derived.is_bool() || derived.is_corpus();
@@ -118,7 +123,7 @@ pub const fn is_yes_or_no(node: &str, derived: &Derived) -> Option<Sentence> {
         "))] struct Good;` and `good` as the node")
 }
 
-/// Checks that a branch of a decision tree is one of its node's answers.
+/// Checks that a decision-tree branch matches one of its node's answers.
 pub const fn is_answer(node: &str, branch: &str, reads: &Reads) -> Option<Sentence> {
     if contains(reads.answers(), branch) {
         return None;
@@ -175,13 +180,13 @@ const fn list(mut sentence: Sentence, all: &[&str], except: &[&str]) -> Sentence
     sentence
 }
 
-/// Checks that a score at the end of a decision tree is a finite number.
+/// Checks that a score in a decision tree is a finite number.
 pub const fn score_is_finite(branch: &str, score: f64) -> Option<Sentence> {
     unless!(score.is_finite();
         "the score " [decimal score] " of the branch " [name branch] " is not a finite number; write a number such as `0.5`")
 }
 
-/// Checks that a decision tree has more than one score.
+/// Checks that a decision tree can return more than one score.
 pub const fn scores_differ(derived: &Derived) -> Option<Sentence> {
     match derived.range {
         Some(range) if range.min.is_finite() => unless!(range.min != range.max;
@@ -207,7 +212,7 @@ pub const fn weights_sum_to_one(parts: &[(Derived, f64)]) -> Option<Sentence> {
     )
 }
 
-/// Checks that two operands of one combinator have different names.
+/// Checks that the operands of a combinator have different names.
 pub const fn differ(
     part: &str,
     spec: &MetricSpec<'_>,
@@ -225,14 +230,16 @@ pub const fn tier_is_high_enough(declared: MetricTier, derived: &Derived) -> Opt
         "the composite is declared as `proxy`, but has a truth metric among its components; write `tier = truth`, or remove `tier`")
 }
 
-/// Checks that the components, or those on the most expensive path, cost no more than the budget.
+/// Checks that the components cost no more than the budget.
+///
+/// For a decision tree, only the most expensive path counts.
 pub const fn is_within_budget(budget: u64, cost: u64) -> Option<Sentence> {
     unless!(cost <= budget;
         "the components cost up to " [whole cost as u128] " msat per row, but the budget is " [whole budget as u128]
         " msat; write `budget = \"" [whole cost as u128] " msat\"`, or remove a component")
 }
 
-/// Checks that a composite declares no threshold if it is a verdict.
+/// Checks that a composite does not declare a threshold if it returns a verdict.
 pub const fn takes_threshold(key: &str, derived: &Derived) -> Option<Sentence> {
     unless!(!derived.is_bool();
         [name key] " is not supported for a composite that is true or false; remove it")

@@ -11,10 +11,13 @@ use crate::metric::Metric;
 use crate::score::Scored;
 use crate::spec::MetricSpec;
 
-/// How a composite treats a component that fails, abstains or panics. Such a component never counts as a pass.
+/// How a composite treats a component that fails, abstains or panics.
 ///
-/// The same setting applies to a row's rollouts. With [`Fail`](Self::Fail), a row has no score if one of its rollouts
-/// has none. With [`Skip`](Self::Skip), such a rollout is counted but left out of the row's score.
+/// A component without a score never counts as a pass.
+///
+/// The same setting applies to the rollouts of a row. With [`Fail`](Self::Fail), a row has no score if any of its
+/// rollouts has none. With [`Skip`](Self::Skip), rollouts without a score are counted but do not affect the row's
+/// score.
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, OnMissing, component, weighted};
@@ -41,24 +44,29 @@ pub enum OnMissing {
     /// The composite has no score, and its error names the component.
     #[default]
     Fail,
-    /// The component is omitted. The composite has no score if all components are missing.
+    /// The composite ignores the component.
+    ///
+    /// If no component has a score, the composite has no score.
     Skip,
-    /// The component counts as its worst value. This is the minimum of its range, the maximum if the composite inverts
-    /// it, or 0 if it declares no range.
+    /// The component counts as its worst value.
+    ///
+    /// The worst value is the minimum of the component's range, or the maximum if the composite inverts the component.
+    /// If the component declares no range, its worst value is 0.
     Zero,
 }
 
-/// The error returned when a value is missing and nothing replaces it.
+/// The error returned when a missing value cannot be replaced.
 #[derive(Debug, Clone, Copy)]
 #[doc(hidden)]
 pub struct IsMissing;
 
 impl OnMissing {
-    /// Returns the replacement for a missing value, or `None` to omit the value. `worst` is the worst value it could
-    /// have.
+    /// Returns the replacement for a missing value.
+    ///
+    /// Returns `None` if the value should be ignored. `worst` is the worst possible value.
     ///
     /// # Errors
-    /// Returns [`IsMissing`] if the combination has no value either.
+    /// Returns [`IsMissing`] for [`Fail`](Self::Fail), because the combination then has no value.
     #[inline]
     #[doc(hidden)]
     pub fn replacement<T>(self, worst: T) -> Result<Option<T>, IsMissing> {
@@ -75,11 +83,11 @@ impl OnMissing {
 pub enum Shape<L> {
     /// One component.
     Leaf(L),
-    /// The weighted mean.
+    /// The weighted mean of the components.
     Weighted(Vec<(Self, f64)>),
     /// Components without weights or bounds of their own.
     Combined(Combinator, Vec<Self>),
-    /// The mean of the truths, if the mean of the proxies reaches a bound.
+    /// A gate that evaluates expensive components only if cheap ones score high enough.
     Gate {
         /// The components to evaluate first.
         proxies: Vec<Self>,
@@ -88,11 +96,13 @@ pub enum Shape<L> {
         /// The components to evaluate if the proxies pass.
         truths: Vec<Self>,
     },
-    /// The component's value mirrored within its range.
+    /// The component's value, inverted within its range.
     Invert(Box<Self>),
-    /// The component with its smallest passing value.
+    /// A component with a custom smallest passing value.
     AtLeast(Box<Self>, f64),
-    /// A node of a decision tree: a component and a branch for each of its answers.
+    /// A node of a decision tree.
+    ///
+    /// The node has a component, and a branch for each of the component's answers.
     Decision {
         /// The component.
         node: L,
@@ -108,9 +118,9 @@ pub enum Shape<L> {
 /// A combination whose operands have no settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Combinator {
-    /// Passes if every component passes.
+    /// A verdict that is a pass if every component passes.
     All,
-    /// Passes if any component passes.
+    /// A verdict that is a pass if any component passes.
     Any,
     /// The smallest value.
     Min,
@@ -144,7 +154,7 @@ pub enum Reads {
 }
 
 impl Reads {
-    /// Creates a value that reads a judge's answers.
+    /// Creates a value that reads the answers of the judge `J`.
     pub const fn of<J: Answers<Answer: Choice>>() -> Self {
         Self::Enum {
             answers: J::Answer::VARIANTS,
@@ -152,7 +162,7 @@ impl Reads {
         }
     }
 
-    /// Returns all answers.
+    /// Returns all possible answers.
     pub const fn answers(&self) -> &'static [&'static str] {
         match self {
             Self::Bool => &["yes", "no"],
@@ -161,11 +171,13 @@ impl Reads {
     }
 }
 
-/// Provides what the rules need to know about a component.
+/// A component of an expression, as seen by the composite rules.
 pub trait Leaf {
     /// Returns the metric's spec.
     fn spec(&self) -> MetricSpec<'_>;
-    /// Returns `true` if both are the same component, evaluated once per row.
+    /// Returns `true` if `self` and `other` are the same component.
+    ///
+    /// A component that occurs several times is evaluated only once per row.
     fn is(&self, other: &Self) -> bool;
 }
 
@@ -179,10 +191,10 @@ impl<G: Sync, P: Sync> Leaf for Arc<dyn Metric<G, P>> {
     }
 }
 
-/// A component that `#[metric]` names.
+/// A component named in the `#[metric]` attribute.
 #[derive(Debug, Clone, Copy)]
 pub struct Named {
-    /// The component's index within the composite, in the order of the expression.
+    /// The index of the component, in the order of the expression.
     pub index: usize,
     /// The component's configuration, appended to its name in results.
     pub configured: &'static str,

@@ -1,6 +1,11 @@
-//! Compile-time declarations of the types that `#[metric]` generates, from which the compiler checks composites: the
-//! spec as a `const`, whether the metric has a verdict, whether it is asynchronous, which row types it reads, and how
-//! it is built. Requirements are in `requirements.rs`.
+//! Declarations of the metrics that `#[metric]` generates.
+//!
+//! The compiler checks composites with these declarations.
+//!
+//! A declaration contains the metric's spec as a `const`, the metric's row types and a way to build the metric. It also
+//! says whether the metric has a verdict and whether it is asynchronous.
+//!
+//! Requirements are in `requirements.rs`.
 
 pub mod requirements;
 
@@ -12,35 +17,47 @@ use crate::dedup::Key;
 use crate::files::MetricFile;
 use crate::spec::MetricSpec;
 
-/// A metric declared at compile time. `#[metric]` implements this trait.
+/// A metric declared at compile time.
+///
+/// `#[metric]` implements this trait.
 #[diagnostic::on_unimplemented(
     message = "expected a metric known at compile time, found `{Self}`",
     label = "not a metric, or one written by hand",
     note = "name a component after its `#[metric]` function or struct; the judge of `struct Polite`\nis `polite_judge`; add a metric written by hand with `Composite::builder(..)`"
 )]
 pub trait Declared: Sized {
-    /// [`Decided`](crate::score::return_types::Decided) or [`Undecided`](crate::score::return_types::Undecided).
+    /// Specifies whether the metric has a verdict.
+    ///
+    /// The type is [`Decided`](crate::score::return_types::Decided) or
+    /// [`Undecided`](crate::score::return_types::Undecided).
     type Verdict;
-    /// [`AnyRow`] or [`GoldRows`].
+    /// The type of the gold rows that the metric reads.
+    ///
+    /// The type is [`AnyRow`] or [`GoldRows`].
     type OverGold;
-    /// [`AnyRow`] or [`PredRows`].
+    /// The type of the predictions that the metric reads.
+    ///
+    /// The type is [`AnyRow`] or [`PredRows`].
     type OverPred;
-    /// The builder before the required parameters are set.
+    /// The type of the builder before the required parameters are set.
     type Start;
 
-    /// The default spec of the type's values.
+    /// The metric's spec with default settings.
     const SPEC: MetricSpec<'static>;
 
-    /// Returns the metric's builder.
+    /// Creates the metric's builder.
     fn start() -> Self::Start;
 
-    /// Returns this value's spec, which may be configured to read other fields; see
-    /// [`Metric::spec`](crate::Metric::spec).
+    /// Returns the spec of this metric.
+    ///
+    /// A metric's parameters can change the fields that it reads; see [`Metric::spec`](crate::Metric::spec).
     fn spec(&self) -> MetricSpec<'static> {
         Self::SPEC
     }
 
-    /// Returns the metric's identity, or `None` if it cannot be compared with other metrics.
+    /// Returns the key that identifies the metric.
+    ///
+    /// Returns `None` if the metric cannot be compared with other metrics.
     fn key(&self) -> Option<Key> {
         None
     }
@@ -59,14 +76,18 @@ pub trait Declared: Sized {
         None
     }
 
-    /// Adds the metric's requirements; see [`Metric::requirements`](crate::Metric::requirements).
+    /// Adds the metric's requirements to `all`.
+    ///
+    /// See [`Metric::requirements`](crate::Metric::requirements).
     fn requirements(&self, all: &mut Vec<Requirement>) {
         if let Some(requires) = self.requires() {
             requires.requirements(all);
         }
     }
 
-    /// Adds the files that the metric reads; see [`Metric::files`](crate::Metric::files).
+    /// Adds the files that the metric reads to `all`.
+    ///
+    /// See [`Metric::files`](crate::Metric::files).
     fn files(&self, all: &mut Vec<MetricFile>) {
         if let Some(requires) = self.requires() {
             requires.files(all);
@@ -74,14 +95,16 @@ pub trait Declared: Sized {
     }
 }
 
-/// A dyn-compatible version of [`Declared`], independent of the row types.
+/// A dyn-compatible version of [`Declared`].
+///
+/// This trait does not depend on the row types.
 #[doc(hidden)]
 pub trait Declaration {
     fn spec(&self) -> MetricSpec<'_>;
 
     fn key(&self) -> Option<Key>;
 
-    /// Adds the keys of the metric and all its components.
+    /// Adds the keys of the metric and all its components to `all`.
     fn keys(&self, all: &mut Vec<Key>) {
         all.extend(self.key());
     }
@@ -90,12 +113,14 @@ pub trait Declaration {
 
     fn files(&self, all: &mut Vec<MetricFile>);
 
-    /// Returns the maximum expected cost of one call of this value, in millisatoshis; see [`Metric::cost_estimate`](crate::Metric::cost_estimate).
+    /// Returns the maximum expected cost of one call, in millisatoshis.
+    ///
+    /// See [`Metric::cost_estimate`](crate::Metric::cost_estimate).
     fn max_cost(&self) -> u64 {
         self.max_cost_of(self.spec().cost_msats)
     }
 
-    /// Returns the maximum expected cost of one call of this value, given the declared cost.
+    /// Returns the maximum expected cost of one call, given the declared cost.
     fn max_cost_of(&self, declared_msats: u64) -> u64 {
         declared_msats
     }
@@ -143,9 +168,12 @@ impl<M> WithoutParameters<M> {
     }
 }
 
-/// A bound equivalent to [`Declared`] that rustc accepts in a `where` clause even if it is trivially false. The error
-/// then appears only where the metric is named. `N` is the metric's position in the composite, so a metric in two
-/// positions can have its associated types bound in each.
+/// A bound equivalent to [`Declared`] that delays the compiler's error.
+///
+/// rustc accepts this bound in a `where` clause even if it is trivially false. The error then appears only where the
+/// metric is named.
+///
+/// `N` is the metric's position in the composite. If a metric occurs twice, each position has its own bounds.
 #[doc(hidden)]
 pub trait DeclaredIn<'a, const N: usize> {
     type Verdict;
@@ -159,14 +187,14 @@ impl<M: Declared, const N: usize> DeclaredIn<'_, N> for M {
     type OverPred = M::OverPred;
 }
 
-/// Rows of any type that has the required fields.
+/// Marks rows of any type that has the required fields.
 #[derive(Debug)]
 pub enum AnyRow {}
 
-/// Gold rows of one type.
+/// Marks gold rows of the type `T`.
 #[derive(Debug)]
 pub struct GoldRows<T>(PhantomData<T>);
 
-/// Predictions of one type.
+/// Marks predictions of the type `T`.
 #[derive(Debug)]
 pub struct PredRows<T>(PhantomData<T>);

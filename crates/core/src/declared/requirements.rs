@@ -9,9 +9,10 @@ use futures_util::future::{join, join_all};
 use crate::files::MetricFile;
 use crate::lm::{EmbeddingModel, LanguageModel, LmError, LmErrorKind, logprobs_probe};
 
-/// A metric's requirement, checked before the first row. It can be a language model or embedding model to call, a check
-/// to run, or the reason why the metric cannot score any row. See
-/// [`Metric::requirements`](crate::Metric::requirements).
+/// A requirement of a metric, which a run checks before the first row.
+///
+/// A requirement can be a language model or embedding model to call, or a check to run. It can also be the reason why
+/// the metric cannot score any row. See [`Metric::requirements`](crate::Metric::requirements).
 ///
 /// ```
 /// use dsrs_metrics::{metrics::F1, prelude::*};
@@ -55,7 +56,7 @@ impl Requirement {
         }
     }
 
-    /// Creates a requirement for a metric that calls this model.
+    /// Creates a requirement for a metric that calls a language model.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -70,7 +71,7 @@ impl Requirement {
         Self::new(metric, Need::Model(lm))
     }
 
-    /// Creates a requirement for a metric that calls this embedding model.
+    /// Creates a requirement for a metric that calls an embedding model.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -132,8 +133,9 @@ impl Requirement {
         matches!(self.need, Need::Check(_))
     }
 
-    /// Creates a requirement for a metric that runs a check before the first row. The check's error is one line that
-    /// names the setting to change.
+    /// Creates a requirement that runs a check before the first row.
+    ///
+    /// The check's error must be one line that names the setting to change.
     ///
     /// ```
     /// use dsrs_metrics::contract::Requirement;
@@ -153,8 +155,9 @@ impl Requirement {
         Self::new(metric, Need::Check(Arc::new(move || Box::pin(check()))))
     }
 
-    /// Creates a requirement for a metric that cannot score any row. `reason` is one line that names the setting to
-    /// change.
+    /// Creates a requirement for a metric that cannot score any row.
+    ///
+    /// `reason` is one line that names the setting to change.
     ///
     /// ```
     /// # use dsrs_metrics::contract::Requirement;
@@ -197,7 +200,9 @@ impl Requirement {
         Self::new(metric, Need::Offline)
     }
 
-    /// Returns `true` if the metric is a judge without a language model, which cannot score any row.
+    /// Returns `true` if the metric is a judge without a language model.
+    ///
+    /// A judge without a model cannot score any row.
     ///
     /// ```
     /// # use dsrs_metrics::contract::Requirement;
@@ -208,7 +213,7 @@ impl Requirement {
         matches!(self.need, Need::MissingModel(_))
     }
 
-    /// Returns `true` if the metric is a judge configured to use its offline stand-in.
+    /// Returns `true` if the metric is a judge that uses its offline stand-in.
     ///
     /// ```
     /// use dsrs_metrics::{judge::shipped::SemanticEquivalence, prelude::*};
@@ -222,7 +227,7 @@ impl Requirement {
         matches!(self.need, Need::Offline)
     }
 
-    /// Returns the reason why the metric cannot score any row, if there is one.
+    /// Returns the reason why the metric cannot score any row, if any.
     ///
     /// ```
     /// use dsrs_metrics::contract::Requirement;
@@ -237,7 +242,9 @@ impl Requirement {
         }
     }
 
-    /// Creates a requirement from a configuration's error. Returns `None` if the configuration is valid.
+    /// Creates a requirement if the metric's configuration is invalid.
+    ///
+    /// Returns `None` if the configuration is valid.
     #[doc(hidden)]
     pub fn unless(
         metric: impl Into<String>,
@@ -246,7 +253,7 @@ impl Requirement {
         configured.err().map(|reason| Self::missing(metric, reason))
     }
 
-    /// Returns the same requirement under another metric's name.
+    /// Returns this requirement with the given metric name.
     #[doc(hidden)]
     pub fn of(mut self, metric: &str) -> Self {
         self.metric = metric.to_owned();
@@ -275,14 +282,18 @@ impl fmt::Debug for Requirement {
     }
 }
 
-/// The error returned when a metric cannot score any row. Its message is one line that names the setting to change.
+/// The error returned when a metric cannot score any row.
+///
+/// The error's message is one line that names the setting to change.
 #[derive(Debug, Clone)]
 pub struct NotReady {
     pub metric: String,
     pub reason: String,
 }
 
-/// Checks the requirements without making any calls. Returns an error for the first metric that cannot score any row.
+/// Checks the requirements without making any calls.
+///
+/// Returns an error for the first metric that cannot score any row.
 pub fn check(requirements: &[Requirement]) -> Result<(), NotReady> {
     let missing = requirements
         .iter()
@@ -293,7 +304,9 @@ pub fn check(requirements: &[Requirement]) -> Result<(), NotReady> {
     }
 }
 
-/// Calls each model once, all of them concurrently, and then runs the checks. Returns the first failure.
+/// Checks the requirements by calling each model once.
+///
+/// The models are called concurrently, and then the checks run. Returns the first failure.
 pub async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
     check(&requirements)?;
     let (mut models, mut embedders) = (Vec::new(), Vec::new());
@@ -372,18 +385,24 @@ fn is_temporary(error: &LmError) -> bool {
     }
 }
 
-/// A metric with requirements beyond those the macros derive. `#[metric]` finds the implementation.
+/// A metric that declares additional requirements.
+///
+/// `#[metric]` uses this trait if the metric's type implements it.
 #[doc(hidden)]
 pub trait Requires {
     /// Adds the requirements of the metric to `all`.
     fn requirements(&self, all: &mut Vec<Requirement>);
 
-    /// Adds the files that the metric reads to `all`, apart from those named by the types of its parameters.
+    /// Adds the files that the metric reads to `all`.
+    ///
+    /// Don't add the files that the metric's parameters name, because `#[metric]` adds them.
     fn files(&self, all: &mut Vec<MetricFile>) {
         let _ = all;
     }
 
-    /// Returns the maximum expected cost of one call, given the declared cost. A judge's cost depends on its panel.
+    /// Returns the maximum expected cost of one call, given the declared cost.
+    ///
+    /// A judge's cost depends on its panel.
     fn max_cost(&self, declared_msats: u64) -> u64 {
         declared_msats
     }

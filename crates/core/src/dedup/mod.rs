@@ -1,4 +1,6 @@
-//! Deduplication: a metric used in several places of one run is evaluated once per row.
+//! Deduplicates the metrics of a run.
+//!
+//! A metric that is used in several places is evaluated once per row.
 
 use std::any::{Any, TypeId, type_name};
 use std::fmt;
@@ -9,7 +11,9 @@ use tokio::sync::OnceCell;
 use crate::score::{Result, RowAnswer};
 use crate::spec::instance_settings::InstanceSettings;
 
-/// The identity of a metric. Metrics with equal keys return the same answer to the same call.
+/// The identity of a metric.
+///
+/// Metrics with equal keys return the same answer to the same call.
 #[derive(Debug, Clone)]
 pub struct Key(Kind);
 
@@ -28,7 +32,7 @@ enum Kind {
 pub(crate) type Settings = &'static [(&'static str, String)];
 
 impl Key {
-    /// Returns the key of a metric without parameters.
+    /// Returns the key for a metric type without parameters.
     pub fn of_type<M: 'static>() -> Self {
         Self::of_tree::<M>(&[])
     }
@@ -37,7 +41,7 @@ impl Key {
         Self(Kind::Type(TypeId::of::<M>(), type_name::<M>(), settings))
     }
 
-    /// Returns the key of a metric with parameters.
+    /// Returns the key for a parameterized metric.
     pub fn of<M: Configured + Clone>(metric: &M) -> Self {
         Self(Kind::Configured(Arc::new(metric.clone())))
     }
@@ -83,11 +87,14 @@ impl PartialEq for Key {
 /// A metric whose parameters can be compared.
 #[doc(hidden)]
 pub trait Configured: Send + Sync + 'static {
-    /// Returns `true` if all parameters are equal. A parameter whose type does not implement [`PartialEq`] never is.
+    /// Returns `true` if all parameters equal those of `other`.
+    ///
+    /// A parameter always counts as different if its type does not implement [`PartialEq`].
     fn has_same_parameters(&self, other: &Self) -> bool;
 
-    /// Returns the name and value of each parameter. The value is `None` if its type implements neither `Serialize` nor
-    /// `Debug`.
+    /// Returns the name and value of each parameter.
+    ///
+    /// The value is `None` if its type implements neither `Serialize` nor `Debug`.
     fn parameters(&self) -> Vec<(&'static str, Option<String>)>;
 }
 
@@ -133,12 +140,16 @@ impl<M: Configured> Erased for M {
     }
 }
 
-/// The keys that occur more than once among a run's metrics and their components.
+/// The keys of metrics that occur more than once in a run.
+///
+/// The keys belong to the run's metrics and their components.
 #[derive(Debug, Clone)]
 pub struct Sharing(Arc<[Key]>);
 
 impl Sharing {
-    /// Returns the keys that occur more than once, or `None` if there are none.
+    /// Returns the keys that occur more than once.
+    ///
+    /// Returns `None` if all keys are different.
     pub fn among(all: &[Key]) -> Option<Self> {
         let mut shared: Vec<Key> = Vec::new();
         for (position, key) in all.iter().enumerate() {
@@ -149,7 +160,7 @@ impl Sharing {
         (!shared.is_empty()).then(|| Self(shared.into()))
     }
 
-    /// Creates a memo for one call.
+    /// Creates a cache for the answers of shared metrics to one call.
     #[cold]
     pub fn memo(&self, of: Address) -> Memo {
         let answers = self.0.iter().map(|_| OnceCell::new()).collect();
@@ -161,7 +172,7 @@ impl Sharing {
     }
 }
 
-/// The answers of shared metrics to one call.
+/// A cache for the answers of shared metrics to one call.
 #[derive(Debug)]
 pub struct Memo {
     shared: Arc<[Key]>,

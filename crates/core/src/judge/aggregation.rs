@@ -38,10 +38,16 @@ use crate::trajectory::{Message, Role, Trajectory};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Aggregation {
-    /// The majority verdict among the judges that returned one; a tie is an error. For grades, the most frequent grade;
-    /// if several grades are tied, their median. This is the default for verdicts.
+    /// The verdict that most judges returned.
+    ///
+    /// Judges without a verdict don't count, and a tie is an error. This is the default for verdicts.
+    ///
+    /// For grades, the result is the most frequent grade. If several grades are equally frequent, the result is their
+    /// median.
     Majority,
-    /// The median of the answers. This is the default for grades.
+    /// The median of the answers.
+    ///
+    /// This is the default for grades.
     Median,
     /// The mean of the answers.
     Average,
@@ -120,11 +126,11 @@ fn most_frequent(values: &[f64]) -> Vec<f64> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum Scoring {
-    /// Scores the answer as the model wrote it.
+    /// The score of the answer as the model wrote it.
     Text,
-    /// Takes the mean score over all values of this output, weighted by their probabilities.
+    /// The mean score of all possible values of this output, weighted by probability.
     Logprobs(&'static str),
-    /// Takes the mean score of this many answers.
+    /// The mean score of this many answers to the same prompt.
     Draws(u32),
 }
 
@@ -152,20 +158,24 @@ impl Scoring {
 pub struct Turns {
     /// The role whose messages are judged.
     pub role: Role,
-    /// The maximum number of earlier messages shown with each turn; `None` shows all of them.
+    /// The maximum number of earlier messages shown with each turn.
+    ///
+    /// `None` shows all earlier messages.
     pub window: Option<usize>,
     /// The maximum number of turns per row.
     pub max: usize,
     pub reduction: Reduction,
-    /// `true` if a turn's score is a `bool`.
+    /// `true` if the score of a turn is a `bool`.
     pub is_verdict: bool,
 }
 
-/// A conversation in a judge's inputs, and a function that returns the inputs with another conversation.
+/// A conversation in a judge's inputs, and a function that replaces it.
+///
+/// The function takes the inputs and a new conversation, and returns the changed inputs.
 #[doc(hidden)]
 pub type Conversation<'i, I> = (&'i Trajectory, fn(&I, Trajectory) -> I);
 
-/// How to combine the turns' scores into the row's score.
+/// How to combine the scores of several turns into a row's score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum Reduction {
@@ -206,7 +216,9 @@ impl Turns {
     }
 }
 
-/// The first subexpression that overflowed in a score, as written in the source.
+/// Records the first overflow in a score expression.
+///
+/// The struct stores the subexpression that overflowed, as written in the source code.
 #[derive(Debug, Default)]
 #[doc(hidden)]
 pub struct Overflow(pub(super) Cell<Option<&'static str>>);
@@ -217,17 +229,18 @@ impl Overflow {
     }
 }
 
-/// Checked integer arithmetic for `score = ..`. An overflow, such as `grade - 1` for a grade of 0, is recorded; plain
-/// arithmetic would panic in debug builds and wrap in release builds.
+/// Checked integer arithmetic for `score = ..`.
+///
+/// Overflows are recorded instead of causing a panic or wrapping. For example, `grade - 1` overflows for a grade of 0.
 #[doc(hidden)]
 pub trait CheckedInteger: Sized {
-    /// Adds, recording an overflow.
+    /// Adds two numbers, recording any overflow.
     fn add(self, other: Self, overflow: &Overflow, written: &'static str) -> Self;
-    /// Subtracts, recording an overflow.
+    /// Subtracts one number from another, recording any overflow.
     fn sub(self, other: Self, overflow: &Overflow, written: &'static str) -> Self;
-    /// Multiplies, recording an overflow.
+    /// Multiplies two numbers, recording any overflow.
     fn mul(self, other: Self, overflow: &Overflow, written: &'static str) -> Self;
-    /// Returns the remainder, recording an overflow.
+    /// Returns the remainder of a division, recording any overflow.
     fn rem(self, other: Self, overflow: &Overflow, written: &'static str) -> Self;
 }
 
@@ -249,7 +262,9 @@ macro_rules! checked_integer {
 }
 checked_integer!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 
-/// A type other than `bool` that the expression in `score = ..` can have.
+/// A type that the `score = ..` expression of a judge can have.
+///
+/// The expression can also be a `bool`.
 ///
 /// ```
 /// use dsrs_metrics::lm::ScriptedLm;
@@ -278,7 +293,7 @@ checked_integer!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
     note = "write an expression over the outputs that returns a number, as in `score = harmonic_mean(precision, recall)`;\nmark a function that returns a `bool` as a verdict: `score = is_good(grade) as bool`"
 )]
 pub trait IntoScore {
-    /// Returns the score.
+    /// Converts the value to a score.
     fn into_score(self) -> f64;
 }
 
@@ -305,11 +320,11 @@ number!(f32, f64, i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Preference {
-    /// The first answer is better. Scores 1.
+    /// The first answer is better, so the score is 1.
     First,
-    /// The second answer is better. Scores 0.
+    /// The second answer is better, so the score is 0.
     Second,
-    /// Neither is better. Scores 0.5.
+    /// Neither answer is better, so the score is 0.5.
     Tie,
 }
 
@@ -324,7 +339,9 @@ impl IntoScore for Preference {
     }
 }
 
-/// Normalizes a grade from a scale to [0, 1]: `(grade - worst) / (best - worst)`.
+/// Normalizes a grade from a scale to [0, 1].
+///
+/// The formula is `(grade - worst) / (best - worst)`.
 ///
 /// ```
 /// use dsrs_metrics::judge::rescale;
@@ -338,8 +355,11 @@ pub fn rescale<S: Into<f64>>(grade: impl Into<f64>, scale: std::ops::RangeInclus
     (grade.into() - worst) / (best - worst)
 }
 
-/// Returns the fraction of items that `is_counted` accepts, in [0, 1], or NaN if there are no items. To score a row
-/// without items, a judge declares `#[output(each = statements, empty = ..)]`.
+/// Returns the fraction of items that `is_counted` accepts.
+///
+/// The result is in [0, 1], or NaN if there are no items.
+///
+/// To score a row without items, declare `#[output(each = statements, empty = ..)]` in the judge.
 ///
 /// ```
 /// use dsrs_metrics::judge::share;

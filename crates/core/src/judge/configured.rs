@@ -10,7 +10,7 @@ use crate::lm::{IntoModel as _, JudgeModel};
 use crate::metric::params::{Configures, ParamError, Params, read_param};
 use crate::spec::{MetricSpec, ParamSpec, ScoreKind};
 
-/// The command-line parameters of a panel.
+/// The command-line parameters that configure a panel of judges.
 pub const PANEL: [ParamSpec<'static>; 4] = [
     ParamSpec::new(
         "models",
@@ -38,7 +38,9 @@ pub const PANEL: [ParamSpec<'static>; 4] = [
     ),
 ];
 
-/// Returns a panel's parameters with a judge's defaults.
+/// Returns the command-line parameters of a panel with the given defaults.
+///
+/// A default of `None` keeps the default of [`PANEL`].
 pub const fn panel_params(defaults: [Option<&'static str>; 4]) -> [ParamSpec<'static>; 4] {
     let mut params = PANEL;
     let mut index = 0;
@@ -64,7 +66,9 @@ impl<J> Configures<J> for JudgeBuilder<J> {
     }
 }
 
-/// Returns a panel parameter's default if the default depends on the metric, as it does for the aggregation.
+/// Returns the default of a panel parameter if the default depends on the metric.
+///
+/// For example, the default aggregation depends on the metric.
 pub fn panel_default(index: usize, spec: &MetricSpec<'_>) -> Option<String> {
     let param = &PANEL[index];
     let declared = spec
@@ -80,10 +84,10 @@ pub fn panel_default(index: usize, spec: &MetricSpec<'_>) -> Option<String> {
     depends.then(|| aggregation.to_owned())
 }
 
-/// Returns the panel that the parameters describe.
+/// Reads a panel from its parameters.
 ///
 /// # Errors
-/// Returns [`ParamError::WrongType`] for a value of the wrong type.
+/// Returns [`ParamError::WrongType`] if a value has the wrong type.
 pub fn read_panel(params: &Params, spec: &MetricSpec<'static>) -> Result<Panel, ParamError> {
     let [models, aggregation, limit, quorum] = &PANEL;
     let mut panel = Panel::new();

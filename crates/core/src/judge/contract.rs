@@ -8,7 +8,9 @@ use serde_json::{Map, Value};
 use super::{Content, Conversation, JudgeOutput, Overflow, Panel, Reply, Signature};
 use crate::score::{JUDGES, Scored};
 
-/// A judge: its inputs, its outputs, and how to score an answer. `#[judge]` implements this trait.
+/// A metric that asks a language model to judge each row.
+///
+/// A judge has inputs, outputs and a rule to score an answer. `#[judge]` implements this trait.
 ///
 /// ```
 /// use dsrs_metrics::judge::{Judge, Panel, shipped::SemanticEquivalence};
@@ -32,12 +34,14 @@ pub trait Judge: Send + Sync {
     /// Returns the inputs as they appear in the prompt.
     fn shown(&self, input: &Self::Input) -> Vec<Content>;
 
-    /// Returns the configuration as it appears in the prompt.
+    /// Returns the judge's configuration as it appears in the prompt.
     fn configured(&self) -> Vec<(&'static str, Content)> {
         Vec::new()
     }
 
-    /// Checks the parameters before the first row and before each call.
+    /// Checks the judge's parameters.
+    ///
+    /// The parameters are checked before the first row and before each call.
     ///
     /// # Errors
     /// Returns a message that says what is wrong and what to write instead.
@@ -46,15 +50,18 @@ pub trait Judge: Send + Sync {
         Ok(())
     }
 
-    /// Reads a step's output from the reply. Returns `false` if the output is missing or invalid, and records the
-    /// reason in the reply.
+    /// Reads a step's output from the reply.
+    ///
+    /// Returns `false` if the output is missing or invalid, and records the reason in the reply.
     #[doc(hidden)]
     fn reads_step(&self, step: usize, reply: &mut Reply<'_>) -> bool {
         let _ = (step, reply);
         false
     }
 
-    /// Returns the conversation whose turns are judged, and a function that replaces the conversation in the inputs.
+    /// Returns the conversation to judge turn by turn.
+    ///
+    /// Also returns a function that replaces the conversation in the judge's inputs.
     #[doc(hidden)]
     fn conversation(input: &Self::Input) -> Option<Conversation<'_, Self::Input>> {
         let _ = input;
@@ -110,14 +117,20 @@ impl<J: Judge> AnyJudge for J {
 /// A judge that checks its parameters.
 #[doc(hidden)]
 pub trait ChecksParams {
-    /// Checks the parameters. [`Judge::check_params`] calls this method.
+    /// Checks the parameters.
+    ///
+    /// [`Judge::check_params`] calls this method.
     ///
     /// # Errors
     /// Returns a message that says what is wrong and what to write instead.
     fn check(&self) -> Result<(), String>;
 }
 
-/// An enum of a judge's possible answers, whose variants have no data. `#[judge_output]` implements this trait.
+/// An enum that lists a judge's possible answers.
+///
+/// The enum's variants have no data.
+///
+/// `#[judge_output]` implements this trait.
 ///
 /// ```
 /// use dsrs_metrics::judge::Choice as _;
@@ -138,15 +151,20 @@ pub trait ChecksParams {
     note = "each branch is a variant of the enum that the judge answers with: write `#[judge_output]` above the enum, and remove\nthe fields of its variants"
 )]
 pub trait Choice: DeserializeOwned + Copy + Eq {
-    /// The names of the variants in the source code.
+    /// The names of the variants, as written in the source code.
     const VARIANTS: &'static [&'static str];
 
-    /// Returns the name of the variant in the source code.
+    /// Returns the name of the variant, as written in the source code.
     fn name(self) -> &'static str;
 }
 
-/// A judge with one output of your own type besides `reasoning` and `feedback`. `#[judge]` implements this trait. If
-/// the type is a [`Choice`], the judge can be a node of a decision tree with a branch for each answer.
+/// A judge that answers with a single output of your own type.
+///
+/// The judge can also have the outputs `reasoning` and `feedback`.
+///
+/// `#[judge]` implements this trait.
+///
+/// If the type is a [`Choice`], the judge can be a node of a decision tree with a branch for each answer.
 ///
 /// ```
 /// use dsrs_metrics::judge::{Answers, Choice};
@@ -178,20 +196,23 @@ pub trait Choice: DeserializeOwned + Copy + Eq {
     note = "each branch is a variant of the enum in the judge's only output; write `yes => ..` and `no => ..`\nfor a metric that returns a `bool`, and no branches for a metric whose score is the tree's score"
 )]
 pub trait Answers {
-    /// The type of the judge's own output.
+    /// The type of the output that contains the judge's answer.
     type Answer;
 
-    /// The name of the judge's own output.
+    /// The name of the output that contains the judge's answer.
     const OUTPUT: &'static str;
 }
 
 const NO_ANSWER: &str = "it was scored without an answer, but the tree branches on the answer";
 
-/// Returns a judge's answer for a row. A panel's answer is the one that more than half of its judges gave, not counting
-/// judges without an answer. A judge that answers differently when the pair is swapped votes for neither answer.
+/// Returns a judge's answer for a row.
+///
+/// For a panel, this is the answer that more than half of the judges gave. Judges without an answer are not counted.
+///
+/// If a judge changes its answer when the pair is swapped, it votes for neither answer.
 ///
 /// # Errors
-/// Fails if no answer has a majority, or if the row was scored without an answer.
+/// Returns an error if no answer has a majority, or if the row was scored without an answer.
 #[doc(hidden)]
 pub fn answer_of<J: Answers<Answer: Choice>>(scored: &Scored) -> Result<&'static str, String> {
     let metadata = scored.metadata().ok_or(NO_ANSWER)?;
@@ -266,7 +287,9 @@ fn majority<A: Choice>(judges: &[Vec<A>]) -> Result<A, String> {
     }
 }
 
-/// Names the type itself. A public impl can use this name for a less visible type.
+/// Gives a type another name.
+///
+/// A public impl can use this name for a less visible type.
 #[doc(hidden)]
 pub trait Itself {
     type Itself;

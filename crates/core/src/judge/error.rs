@@ -6,8 +6,9 @@ use std::fmt;
 use crate::lm::LmError;
 use crate::messages::escape;
 
-/// The error returned when a judge gives no verdict. These errors say nothing about the quality of the judged answer,
-/// so they never become a score.
+/// The error returned when a judge gives no verdict.
+///
+/// This error says nothing about the quality of the judged answer, so it never becomes a score.
 ///
 /// ```
 /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -156,7 +157,7 @@ impl JudgeError {
         }
     }
 
-    /// Returns the budget if it does not cover the call.
+    /// Returns the budget in msat, if the call failed because it exceeds the budget.
     pub(super) fn budget_msats(&self) -> Option<u64> {
         match &self.kind {
             Kind::Model(error) => error.budget_msats(),

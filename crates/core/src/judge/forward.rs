@@ -24,7 +24,7 @@ use crate::spec::{MetricSpec, ScoreKind};
 /// Reads one input of a judge from an example.
 ///
 /// # Errors
-/// Fails if the input is missing or has another type.
+/// Returns an error if the input is missing or has another type.
 pub fn read_input<T>(inputs: &Example, name: &'static str) -> Result<Untrusted<T>, JudgeError>
 where
     T: for<'read> FieldType<'read>,
@@ -47,10 +47,12 @@ where
     input.map(Untrusted::new)
 }
 
-/// Like [`read_input`], but uses a default if the field is missing.
+/// Reads one input of a judge, or uses a default if it is missing.
+///
+/// See [`read_input`].
 ///
 /// # Errors
-/// Fails if the field has another type.
+/// Returns an error if the field has another type.
 pub fn read_input_or<T>(
     inputs: &Example,
     name: &'static str,
@@ -65,10 +67,12 @@ where
     }
 }
 
-/// Judges one example and returns the outputs, together with the usage and a trace of the calls.
+/// Judges one example and returns the outputs.
+///
+/// The result also contains the usage and a trace of the calls.
 ///
 /// # Errors
-/// Fails if a setting is invalid, an input is missing, or the judge returns no verdict.
+/// Returns an error if a setting is invalid, an input is missing, or the judge returns no verdict.
 pub fn forward<'a, J: Judge<Input: 'a>>(
     judge: &'a J,
     inputs: Example,
@@ -169,7 +173,7 @@ fn answer(metadata: &mut Map<String, Value>, value: f64) -> Map<String, Value> {
     }
 }
 
-/// The score of one answer.
+/// The score of one answer, computed by an additional call.
 #[derive(Debug)]
 #[doc(hidden)]
 pub struct Rescored {
@@ -179,7 +183,9 @@ pub struct Rescored {
     pub details: String,
 }
 
-/// Judges one row, and scores each judge's answer with `score` instead of the declared score.
+/// Judges one row with a custom score.
+///
+/// Each judge's answer is scored with `score` instead of the declared score.
 #[doc(hidden)]
 pub async fn rescored<J, F>(
     judge: &J,

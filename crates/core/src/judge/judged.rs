@@ -11,7 +11,9 @@ use crate::score::{
 };
 use crate::spec::{MetricSpec, ScoreKind};
 
-/// The aggregated judgement of a row; `Kind` is `bool` or `f64`.
+/// The aggregated judgement of a row.
+///
+/// `Kind` is `bool` or `f64`.
 #[derive(Debug)]
 pub struct Judged<Kind> {
     result: Result<Judgement, JudgeError>,
@@ -28,9 +30,13 @@ impl<K> Judged<K> {
         }
     }
 
-    /// Combines the scores of two judges. If either judge fails, the result is that judge's error; an error about the
-    /// budget takes precedence. If one judge abstains and the other does not fail, the result is an abstention. The
-    /// confidence is the smaller of the two.
+    /// Combines the scores of two judges.
+    ///
+    /// If a judge fails, the result is that judge's error. Budget errors take precedence over other errors.
+    ///
+    /// If one judge abstains and the other succeeds, the result is an abstention.
+    ///
+    /// The confidence is the smaller of the two judges' confidences.
     #[doc(hidden)]
     pub fn with(
         self,
@@ -109,9 +115,9 @@ impl Judgement {
 
 /// The kind of a judge's score.
 pub trait Kind {
-    /// The kind of the score: a bool or a number.
+    /// The kind of the score, which is a bool or a number.
     const KIND: ScoreKind;
-    /// Marks whether the score itself is a verdict.
+    /// Specifies whether the score itself is a verdict.
     type Verdict;
 }
 

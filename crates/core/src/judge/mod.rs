@@ -1,12 +1,14 @@
-//! Judges: metrics that a language model evaluates. This module has the question ([`Signature`]), the prompt around row
-//! content ([`Untrusted`]), the parser of replies, and the aggregation of several judges' verdicts ([`Panel`]).
+//! Judges, which are metrics that a language model evaluates.
+//!
+//! This module defines a judge's question ([`Signature`]) and fences row content in prompts ([`Untrusted`]). It also
+//! parses replies and aggregates the verdicts of several judges ([`Panel`]).
 //!
 //! `steps.rs` declares the calls before the last one, and `pipeline.rs` makes all calls to one model, for each turn.
 //! `prompt.rs` writes the messages to the model, `untrusted.rs` fences row content and shortens traces, and `reply.rs`
 //! parses the answer. `scoring.rs` computes a score from probabilities or several draws. `forward.rs` runs a judge as a
 //! program.
 //!
-//! Language models are in [`lm`](crate::lm); the judges of the library are in `dsrs_metrics::judge::shipped`.
+//! Language models are in [`lm`](crate::lm), and the built-in judges are in `dsrs_metrics::judge::shipped`.
 //!
 //! ```
 //! use dsrs_metrics::lm::ScriptedLm;

@@ -30,8 +30,11 @@ pub(super) fn shown(model: &JudgeModel) -> String {
     }
 }
 
-/// The models of a scope. They contain the default for judges that don't name a model, and a way to connect to a model
-/// by name. `Models` is part of [`Settings`], and applies to every judge that runs within the scope.
+/// The models that judges use within a scope.
+///
+/// `Models` contains the default model for judges that don't name one, and a function that connects to models by name.
+///
+/// `Models` is part of [`Settings`], and applies to every judge that runs within the scope.
 ///
 /// ```
 /// use dsrs_metrics::contract::Settings;
@@ -60,7 +63,9 @@ type Connect = dyn Fn(&str) -> Result<Arc<dyn LanguageModel>, LmError> + Send + 
 type ConnectEmbedder = dyn Fn(&str) -> Result<Arc<dyn EmbeddingModel>, LmError> + Send + Sync;
 
 impl Models {
-    /// Creates models whose default is `lm`, for judges that don't name a model.
+    /// Creates a `Models` whose default model is `lm`.
+    ///
+    /// Judges that don't name a model use the default.
     ///
     /// ```
     /// use dsrs_metrics::contract::Settings;
@@ -85,9 +90,14 @@ impl Models {
         }
     }
 
-    /// Makes judges that don't name a model use their offline stand-in, even if `DSRS_LM` is set. Their results are
-    /// labelled as offline. A run fails before the first row if a judge names a model or has no stand-in. A judge whose
-    /// model was passed as a value still calls that model.
+    /// Creates a `Models` for judges that run without a language model.
+    ///
+    /// Judges that don't name a model use their offline stand-in, even if `DSRS_LM` is set. The results of stand-ins
+    /// are labelled as offline.
+    ///
+    /// A run fails before the first row if a judge names a model or has no stand-in.
+    ///
+    /// A judge whose model you passed as a value still calls that model.
     ///
     /// ```
     /// use dsrs_metrics::contract::Settings;
@@ -112,8 +122,11 @@ impl Models {
     }
 
     setters! {
-        /// Sets the function that connects to a model by name (`provider:model`). The function is called for each row, so
-        /// cache the connections.
+        /// Sets the function that connects to a model by name.
+        ///
+        /// A name has the form `provider:model`.
+        ///
+        /// The function is called for each row, so it should cache its connections.
         ///
         /// ```
         /// use std::sync::Arc;
@@ -141,7 +154,9 @@ impl Models {
         pub fn connecting(connect: impl Fn(&str) -> Result<Arc<dyn LanguageModel>, LmError> + Send + Sync + 'static)
             => connect = Some(Arc::new(connect));
 
-        /// Sets the embedding model for metrics that don't name one. By default, they use the model named by `DSRS_EMBED`.
+        /// Sets the embedding model for metrics that don't name one.
+        ///
+        /// By default, these metrics use the model named by `DSRS_EMBED`.
         ///
         /// ```
         /// use dsrs_metrics::contract::Settings;
@@ -159,10 +174,16 @@ impl Models {
         pub fn with_embedder(embedder: impl Into<Embedder>) => embedder = Some(embedder.into());
     }
 
-    /// Creates models from the environment. `DSRS_LM` names the default model. Connects to other models by name, using
-    /// the API keys and endpoints from the environment; see [`Lm`](crate::lm::Lm). One [ledger](Self::ledger) counts
-    /// the calls to all models, and models on the same account share its rate limits. Judges use these models unless
-    /// their scope sets its own.
+    /// Creates a `Models` from environment variables.
+    ///
+    /// `DSRS_LM` names the default model. Other models are connected by name, using the API keys and endpoints from the
+    /// environment; see [`Lm`](crate::lm::Lm).
+    ///
+    /// One [ledger](Self::ledger) counts the calls to all models.
+    ///
+    /// Models on the same account share that account's rate limits.
+    ///
+    /// A judge uses these models unless its scope sets other models.
     ///
     /// ```
     /// use dsrs_metrics::judge::Models;
@@ -194,8 +215,11 @@ impl Models {
         Some(id.trim().to_owned()).filter(|id| !id.is_empty())
     }
 
-    /// Builds each model once, on first use, with the same settings. `id` names the model for judges that don't name
-    /// one.
+    /// Creates a `Models` that builds each model on first use.
+    ///
+    /// Each model is built once, with the same settings.
+    ///
+    /// `id` names the model for judges that don't name one.
     #[cfg(feature = "lm")]
     #[doc(hidden)]
     pub fn built_by(
@@ -218,8 +242,11 @@ impl Models {
         }
     }
 
-    /// Returns the ledger that counts all calls, or `None` if the models don't come from the environment. A model
-    /// passed as a value has its own ledger.
+    /// Returns the ledger that counts all calls.
+    ///
+    /// Returns `None` if the models don't come from the environment.
+    ///
+    /// A model passed as a value has its own ledger.
     ///
     /// ```
     /// use dsrs_metrics::judge::Models;
@@ -356,10 +383,14 @@ impl fmt::Debug for Models {
     }
 }
 
-/// Returns the embedding vectors of several strings. Duplicate strings are embedded only once.
+/// Returns the embedding vectors of several strings.
 ///
-/// If your judge or metric compares several strings, call this function once for all of them. If `embedder` names no
-/// model, the function calls the scope's model ([`Models::with_embedder`]), or the one named by `DSRS_EMBED`.
+/// Duplicate strings are embedded only once.
+///
+/// If your judge or metric compares several strings, call this function once for all of them.
+///
+/// If `embedder` names no model, the function calls the scope's model ([`Models::with_embedder`]). If the scope has
+/// none, it calls the model named by `DSRS_EMBED`.
 ///
 /// ```
 /// use dsrs_metrics::judge;
@@ -378,8 +409,10 @@ impl fmt::Debug for Models {
 /// ```
 ///
 /// # Errors
-/// Returns [`LmErrorKind::Setting`](crate::lm::LmErrorKind::Setting) if no model is configured, the error of a failed
-/// call, or [`LmErrorKind::InvalidReply`](crate::lm::LmErrorKind::InvalidReply) if the number of vectors differs from
+/// Returns [`LmErrorKind::Setting`](crate::lm::LmErrorKind::Setting) if no model is configured. If a call fails,
+/// returns its error.
+///
+/// Returns [`LmErrorKind::InvalidReply`](crate::lm::LmErrorKind::InvalidReply) if the number of vectors differs from
 /// the number of strings.
 pub async fn embed(embedder: &Embedder, texts: &[&str]) -> Result<Embeddings, LmError> {
     let mut distinct = IndexSet::new();
@@ -406,8 +439,8 @@ pub async fn embed(embedder: &Embedder, texts: &[&str]) -> Result<Embeddings, Lm
 /// ```
 ///
 /// # Errors
-/// Returns [`LmErrorKind::Setting`](crate::lm::LmErrorKind::Setting) if no model is configured, or the error that
-/// occurred when connecting to the model.
+/// Returns [`LmErrorKind::Setting`](crate::lm::LmErrorKind::Setting) if no model is configured. Also returns an error
+/// if the connection to the model fails.
 pub fn embedding_model(embedder: &Embedder) -> Result<Arc<dyn EmbeddingModel>, LmError> {
     match embedder {
         Embedder::Value(model) => Ok(Arc::clone(model)),
@@ -420,8 +453,11 @@ pub fn embedding_model(embedder: &Embedder) -> Result<Arc<dyn EmbeddingModel>, L
     }
 }
 
-/// Returns the requirement of a metric that uses this embedding model. It contains the model, or the reason why the
-/// metric cannot score any row. A run probes the model once before the first row.
+/// Returns the requirement for a metric that uses an embedding model.
+///
+/// The requirement contains the model, or the reason why the metric cannot score any row.
+///
+/// A run probes the model once before the first row.
 ///
 /// ```
 /// use dsrs_metrics::judge;

@@ -34,7 +34,7 @@ pub struct OutputSpec {
 }
 
 impl OutputSpec {
-    /// Creates an output with this JSON schema.
+    /// Creates an output with the given JSON schema.
     #[doc(hidden)]
     pub fn new(name: &'static str, desc: &'static str, schema: Value) -> Self {
         Self {
@@ -50,19 +50,23 @@ impl OutputSpec {
     }
 
     setters! {
-        /// Sets the range of the values.
+        /// Sets the range of the output's values.
         #[doc(hidden)]
         pub fn in_range(min: f64, max: f64) => range = Some(ScoreRange { min, max });
 
-        /// Sets the allowed values.
+        /// Sets the values that the output can have.
         #[doc(hidden)]
         pub fn labelled(labels: &'static [&'static str]) => labels = labels;
 
-        /// Sets the list that determines the number of items. The output has one item for each item in that list.
+        /// Sets the list that determines how many items the output has.
+        ///
+        /// The output has one item for each item in that list.
         #[doc(hidden)]
         pub fn each(each: Each) => each = Some(each);
 
-        /// Sets the list whose items this output refers to by number.
+        /// Sets the list that this output cites.
+        ///
+        /// The output refers to the items of the list by number.
         #[doc(hidden)]
         pub fn cites(list: &'static str) => cites = Some(list);
 
@@ -158,7 +162,9 @@ pub(super) fn closed(schema: &mut Value) {
     }
 }
 
-/// The offline stand-in of a judge, set by `#[judge(offline = path)]`.
+/// The offline stand-in for a judge.
+///
+/// To set a stand-in, write `#[judge(offline = path)]`.
 #[derive(Clone)]
 #[doc(hidden)]
 pub struct Offline(Arc<OfflineFn>);
@@ -177,9 +183,14 @@ impl fmt::Debug for Offline {
     }
 }
 
-/// A function that replaces a judge's model if you call `.offline()` or pass `--offline`. Its arguments are the inputs
-/// as strings, in the order of the signature (`None` for an input that the row lacks). It returns the outputs by name;
-/// `reasoning` may be omitted.
+/// A function that replaces a judge's model in offline runs.
+///
+/// A run is offline if you call `.offline()` or pass `--offline`.
+///
+/// The arguments are the inputs as strings, in the order of the signature. An argument is `None` if the row lacks the
+/// input.
+///
+/// The function returns the outputs by name. You can leave out `reasoning`.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -213,7 +224,7 @@ impl fmt::Debug for Offline {
     note = "write `fn name(inputs: &[Option<&str>]) -> serde_json::Map<String, serde_json::Value>`: the inputs as strings, in\nthe order of the struct, and the outputs by name"
 )]
 pub trait AnswersOffline {
-    /// Converts the function into a stand-in.
+    /// Converts a function into an offline stand-in.
     #[doc(hidden)]
     fn offline(self) -> Offline;
 }

@@ -18,14 +18,18 @@ use crate::spec::instance_settings::InstanceSettings;
 /// The maximum number of calls for one question: the question and one repair.
 const CALLS_PER_QUESTION: u64 = 2;
 
-/// A judge's panel: settings that override those of `#[judge]`.
+/// The settings of a judge's panel.
 ///
-/// On the command line, each setting is a parameter of the judge: `--param NAME.models=openai:gpt-6-luna,default`,
-/// `--param NAME.aggregation=median`, and so on. Your own metric that calls judges has these parameters too if it takes
-/// `#[param(default)] panel: dsrs_metrics::judge::Panel`.
+/// The settings of a panel override those of `#[judge]`.
 ///
-/// Two panels are equal if they return the same answers, so the comparison ignores their concurrency limits. Models
-/// passed as values are equal only if they are the same instance.
+/// On the command line, each setting is a parameter of the judge. For example, you can write `--param
+/// NAME.models=openai:gpt-6-luna,default` or `--param NAME.aggregation=median`.
+///
+/// If you write a metric that calls judges, you can give it the same parameters. To do so, add `#[param(default)]
+/// panel: dsrs_metrics::judge::Panel`.
+///
+/// Two panels are equal if their settings lead to the same answers, so concurrency limits are ignored. Models passed as
+/// values are equal only if they are the same instance.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Panel {
     lm: Option<JudgeModel>,
@@ -37,7 +41,7 @@ pub struct Panel {
 }
 
 impl Panel {
-    /// Creates a panel that overrides nothing.
+    /// Creates a panel that overrides no settings.
     pub fn new() -> Self {
         Self::default()
     }
@@ -46,54 +50,73 @@ impl Panel {
         /// Sets the model to use if the judge doesn't name one.
         pub fn with_lm(lm: impl IntoModel) => lm = Some(lm.into_model());
 
-        /// Uses the judge's offline stand-in if the judge doesn't name a model, even if a default model is configured.
-        /// Every result is labelled as offline. If you call both this method and [`with_lm`](Self::with_lm), the later
-        /// call wins.
+        /// Uses the judge's offline stand-in if the judge doesn't name a model.
+        ///
+        /// The stand-in is used even if a default model is configured. Every result is labelled as offline.
+        ///
+        /// If you call both this method and [`with_lm`](Self::with_lm), the later call wins.
         pub fn offline() => lm = Some(JudgeModel::Offline);
 
-        /// Sets the models. All of them are called, and a model listed twice is called twice.
+        /// Sets the panel's models.
+        ///
+        /// All models are called, and a model listed twice is called twice.
         pub fn models(models: impl IntoIterator<Item = impl IntoModel>)
             => settings.models = models.into_iter().map(IntoModel::into_model).collect();
 
         /// Sets how to aggregate the judges' answers.
         pub fn aggregation(aggregation: Aggregation) => settings.aggregation = Some(aggregation);
 
-        /// Sets the maximum number of judges called concurrently for each row. By default, all of them are called at
-        /// once.
+        /// Sets the maximum number of judges called concurrently for each row.
+        ///
+        /// By default, all of them are called at once.
         pub fn max_concurrent_judges(limit: usize) => settings.max_concurrent_judges = Some(limit);
 
-        /// Sets the minimum number of judges that must return a verdict for a row to have a score. By default, more
-        /// than half must. The headline counts the rows that lack a verdict from some of the judges. If there are any
-        /// such rows, the command exits with 1 unless you set a quorum. If the budget does not cover a judge, the row
-        /// is skipped even if enough other judges return a verdict.
+        /// Sets how many judges must return a verdict for each row.
+        ///
+        /// A row with fewer verdicts has no score. By default, more than half of the judges must return a verdict.
+        ///
+        /// The headline includes the number of rows for which some judges returned no verdict. If there are any and you
+        /// didn't set a quorum, the command exits with 1.
+        ///
+        /// If the budget does not cover a judge, the row is skipped even if the other judges form a quorum.
         pub fn quorum(quorum: usize) => settings.quorum = Some(quorum);
 
-        /// Sets the judge's threshold: the smallest passing value, or the largest if lower is better.
+        /// Sets the threshold that separates passes from failures.
+        ///
+        /// The threshold is the smallest passing value, or the largest if lower is better.
         pub fn threshold(threshold: f64) => instance.threshold = Some(threshold);
 
-        /// Replaces each score of the judge with 1 (pass) or 0 (fail). The judge must have a threshold.
+        /// Replaces each score with 1 for a pass and 0 for a failure.
+        ///
+        /// The judge must have a threshold.
         pub fn strict() => instance.strict = Some(true);
 
-        /// Sets the maximum expected cost of one verdict from one model, in millisatoshis. This amount is also used as
-        /// the cost of a call whose price is unknown.
+        /// Sets the maximum expected cost of one verdict from one model, in millisatoshis.
+        ///
+        /// This amount also serves as the cost of calls whose price is unknown.
         pub fn cost_msats(cost_msats: u64) => instance.cost_msats = Some(cost_msats);
     }
 
-    /// Sets the instruction, replacing the doc comment of the judge's signature.
+    /// Sets the judge's instruction.
+    ///
+    /// The instruction replaces the doc comment of the judge's signature.
     pub fn instruction(self, instruction: impl Into<String>) -> Self {
         let instruction = Some(instruction.into());
         self.prompted(|prompt| prompt.instruction = instruction)
     }
 
-    /// Sets the demonstrations: examples with the judge's inputs and outputs, under the signature's field names. You
-    /// can leave out the `reasoning` output if the judge adds it itself.
+    /// Sets the demonstrations for the judge.
+    ///
+    /// A demonstration is an example with the judge's inputs and outputs, under the signature's field names. You can
+    /// leave out the `reasoning` output if the judge adds it itself.
     pub fn demos(self, demos: impl IntoIterator<Item = Example>) -> Self {
         let demos = demos.into_iter().collect();
         self.prompted(|prompt| prompt.demos = demos)
     }
 
-    /// Sets extra context that follows the instruction. This context is trusted like the instruction, so put text from
-    /// others into an input instead.
+    /// Sets extra context that follows the instruction.
+    ///
+    /// This context is trusted like the instruction, so pass untrusted text as an input instead.
     pub fn context(self, context: impl Into<String>) -> Self {
         let context = Some(context.into());
         self.prompted(|prompt| prompt.context = context)
@@ -109,7 +132,9 @@ impl Panel {
         self.prompt.as_deref()
     }
 
-    /// Returns the judge's instruction: the one set on the panel, or the signature's if the panel sets none.
+    /// Returns the judge's instruction.
+    ///
+    /// This is the panel's instruction, or the signature's instruction if the panel sets none.
     pub fn instruction_of<'a>(&'a self, signature: &'a Signature) -> &'a str {
         let own = self
             .prompt()
@@ -117,8 +142,9 @@ impl Panel {
         own.unwrap_or(&signature.instruction)
     }
 
-    /// Returns the panel for one of two judges that share the panel's cost and together produce one score. `index` is 0
-    /// or 1.
+    /// Returns the panel for one of two judges that share a score.
+    ///
+    /// The two judges also share the panel's cost. `index` is 0 or 1.
     #[doc(hidden)]
     pub fn of_half(mut self, index: u64) -> Self {
         let cost_msats = self
@@ -135,10 +161,12 @@ impl Panel {
         self
     }
 
-    /// Returns the judge's spec with the threshold, strictness and cost set on the panel.
+    /// Returns the judge's spec with the panel's settings applied.
+    ///
+    /// The panel can set the threshold, the strictness and the cost.
     ///
     /// # Errors
-    /// Fails if the judge does not support the threshold or strictness.
+    /// Returns an error if the judge does not support the threshold or strictness.
     #[doc(hidden)]
     pub fn spec<'a>(&self, declared: &MetricSpec<'a>) -> Result<MetricSpec<'a>, MetricError> {
         self.instance
@@ -152,7 +180,9 @@ impl Panel {
         self.instance.shown(declared)
     }
 
-    /// Returns a requirement that reports an invalid threshold or strictness, or `None` if both are valid.
+    /// Returns a requirement that reports an invalid threshold or strictness.
+    ///
+    /// Returns `None` if both are valid.
     #[doc(hidden)]
     pub fn invalid_setting(&self, declared: &MetricSpec<'_>) -> Option<Requirement> {
         Requirement::unless(declared.name, self.instance.apply(*declared).map(|_| ()))
@@ -230,8 +260,9 @@ impl Panel {
         self.settings.quorum.or(signature.panel.quorum).is_some()
     }
 
-    /// Returns the maximum expected cost of a row in millisatoshis, if one verdict from one model costs
-    /// `verdict_msats`. Each model in the panel is called once, and again if its reply needs a repair.
+    /// Returns the maximum expected cost of a row, in millisatoshis.
+    ///
+    /// `verdict_msats` is the cost of one verdict from one model. The total includes one repair of each model's reply.
     #[doc(hidden)]
     pub fn max_cost(&self, signature: &Signature, verdict_msats: u64) -> u64 {
         let judges = self.num_judges(signature) as u64;
@@ -301,7 +332,7 @@ impl Panel {
 
 #[doc(hidden)]
 impl Signature {
-    /// Sets the panel settings that `#[judge]` declares.
+    /// Sets the panel that `#[judge]` declares.
     pub fn panel(mut self, panel: Panel) -> Self {
         self.panel = panel.settings;
         self
@@ -335,8 +366,9 @@ fn connect(
     }
 }
 
-/// A builder for a judge without parameters, as in `PoliteJudge::builder()`. The builder of a judge with parameters has
-/// the same setters.
+/// A builder for a judge without parameters, as in `PoliteJudge::builder()`.
+///
+/// The builder of a judge with parameters has the same setters.
 ///
 /// ```
 /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -362,7 +394,9 @@ impl<J> JudgeBuilder<J> {
     }
 
     setters! {
-        /// Sets the panel: the models that judge, and how to aggregate their scores.
+        /// Sets the judge's panel.
+        ///
+        /// A panel lists the models to use as judges and sets how to aggregate their scores.
         ///
         /// ```
         /// use dsrs_metrics::judge::{Panel, shipped::SemanticF1};
@@ -376,7 +410,7 @@ impl<J> JudgeBuilder<J> {
     }
 
     setters! {
-        /// Sets the model of every judge in the panel that doesn't name one.
+        /// Sets the model for judges in the panel that don't name one.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -395,8 +429,9 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
-        /// Uses the judge's offline stand-in, if it has one, instead of a model. Every result of the stand-in is
-        /// labelled as offline.
+        /// Uses the judge's offline stand-in instead of a model.
+        ///
+        /// Every result of the stand-in is labelled as offline.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -413,7 +448,9 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn offline() in panel.offline;
 
-        /// Sets the panel's models. Their scores are aggregated.
+        /// Sets the panel's models.
+        ///
+        /// The scores of all models are aggregated.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -456,7 +493,9 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn aggregation(aggregation: Aggregation) in panel.aggregation;
 
-        /// Sets the maximum number of judges called concurrently; 0 counts as 1.
+        /// Sets the maximum number of judges called concurrently.
+        ///
+        /// A limit of 0 counts as 1.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -467,7 +506,9 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn max_concurrent_judges(limit: usize) in panel.max_concurrent_judges;
 
-        /// Sets the minimum number of judges that must return a verdict for a row to have a score.
+        /// Sets the minimum number of judges that must return a verdict.
+        ///
+        /// A row with fewer verdicts has no score.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -487,7 +528,9 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn quorum(quorum: usize) in panel.quorum;
 
-        /// Sets the smallest passing value, or the largest if lower is better.
+        /// Sets the threshold that separates passes from failures.
+        ///
+        /// The threshold is the smallest passing value, or the largest if lower is better.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticF1;
@@ -497,7 +540,9 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn threshold(threshold: f64) in panel.threshold;
 
-        /// Replaces each score with 1 (pass) or 0 (fail). The judge must have a threshold.
+        /// Replaces each score with 1 for a pass and 0 for a failure.
+        ///
+        /// The judge must have a threshold.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticF1;
@@ -536,7 +581,9 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn cost_msats(cost_msats: u64) in panel.cost_msats;
 
-        /// Sets the instruction, replacing the signature's doc comment.
+        /// Sets the judge's instruction.
+        ///
+        /// The instruction replaces the signature's doc comment.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -546,7 +593,9 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn instruction(instruction: impl Into<String>) in panel.instruction;
 
-        /// Sets the demonstrations: examples with the judge's inputs and outputs, by field name.
+        /// Sets the demonstrations for the judge.
+        ///
+        /// A demonstration is an example with the judge's inputs and outputs, by field name.
         ///
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -568,7 +617,9 @@ impl<J> JudgeBuilder<J> {
         /// ```
         pub fn demos(demos: impl IntoIterator<Item = Example>) in panel.demos;
 
-        /// Sets extra context that follows the instruction. This context is trusted like the instruction.
+        /// Sets extra context that follows the instruction.
+        ///
+        /// This context is trusted like the instruction, so it must not contain untrusted text.
         ///
         /// ```
         /// use std::sync::Arc;

@@ -19,7 +19,7 @@ use crate::rows::{Example, Trace};
 /// the content is never used.
 const KEY: &[u8] = b"dsrs-metrics judge mark 1";
 
-/// A judge's question about one row, as messages.
+/// A judge's question about one row, as a list of messages.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -42,15 +42,17 @@ const KEY: &[u8] = b"dsrs-metrics judge mark 1";
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
-    /// The system message: the instruction, the input fields and the output fields. All rows share this message.
+    /// The system message, which all rows share.
+    ///
+    /// The message contains the instruction, the input fields and the output fields.
     pub system: Arc<str>,
-    /// The demonstrations, which precede the row.
+    /// The demonstrations, which come before the row.
     pub demos: Vec<Demo>,
-    /// The user message: the row's inputs between fences.
+    /// The user message, which contains the row's inputs between fences.
     pub user: Arc<str>,
 }
 
-/// A demonstration: the question about one example, and its answer.
+/// A demonstration that shows the model a question and its answer.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -74,13 +76,13 @@ pub struct Prompt {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Demo {
-    /// The user message: the example's inputs between fences.
+    /// The user message, which contains the example's inputs between fences.
     pub user: Arc<str>,
-    /// The assistant message: the outputs as JSON.
+    /// The assistant message, which contains the outputs as JSON.
     pub assistant: Arc<str>,
 }
 
-/// An input in a prompt.
+/// An input of a prompt, enclosed in fences.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -105,7 +107,7 @@ pub struct Demo {
 pub struct Fenced<'a> {
     /// The input's name.
     pub name: &'a str,
-    /// The input's value; `None` if the row has no such field.
+    /// The input's value, or `None` if the row has no such field.
     pub content: Option<&'a str>,
 }
 
@@ -126,8 +128,11 @@ impl Prompt {
         }
     }
 
-    /// Parses the inputs in a user message. The first line contains the fence code, and only lines with that code start
-    /// or end an input. Returns `None` if the message isn't in this format.
+    /// Parses the inputs in a user message.
+    ///
+    /// The first line contains the fence code. Only lines with that code start or end an input.
+    ///
+    /// Returns `None` if the message isn't in this format.
     ///
     /// ```
     /// use dsrs_metrics::judge::Prompt;

@@ -28,9 +28,12 @@ use crate::rows::Absent;
 use crate::score::{OFFLINE_JUDGE, ReplyCounts};
 use crate::spec::{MetricSpec, ScoreKind};
 
-/// Returns a judge's answer to one call. `spec` is the spec of the call, and `absent` lists the fields that the
-/// prediction lacks. The future's type is erased here; otherwise the compiler would prove for each judge that the whole
-/// future is `Send`.
+/// Returns a judge's answer to one call.
+///
+/// `spec` is the spec of the call, and `absent` lists the fields that the prediction lacks.
+///
+/// This function erases the future's type. Otherwise, the compiler would check for each judge that the whole future is
+/// `Send`.
 #[doc(hidden)]
 pub fn judged<'a, J, K>(
     judge: &'a J,

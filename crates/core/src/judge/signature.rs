@@ -15,7 +15,7 @@ use crate::spec::MetricSpec;
 /// it.
 const SEED: u64 = 42;
 
-/// A judge's question: its instruction, inputs and outputs.
+/// A judge's question, with its instruction, inputs and outputs.
 ///
 /// ```
 /// use dsrs_metrics::judge::{Judge, shipped::SemanticF1};
@@ -170,7 +170,7 @@ impl Signature {
         &self.instruction
     }
 
-    /// Iterates over the names of the inputs, in the order of the prompt.
+    /// Returns an iterator over the names of the inputs, in the order of the prompt.
     ///
     /// ```
     /// use dsrs_metrics::judge::{Judge, shipped::PairwisePreference};
@@ -355,7 +355,9 @@ impl Signature {
     }
 }
 
-/// A trait that no type implements. It bounds methods that a judge's metric has but its signature does not.
+/// A trait that no type implements.
+///
+/// Methods that exist on a judge's metric but not on its signature require this trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is the signature of a judge, not its metric",
     label = "this is the signature",

@@ -67,8 +67,10 @@ impl Signature {
         )))
     }
 
-    /// Adds a call before the last one. `call` contains the step's instruction and output. `from` lists the inputs and
-    /// steps that the call reads, by position among the inputs and the steps added so far.
+    /// Adds a call that runs before the final call.
+    ///
+    /// `call` contains the step's instruction and output. `from` lists the inputs and earlier steps that the call
+    /// reads, by position.
     #[doc(hidden)]
     pub fn step(mut self, mut call: Self, from: &'static [usize], cost_msats: Option<u64>) -> Self {
         if let Some(OutputSpec { name, desc, .. }) = call.outputs.first() {
@@ -89,7 +91,9 @@ impl Signature {
     }
 }
 
-/// The list that determines how many items an output has, and how to score a row if the list is empty.
+/// The list that determines how many items an output has.
+///
+/// An `Each` also says how to score a row if the list is empty.
 #[derive(Debug, Clone, Copy)]
 #[doc(hidden)]
 pub struct Each {

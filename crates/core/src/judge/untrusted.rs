@@ -12,8 +12,10 @@ use serde_json::Value;
 use crate::rows::{Trace, TraceStep};
 use crate::trajectory::{Message, Role, Subagent, SubagentTrajectory, Trajectory};
 
-/// A value from a row. It does not implement [`Display`](fmt::Display), so it cannot be interpolated into a prompt.
-/// Instead, it appears only inside a fence ([`Prompt`](super::Prompt)).
+/// An untrusted value from a row.
+///
+/// The type does not implement [`Display`](fmt::Display), so a value cannot be interpolated into a prompt. Instead, it
+/// appears only inside a fence ([`Prompt`](super::Prompt)).
 ///
 /// ```
 /// use dsrs_metrics::judge::Untrusted;
@@ -57,7 +59,9 @@ impl<T> Untrusted<T> {
         &self.0
     }
 
-    /// Returns the inner value, which is no longer marked as untrusted.
+    /// Returns the inner value.
+    ///
+    /// The result is no longer marked as untrusted.
     ///
     /// ```
     /// use dsrs_metrics::judge::Untrusted;
@@ -104,7 +108,9 @@ impl<T: Trusted> fmt::Display for Untrusted<T> {
 )]
 trait Trusted {}
 
-/// A value as it appears in a prompt: a string unchanged, anything else as JSON.
+/// A value as it appears in a prompt.
+///
+/// Strings are shown as they are, and all other values are shown as JSON.
 ///
 /// ```
 /// use dsrs_metrics::judge::{Judge, shipped::LlmJudge};
@@ -176,7 +182,9 @@ impl fmt::Debug for Content {
     }
 }
 
-/// A type that a judge's input can have. Every type that implements `serde::Serialize` is one.
+/// A type that a judge's input can have.
+///
+/// This trait is implemented for every type that implements `serde::Serialize`.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -231,15 +239,21 @@ impl<T: Serialize> Shown for T {
     }
 }
 
-/// Returns a list as it appears in a prompt, for an output with one item per list item.
+/// Returns a list as it appears in a prompt.
+///
+/// This function is for outputs with one item per list item.
 #[doc(hidden)]
 pub fn shown_items<T: Serialize>(value: &Untrusted<T>) -> Content {
     serde_json::to_value(&value.0).map_or_else(|_| T::shown(value), Content::numbered)
 }
 
-/// The maximum size of a trace in a prompt, in bytes: about 8,000 tokens. A longer trace is shortened to its first and
-/// last steps, and each step to the first 4 KiB of its inputs and of its outputs. A line between the two parts states
-/// the number of steps and bytes left out.
+/// The maximum size of a trace in a prompt, in bytes.
+///
+/// This is about 8,000 tokens. A longer trace keeps only its first and last steps.
+///
+/// For each of these steps, at most 4 KiB of inputs and 4 KiB of outputs are kept.
+///
+/// A line between the two parts states how many steps and bytes were left out.
 ///
 /// ```
 /// use dsrs_metrics::judge::MAX_TRACE_BYTES;
@@ -275,8 +289,9 @@ impl<T> MaybeInput<T> for Option<T> {
     }
 }
 
-/// Returns a trace as it appears in a prompt. Strings are JSON, so no value contains a line break or can look like a
-/// separate step.
+/// Returns a trace as it appears in a prompt.
+///
+/// Strings are written as JSON without line breaks, so a value cannot look like a separate step.
 #[doc(hidden)]
 pub fn shown_trace<T: MaybeInput<Trace>>(trace: &Untrusted<T>) -> Content {
     let trace = trace.get().input();
@@ -374,8 +389,9 @@ fn push_json(text: &mut String, value: &impl serde::Serialize, limit: usize) -> 
     rest.len()
 }
 
-/// Returns a conversation as it appears in a prompt. Strings are JSON, so no value contains a line break or can look
-/// like a separate message.
+/// Returns a conversation as it appears in a prompt.
+///
+/// Strings are written as JSON without line breaks, so a value cannot look like a separate message.
 #[doc(hidden)]
 pub fn shown_conversation<T: MaybeInput<Trajectory>>(conversation: &Untrusted<T>) -> Content {
     let conversation = conversation.get().input();
@@ -393,7 +409,9 @@ pub fn shown_conversation<T: MaybeInput<Trajectory>>(conversation: &Untrusted<T>
     Content::new(text, is_blank, 0)
 }
 
-/// Returns the tool calls of a trajectory as a numbered list, for an output with one item per call.
+/// Returns the tool calls of a trajectory as a numbered list.
+///
+/// This function is for outputs with one item per call.
 #[doc(hidden)]
 pub fn shown_calls<T: MaybeInput<Trajectory>>(trajectory: &Untrusted<T>) -> Content {
     let calls = trajectory.get().input().map(Trajectory::tool_calls);

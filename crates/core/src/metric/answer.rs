@@ -18,8 +18,10 @@ use crate::score::{Grade, MetricError, MetricScore, Result, RowAnswer, Scored, r
 /// A metric's answer to one call.
 ///
 /// A synchronous metric returns [`Ready`](Self::Ready), so no future is allocated per row. A metric that has to wait,
-/// for example for a language model, returns [`Pending`](Self::Pending). You can await either variant to get the score.
-/// To also get a row's contribution to a score over all rows, call [`resolved`](Self::resolved).
+/// for example for a language model, returns [`Pending`](Self::Pending).
+///
+/// You can await either variant to get the score. To also get a row's contribution to a score over all rows, call
+/// [`resolved`](Self::resolved).
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -40,9 +42,11 @@ use crate::score::{Grade, MetricError, MetricScore, Result, RowAnswer, Scored, r
 /// ```
 #[must_use = "a pending answer does nothing unless it is awaited"]
 pub enum Answer<'a> {
-    /// The metric has finished.
+    /// The result of a metric that has finished.
     Ready(Result<RowAnswer>),
-    /// The metric has to wait. No work starts until the future is polled.
+    /// The future of a metric that has to wait.
+    ///
+    /// No work starts until the future is polled.
     Pending(BoxFuture<'a, Result<RowAnswer>>),
 }
 
@@ -91,7 +95,9 @@ impl<'a> Answer<'a> {
         Self::Pending(answer)
     }
 
-    /// Returns the score of a metric that has finished, or `None` if the answer must be awaited.
+    /// Returns the score of a metric that has finished.
+    ///
+    /// Returns `None` if the answer must be awaited.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -109,7 +115,9 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Returns the metric's result: a score, or the row's contribution to a score over all rows.
+    /// Waits for the metric's result.
+    ///
+    /// The result is a score, or the row's contribution to a score over all rows.
     ///
     /// ```
     /// use dsrs_metrics::contract::{CorpusCounts, RowAnswer};
@@ -131,7 +139,7 @@ impl<'a> Answer<'a> {
     /// ```
     ///
     /// # Errors
-    /// Returns the reason why the row has neither a score nor a contribution.
+    /// Returns an error if the row has neither a score nor a contribution.
     pub async fn resolved(self) -> Result<RowAnswer> {
         match self {
             Self::Ready(result) => result,
@@ -226,7 +234,9 @@ pub(crate) fn at_once<G: Sync, P: Sync>(
     ready_score(metric.name(), metric.answer(MetricCall::new(gold, pred)))
 }
 
-/// A synchronous metric. `G` defers the check to the call of `score`.
+/// A synchronous metric.
+///
+/// The parameter `G` delays this check until `score` is called.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` may be asynchronous, so it cannot be scored synchronously",
     label = "must be awaited",
@@ -235,8 +245,9 @@ pub(crate) fn at_once<G: Sync, P: Sync>(
 #[doc(hidden)]
 pub trait ScoredAtOnce<G> {}
 
-/// Returns the metric's answer, or the answer that an equal metric already returned for this call. A reused answer
-/// costs nothing.
+/// Returns the metric's answer to a call.
+///
+/// If an equal metric already answered this call, its answer is reused. A reused answer costs nothing.
 pub fn shared<'a, G: Sync, P: Sync, M: Metric<G, P> + ?Sized>(
     metric: &'a M,
     key: Option<&Key>,

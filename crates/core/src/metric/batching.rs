@@ -19,8 +19,11 @@ use crate::score::{MetricError, MetricScore, Result, RowAnswer, Scored};
 /// How often a call yields without seeing a new call before it evaluates the batch.
 const IDLE_YIELDS: usize = 4;
 
-/// Returns a metric that collects calls into batches, if the given metric's [`batch_size`](Metric::batch_size) is above
-/// 1. Only calls on dynamic rows are collected, because a batch owns copies of its rows.
+/// Returns a metric that collects calls into batches.
+///
+/// If the given metric's [`batch_size`](Metric::batch_size) is at most 1, the metric is returned unchanged.
+///
+/// Only calls on dynamic rows are collected, because a batch owns copies of its rows.
 pub fn batched<G, P>(metric: Arc<dyn Metric<G, P>>) -> Arc<dyn Metric<G, P>>
 where
     G: Send + Sync + 'static,

@@ -9,7 +9,9 @@ use crate::rows::{Example, Prediction, ReadAs, ReadField, Trace};
 use crate::score::{Result, RowAnswer, unreadable_field};
 use crate::spec::{FieldSpec, MetricSpec, Side};
 
-/// The arguments of a metric: DSPy's `(gold, pred, trace, pred_name, pred_trace)`.
+/// The arguments of a call to a metric.
+///
+/// The arguments correspond to DSPy's `(gold, pred, trace, pred_name, pred_trace)`.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -34,14 +36,16 @@ pub struct MetricCall<'a, G = Example, P = Prediction> {
     pub gold: &'a G,
     /// The program's prediction.
     pub pred: &'a P,
-    /// The trace of the whole program; `Some` while an optimizer is running.
+    /// The trace of the whole program, if an optimizer is running.
     pub trace: Option<&'a Trace>,
-    /// The predictor being scored, if the call scores only one step of the program.
+    /// The predictor being scored, if the call scores only one step.
     pub pred_name: Option<&'a str>,
     /// The part of the trace that belongs to the scored predictor.
     pub pred_trace: Option<&'a Trace>,
-    /// The trace, usage and latency that the program returned with the prediction. These values are informational:
-    /// unlike [`trace`](Self::trace), they do not turn the score into a verdict.
+    /// The trace, usage and latency that the program returned with the prediction.
+    ///
+    /// These values are for information only. Unlike [`trace`](Self::trace), they do not make the metric return a
+    /// verdict.
     pub run: Option<&'a ProgramRun>,
     /// Answers to this call, if metrics of one run are equal or share components.
     pub(crate) memo: Option<&'a Memo>,
@@ -75,12 +79,14 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     }
 
     setters! {
-        /// Drops the memo, so the answers of equal metrics are not reused.
+        /// Disables reuse of the answers of equal metrics.
         #[doc(hidden)]
         pub const fn without_memo() => memo = None;
 
-        /// Declares that the caller does not read the answer's details, feedback and components, so the metric doesn't
-        /// have to explain its score. Composites then leave out purely numeric components.
+        /// Declares that the caller does not read the score's explanation.
+        ///
+        /// The metric can then leave out details, feedback and components. In particular, composites leave out
+        /// components that have only a number.
         ///
         /// ```
         /// use dsrs_metrics::metrics::Em;
@@ -99,7 +105,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         /// ```
         pub const fn without_explanation() => is_explained = false;
 
-        /// Sets the trace, as an optimizer does.
+        /// Sets the trace that an optimizer passes to the metric.
         ///
         /// ```
         /// # use dsrs_metrics::prelude::*;
@@ -112,7 +118,9 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         /// ```
         pub const fn with_trace(trace: &'a Trace) => trace = Some(trace);
 
-        /// Sets the run of the program that made the prediction, as `Evaluate` does.
+        /// Sets the run of the program that made the prediction.
+        ///
+        /// `Evaluate` does this for each row.
         ///
         /// ```
         /// use dsrs_metrics::{metrics::Tokens, runs::{ProgramOutput, ProgramUsage}};
@@ -127,13 +135,16 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         /// ```
         pub const fn with_run(run: &'a ProgramRun) => run = Some(run);
 
-        /// Sets the spec of an instance. The components of a composite are called without one.
+        /// Sets the spec of a metric instance with its own settings.
+        ///
+        /// The components of a composite are called without this spec.
         #[doc(hidden)]
         pub const fn with_spec(spec: Option<&'a MetricSpec<'a>>) => spec = spec;
     }
 
-    /// Returns `true` if the caller reads the answer's details and feedback. Otherwise, a hand-written
-    /// [`Metric::answer`](crate::Metric::answer) can omit them.
+    /// Returns `true` if the caller reads the answer's details and feedback.
+    ///
+    /// Otherwise, a hand-written [`Metric::answer`](crate::Metric::answer) can omit them.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -161,7 +172,9 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         self
     }
 
-    /// Returns the program's steps: the optimizer's trace if there is one, or the trace that the program returned.
+    /// Returns the trace of the program, if there is one.
+    ///
+    /// The method prefers the optimizer's trace over the trace that the program returned.
     ///
     /// ```
     /// use dsrs_metrics::runs::ProgramRun;
@@ -177,7 +190,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         self.trace.or_else(|| self.run?.trace.as_ref())
     }
 
-    /// Returns the addresses that distinguish this call from the run's other calls.
+    /// Returns the memory addresses that identify this call within a run.
     #[doc(hidden)]
     pub fn address(&self) -> Address {
         let trace = |trace: Option<&Trace>| trace.map_or(0, |trace| ptr::from_ref(trace).addr());
@@ -192,7 +205,9 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         ]
     }
 
-    /// Sets the memo, unless the call already has one.
+    /// Sets the cache for shared answers.
+    ///
+    /// If the call already has a cache, this method keeps it.
     #[doc(hidden)]
     pub fn with_memo<'b>(self, memo: Option<&'b Memo>) -> MetricCall<'b, G, P>
     where
@@ -204,8 +219,11 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         }
     }
 
-    /// Returns the spec to validate the score against: the instance's own if it sets a threshold, strictness or cost,
-    /// otherwise `declared`. Use this spec in a hand-written [`Metric::answer`](crate::Metric::answer).
+    /// Returns the spec to validate the score against.
+    ///
+    /// This is the instance's own spec if it sets a threshold, strictness or cost, and `declared` otherwise.
+    ///
+    /// Use this spec in a hand-written [`Metric::answer`](crate::Metric::answer).
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -218,13 +236,15 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         self.spec.unwrap_or(declared)
     }
 
-    /// Like [`spec`](Self::spec), for a metric whose declaration is a constant.
+    /// Returns the spec for a metric whose declaration is a constant.
+    ///
+    /// See [`spec`](Self::spec).
     #[doc(hidden)]
     pub fn spec_of<M: Declared>(&self) -> &'a MetricSpec<'a> {
         self.spec(const { &<M as Declared>::SPEC })
     }
 
-    /// Returns the same call with other rows.
+    /// Returns this call with different rows.
     #[doc(hidden)]
     pub const fn over<'b, G2, P2>(self, gold: &'b G2, pred: &'b P2) -> MetricCall<'b, G2, P2>
     where
@@ -265,10 +285,10 @@ impl<G, P> fmt::Debug for MetricCall<'_, G, P> {
 /// A field of a row, or the answer of the metric if the field cannot be read.
 type FieldOr<T> = std::result::Result<T, Result<RowAnswer>>;
 
-/// Reads the gold row's field `N` using `W`.
+/// Reads the field `N` of the gold row using `W`.
 ///
 /// # Errors
-/// If the field is missing or has another type, returns the answer that the metric must give.
+/// If the field is missing or has the wrong type, returns the answer that the metric must return.
 pub fn gold<'r, N, W: ReadAs<'r>, G: ReadField<'r, N, W>, P>(
     call: &MetricCall<'r, G, P>,
     field: &FieldSpec<'static>,
@@ -279,10 +299,10 @@ pub fn gold<'r, N, W: ReadAs<'r>, G: ReadField<'r, N, W>, P>(
         .map_err(|error| unreadable_field(error, spec, Side::Gold))
 }
 
-/// Reads the prediction's field `N` using `W`.
+/// Reads the field `N` of the prediction using `W`.
 ///
 /// # Errors
-/// If the field is missing or has another type, returns the answer that the metric must give.
+/// If the field is missing or has the wrong type, returns the answer that the metric must return.
 pub fn pred<'r, N, W: ReadAs<'r>, G, P: ReadField<'r, N, W>>(
     call: &MetricCall<'r, G, P>,
     field: &FieldSpec<'static>,

@@ -14,7 +14,9 @@ use crate::score::{MetricError, MetricReturn, MetricScore, Result};
 use crate::spec::instance_settings::InstanceSettings;
 use crate::spec::{Direction, MetricSpec, MetricTier};
 
-/// The name of a closure metric: anything that converts into a `String`.
+/// A type that can be the name of a closure metric.
+///
+/// This trait is implemented for types that convert into a `String`.
 ///
 /// ```
 /// # use dsrs_metrics::prelude::*;
@@ -32,8 +34,9 @@ pub trait MetricName: Into<String> {}
 #[diagnostic::do_not_recommend]
 impl<T: Into<String>> MetricName for T {}
 
-/// Creates a metric from a closure over dynamic rows. To set its threshold, range, tier or cost, call the methods of
-/// [`FnMetric`].
+/// Creates a metric from a closure over dynamic rows.
+///
+/// To set the metric's threshold, range, tier or cost, call the methods of [`FnMetric`].
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -89,9 +92,10 @@ where
     }
 }
 
-/// Creates a metric from a closure with DSPy's five arguments. They are the gold row, the prediction, the trace, and
-/// the scored predictor's name and trace. The last three are `None` unless an optimizer passes them; see
-/// [`MetricCall`].
+/// Creates a metric from a closure that takes DSPy's five metric arguments.
+///
+/// The arguments are the gold row, the prediction, the trace, and the scored predictor's name and trace. The last three
+/// are `None` unless an optimizer passes them; see [`MetricCall`].
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -127,8 +131,10 @@ where
     }
 }
 
-/// A metric from a closure over the rows `G` and `P`, created by [`metric_fn`], [`typed_metric_fn`] or
-/// [`traced_metric_fn`].
+/// A metric created from a closure.
+///
+/// The closure takes the rows `G` and `P`. Use [`metric_fn`], [`typed_metric_fn`] or [`traced_metric_fn`] to create the
+/// metric.
 ///
 /// ```
 /// use dsrs_metrics::contract::FnMetric;
@@ -167,7 +173,9 @@ impl<G, P> Clone for FnMetric<G, P> {
 
 impl<G, P> FnMetric<G, P> {
     setters! {
-        /// Sets the smallest passing value, or the largest if lower is better.
+        /// Sets the threshold that separates passes from failures.
+        ///
+        /// The threshold is the smallest passing value, or the largest if lower is better.
         ///
         /// ```
         /// # use dsrs_metrics::prelude::*;
@@ -178,7 +186,9 @@ impl<G, P> FnMetric<G, P> {
         /// ```
         pub fn with_threshold(threshold: f64) => settings.threshold = Some(threshold);
 
-        /// Replaces each score with 1 (pass) or 0 (fail). The metric must have a threshold.
+        /// Replaces each score with 1 for a pass and 0 for a failure.
+        ///
+        /// The metric must have a threshold.
         ///
         /// ```
         /// # use dsrs_metrics::prelude::*;
@@ -193,7 +203,9 @@ impl<G, P> FnMetric<G, P> {
     }
 
     setters! {
-        /// Sets the range: the interval that contains every value.
+        /// Sets the range of the metric's values.
+        ///
+        /// The range is an interval that contains every value.
         ///
         /// ```
         /// # use dsrs_metrics::prelude::*;
@@ -203,7 +215,7 @@ impl<G, P> FnMetric<G, P> {
         /// ```
         pub fn with_range(min: f64, max: f64) in declared.with_range;
 
-        /// Sets the tier.
+        /// Sets the metric's tier.
         ///
         /// ```
         /// # use dsrs_metrics::prelude::*;
@@ -236,7 +248,7 @@ impl<G, P> FnMetric<G, P> {
         self
     }
 
-    /// Scores one pair of rows with a synchronous closure.
+    /// Scores one pair of rows, if the closure is synchronous.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -248,8 +260,9 @@ impl<G, P> FnMetric<G, P> {
     /// ```
     ///
     /// # Errors
-    /// Returns the closure's own error. Also fails if the closure abstains, is asynchronous, or returns a value that is
-    /// not finite or out of range, or if the threshold is invalid.
+    /// Returns the closure's own error. Also returns an error if the closure abstains or is asynchronous.
+    ///
+    /// A score that is out of range or not finite is also an error, and so is an invalid threshold.
     pub fn score(&self, gold: &G, pred: &P) -> Result<MetricScore>
     where
         G: Sync,
@@ -319,7 +332,9 @@ pub enum AtOnce {}
 #[derive(Debug)]
 pub enum Awaited {}
 
-/// A type that a metric's closure may return. `M` is a marker that the compiler infers.
+/// A type that a metric's closure can return.
+///
+/// `M` is a marker that the compiler infers.
 ///
 /// ```
 /// # use dsrs_metrics::prelude::*;
@@ -335,10 +350,12 @@ pub enum Awaited {}
     note = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric`, `Scores`, `Check` or `Breakdown`,\nor an `Option` of one of these (`None` abstains),\nor a `Result<_, E>` of one of these with `E: Display` (an error fails the row),\nor a `Send` future of one of these that does not borrow the rows: `async move {{ .. }}`"
 )]
 pub trait ClosureReturn<M> {
-    /// Adds what the type declares to the spec: the kind of the score, and whether the metric is asynchronous.
+    /// Adds the properties of the return type to the spec.
+    ///
+    /// The properties are the kind of the score, and whether the metric is asynchronous.
     fn declare(spec: MetricSpec<'static>) -> MetricSpec<'static>;
 
-    /// Returns the answer, validated against the spec.
+    /// Converts the return value to an answer, validated against the spec.
     fn into_answer(self, spec: MetricSpec<'_>) -> Answer<'_>;
 }
 

@@ -13,13 +13,19 @@ use crate::metric::Metric;
 use crate::score::OFFLINE_JUDGE;
 use crate::spec::{Direction, MetricSpec, ScoreRange};
 
-/// Everything that a metric's score depends on, as far as the library can see. Contains the declaration with its
-/// version, the parameters, and the names and contents of the [files](Metric::files) that the metric reads. Also
-/// contains the models that it calls (or that a judge scores offline), and a [fingerprint of its
-/// code](MetricSpec::code).
+/// A description of everything that a metric's score depends on.
 ///
-/// The fingerprint covers only what the macro sees, not the functions that the code calls. Hand-written metrics have no
-/// fingerprint. Increment `version` when you change what a metric measures.
+/// The identity covers what the library can see:
+/// - the declaration with its version
+/// - the parameters
+/// - the names and contents of the [files](Metric::files) that the metric reads
+/// - the models that the metric calls (or that a judge scores offline)
+/// - a [fingerprint of its code](MetricSpec::code)
+///
+/// The fingerprint covers only the code that the macro sees, not the functions that this code calls. Hand-written
+/// metrics have no fingerprint.
+///
+/// Increment `version` when you change what a metric measures.
 ///
 /// ```
 /// use dsrs_metrics::contract::MetricIdentity;
@@ -54,7 +60,7 @@ pub struct MetricIdentity {
     spec: Value,
 }
 
-/// A difference between two metrics' identities.
+/// A difference between the identities of two metrics.
 ///
 /// ```
 /// use dsrs_metrics::{contract::MetricIdentity, metrics::F1, prelude::*, text::Profile};
@@ -77,8 +83,10 @@ pub struct IdentityDifference {
 }
 
 impl MetricIdentity {
-    /// Returns the identity of a metric. This reads the metric's files. If a file cannot be read, the identity contains
-    /// the reason instead of the file's content.
+    /// Returns the identity of a metric.
+    ///
+    /// This method reads the metric's files. If a file cannot be read, the identity contains the reason instead of the
+    /// file's content.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::MetricIdentity, metrics::Em, prelude::*};
@@ -129,8 +137,9 @@ impl MetricIdentity {
         }
     }
 
-    /// Returns the identity of a metric that another program evaluated, from its declaration and parameters. If the
-    /// declaration has no range, the identity's range is unknown.
+    /// Returns the identity of a metric that another program evaluated.
+    ///
+    /// If the declaration has no range, the identity's range is unknown.
     #[doc(hidden)]
     pub fn of_other_program(spec: &MetricSpec<'_>, parameters: BTreeMap<String, String>) -> Self {
         let spec_range = spec.range;
@@ -151,7 +160,9 @@ impl MetricIdentity {
         }
     }
 
-    /// Adds the version and parameters of a metric with the same name from another task.
+    /// Adds the version and parameters of a metric from another task.
+    ///
+    /// Both metrics have the same name.
     #[doc(hidden)]
     pub fn join(&mut self, other: &Self) {
         let add = |values: &mut String, value: &str| {
@@ -170,8 +181,9 @@ impl MetricIdentity {
         }
     }
 
-    /// Returns the models that the metric calls, with their endpoints, or `offline-lexical` for a judge that scores
-    /// offline.
+    /// Returns the models that the metric calls, with their endpoints.
+    ///
+    /// A judge that scores offline is listed as `offline-lexical`.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::MetricIdentity, metrics::Em, prelude::*};
@@ -181,7 +193,9 @@ impl MetricIdentity {
         &self.models
     }
 
-    /// Returns `true` if the metric declares which values its scores can have, even if any number is allowed.
+    /// Returns `true` if the metric declares the possible values of its scores.
+    ///
+    /// A metric can declare that any number is allowed.
     #[doc(hidden)]
     pub fn declares_range(&self) -> bool {
         self.spec.get("range").is_some()
@@ -193,8 +207,9 @@ impl MetricIdentity {
         self.spec.get("code").is_some()
     }
 
-    /// Returns `true` if the other metric has the same version but different code. Returns `false` if the code of
-    /// either is unknown.
+    /// Returns `true` if the other metric has the same version but different code.
+    ///
+    /// Returns `false` if the code of either metric is unknown.
     #[doc(hidden)]
     pub fn has_other_code(&self, other: &Self) -> bool {
         let is_same = |key: &str| self.spec[key] == other.spec[key];
@@ -213,8 +228,9 @@ impl MetricIdentity {
         &self.prompts
     }
 
-    /// Returns the value of a parameter, the threshold or the strictness, as you would write it for `--param`. Returns
-    /// `None` if the value is unknown.
+    /// Returns the value of a parameter, the threshold or the strictness by name.
+    ///
+    /// The value has the format that `--param` accepts. Returns `None` if the value is unknown.
     #[doc(hidden)]
     pub fn parameter(&self, name: &str) -> Option<String> {
         if ["threshold", "strict"].contains(&name) {
@@ -242,7 +258,9 @@ impl MetricIdentity {
         }
     }
 
-    /// Returns the interval that contains every score of the metric, or `None` if a score can be any finite number.
+    /// Returns the interval that contains every score of the metric.
+    ///
+    /// Returns `None` if a score can be any finite number.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::{MetricIdentity, ScoreRange}, metrics::{F1, Wer}, prelude::*};
@@ -255,7 +273,9 @@ impl MetricIdentity {
         (range.min <= range.max).then_some(range)
     }
 
-    /// Returns the differences between this identity and `found`, in the order of the identity's parts.
+    /// Returns the differences between this identity and `found`.
+    ///
+    /// The differences are sorted by the name of the part that differs.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::MetricIdentity, metrics::{Em, F1}, prelude::*};
@@ -339,7 +359,9 @@ fn numbered(parameters: Vec<(String, String)>) -> BTreeMap<String, String> {
     all
 }
 
-/// Calls a function for each difference between two values, with its path and both values formatted for a message.
+/// Calls a function for each difference between two values.
+///
+/// The function receives the path of the difference, and both values formatted for a message.
 pub fn each_difference(
     before: Option<&Value>,
     after: Option<&Value>,

@@ -12,12 +12,15 @@ use crate::score::{MetricError, MetricScore, Result, Scored};
 use crate::spec::MetricSpec;
 use crate::spec::instance_settings::{InstanceSettings, SettingError};
 
-/// Changes the threshold, strictness and cost of one instance of a metric. Every `#[metric]` has these methods. A judge
-/// has its own versions, which return the judge.
+/// Changes the threshold, strictness and cost of one instance of a metric.
 ///
-/// The attribute sets the defaults, and the instance's spec contains the changed values. Two metrics are equal only if
-/// their settings are equal. A run reports an invalid setting before the first row, and every call returns it as an
-/// error.
+/// Every `#[metric]` has these methods. A judge has its own versions, which return the judge.
+///
+/// The attribute sets the defaults, and the instance's spec contains the changed values.
+///
+/// Two metrics are equal only if their settings are equal.
+///
+/// If a setting is invalid, a run reports it before the first row, and every call returns an error.
 ///
 /// ```
 /// use dsrs_metrics::metrics::F1;
@@ -38,7 +41,9 @@ use crate::spec::instance_settings::{InstanceSettings, SettingError};
 /// # }
 /// ```
 pub trait WithSettings: Declared {
-    /// Sets the smallest passing value, or the largest if lower is better.
+    /// Sets the threshold that separates passes from failures.
+    ///
+    /// The threshold is the smallest passing value, or the largest if lower is better.
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::{Em, F1}, prelude::*};
@@ -54,7 +59,9 @@ pub trait WithSettings: Declared {
         Instance::of(self).with_threshold(threshold)
     }
 
-    /// Replaces each score with 1 (pass) or 0 (fail). The metric must have a threshold.
+    /// Replaces each score with 1 for a pass and 0 for a failure.
+    ///
+    /// The metric must have a threshold.
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::F1, prelude::*};
@@ -83,7 +90,9 @@ pub trait WithSettings: Declared {
 #[diagnostic::do_not_recommend]
 impl<M: Declared> WithSettings for M {}
 
-/// A metric with its own threshold, strictness or cost, created by [`WithSettings`].
+/// A metric with its own threshold, strictness or cost.
+///
+/// Use [`WithSettings`] to create an instance.
 ///
 /// ```
 /// use dsrs_metrics::{contract::Instance, metrics::F1, prelude::*};
@@ -113,7 +122,9 @@ impl<M: Declared> Instance<M> {
 }
 
 impl<M> Instance<M> {
-    /// Applies settings to a metric whose type has the spec `declared`.
+    /// Creates an instance of a metric with the given settings.
+    ///
+    /// `declared` is the spec of the metric's type.
     #[doc(hidden)]
     pub fn new(metric: M, declared: MetricSpec<'static>, settings: InstanceSettings) -> Self {
         Self {
@@ -133,7 +144,9 @@ impl<M> Instance<M> {
         }
     }
 
-    /// Sets the smallest passing value, or the largest if lower is better.
+    /// Sets the threshold that separates passes from failures.
+    ///
+    /// The threshold is the smallest passing value, or the largest if lower is better.
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::F1, prelude::*};
@@ -145,7 +158,9 @@ impl<M> Instance<M> {
         Self::new(self.metric, self.declared, self.settings)
     }
 
-    /// Replaces each score with 1 (pass) or 0 (fail). The metric must have a threshold.
+    /// Replaces each score with 1 for a pass and 0 for a failure.
+    ///
+    /// The metric must have a threshold.
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::F1, prelude::*};
@@ -173,7 +188,9 @@ impl<M> Instance<M> {
         Self::new(self.metric, self.declared, self.settings)
     }
 
-    /// Returns the instance's spec. If a parameter names a field, only [`Metric::spec`] returns that field's name.
+    /// Returns the instance's spec.
+    ///
+    /// This spec does not include field names that are set by parameters. Use [`Metric::spec`] to get them.
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::F1, prelude::*};
@@ -197,7 +214,7 @@ impl<M> Instance<M> {
     /// ```
     ///
     /// # Errors
-    /// Returns the same errors as [`Metric::evaluate`]. Also fails if a setting is invalid.
+    /// Returns the same errors as [`Metric::evaluate`]. Also returns an error if a setting is invalid.
     pub fn score<G: Sync, P: Sync>(&self, gold: &G, pred: &P) -> Result<MetricScore>
     where
         M: Metric<G, P> + ScoredAtOnce<G>,

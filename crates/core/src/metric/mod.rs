@@ -1,7 +1,13 @@
-//! The trait of a metric, [`Metric`]. `optimizer.rs` has the methods that optimizers call, `call.rs` the arguments of a
-//! call, and `answer.rs` its answer. `fn_metric.rs` makes metrics from closures. `params.rs` and `param_group.rs` read
-//! parameters, and `instance.rs` has the threshold, strictness and cost of one value. `identity.rs` compares the
-//! metrics of two runs. `batching.rs` evaluates lists of rows, and collects calls into batches.
+//! The [`Metric`] trait.
+//!
+//! `optimizer.rs` has the methods that optimizers call. `call.rs` has the arguments of a call, and `answer.rs` has its
+//! answer. `fn_metric.rs` makes metrics from closures.
+//!
+//! `params.rs` and `param_group.rs` read parameters. `instance.rs` has the threshold, strictness and cost of one
+//! instance.
+//!
+//! `identity.rs` compares the metrics of two runs. `batching.rs` evaluates lists of rows, and collects calls into
+//! batches.
 
 pub mod answer;
 pub mod batching;
@@ -29,9 +35,11 @@ use crate::rows::dynamic::{Example, Prediction};
 use crate::score::{Grade, MetricScore, Result, Scored};
 use crate::spec::{MetricSpec, MetricTier};
 
-/// Scores a pair of rows. `G` is the gold row's type and `P` the prediction's; the defaults are the dynamic rows.
+/// Scores a prediction against a gold row.
 ///
-/// `#[metric]` implements this trait for a function. A hand-written metric needs a name and
+/// `G` is the type of the gold row, and `P` is the type of the prediction. By default, both are dynamic rows.
+///
+/// `#[metric]` implements this trait for a function. To implement it by hand, provide a name and
 /// [`evaluate`](Self::evaluate):
 ///
 /// ```
@@ -65,10 +73,12 @@ use crate::spec::{MetricSpec, MetricTier};
 )]
 #[async_trait]
 pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
-    /// Returns the name, in snake case.
+    /// Returns the metric's name, in snake case.
     fn name(&self) -> &str;
 
-    /// Returns the tier: proxy (cheap and fast) or truth (expensive and accurate).
+    /// Returns the metric's tier.
+    ///
+    /// A proxy is cheap and fast, and a truth is expensive and accurate.
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::F1, prelude::*};
@@ -80,8 +90,9 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
             .map_or(MetricTier::Proxy, |declared| declared.spec().tier)
     }
 
-    /// Returns the maximum expected cost of one call, in millisatoshis. For a judge, the cost covers one verdict from
-    /// each model of its panel, and one repair of each reply.
+    /// Returns the maximum expected cost of one call, in millisatoshis.
+    ///
+    /// For a judge, the cost covers one verdict from each model of its panel, and one repair of each reply.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -97,7 +108,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         self.declaration().map_or(0, Declaration::max_cost)
     }
 
-    /// Scores one pair of rows.
+    /// Compares a prediction with a gold row, calling a model if necessary.
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::F1, prelude::*};
@@ -112,13 +123,16 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// Returns the metric's own error. Also fails if a field is missing or unreadable, if the score is not finite or
-    /// out of range, or if the metric abstains.
+    /// Returns the metric's own error. Also returns an error if a field is missing or unreadable, or if the metric
+    /// abstains.
+    ///
+    /// A score that is out of range or not finite is also an error.
     #[rustfmt::skip] // rustc shows this line where `impl Metric` lacks the attribute.
     async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore>; // write `#[async_trait]` above `impl Metric`
 
-    /// Scores one pair of rows synchronously. If the metric may be asynchronous, the compiler tells you what to write
-    /// instead.
+    /// Scores one pair of rows synchronously.
+    ///
+    /// If the metric may be asynchronous, the compiler tells you what to write instead.
     #[doc(hidden)]
     fn score(&self, gold: &G, pred: &P) -> Result<MetricScore>
     where
@@ -127,10 +141,13 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         answer::at_once(self, gold, pred)
     }
 
-    /// Scores one call. The harness, composites, `Scorer` and the command line call this method. Besides the score, the
-    /// answer contains the verdict, feedback and named scores.
+    /// Scores one call and returns the full answer.
     ///
-    /// By default, it awaits [`evaluate`](Self::evaluate) and validates the score against [`spec`](Self::spec).
+    /// Besides the score, the answer contains the verdict, feedback and named scores. The harness, composites, `Scorer`
+    /// and the command line call this method.
+    ///
+    /// By default, this method awaits [`evaluate`](Self::evaluate) and validates the score against
+    /// [`spec`](Self::spec).
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::Em, prelude::*};
@@ -150,9 +167,12 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         })
     }
 
-    /// Returns the metric's declaration. By default, it consists of the name, tier and cost that the other methods
-    /// return, and the range [0, 1]; a score outside that range is an error. In a hand-written metric, override this
-    /// method to declare a different range, a direction, a threshold or fields.
+    /// Returns the metric's declaration.
+    ///
+    /// By default, it consists of the name, tier and cost that the other methods return, and the range [0, 1]. A score
+    /// outside that range is an error.
+    ///
+    /// In a hand-written metric, override this method to declare a different range, a direction, a threshold or fields.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -190,7 +210,9 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         }
     }
 
-    /// Returns `true` if the rows have the fields that the metric reads, with the right types.
+    /// Returns `true` if the rows have the fields that the metric reads.
+    ///
+    /// The fields must also have the right types.
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::IntentAccuracy, prelude::*};
@@ -204,11 +226,14 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         true
     }
 
-    /// Scores pairs of rows, and returns one result for each, in order. An error in one pair does not affect the
-    /// others.
+    /// Scores several pairs of rows.
     ///
-    /// By default, up to 32 pairs are scored concurrently. If your metric can score several rows with one call,
-    /// override both this method and [`batch_size`](Self::batch_size).
+    /// Returns one result for each pair, in order. An error in one pair does not affect the others.
+    ///
+    /// By default, up to 32 pairs are scored concurrently.
+    ///
+    /// If your metric can score several rows with one call, override both this method and
+    /// [`batch_size`](Self::batch_size).
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::F1, prelude::*};
@@ -232,13 +257,19 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         .await
     }
 
-    /// Returns the maximum number of rows that `Evaluate`, `Scorer` and the command line pass to
-    /// [`evaluate_batch`](Self::evaluate_batch). With the default, 1, they score each row with
-    /// [`answer`](Self::answer).
+    /// Returns the maximum number of rows in a batch.
     ///
-    /// A batch collects concurrent calls, so it is never larger than the number of rows evaluated concurrently. The
-    /// batch owns copies of its rows. Rows of types other than [`Example`] and [`Prediction`], calls with a trace and
-    /// components of composites are scored one by one.
+    /// `Evaluate`, `Scorer` and the command line pass up to this many rows to [`evaluate_batch`](Self::evaluate_batch).
+    /// With the default, 1, they score each row with [`answer`](Self::answer).
+    ///
+    /// A batch collects concurrent calls, so it is never larger than the number of rows evaluated concurrently.
+    ///
+    /// Each batch owns copies of its rows.
+    ///
+    /// Some calls are always scored one by one:
+    /// - rows of types other than [`Example`] and [`Prediction`]
+    /// - calls with a trace
+    /// - components of composites
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -278,8 +309,9 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         1
     }
 
-    /// Scores one call for an optimizer. Returns the verdict if the call has a trace and the metric has a verdict, and
-    /// the score otherwise.
+    /// Scores one call for an optimizer.
+    ///
+    /// Returns the verdict if the call has a trace and the metric has a verdict. Otherwise, returns the score.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -300,8 +332,10 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         answer::grade(self.answer(call), call.trace.is_some()).await
     }
 
-    /// Adds to `all` what the metric and its components require: language models, or the reason why they cannot score
-    /// any row. A harness probes each model once, before it pays for the first row.
+    /// Adds the requirements of the metric and its components to `all`.
+    ///
+    /// A requirement can be a language model, or the reason why the metric cannot score any row. A harness probes each
+    /// model once, before it pays for the first row.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -317,9 +351,12 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         }
     }
 
-    /// Adds to `all` the files whose content the score depends on, such as tests, a graph or a schema that a parameter
-    /// names. Their names and contents are part of the [`MetricIdentity`](crate::MetricIdentity) and thus of a stored
-    /// score's key: if a file changes, the metric is evaluated again.
+    /// Adds the files that the score depends on to `all`.
+    ///
+    /// For example, a parameter can name tests, a graph or a schema.
+    ///
+    /// The names and contents of the files are part of the [`MetricIdentity`](crate::MetricIdentity) and of the key for
+    /// stored scores. If a file changes, the metric is evaluated again.
     ///
     /// `#[metric]` adds the files of parameters whose type implements [`NamesFiles`](crate::NamesFiles), such as
     /// [`PathBuf`](std::path::PathBuf). Override this method in a hand-written metric that reads files:
@@ -369,13 +406,17 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         None
     }
 
-    /// Returns the metric's key, or `None` if it cannot be compared with other metrics.
+    /// Returns the metric's key.
+    ///
+    /// Returns `None` if the metric cannot be compared with other metrics.
     #[doc(hidden)]
     fn key(&self) -> Option<Key> {
         self.declaration()?.key()
     }
 
-    /// Adds the parameters of the metric and its components, as `TYPE.NAME` with their values, where they can be shown.
+    /// Adds the parameters of the metric and its components to `all`.
+    ///
+    /// Each parameter is listed as `TYPE.NAME` with its value. Values that cannot be shown are left out.
     #[doc(hidden)]
     fn parameters(&self, all: &mut Vec<(String, String)>) {
         let mut keys = Vec::new();
@@ -383,7 +424,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         keys.iter().for_each(|key| all.extend(key.parameters()));
     }
 
-    /// Adds the keys of the metric and all its components.
+    /// Adds the keys of the metric and all its components to `all`.
     #[doc(hidden)]
     fn keys(&self, all: &mut Vec<Key>) {
         match self.declaration() {

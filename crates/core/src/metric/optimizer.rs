@@ -9,11 +9,16 @@ use crate::rows::dynamic::{Example, Prediction, Trace};
 use crate::score::{Decided, FeedbackMetric, MetricError, Part, Result, Scored};
 use crate::spec::MetricSpec;
 
-/// A metric with a verdict. An optimizer can use such a metric to accept or reject a trace.
+/// A metric that decides whether a row passes.
 ///
-/// `#[metric]` implements this trait for functions that return `bool` or have a `threshold`. Closures, run-time
-/// composites and instances with their own settings implement it too, but if they have no verdict, each call returns an
-/// error. A hand-written metric implements it with one line:
+/// An optimizer can use this verdict to accept or reject a trace.
+///
+/// `#[metric]` implements this trait for functions that return `bool` or have a `threshold`.
+///
+/// Closures, run-time composites and instances with their own settings also implement this trait. If a metric of this
+/// kind has no verdict, each call returns an error.
+///
+/// To implement the trait for a hand-written metric, write one line:
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -53,9 +58,9 @@ use crate::spec::MetricSpec;
 )]
 #[async_trait]
 pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> {
-    /// Returns `true` if the pair passes.
+    /// Returns `true` if the prediction passes.
     ///
-    /// A prediction in which a required field is missing or `null` does not pass.
+    /// A prediction does not pass if a required field is missing or `null`.
     ///
     /// ```
     /// # use dsrs_metrics::{metrics::Em, prelude::*};
@@ -74,8 +79,8 @@ pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> 
     /// ```
     ///
     /// # Errors
-    /// Returns the same errors as [`Metric::evaluate`], except that a missing field of the prediction is not an error.
-    /// Also fails if the score has no verdict. An error does not count as an acceptance.
+    /// Returns the same errors as [`Metric::evaluate`], except for missing fields of the prediction. Also returns an
+    /// error if the score has no verdict.
     async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool> {
         let call = MetricCall::new(gold, pred)
             .with_trace(trace)
@@ -90,8 +95,10 @@ pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> 
     }
 }
 
-/// A metric of `#[metric]` or `#[judge]` with the verdict `V`. It is a separate bound, so the error of a method call is
-/// the message below, without the associated type.
+/// A metric from `#[metric]` or `#[judge]` whose verdict type is `V`.
+///
+/// Methods use this trait as a bound because its error message is clear. The message does not mention the associated
+/// type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no verdict, so it cannot accept or reject a trace",
     label = "returns no verdict",
@@ -108,9 +115,12 @@ impl<G: Sync, P: Sync, M: Metric<G, P> + HasVerdict> AcceptanceTest<G, P> for M 
 
 const NO_VERDICT: &str = "expected a verdict, found only a score; set a threshold";
 
-/// Scores with feedback, for reflective optimizers. Every [`Metric`] implements this trait.
+/// Scores rows with textual feedback, for reflective optimizers.
 ///
-/// An optimizer that scores one predictor of a program passes the program's trace, and the predictor's name and trace:
+/// Every [`Metric`] implements this trait.
+///
+/// An optimizer can score one predictor of a program. It then passes the program's trace, and the predictor's name and
+/// trace:
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -135,15 +145,21 @@ pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Syn
     /// Returns the same errors as [`Metric::evaluate`].
     async fn feedback_of(&self, call: MetricCall<'_, G, P>) -> Result<FeedbackMetric>;
 
-    /// Returns the score and feedback of each objective of a call. The objectives are the named scores, or the
-    /// components with a score; a metric with neither has a single objective. The metadata contains the objective's
-    /// `name`, and its `passed`, `range` and `details` if it has them. The verdict of a named score compares the
-    /// score's value with the metric's threshold.
+    /// Returns the score and feedback of each objective of a call.
+    ///
+    /// The objectives are the named scores, or the components with a score. A metric with neither has a single
+    /// objective.
+    ///
+    /// The metadata contains the objective's `name`, and its `passed`, `range` and `details` if it has them.
+    ///
+    /// The verdict of a named score compares the score's value with the metric's threshold.
     ///
     /// # Errors
     /// Returns the same errors as [`Metric::evaluate`].
     async fn objectives_of(&self, call: MetricCall<'_, G, P>) -> Result<Vec<FeedbackMetric>>;
 
+    /// Scores one pair of rows and returns the feedback.
+    ///
     /// Like [`feedback_of`](Self::feedback_of), but without a trace.
     ///
     /// ```
@@ -163,6 +179,8 @@ pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Syn
         self.feedback_of(MetricCall::new(example, prediction)).await
     }
 
+    /// Scores one pair of rows and returns the feedback for each objective.
+    ///
     /// Like [`objectives_of`](Self::objectives_of), but without a trace.
     ///
     /// ```
@@ -203,8 +221,12 @@ impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> FeedbackEvaluator<G, P> for M {
     }
 }
 
-/// Returns one objective per named score or per component with a score, or a single objective if there are neither. The
-/// metadata contains the objective's `name`, and its `passed`, `range` and `details` if it has them.
+/// Converts a score to a list of objectives.
+///
+/// There is one objective per named score or per component with a score. If there are neither, there is a single
+/// objective.
+///
+/// The metadata contains the objective's `name`, and its `passed`, `range` and `details` if it has them.
 pub fn objectives(scored: Scored, spec: &MetricSpec<'_>) -> Vec<FeedbackMetric> {
     if !scored.parts().is_empty() {
         return scored

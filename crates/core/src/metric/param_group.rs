@@ -11,14 +11,20 @@ use crate::metric::params::{ParamError, Params, read_param};
 use crate::sentence::{Sentence, same, sentence};
 use crate::spec::{MetricSpec, ParamSpec};
 
-/// A struct of parameters shared by several metrics. `#[derive(ParamGroup)]` implements this trait, and
-/// `#[param(flatten)]` adds the parameters to a metric.
+/// A struct of parameters that several metrics share.
 ///
-/// Each field is a parameter and takes the same documentation, `default` and `into` as a `#[param]`. A field must have
-/// a default or be an `Option`, and its type must implement `Debug`, `Clone` and `Deserialize`. The struct must
-/// implement `Debug` and `Clone`. The derive also implements `Default` and defines the `NAMESetters` trait. While that
-/// trait is in scope, the metrics' builders have a method for each field. `#[param_group(crate = path)]` sets the path
-/// of the crate.
+/// `#[derive(ParamGroup)]` implements this trait, and `#[param(flatten)]` adds the parameters to a metric.
+///
+/// Each field is a parameter. You can document the field and set `default` and `into`, as for a `#[param]`. A field
+/// must have a default or be an `Option`.
+///
+/// The field types must implement `Debug`, `Clone` and `Deserialize`. The struct itself must implement `Debug` and
+/// `Clone`.
+///
+/// The derive also implements `Default`, and it defines the `NAMESetters` trait, where `NAME` is the name of the
+/// struct. If you import that trait, the metrics' builders have a method for each field.
+///
+/// `#[param_group(crate = path)]` sets the path of the crate.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -68,25 +74,25 @@ use crate::spec::{MetricSpec, ParamSpec};
     note = "write `#[derive(Debug, Clone, ParamGroup)]` before the struct, or remove `flatten` if this is one parameter"
 )]
 pub trait ParamGroup: Send + Sync + Sized + 'static {
-    /// The parameters, in the order of the struct.
+    /// The parameters, in the order of the struct's fields.
     const PARAMS: &'static [ParamSpec<'static>];
 
-    /// Marks whether there is a [`DEFAULT`](Self::DEFAULT).
+    /// Specifies whether [`DEFAULT`](Self::DEFAULT) has a value.
     #[doc(hidden)]
     type Kind: DefaultKind;
 
-    /// The default, if all fields have constant defaults.
+    /// The default value of the struct, if all fields have constant defaults.
     #[doc(hidden)]
     const DEFAULT: Option<ManuallyDrop<Self>>;
 
-    /// Returns the default of each parameter.
+    /// Creates the struct with the default of each parameter.
     #[doc(hidden)]
     fn defaults() -> Self;
 
     /// Reads the parameters of a metric with this spec.
     ///
     /// # Errors
-    /// Returns [`ParamError::WrongType`] for a value of the wrong type.
+    /// Returns [`ParamError::WrongType`] if a value has the wrong type.
     #[doc(hidden)]
     fn read(params: &Params, spec: &MetricSpec<'static>) -> Result<Self, ParamError>;
 
@@ -94,20 +100,26 @@ pub trait ParamGroup: Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn files(&self, metric: &str, all: &mut Vec<MetricFile>);
 
-    /// Does the same as [`Configure::param_texts`](crate::Configure::param_texts).
+    /// Returns the parameters' defaults as a user would write them.
+    ///
+    /// See [`Configure::param_texts`](crate::Configure::param_texts).
     #[doc(hidden)]
     fn param_texts() -> Vec<Option<String>> {
         Vec::new()
     }
 
-    /// Does the same as [`Configured::has_same_parameters`](crate::dedup::Configured::has_same_parameters).
+    /// Returns `true` if all parameters equal those of `other`.
+    ///
+    /// See [`Configured::has_same_parameters`](crate::dedup::Configured::has_same_parameters).
     #[doc(hidden)]
     fn has_same_parameters(&self, other: &Self) -> bool {
         let _ = other;
         false
     }
 
-    /// Does the same as [`Configured::parameters`](crate::dedup::Configured::parameters).
+    /// Returns the name and value of each parameter.
+    ///
+    /// See [`Configured::parameters`](crate::dedup::Configured::parameters).
     #[doc(hidden)]
     fn parameters(&self) -> Vec<(&'static str, Option<String>)> {
         Vec::new()
@@ -121,10 +133,10 @@ pub trait ParamGroup: Send + Sync + Sized + 'static {
     note = "derive `serde::Deserialize` for `{Self}`, so that a command line can set the parameter"
 )]
 pub trait ParamType: Sized {
-    /// Returns the parameter's value, or its default.
+    /// Reads the parameter's value, or returns its default.
     ///
     /// # Errors
-    /// Returns [`ParamError::WrongType`] for a value of the wrong type.
+    /// Returns [`ParamError::WrongType`] if a value has the wrong type.
     #[doc(hidden)]
     fn read(
         params: &Params,
@@ -146,28 +158,34 @@ impl<T: DeserializeOwned> ParamType for T {
     }
 }
 
-/// A builder of a metric that flattens the struct of parameters `G`.
+/// A builder for a metric that has the parameters of `G`.
 #[diagnostic::on_unimplemented(
     message = "the metric of `{Self}` does not have the parameters of `{G}`",
     note = "write `#[param(flatten)] settings: &{G}` in the metric's function"
 )]
 pub trait HasParams<G> {
-    /// Returns the parameters, which start with their defaults.
+    /// Returns a mutable reference to the parameters.
+    ///
+    /// The parameters start with their defaults.
     fn params_mut(&mut self) -> &mut G;
 }
 
-/// Marks whether a parameter struct's defaults are constants: [`ConstantDefaults`] or [`ComputedDefaults`]. If they are
-/// constants, the metric's name is a constant too, as for a metric with its own `#[param]`s.
+/// Specifies whether the defaults of a parameter struct are constants.
+///
+/// The two kinds are [`ConstantDefaults`] and [`ComputedDefaults`]. If the defaults are constants, the metric's name is
+/// a constant too, as for a metric with its own `#[param]`s.
 pub trait DefaultKind {
-    /// Constant only if both are.
+    /// The combination of two kinds.
+    ///
+    /// The combination is constant only if both kinds are.
     type And<Other: DefaultKind>: DefaultKind;
 }
 
-/// Every field's default is a constant expression.
+/// Marks a parameter struct whose defaults are all constant expressions.
 #[derive(Debug)]
 pub enum ConstantDefaults {}
 
-/// The default of at least one field calls a function.
+/// Marks a parameter struct with a default that calls a function.
 #[derive(Debug)]
 pub enum ComputedDefaults {}
 
@@ -179,17 +197,23 @@ impl DefaultKind for ComputedDefaults {
     type And<Other: DefaultKind> = Self;
 }
 
-/// A metric whose default is a constant if the defaults of all its parameter structs are.
+/// A metric whose default can be a constant.
+///
+/// The default is a constant if the defaults of all its parameter structs are.
 pub trait ConstantDefault: Sized {
-    /// The default. It is not dropped, because a constant cannot drop a value that it matches.
+    /// The metric's default, if it is a constant.
+    ///
+    /// The default is not dropped, because a constant cannot drop a value that it matches.
     const DEFAULT: Option<ManuallyDrop<Self>>;
 }
 
-/// Determines what the name of the metric `M` stands for: its default, or the function that returns it.
+/// Specifies what the name of the metric `M` stands for.
+///
+/// The name stands for the metric's default, or for the function that returns it.
 pub trait DefaultByName<M> {
-    /// `M` or `fn() -> M`.
+    /// The type that the name stands for, either `M` or `fn() -> M`.
     type Value;
-    /// The default, or the function.
+    /// The metric's default, or the function that returns it.
     const VALUE: Self::Value;
 }
 
@@ -224,8 +248,11 @@ pub const fn joined<const N: usize>(
     joined
 }
 
-/// Checks that none of the `len` parameters starting at `first` repeats an earlier name. Returns the message for the
-/// first repetition.
+/// Checks that no parameter repeats an earlier name.
+///
+/// Only the `len` parameters starting at `first` are checked.
+///
+/// Returns the message for the first repetition.
 pub const fn repeated_param(
     params: &[ParamSpec<'_>],
     first: usize,

@@ -7,7 +7,9 @@ use serde_json::Value;
 use crate::declared::{Declared, WithoutParameters};
 use crate::spec::{MetricSpec, ParamSpec};
 
-/// The error returned when a metric's parameter is unknown, missing or of the wrong type.
+/// The error returned when a metric's parameter is invalid.
+///
+/// The parameter is unknown, missing or of the wrong type.
 ///
 /// ```
 /// use dsrs_metrics::contract::{Configure, Params};
@@ -21,7 +23,7 @@ use crate::spec::{MetricSpec, ParamSpec};
 #[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParamError {
-    /// The metric has no such parameter.
+    /// The metric has no parameter with this name.
     #[error("metric `{metric}` has no parameter `{param}`; {}", takes(known))]
     Unknown {
         /// The metric's name.
@@ -88,7 +90,7 @@ fn takes(known: &[String]) -> String {
     }
 }
 
-/// Values for one metric's parameters, by name.
+/// Values for the parameters of one metric, by name.
 ///
 /// A value is read as JSON if it is valid JSON of the parameter's type, and as a string otherwise. You can write `0.8`,
 /// `["a", "b"]` and `python3 check.py` without extra quotes.
@@ -112,7 +114,9 @@ fn takes(known: &[String]) -> String {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Params {
     values: IndexMap<String, String>,
-    /// The cost of one verdict from a judge. The judge's panel charges it.
+    /// The cost of one verdict from a judge.
+    ///
+    /// The judge's panel uses this value as its `cost_msats` setting.
     #[doc(hidden)]
     pub cost_msats: Option<u64>,
 }
@@ -139,7 +143,7 @@ impl Params {
         self.values.shift_remove(name)
     }
 
-    /// Returns `true` if there is a value for this parameter.
+    /// Returns `true` if this parameter has a value.
     #[doc(hidden)]
     pub fn has(&self, name: &str) -> bool {
         self.values.contains_key(name)
@@ -180,8 +184,9 @@ impl Params {
     }
 }
 
-/// A metric that can be created from [`Params`]. `#[metric]` implements this trait if every `#[param]` implements
-/// `Deserialize`.
+/// A metric that can be created from [`Params`].
+///
+/// `#[metric]` implements this trait if every `#[param]` implements `Deserialize`.
 ///
 /// ```
 /// use dsrs_metrics::contract::{Configure, Params};
@@ -202,7 +207,9 @@ pub trait Configure: Sized {
     /// The metric's spec.
     const SPEC: MetricSpec<'static>;
 
-    /// Creates the metric with these parameters, using defaults for the rest.
+    /// Creates the metric with the given parameters.
+    ///
+    /// Parameters that are not set keep their defaults.
     ///
     /// ```
     /// # use dsrs_metrics::contract::{Configure, Params};
@@ -223,8 +230,11 @@ pub trait Configure: Sized {
     /// Returns [`ParamError`] if a parameter is unknown, missing or of the wrong type.
     fn configure(params: &Params) -> Result<Self, ParamError>;
 
-    /// Returns the parameters' defaults as a user would write them, in the order of the spec: `folded`, `0.8`,
-    /// `["a","b"]`. An entry is `None` if the parameter has no default or its type does not implement `Serialize`.
+    /// Returns the parameters' defaults as a user would write them.
+    ///
+    /// The defaults are in the order of the spec. For example, a default can be `folded`, `0.8` or `["a","b"]`.
+    ///
+    /// An entry is `None` if the parameter has no default or its type does not implement `Serialize`.
     ///
     /// ```
     /// # use dsrs_metrics::contract::Configure;
@@ -241,13 +251,17 @@ pub trait Configure: Sized {
     }
 }
 
-/// A builder in this library that creates the metric `M` from parameters. Metrics with generated builders implement
-/// [`Configure`] themselves.
+/// A builder that creates the metric `M` from parameters.
+///
+/// The builders in this library implement this trait. Metrics with generated builders implement [`Configure`]
+/// themselves.
 pub trait Configures<M> {
-    /// Does the same as [`Configure::configure`], with the metric's spec. The parameter names are valid.
+    /// Creates the metric with these parameters, as [`Configure::configure`] does.
+    ///
+    /// `spec` is the metric's spec. The caller has already checked the parameter names.
     fn configure(self, params: &Params, spec: &MetricSpec<'static>) -> Result<M, ParamError>;
 
-    /// Does the same as [`Configure::param_texts`].
+    /// Returns the parameters' defaults, as [`Configure::param_texts`] does.
     fn param_texts(spec: &MetricSpec<'static>) -> Vec<Option<String>>;
 }
 
@@ -276,11 +290,11 @@ impl<M: Declared<Start: Configures<M>>> Configure for M {
     }
 }
 
-/// Returns one parameter's value, or its default.
+/// Reads one parameter's value, or returns its default.
 ///
 /// # Errors
-/// Returns [`ParamError::Missing`] if a required parameter has no value, and [`ParamError::WrongType`] if the value has
-/// the wrong type.
+/// Returns [`ParamError::Missing`] if a required parameter has no value. Returns [`ParamError::WrongType`] if the value
+/// has the wrong type.
 pub fn read_param<T: DeserializeOwned>(
     params: &Params,
     spec: &MetricSpec<'static>,
@@ -357,7 +371,9 @@ fn wrong_type(
     }
 }
 
-/// A trait that no type implements. It bounds the `default` of a metric with a required parameter.
+/// A trait that no type implements.
+///
+/// The `default` method requires this trait if the metric has a required parameter.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no default, because a parameter requires a value",
     label = "a parameter requires a value",

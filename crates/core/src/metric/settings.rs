@@ -11,11 +11,14 @@ tokio::task_local! {
     static CURRENT: Settings;
 }
 
-/// Task-local values, at most one of each type, that apply within a scope: DSPy's `context`.
+/// Task-local values that apply within a scope.
 ///
-/// An inner scope overrides the values it sets and inherits the others. The harness passes the scope it was started in
-/// to every worker, so programs and metrics see the same settings. A task or thread that your program spawns starts
-/// without settings: pass it the result of [`current`](Self::current).
+/// Settings contain at most one value of each type. They correspond to DSPy's `context`.
+///
+/// An inner scope overrides the values it sets and inherits all others. The harness passes its own scope to every
+/// worker, so programs and metrics see the same settings.
+///
+/// A task or thread that your program spawns starts without settings. Pass it the result of [`current`](Self::current).
 ///
 /// ```
 /// use dsrs_metrics::contract::Settings;
@@ -116,7 +119,7 @@ impl Settings {
         async move { CURRENT.scope(self.merged_into_current(), future).await }
     }
 
-    /// Runs a function within a scope that sets these values, for synchronous code.
+    /// Runs a synchronous function within a scope that sets these values.
     ///
     /// ```
     /// # use dsrs_metrics::contract::Settings;
@@ -147,8 +150,9 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// The zero-based number of a row's current repeat. `Evaluate` sets this number while it runs a program and metrics
-/// with `repeats`.
+/// The zero-based number of a row's current repeat.
+///
+/// `Evaluate` sets this number while it runs a program and metrics with `repeats`.
 ///
 /// Judges include this number in their requests, so a reply stored for one repeat is not reused in another. If your
 /// program stores replies itself, do the same, for example with
@@ -172,7 +176,9 @@ impl fmt::Debug for Settings {
 pub struct RepeatNumber(pub u32);
 
 impl RepeatNumber {
-    /// Returns the number of the current repeat, or 0 outside a repeat.
+    /// Returns the number of the current repeat.
+    ///
+    /// Returns 0 outside a repeat.
     ///
     /// ```
     /// # use dsrs_metrics::contract::{RepeatNumber, Settings};

@@ -8,17 +8,24 @@ use crate::rows::{Example, Fields, MaybeOwned, Prediction, RowType};
 use crate::score::{MetricError, MetricErrorKind, Result};
 use crate::spec::{MetricSpec, Side};
 
-/// Types from which a row of type `T` can be lent. `D` is the dynamic row of that side, and `Kind` separates the impls.
+/// A row that can be read as the type `T`.
+///
+/// `D` is the dynamic row type: `Example` for gold rows, or `Prediction` for predictions. `Kind` distinguishes the
+/// impls, and the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a row of type `{T}`",
     label = "expected a `{T}`",
     note = "pass a reference to a `{T}`; to score the dynamic row `{D}`, derive `serde::Deserialize` for `{T}`"
 )]
 pub trait TypedRow<'r, T, D, Kind> {
-    /// Returns the row, or the error of a dynamic row that cannot be read as `T`. `expected` names `T` in messages.
+    /// Returns the row as the type `T`.
+    ///
+    /// Returns an error if a dynamic row cannot be read as `T`.
+    ///
+    /// `expected` is the name of `T` in messages.
     ///
     /// # Errors
-    /// Fails as [`read_row`] does.
+    /// Returns the same errors as [`read_row`].
     fn typed(
         &'r self,
         spec: &MetricSpec<'_>,
@@ -27,14 +34,16 @@ pub trait TypedRow<'r, T, D, Kind> {
     ) -> Result<MaybeOwned<'r, T, T>>;
 }
 
-/// Fields of a typed row that a parameter of type `T` or `&T` can read. `Kind` separates the impls.
+/// A field of a typed row that can be read as `T` or `&T`.
+///
+/// `Kind` distinguishes the impls, and the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "a field of type `{Self}` cannot be read as `{T}`",
     label = "the field is a `{Self}`",
     note = "write the field's type for the parameter, `{Self}`, or its borrowed form, such as `&str` for `String` and `Option<&str>` for `Option<String>`"
 )]
 pub trait TypedField<T: ?Sized, Kind> {
-    /// Returns the field.
+    /// Returns a reference to the field.
     fn typed_field(&self) -> &T;
 }
 
@@ -52,15 +61,17 @@ impl<T: ?Sized, Kind, P: Deref<Target: TypedField<T, Kind>>> TypedField<T, Point
     }
 }
 
-/// A row of the type itself.
+/// Marks a row that already has the requested type.
 #[derive(Debug)]
 pub enum Itself {}
 
-/// A `Box`, `Arc`, `Rc` or reference to a row of this kind.
+/// Marks a `Box`, `Arc`, `Rc` or reference to a row.
+///
+/// `Kind` is the kind of the row.
 #[derive(Debug)]
 pub struct Pointer<Kind>(PhantomData<Kind>);
 
-/// A dynamic row.
+/// Marks a dynamic row.
 #[derive(Debug)]
 pub enum Dynamic {}
 

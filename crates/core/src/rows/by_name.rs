@@ -21,8 +21,11 @@ const EXPECTED: &str = "a string, or a value that can be written as JSON";
 /// The name that selects the whole row instead of one field.
 pub(crate) const WHOLE: &str = "*";
 
-/// A row that returns a field by name as a string: a string unchanged, `null` as missing, anything else as JSON. `*`
-/// returns the whole row as JSON, unless a field has that name.
+/// A row whose fields can be read by name as strings.
+///
+/// Strings are returned as they are, and all other values as JSON. A `null` field counts as missing.
+///
+/// The name `*` returns the whole row as JSON, unless a field is named `*`.
 #[diagnostic::on_unimplemented(
     message = "expected a row with named fields, as the metric's parameters require, found `{Self}`",
     label = "not a row with named fields",
@@ -36,7 +39,7 @@ pub trait NamedFields {
     fn text_of(&self, name: &str) -> Result<Cow<'_, str>, Box<FieldError>>;
 }
 
-/// A record field's value, without the field's static type.
+/// The value of a record's field, without the field's static type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Given<'r> {
     Text(&'r str),
@@ -59,7 +62,9 @@ impl NamedFields for Prediction {
     }
 }
 
-/// Returns a dynamic row's field as a string; see [`NamedFields`].
+/// Returns a dynamic row's field as a string.
+///
+/// See [`NamedFields`].
 pub fn in_fields<'r>(row: &'r Fields, name: &str) -> Result<Cow<'r, str>, Box<FieldError>> {
     row.check_finite(name)?;
     match row.get(name) {
@@ -145,14 +150,17 @@ fn to_string(value: &Value) -> Result<Cow<'_, str>, TooDeep> {
     }
 }
 
-/// Returns a value or row as JSON. Serialization is recursive, so callers must check the depth first.
+/// Converts a value or row to JSON.
+///
+/// Serialization is recursive, so callers must check the depth first.
 pub fn json(value: &impl Serialize) -> Cow<'static, str> {
     // Values and rows contain only what JSON can represent.
     Cow::Owned(serde_json::to_string(value).unwrap_or_default())
 }
 
-/// Returns the spec with the configured field names. `names` identifies each field by its side of the row and its
-/// position on that side.
+/// Returns the spec with the configured field names.
+///
+/// `names` identifies each field by its side of the row and its position on that side.
 pub fn configured(
     spec: MetricSpec<'static>,
     names: &[((Side, usize), &str)],

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Fields;
 use crate::spec::{FieldSpec, MetricSpec};
 
-/// A labelled example: a program's inputs and the expected outputs.
+/// A labelled example, with a program's inputs and the expected outputs.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -40,7 +40,9 @@ impl Example {
         self.data.get(name)
     }
 
-    /// Sets which fields are the program's inputs. All other fields are labels.
+    /// Sets which fields are the program's inputs.
+    ///
+    /// All other fields are labels.
     ///
     /// ```
     /// # use dsrs_metrics::example;
@@ -71,8 +73,9 @@ impl Example {
         self.input_keys.as_deref()
     }
 
-    /// Returns the labels, the fields hidden from the program. The result is empty if
-    /// [`with_inputs`](Self::with_inputs) was not called.
+    /// Returns the labels, which are the fields hidden from the program.
+    ///
+    /// The result is empty if [`with_inputs`](Self::with_inputs) was not called.
     ///
     /// ```
     /// # use dsrs_metrics::example;
@@ -89,7 +92,7 @@ impl Example {
             .into()
     }
 
-    /// Iterates over the field names, in order.
+    /// Returns an iterator over the field names, in order.
     ///
     /// ```
     /// # use dsrs_metrics::example;
@@ -132,7 +135,7 @@ impl Prediction {
         self.data.get(name)
     }
 
-    /// Iterates over the field names, in order.
+    /// Returns an iterator over the field names, in order.
     ///
     /// ```
     /// # use dsrs_metrics::prediction;
@@ -163,7 +166,9 @@ macro_rules! fields_of {
 fields_of!(Example { input_keys: None });
 fields_of!(Prediction {});
 
-/// One step of a program's run: the predictor, its inputs and its outputs.
+/// One step of a program's run.
+///
+/// A step has the predictor's name, its inputs and its outputs.
 ///
 /// ```
 /// use dsrs_metrics::{example, prediction, rows::TraceStep};
@@ -250,8 +255,11 @@ macro_rules! prediction {
 }
 
 impl MetricSpec<'_> {
-    /// Returns `true` if the rows have every required field. Ignores fields that a prediction is allowed to lack. This
-    /// method does not check types; [`Metric::can_evaluate`](crate::Metric::can_evaluate) does.
+    /// Returns `true` if the rows have every required field.
+    ///
+    /// Fields that a prediction is allowed to lack are ignored.
+    ///
+    /// This method does not check types; [`Metric::can_evaluate`](crate::Metric::can_evaluate) does.
     ///
     /// ```
     /// # use dsrs_metrics::{example, prediction, contract::FieldSpec, contract::MetricSpec};

@@ -141,7 +141,9 @@ pub struct MissingFields {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MissingField {
     pub name: Cow<'static, str>,
-    /// `true` if the prediction has the field but no value for it (`null` or an empty CSV cell).
+    /// `true` if the prediction has the field but no value for it.
+    ///
+    /// The field is `null` or an empty CSV cell.
     pub is_null: bool,
     /// `true` if the metric's function gets `None`, so it can explain the score itself.
     is_visible: bool,
@@ -240,13 +242,15 @@ impl MissingFields {
         self.present = present.unwrap_or_default();
     }
 
-    /// Returns the names of the prediction's fields.
+    /// Returns the names of the fields that the prediction has.
     pub fn present(&self) -> &[String] {
         &self.present
     }
 }
 
-/// Collects the missing fields that `#[pred(missing = value)]` replaces in one call.
+/// Collects the missing fields of one call.
+///
+/// These are the fields that `#[pred(missing = value)]` replaces.
 #[derive(Debug, Default)]
 pub struct Absent(pub(crate) Option<Box<MissingFields>>);
 
@@ -265,8 +269,9 @@ impl Absent {
     }
 }
 
-/// Returns `true` if the field was read or is merely absent. In both cases, a metric that allows the field to be
-/// missing can score the row.
+/// Returns `true` if the field was read or is merely absent.
+///
+/// In both cases, a metric that allows the field to be missing can score the row.
 pub fn is_scored<T>(read: &Result<T, Box<FieldError>>) -> bool {
     match read {
         Ok(_) => true,

@@ -1,4 +1,6 @@
-//! Field types that several metrics share: labels, and values that rows write in two ways.
+//! Field types that several metrics share.
+//!
+//! Examples are labels, and values that rows can contain in several forms.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,9 +24,11 @@ macro_rules! provide {
     )*)*};
 }
 
-/// A label: a string without surrounding whitespace, a number, or a boolean.
+/// A label in a row.
 ///
-/// A whole number is the same label however it is written: 1, 1.0 and "1" are equal.
+/// A label is a string without surrounding whitespace, a number or a boolean.
+///
+/// Whole numbers are compared by value, so 1, 1.0 and "1" are the same label.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Label;
@@ -43,7 +47,9 @@ impl Label<'_> {
     }
 }
 
-/// A truth value: `true` or `false`, 1 or 0, or one of these as a string.
+/// A truth value, which rows can write in several ways.
+///
+/// A row can contain `true` or `false`, 1 or 0, or any of these as a string.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Truth;
@@ -100,7 +106,7 @@ impl ValueType for Truth {
     ]);
 }
 
-/// A string, or a number as it was written.
+/// A string, or a number in its original notation.
 ///
 /// ```
 /// use dsrs_metrics::metrics::StrOrNumber;
@@ -140,7 +146,9 @@ impl ValueType for StrOrNumber<'_> {
         TypeHelp::new("a string or number").with_kinds(&[ValueKind::Str, ValueKind::Number]);
 }
 
-/// A string, or a list of equally acceptable strings: DSPy's `str` or `list[str]`.
+/// A string, or a list of equally acceptable strings.
+///
+/// This type corresponds to DSPy's `str` or `list[str]`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::StrOrList;
@@ -165,7 +173,7 @@ impl<'a> StrOrList<'a> {
         }
     }
 
-    /// Creates a list of strings.
+    /// Creates a value from a list of strings.
     pub fn many<T: Into<Cow<'a, str>>>(strings: impl IntoIterator<Item = T>) -> Self {
         Self {
             strings: strings.into_iter().map(Into::into).collect(),
@@ -232,7 +240,9 @@ impl ValueType for StrOrList<'_> {
         .with_kinds(&[ValueKind::Str, ValueKind::ListOf(&str::HELP)]);
 }
 
-/// A string or a list of strings, such as the context of an answer or the acceptable answers.
+/// A string or a list of strings.
+///
+/// For example, the value can be the context of an answer, or the acceptable answers.
 ///
 /// ```
 /// use dsrs_metrics::judge::shipped::TextOrList;
@@ -255,8 +265,10 @@ provide! {
     [String, Vec<String>] => References: |references| references.clone().into();
 }
 
-/// A judge's reference answers: one string, or a list of acceptable strings. An empty list is an error because it
-/// leaves nothing to compare the answer with.
+/// The reference answers for a judge.
+///
+/// A row contains one string, or a list of acceptable strings. An empty list is an error because it leaves nothing to
+/// compare the answer with.
 ///
 /// ```
 /// use dsrs_metrics::judge::shipped::References;

@@ -24,7 +24,9 @@ use crate::json::numbers::is_not_finite;
 use crate::rows::{Absent, Cell, Example, FieldError, Fields, Given, Prediction, read_fields};
 use crate::spec::FieldSpec;
 
-/// A row type with static fields. Metrics over dynamic rows can score it without conversion.
+/// A row type whose fields are known at compile time.
+///
+/// Metrics over dynamic rows can score a record without conversion.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -75,7 +77,7 @@ pub trait Record {
     /// The fields and their types, in the order of the struct.
     const FIELDS: &'static [FieldSpec<'static>];
 
-    /// Returns a field whose name is known only at run time.
+    /// Returns the value of a field whose name is known only at run time.
     #[doc(hidden)]
     fn given(&self, name: &str) -> Option<Given<'_>> {
         let _ = name;
@@ -97,34 +99,38 @@ pub trait Field<N> {
 pub trait ReadField<'r, N, W: ReadAs<'r>> {
     fn read_field(&'r self, field: &FieldSpec<'static>) -> Result<W::Output, Box<FieldError>>;
 
-    /// Returns the names of the row's fields; `None` for a record, which always has all of them.
+    /// Returns the names of the row's fields.
+    ///
+    /// Returns `None` for a record, which always has all of its fields.
     fn present(&self) -> Option<Vec<String>> {
         None
     }
 }
 
-/// Describes how a parameter reads a field. `Output` is the value's type; the value lives as long as the call.
+/// Describes how a parameter reads a field.
+///
+/// `Output` is the value's type. The value lives as long as the call.
 pub trait ReadAs<'r> {
     type Output;
 }
 
-/// Reads a field as `&str`.
+/// Marks a parameter that reads a field as `&str`.
 #[derive(Debug)]
 pub enum Text {}
-/// Reads a field as `&Value`.
+/// Marks a parameter that reads a field as `&Value`.
 #[derive(Debug)]
 pub enum Raw {}
-/// Reads a field as `&[T]`.
+/// Marks a parameter that reads a field as `&[T]`.
 #[derive(Debug)]
 pub struct Slice<T>(PhantomData<T>);
-/// Reads a field as `&T`.
+/// Marks a parameter that reads a field as `&T`.
 #[derive(Debug)]
 pub struct Ref<T>(PhantomData<T>);
-/// Reads a field as `T`.
+/// Marks a parameter that reads a field as `T`.
 #[derive(Debug)]
 pub struct Owned<T>(PhantomData<T>);
 
-/// Reads a field using `W`, if the field has a value.
+/// Marks a parameter that reads an optional field using `W`.
 #[derive(Debug)]
 pub struct Optional<W>(PhantomData<W>);
 
@@ -165,7 +171,9 @@ impl<'r, W: ReadAs<'r>> ReadAs<'r> for Optional<W> {
     type Output = Option<W::Output>;
 }
 
-/// A type that can be read from a field of a dynamic row. Every type that implements `serde::Deserialize` is one.
+/// A type that can be read from a field of a dynamic row.
+///
+/// This trait is implemented for every type that implements `serde::Deserialize`.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -192,7 +200,9 @@ impl<'r, W: ReadAs<'r>> ReadAs<'r> for Optional<W> {
     note = "a field parameter is `&str`, `String`, `bool`, a number, `&[String]`, `Vec<_>`, `&Value`,\nor any type that derives `serde::Deserialize` (a type parameter: `T: serde::de::DeserializeOwned`);\nan `Option` of these makes the field optional"
 )]
 pub trait FieldType<'r>: Sized {
-    /// Reads the value. `textual` is true if it comes from an untyped format such as CSV.
+    /// Reads a value from a row.
+    ///
+    /// `textual` is true if the value comes from an untyped format such as CSV.
     #[doc(hidden)]
     fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self>;
 }
@@ -274,7 +284,9 @@ impl<'r, T: FieldType<'r>> ReadValue<'r> for Owned<T> {
     }
 }
 
-/// A type that a whole dynamic row can be read as. Every type that implements `serde::Deserialize` is one.
+/// A type that can be read from a whole dynamic row.
+///
+/// This trait is implemented for every type that implements `serde::Deserialize`.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -339,8 +351,11 @@ pub fn can_read<'r, N, W: ReadAs<'r>, R: ReadField<'r, N, W>>(
     row.read_field(field).is_ok()
 }
 
-/// Reads the field `N` of a prediction using `W`, an [`Optional`]. If the field is missing or null, adds it to
-/// `absent`. `is_visible` is `true` if the metric's function gets `None` for such a field.
+/// Reads an optional field of a prediction.
+///
+/// The field is `N`, and `W` is an [`Optional`]. A missing or null field is added to `absent`.
+///
+/// `is_visible` is `true` if the metric's function receives `None` for a missing field.
 ///
 /// # Errors
 /// Returns [`FieldError`] if the field has the wrong type.

@@ -7,7 +7,9 @@ use super::Example;
 use crate::messages::{escape, suggest};
 
 dsrs_metrics_values::message_errors! {
-    /// The error returned when a program cannot run on an example because the inputs are unknown or missing.
+    /// The error returned when a program cannot run on an example.
+    ///
+    /// The program's inputs are unknown or missing.
     ///
     /// ```
     /// use dsrs_metrics::{example, rows::InputError};
@@ -20,8 +22,10 @@ dsrs_metrics_values::message_errors! {
 }
 
 impl Example {
-    /// Returns the program's inputs: the fields set by [`with_inputs`](Self::with_inputs), in row order. Leaves out the
-    /// labels, so the program never sees the expected answer.
+    /// Returns the program's inputs.
+    ///
+    /// The inputs are the fields set by [`with_inputs`](Self::with_inputs), in row order. The labels are left out, so
+    /// the program never sees the expected answer.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -35,14 +39,15 @@ impl Example {
     /// ```
     ///
     /// # Errors
-    /// Returns [`InputError`] if `with_inputs` was not called and the example has fields, or if the example lacks an
-    /// input.
+    /// Returns [`InputError`] if the example lacks an input. Also returns this error if the example has fields but
+    /// `with_inputs` was not called.
     pub fn inputs(&self) -> Result<Self, InputError> {
         self.inputs_in(None)
     }
 
-    /// Returns the names of the inputs that the example declares. If it declares none, returns those that the run
-    /// declares.
+    /// Returns the names of the program's inputs.
+    ///
+    /// An example without declared inputs uses the inputs that the run declares.
     ///
     /// # Errors
     /// Returns [`InputError`] if neither the example nor the run declares inputs.
@@ -80,7 +85,9 @@ impl Example {
     }
 }
 
-/// Returns the row as an [`Example`], the only type that distinguishes inputs from labels.
+/// Returns the row as an [`Example`], if it is one.
+///
+/// Other row types do not distinguish inputs from labels.
 pub fn as_example<G: 'static>(gold: &G) -> Option<&Example> {
     let gold: &dyn Any = gold;
     gold.downcast_ref()
@@ -88,7 +95,9 @@ pub fn as_example<G: 'static>(gold: &G) -> Option<&Example> {
         .or_else(|| gold.downcast_ref::<Box<Example>>().map(|gold| &**gold))
 }
 
-/// Returns a row's inputs, or `None` if no inputs are declared or one is missing.
+/// Returns the inputs of a row.
+///
+/// Returns `None` if no inputs are declared or one is missing.
 pub fn inputs_of(example: &Example, of_run: Option<&[String]>) -> Option<Example> {
     example.inputs_in(of_run).ok()
 }

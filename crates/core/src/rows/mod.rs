@@ -1,4 +1,4 @@
-//! Rows, and how metric parameters are read from their fields.
+//! Rows, and how metrics read their fields.
 
 pub mod by_name;
 pub mod dynamic;
@@ -27,7 +27,9 @@ use std::sync::Arc;
 
 use crate::program_run::ProgramRun;
 
-/// A gold row and its prediction, with an id, attributes and an origin.
+/// A gold row and its prediction.
+///
+/// A pair also has an id, attributes and an origin.
 ///
 /// ```
 /// use dsrs_metrics::{example, prediction, rows::Pair};
@@ -40,19 +42,21 @@ use crate::program_run::ProgramRun;
 pub struct Pair<G = Example, P = Prediction> {
     /// The row's id, unique within a run.
     pub id: String,
-    /// `true` if the row has no id of its own, so `id` is its position. Such rows are paired with another run's rows by
-    /// position.
+    /// `true` if the row has no id of its own.
+    ///
+    /// In that case, `id` is the row's position, and a comparison pairs such rows by position.
     pub is_positional: bool,
     /// The labelled example.
     pub gold: G,
     /// The program's prediction.
     pub pred: P,
-    /// The row's other fields, used for grouping and as labels.
+    /// Additional fields of the row, used for grouping and as labels.
     pub attributes: Fields,
     /// The row's position in its file, if the row was read from a file.
     pub origin: Option<Origin>,
-    /// The latency, tokens and cost of the program run that made the prediction, if known. Metrics can read these
-    /// values, and result files contain them.
+    /// The program run that made the prediction, if known.
+    ///
+    /// The run contains the latency, tokens and cost. Metrics can read these values, and result files contain them.
     pub run: Option<Box<ProgramRun>>,
 }
 
@@ -91,7 +95,7 @@ impl<G, P> Pair<G, P> {
 pub struct Origin {
     /// The file's path.
     pub file: Arc<Path>,
-    /// The line number, starting at 1.
+    /// The line of the error, starting at 1.
     pub line: u64,
 }
 

@@ -16,7 +16,7 @@ use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};
 
 type Name = Cow<'static, str>;
 
-/// A row's named values, in insertion order.
+/// The named values of a row, in insertion order.
 ///
 /// ```
 /// use dsrs_metrics::rows::Fields;
@@ -32,17 +32,19 @@ type Name = Cow<'static, str>;
 #[serde(transparent)]
 pub struct Fields {
     values: IndexMap<Name, Value, RandomState>,
-    /// `true` if the values come from an untyped format (CSV). In such a format, `"0.5"` can be a number, and `""` can
-    /// be an absent value.
+    /// `true` if the values come from an untyped format (CSV).
+    ///
+    /// In an untyped format, `"0.5"` can be a number, and `""` can be an absent value.
     #[serde(skip)]
     #[doc(hidden)]
     pub textual: bool,
-    /// The names of textual fields that are known to be strings, even if they look like lists.
+    /// The names of textual fields that are strings even if they look like lists.
     #[serde(skip)]
     #[doc(hidden)]
     pub strings: Vec<String>,
-    /// The names of the fields that are null because they contained NaN or an infinity. A metric that reads such a
-    /// field fails on the row.
+    /// The names of the fields that contained NaN or an infinity.
+    ///
+    /// Each of these fields is null, and a metric that reads it fails on the row.
     #[serde(skip)]
     #[doc(hidden)]
     pub not_finite: Vec<String>,
@@ -61,7 +63,9 @@ impl Fields {
         self.values.get(name)
     }
 
-    /// Returns a mutable reference to the value of a field, for example to reuse the row's memory for the next row.
+    /// Returns a mutable reference to the value of a field.
+    ///
+    /// For example, you can reuse the row's memory for the next row.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -121,7 +125,9 @@ impl Fields {
         self.values.insert(name, value)
     }
 
-    /// Removes a field and returns its value. The other fields keep their order.
+    /// Removes a field and returns its value.
+    ///
+    /// The other fields keep their order.
     ///
     /// ```
     /// # use dsrs_metrics::example;
@@ -140,7 +146,7 @@ impl Fields {
         self.values.swap_remove(name)
     }
 
-    /// Iterates over the fields in order.
+    /// Returns an iterator over the fields, in order.
     ///
     /// ```
     /// # use dsrs_metrics::prediction;
@@ -152,7 +158,7 @@ impl Fields {
         self.values.iter().map(|(name, value)| (&**name, value))
     }
 
-    /// Iterates over the field names, in order.
+    /// Returns an iterator over the field names, in order.
     ///
     /// ```
     /// # use dsrs_metrics::example;
@@ -197,7 +203,9 @@ impl Fields {
         }
     }
 
-    /// Marks the values as untyped strings, like CSV cells, so they can be parsed as numbers, booleans or lists.
+    /// Marks the values as untyped strings, like CSV cells.
+    ///
+    /// The values can then be parsed as numbers, booleans or lists.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -256,7 +264,9 @@ dsrs_metrics_values::message_errors! {
 }
 
 impl Fields {
-    /// Creates the fields from a struct or a map, in order. A float that is not finite becomes `null`, as in JSON.
+    /// Creates the fields from a struct or a map, in order.
+    ///
+    /// A float that is not finite becomes `null`, as in JSON.
     ///
     /// ```
     /// use dsrs_metrics::rows::Fields;
@@ -327,7 +337,9 @@ impl Example {
 }
 
 impl Prediction {
-    /// Creates a prediction with the fields of a struct or a map; see [`Example::from_serialize`].
+    /// Creates a prediction with the fields of a struct or a map.
+    ///
+    /// See [`Example::from_serialize`].
     ///
     /// ```
     /// use std::collections::BTreeMap;

@@ -39,7 +39,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// Creates a pass without feedback.
+    /// Creates a passing check without feedback.
     pub const fn pass() -> Self {
         Self {
             passed: true,
@@ -47,7 +47,7 @@ impl Check {
         }
     }
 
-    /// Creates a failure with a reason.
+    /// Creates a failing check with a reason.
     pub fn fail(reason: impl Into<String>) -> Self {
         Self {
             passed: false,
@@ -55,13 +55,15 @@ impl Check {
         }
     }
 
-    /// Sets the feedback. A pass can have feedback too.
+    /// Sets the feedback.
+    ///
+    /// A passing check can have feedback too.
     pub fn with_feedback(mut self, feedback: impl Into<String>) -> Self {
         self.feedback = Some(feedback.into());
         self
     }
 
-    /// Creates a failure if there is a reason, or a pass otherwise.
+    /// Creates a failing check if there is a reason, and a passing check otherwise.
     pub fn unless(reason: Option<String>) -> Self {
         Self {
             passed: reason.is_none(),
@@ -69,7 +71,9 @@ impl Check {
         }
     }
 
-    /// Creates a pass if all conditions are met. Otherwise, creates a failure with the reasons for the unmet ones.
+    /// Creates a check that passes if all conditions are met.
+    ///
+    /// Otherwise, the check fails with the reasons for the unmet conditions.
     ///
     /// ```
     /// use dsrs_metrics::metrics::Check;
@@ -124,7 +128,9 @@ impl MetricReturn for Check {
 pub struct Explained<T> {
     /// The score, which can have feedback.
     pub score: T,
-    /// The details; `None` keeps the score's own details.
+    /// The details of the score.
+    ///
+    /// If `None`, the score keeps its own details.
     pub details: Option<String>,
 }
 
@@ -164,7 +170,7 @@ impl From<LmError> for Unscored {
     }
 }
 
-/// Checks that a number in a metric's configuration is in a range.
+/// Checks that a parameter is in a range.
 ///
 /// # Errors
 /// Returns a message that names the parameter if the check fails.
@@ -180,7 +186,7 @@ pub fn within<T: Copy + PartialOrd + std::fmt::Display>(
         .ok_or_else(|| format!("expected `{param}` between {least} and {most}, found {value}"))
 }
 
-/// Checks that a number in a metric's configuration is not below a minimum.
+/// Checks that a parameter is not below a minimum.
 ///
 /// # Errors
 /// Returns a message that names the parameter if the check fails.
@@ -258,7 +264,7 @@ impl<T: MetricReturn> MetricReturn for Result<T, Unscored> {
     }
 }
 
-/// A type that the function in `explain = ..` may return.
+/// A type that the function in `explain = ..` can return.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -315,7 +321,7 @@ impl<T: Explanation> Explanation for Option<T> {
     }
 }
 
-/// Adds an explanation, if there is one, to a score.
+/// Adds details to a score, if there are any.
 pub fn explained(scored: Scored, details: Option<String>) -> Scored {
     match details {
         Some(details) => scored.explained(details),

@@ -85,7 +85,7 @@ pub(crate) fn numbers(results: &[ComponentResult]) -> (u64, f64) {
     (cost_msats, confidence)
 }
 
-/// The result of one of a composite's components.
+/// The result of one component of a composite.
 ///
 /// ```
 /// use dsrs_metrics::metrics::{Em, F1};

@@ -1,9 +1,11 @@
-//! Scores of a whole corpus that are not the mean of its rows' scores: corpus BLEU, micro F1.
+//! Scores for a whole corpus that are not the mean of the row scores.
 //!
-//! Each row contributes counts. They are summed, in any order and across machines, and a formula computes the score
-//! from the sums. `evaluate/` runs and reports it.
+//! Examples are corpus BLEU and micro F1.
 //!
-//! The file is long because counts, labels and values each have a formula, a state and a stored form.
+//! Each row contributes counts, which can be summed in any order and across machines. A formula computes the score from
+//! the sums. `evaluate/` runs the formula and reports the score.
+//!
+//! Counts, labels and values each have a formula, a state and a stored form.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,8 +22,9 @@ use crate::text::{BleuOptions, ChrfOptions, EditCounts, EntityCounts, MAX_ORDER}
 
 /// Computes a corpus score from the summed counts of the rows.
 ///
-/// Closures that take a slice of counts implement this trait. All rows of a metric must return the same number of
-/// counts, in the same order, with the same formula.
+/// Closures that take a slice of counts implement this trait.
+///
+/// All rows of a metric must return the same number of counts, in the same order and with the same formula.
 ///
 /// ```
 /// use dsrs_metrics::contract::{CorpusCounts, CorpusFormula};
@@ -42,12 +45,16 @@ use crate::text::{BleuOptions, ChrfOptions, EditCounts, EntityCounts, MAX_ORDER}
 /// assert_eq!(corpus.score(), Some(0.5));
 /// ```
 pub trait CorpusFormula: Send + Sync {
-    /// Returns the score, in the metric's range, or `None` if the sums do not determine a score (as in a division by
-    /// zero).
+    /// Returns the score, in the metric's range.
+    ///
+    /// Returns `None` if the score is undefined, for example because of a division by zero.
     fn corpus_score(&self, counts: &[u64]) -> Option<f64>;
 
-    /// Returns the formula as written to result files, so two files can be compared. The default, `None`, is for a
-    /// formula that `record.rs` cannot read.
+    /// Returns the formula in the form that result files use.
+    ///
+    /// Two files with the same formula can be compared.
+    ///
+    /// The default, `None`, is for a formula that `record.rs` cannot read.
     #[doc(hidden)]
     fn record(&self) -> Option<Value> {
         None
@@ -79,7 +86,7 @@ pub struct CorpusCounts {
 }
 
 impl CorpusCounts {
-    /// Creates one row's counts, with the formula to apply to the sums.
+    /// Creates the counts of one row, with a formula to apply to the sums.
     ///
     /// ```
     /// # use dsrs_metrics::contract::CorpusCounts;
@@ -93,7 +100,9 @@ impl CorpusCounts {
         }
     }
 
-    /// Adds the counts of other rows of the same metric. The order does not matter.
+    /// Adds the counts of other rows.
+    ///
+    /// All rows must belong to the same metric. You can merge them in any order.
     ///
     /// ```
     /// # use dsrs_metrics::contract::CorpusCounts;
@@ -127,7 +136,9 @@ impl CorpusCounts {
         Some(json!({ "formula": self.formula.record()?, "counts": self.counts }))
     }
 
-    /// Returns the score of all merged rows, or `None` if the formula returns `None` or a value that is not finite.
+    /// Returns the score of all merged rows.
+    ///
+    /// Returns `None` if the formula returns `None` or a value that is not finite.
     ///
     /// ```
     /// # use dsrs_metrics::contract::CorpusCounts;
@@ -194,7 +205,7 @@ impl LabelScore {
         Self { pairs, formula }
     }
 
-    /// Returns how many rows have each pair of labels.
+    /// Returns the number of rows with each pair of labels.
     pub fn pairs(&self) -> &LabelPairs {
         &self.pairs
     }
@@ -267,11 +278,13 @@ enum ValueFormula {
 pub enum CountFormula {
     Bleu(BleuOptions),
     Chrf(ChrfOptions),
-    /// The number of edits, and the reference's length.
+    /// The edit rate, computed from the number of edits and the length of the reference.
     EditRate,
-    /// The number of found, expected and predicted entities.
+    /// The F1 of entities, computed from the number of found, expected and predicted entities.
     EntityF1,
-    /// The number of correct, expected, predicted and superfluous fields.
+    /// The accuracy of fields.
+    ///
+    /// The counts are the number of correct, expected, predicted and superfluous fields.
     FieldAccuracy,
 }
 
@@ -409,7 +422,9 @@ impl ValueFormula {
     }
 }
 
-/// Restores a contribution from a result file. Returns `None` if the record is not one that this library writes.
+/// Restores a contribution from a result file.
+///
+/// Returns `None` if the record is not one that this library writes.
 pub fn restore(record: &Value) -> Option<Counted> {
     Record::deserialize(record).ok()?.restore()
 }

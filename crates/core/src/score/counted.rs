@@ -10,10 +10,15 @@ use crate::rows::MissingFields;
 use crate::score::Result;
 use crate::stats::NotDefined;
 
-/// The contribution of a row to a score over all rows: counts, values, sums. A `#[metric(corpus)]` function returns it.
+/// A row's contribution to a score over all rows.
 ///
-/// Contributions are merged in any order, in a stream or on several machines, so the score must not depend on the
-/// order. Count in integers, and sort lists before you use them.
+/// For example, a contribution can contain counts, values or sums.
+///
+/// A `#[metric(corpus)]` function returns a type that implements this trait.
+///
+/// Contributions can be merged in any order and on several machines, so the score must not depend on the order.
+///
+/// Use integers for counts, and sort lists before you use them.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -86,7 +91,7 @@ pub trait CorpusState: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
     }
 }
 
-/// The contribution of one row, or of several merged rows, to a corpus metric's score.
+/// The contribution of one or more rows to a corpus metric's score.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Accuracy;
@@ -127,7 +132,9 @@ impl Counted {
         }
     }
 
-    /// Merges the contribution of other rows of the same metric into this one. Ignores a contribution of another type.
+    /// Merges the contribution of other rows of the same metric into this one.
+    ///
+    /// A contribution of another type is ignored.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::Counted, stats::Brier};
@@ -170,14 +177,15 @@ impl Counted {
         }
     }
 
-    /// Returns a row's contribution as written to a result file, or `None` if contributions of this type cannot be
-    /// written.
+    /// Returns a row's contribution as written to a result file.
+    ///
+    /// Returns `None` if this type of contribution can't be written to a file.
     #[doc(hidden)]
     pub fn record(&self) -> Option<Value> {
         self.state.record()
     }
 
-    /// Returns the state if it is of type `S`.
+    /// Returns the state if its type is `S`.
     ///
     /// ```
     /// use dsrs_metrics::contract::{CorpusCounts, Counted};

@@ -25,7 +25,9 @@ use crate::spec::{ScoreRange, Side};
 /// ```
 pub type Result<T, E = MetricError> = std::result::Result<T, E>;
 
-/// The error returned when a metric has no score for a row. It contains the metric's name and the cost of the call.
+/// The error returned when a metric has no score for a row.
+///
+/// The error contains the metric's name and the cost of the call.
 ///
 /// ```
 /// use dsrs_metrics::{MetricError, contract::MetricErrorKind};
@@ -72,7 +74,7 @@ pub enum MetricErrorKind {
         /// The error from reading the field.
         error: FieldError,
     },
-    /// The whole row could not be deserialized into the type of the metric's parameter.
+    /// The row could not be deserialized into the type of the metric's parameter.
     Row {
         /// The side of the row.
         side: Side,
@@ -95,7 +97,9 @@ pub enum MetricErrorKind {
         /// The declared range.
         range: ScoreRange,
     },
-    /// The metric itself returned an error. A typed error is available as the [`source`](Error::source).
+    /// The metric itself returned an error.
+    ///
+    /// A typed error is available as the [`source`](Error::source).
     Failed {
         /// The metric's message.
         message: String,
@@ -110,26 +114,34 @@ pub enum MetricErrorKind {
         /// The limit in seconds.
         seconds: f64,
     },
-    /// The metric contains a gate whose proxies rejected the row. The harness counts the row as gated, not as failed.
+    /// The metric contains a gate whose proxies rejected the row.
+    ///
+    /// The harness counts the row as gated, not as failed.
     Gated {
         /// The names of the proxies that rejected the row.
         by: String,
     },
-    /// The language model budget does not cover the call. The harness counts the row as skipped, not as failed.
+    /// The language model budget does not cover the call.
+    ///
+    /// The harness counts the row as skipped, not as failed.
     OverBudget {
         /// The budget, in millisatoshis.
         budget_msats: u64,
     },
-    /// A composite has no score because this component has none; see [`OnMissing`](crate::OnMissing).
+    /// A composite has no score because one of its components has none.
+    ///
+    /// See [`OnMissing`](crate::OnMissing).
     MissingComponent {
         /// The component's name.
         component: String,
         /// The reason why the component has no score.
         reason: String,
     },
-    /// The metric returned `None`. The harness counts the row as an abstention, not as a failure.
+    /// The metric returned `None`.
+    ///
+    /// The harness counts the row as an abstention, not as a failure.
     Abstained,
-    /// The caller asked for the score of one row, but the metric scores all rows together.
+    /// The metric scores all rows together, so one row has no score.
     NoRowScore,
 }
 
@@ -151,7 +163,7 @@ impl MetricError {
         }))
     }
 
-    /// Creates an error for a metric that failed with a message.
+    /// Creates an error with the given message for a metric that failed.
     ///
     /// ```
     /// # use dsrs_metrics::{MetricError, Outcome};
@@ -168,8 +180,9 @@ impl MetricError {
         )
     }
 
-    /// Creates an error for a metric that failed because of a typed error, which stays available as the
-    /// [`source`](Error::source).
+    /// Creates an error for a metric that failed because of a typed error.
+    ///
+    /// The typed error stays available as the [`source`](Error::source).
     ///
     /// ```
     /// use std::error::Error as _;
@@ -221,8 +234,9 @@ impl MetricError {
         Self::new(metric, MetricErrorKind::Panicked { message })
     }
 
-    /// Sets the cost of the call, in millisatoshis. This cost is charged to the budget even though the row has no
-    /// score.
+    /// Sets the cost of the call, in millisatoshis.
+    ///
+    /// The budget includes this cost even though the row has no score.
     ///
     /// ```
     /// # use dsrs_metrics::{MetricError, Outcome};
@@ -258,7 +272,9 @@ impl MetricError {
         &self.0.kind
     }
 
-    /// Returns the cost of the call, in millisatoshis. This cost is charged even though the row has no score.
+    /// Returns the cost of the call, in millisatoshis.
+    ///
+    /// A call can have a cost even though the row has no score.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -270,8 +286,9 @@ impl MetricError {
         self.0.cost_msats
     }
 
-    /// Returns `true` if a required field is missing from the prediction or `null`. For a composite, this refers to the
-    /// component that left the composite without a score.
+    /// Returns `true` if a required field is missing from the prediction or `null`.
+    ///
+    /// For a composite, this method checks the component that left the composite without a score.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -307,7 +324,9 @@ impl MetricError {
         }
     }
 
-    /// Returns `true` if a field that the metric or its component reads contains NaN or an infinity.
+    /// Returns `true` if a field that the metric reads contains NaN or an infinity.
+    ///
+    /// For a composite, this method checks the component that left the composite without a score.
     #[doc(hidden)]
     pub fn is_not_finite(&self) -> bool {
         match self.kind() {

@@ -9,9 +9,14 @@ use crate::score::{MetricError, MetricScore, Result, RowAnswer, Scored, row_answ
 use crate::spec::{MetricSpec, Side};
 
 impl Scored {
-    /// Returns the names of the fields that are missing from the prediction or `null`, if the metric scored the
-    /// prediction anyway. It does so if `#[metric]` or `#[pred]` sets `missing`. For a composite, returns its
-    /// components' missing fields.
+    /// Returns the names of the fields that are missing from the prediction.
+    ///
+    /// A field that is `null` is also missing.
+    ///
+    /// The list is empty unless the metric scored the prediction anyway, because `#[metric]` or `#[pred]` sets
+    /// `missing`.
+    ///
+    /// For a composite, returns the missing fields of its components.
     ///
     /// ```
     /// use dsrs_metrics::metrics::IntentAccuracy;
@@ -34,7 +39,7 @@ impl Scored {
         names
     }
 
-    /// Calls a function with the metric's missing fields, or with those of each component.
+    /// Calls a function with the missing fields of the metric and of each component.
     #[doc(hidden)]
     pub fn each_missing<'a>(&'a self, call: &mut dyn FnMut(&'a MissingFields)) {
         let missing = self.critique.as_ref().and_then(|it| it.missing.as_deref());
@@ -76,8 +81,9 @@ impl Scored {
 }
 
 impl Scored {
-    /// Returns `true` if a judge scored the row by token overlap instead of with a model. The judge can also be a
-    /// component of a composite.
+    /// Returns `true` if a judge scored the row without a model.
+    ///
+    /// The judge used token overlap instead. The judge can also be a component of a composite.
     ///
     /// ```
     /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
@@ -102,8 +108,9 @@ impl Scored {
             })
     }
 
-    /// Returns the judges that returned no verdict, either on this judge's panel or on a component's. If several
-    /// components lost judges, prefers a component without a quorum.
+    /// Returns the judges that gave no verdict.
+    ///
+    /// For a composite, the judges belong to one of its components. Components without a quorum take precedence.
     #[doc(hidden)]
     pub fn lost_judges(&self) -> Option<&LostJudges> {
         let own = self.critique.as_ref().and_then(|it| it.lost.as_ref());
@@ -112,7 +119,9 @@ impl Scored {
             .or_else(|| lost().next())
     }
 
-    /// Returns the models that replied to the judges of the metric or its components, as reported by their providers.
+    /// Returns the models that served as judges for this score.
+    ///
+    /// The names are those that the providers reported. The result includes the judges of the metric's components.
     ///
     /// A judge that occurs several times in a composite is called once, but has an entry for each occurrence.
     pub fn replied_by(&self) -> Vec<RepliedBy<'_>> {
@@ -121,7 +130,7 @@ impl Scored {
         all
     }
 
-    /// Calls a function with each entry of [`replied_by`](Self::replied_by).
+    /// Calls a function for each entry of [`replied_by`](Self::replied_by).
     #[doc(hidden)]
     pub fn each_replied_by<'a>(&'a self, call: &mut dyn FnMut(RepliedBy<'a>)) {
         if let Some(metadata) = self.metadata() {
@@ -133,10 +142,10 @@ impl Scored {
 }
 
 impl Absent {
-    /// Adds the missing fields to the result of the call.
+    /// Adds the missing fields to the result of a call.
     ///
     /// # Errors
-    /// Returns the call's error, if it failed.
+    /// Returns the error of the call if it failed.
     pub fn mark<T: Into<RowAnswer>>(self, result: Result<T>) -> Result<RowAnswer> {
         match self.0 {
             None => row_answer(result),
@@ -145,11 +154,13 @@ impl Absent {
     }
 }
 
-/// Converts a field error to the metric's error, naming the side of the row. If the metric scores predictions without
+/// Converts a field error to the metric's error.
+///
+/// The error names the side of the row, which is gold or prediction. If the metric sets a score for predictions without
 /// the field, returns that score instead.
 ///
 /// # Errors
-/// Returns the metric's error, unless the metric scores predictions without the field.
+/// Returns an error unless the metric sets a score for predictions without the field.
 #[cold]
 #[doc(hidden)]
 #[expect(clippy::boxed_local, reason = "reading a field returns a boxed error")]

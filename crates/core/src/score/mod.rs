@@ -41,7 +41,9 @@ pub use scored::Scored;
 /// quotes a whole field would otherwise be as large as the field, for every row.
 pub(crate) const MAX_EXPLANATION: usize = 65_536;
 
-/// The value of `judge` in a score's metadata if the judge used no language model.
+/// The label for scores of a judge that ran without a language model.
+///
+/// A score's metadata contains this label under the key `judge`.
 pub const OFFLINE_JUDGE: &str = "offline-lexical";
 
 /// A metric's score for one row.
@@ -56,7 +58,7 @@ pub const OFFLINE_JUDGE: &str = "offline-lexical";
 /// Serialization omits a confidence of 1, a cost of 0 and missing details.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MetricScore {
-    /// The value, in the metric's declared range.
+    /// The value of the score, in the metric's declared range.
     pub value: f64,
     /// The confidence in the value, in [0, 1].
     #[serde(default = "certain", skip_serializing_if = "is_certain")]
@@ -152,7 +154,7 @@ impl MetricScore {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FeedbackMetric {
-    /// The value, in the metric's declared range.
+    /// The value of the score, in the metric's declared range.
     pub score: f64,
     /// The feedback, truncated to 64 KiB in results.
     pub feedback: String,
@@ -202,7 +204,9 @@ fn sorted<S: Serializer>(entries: &HashMap<String, Value>, to: S) -> Result<S::O
     entries.iter().collect::<BTreeMap<_, _>>().serialize(to)
 }
 
-/// Several named scores from one call. The first is the headline.
+/// Several named scores from one call.
+///
+/// The first score is the headline.
 ///
 /// ```
 /// use dsrs_metrics::contract::Scores;
@@ -233,7 +237,7 @@ pub struct Scores {
 pub struct Part {
     /// The name, unique within the call.
     pub name: String,
-    /// The value, in the metric's declared range.
+    /// The value of the score, in the metric's declared range.
     pub value: f64,
     /// Feedback on this score alone, for multi-objective optimizers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -241,7 +245,7 @@ pub struct Part {
 }
 
 impl Scores {
-    /// Creates a set of scores with this headline score.
+    /// Creates a set of scores with the given headline score.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -262,7 +266,7 @@ impl Scores {
         Self { parts }
     }
 
-    /// Adds a score, or replaces the value of an existing score with the same name.
+    /// Adds a score, or replaces the value of the score with this name.
     ///
     /// ```
     /// # use dsrs_metrics::contract::Scores;
@@ -280,7 +284,7 @@ impl Scores {
         self
     }
 
-    /// Sets the feedback for the score that was added last.
+    /// Sets the feedback for the most recently added score.
     ///
     /// ```
     /// use dsrs_metrics::contract::Scores;
@@ -305,7 +309,9 @@ impl Scores {
     }
 }
 
-/// The result of [`Metric::grade`](crate::Metric::grade), the five-argument call that optimizers make.
+/// The result of [`Metric::grade`](crate::Metric::grade).
+///
+/// Optimizers make this call with five arguments.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

@@ -9,11 +9,13 @@ use serde::{Deserialize, Serialize};
 use crate::rows::MissingFields;
 use crate::score::{Counted, MetricError, MetricErrorKind, Result, Scored};
 
-/// The outcome of one metric on one row. Only [`Scored`](Self::Scored) has a value; the other variants are never
-/// converted to a number implicitly.
+/// The outcome of one metric on one row.
 ///
-/// An outcome serializes to the format that stores use, which may change between versions. A contribution to a score
-/// over all rows cannot be stored because the metric's author defines the type of its state.
+/// Only [`Scored`](Self::Scored) has a value. The other variants are never converted to a number implicitly.
+///
+/// The serialized form is the one that stores use, and it may change between versions.
+///
+/// A contribution to a score over all rows cannot be stored, because the metric's author defines the type of its state.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -34,20 +36,23 @@ pub enum Outcome {
         /// The name of the metric that rejected the row.
         by: String,
     },
-    /// The budget did not cover the call, so the metric was not evaluated or was stopped.
+    /// The budget did not cover the call.
+    ///
+    /// The metric was not evaluated or was stopped.
     Skipped {
         /// The budget, in millisatoshis.
         budget: u64,
         /// The cost, in millisatoshis, of a judge that was stopped between two calls.
         cost_msats: u64,
     },
-    /// The metric scores all rows together. This row has no score of its own but contributes to the score over all
-    /// rows.
+    /// The metric scores all rows together.
+    ///
+    /// This row has no score of its own but contributes to the score over all rows.
     #[serde(skip)]
     Counted(Counted),
     /// The metric returned `None`.
     Abstained,
-    /// The run's gates were decided before this row, so the row was not evaluated.
+    /// The run's gates were already decided, so the row was not evaluated.
     NotNeeded,
     /// The row is not in the sample that the metric judges.
     NotSampled {
@@ -208,7 +213,9 @@ impl From<MetricError> for Outcome {
     }
 }
 
-/// A metric's result for one row: a score, or the row's contribution to a score over all rows.
+/// A metric's result for one row.
+///
+/// The result is a score, or the row's contribution to a score over all rows.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Accuracy;

@@ -14,18 +14,20 @@ pub(crate) const FAILED: &str = "failed";
 
 const REPLIED_BY: &str = "replied_by";
 
-/// A panel's judges that returned no verdict for a row that was scored anyway.
+/// The judges on a panel that gave no verdict for a scored row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LostJudges {
-    /// `true` if the panel sets a quorum, so these judges are allowed to fail.
+    /// `true` if the panel sets a quorum, which allows judges to fail.
     pub is_allowed: bool,
-    /// The error from the first of these judges.
+    /// The error of the first judge without a verdict.
     pub first_error: Box<str>,
 }
 
-/// Counts the replies that one judge received from one reported model for one row.
+/// A model that served as a judge for a row, with its number of replies.
 ///
-/// Providers report which model replied because a name such as `gpt-6-luna` can point to different versions over time.
+/// The model is the one that the provider reported, not the configured one.
+///
+/// Providers report which model replied, because a name such as `gpt-6-luna` can point to different versions over time.
 ///
 /// ```
 /// use dsrs_metrics::contract::RepliedBy;
@@ -54,17 +56,25 @@ pub struct LostJudges {
 pub struct RepliedBy<'a> {
     /// The judge's configured model, as `provider:model`.
     pub judge: &'a str,
-    /// The model that the provider reported; empty if it reported only a fingerprint.
+    /// The model that the provider reported.
+    ///
+    /// The name is empty if the provider reported only a fingerprint.
     pub model: &'a str,
-    /// The fingerprint that the provider reported; see [`LmReply::fingerprint`](crate::lm::LmReply::fingerprint).
+    /// The fingerprint that the provider reported, if any.
+    ///
+    /// See [`LmReply::fingerprint`](crate::lm::LmReply::fingerprint).
     pub fingerprint: Option<&'a str>,
-    /// The number of replies, including those from the store and those that the judge could not read.
+    /// The number of replies.
+    ///
+    /// The number includes replies from the store and replies that the judge could not read.
     pub replies: u64,
 }
 
 impl<'a> RepliedBy<'a> {
-    /// Reads the entries from one score's metadata, but not those of its components. Replies from the offline stand-in,
-    /// or without a reported model, have no entry.
+    /// Reads the entries from the metadata of one score.
+    ///
+    /// The entries of the score's components are not included. Replies from the offline stand-in, or without a reported
+    /// model, have no entry.
     pub fn of_metadata(metadata: &'a Map<String, Value>) -> Vec<Self> {
         let mut all = Vec::new();
         each_in(metadata, &mut |replied_by| all.push(replied_by));

@@ -6,7 +6,7 @@ use crate::score::{
 };
 use crate::spec::{MetricSpec, ScoreKind};
 
-/// A type that a `#[metric]` function or a metric closure may return.
+/// A type that a `#[metric]` function or a metric closure can return.
 ///
 /// ```
 /// use dsrs_metrics::contract::{MetricReturn, ScoreKind};
@@ -24,24 +24,28 @@ use crate::spec::{MetricSpec, ScoreKind};
     note = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric`, `Scores`, `Check` or `Breakdown`,\nor an `Option` of one of these (`None` abstains),\nor a `Result<_, E>` of one of these with `E: Display` (an error fails the row);\na `#[metric(corpus)]` returns a type that implements `CorpusState`"
 )]
 pub trait MetricReturn {
-    /// The kind of the score: bool or number.
+    /// The kind of the score, which is a bool or a number.
     const KIND: ScoreKind;
-    /// Marks whether the value itself is a verdict: [`Decided`] or [`Undecided`].
+    /// Specifies whether the value itself is a verdict.
+    ///
+    /// The type is [`Decided`] or [`Undecided`].
     type Verdict;
 
-    /// Returns the score, validated against the spec.
+    /// Converts the value to a score, validated against the spec.
     ///
     /// # Errors
-    /// Returns the metric's own error. Also fails if the metric abstains or returns a value that the spec does not
-    /// allow.
+    /// Returns the metric's own error. Also returns an error if the metric abstains or returns a value that the spec
+    /// does not allow.
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored>;
 }
 
-/// Marks a metric with a verdict: it returns `bool` or has a threshold.
+/// Marks a metric that gives a verdict.
+///
+/// The metric returns `bool` or has a threshold.
 #[derive(Debug)]
 pub enum Decided {}
 
-/// Marks a metric without a verdict.
+/// Marks a metric that gives no verdict.
 #[derive(Debug)]
 pub enum Undecided {}
 
@@ -141,7 +145,7 @@ impl<T: MetricReturn, E: std::fmt::Display> MetricReturn for Result<T, E> {
 
 /// A row's score, together with its counts for the corpus score.
 ///
-/// The metric's summary then shows both the mean of the row scores and the corpus score.
+/// The metric's summary then shows the mean of the row scores and the corpus score.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -202,7 +206,9 @@ impl<T: MetricReturn> MetricReturn for WithCorpus<T> {
     }
 }
 
-/// A type that a `#[metric(corpus)]` function may return: a [`CorpusState`], or an `Option` or `Result` of one.
+/// A type that a `#[metric(corpus)]` function can return.
+///
+/// The type is a [`CorpusState`], or an `Option` or `Result` of one.
 #[diagnostic::on_unimplemented(
     message = "expected a row's contribution to a corpus score, found `{Self}`",
     label = "cannot be merged",
@@ -213,10 +219,10 @@ pub trait CorpusReturn {
     const KIND: ScoreKind = ScoreKind::Corpus;
     type Verdict;
 
-    /// Returns the contribution.
+    /// Converts the value to the row's contribution.
     ///
     /// # Errors
-    /// Returns the metric's own error. Also fails if the metric abstains.
+    /// Returns the metric's own error. Also returns an error if the metric abstains.
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<RowAnswer>;
 }
 

@@ -11,8 +11,10 @@ use crate::messages::escape;
 use crate::rows::MissingFields;
 use crate::score::{Component, Components, CorpusCounts};
 
-/// A metric's score for one row, validated against the metric's spec. The score is finite and in range, and is 0 or 1
-/// if the metric is strict. Includes the verdict, if the metric has one.
+/// A metric's score for one row, validated against the metric's spec.
+///
+/// The score is finite and in range. If the metric is strict, the score is 0 or 1. A `Scored` also contains the
+/// verdict, if the metric has one.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -28,7 +30,9 @@ pub struct Scored {
     /// The score.
     #[serde(flatten)]
     pub score: MetricScore,
-    /// The verdict; `None` if the metric neither returns `bool` nor has a threshold.
+    /// The verdict, if the metric gives one.
+    ///
+    /// This is `None` if the metric neither returns `bool` nor has a threshold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<bool>,
     /// Most scores have none.
@@ -61,7 +65,9 @@ pub(crate) struct Critique {
 }
 
 impl Scored {
-    /// Returns the metric's feedback, if there is any. For a composite, returns the components' feedback, worst first.
+    /// Returns the metric's feedback, if there is any.
+    ///
+    /// For a composite, returns the components' feedback, worst first.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -84,14 +90,18 @@ impl Scored {
         }
     }
 
-    /// Returns the score's details, unless they are also its feedback.
+    /// Returns the score's details.
+    ///
+    /// Returns `None` if the details are the same as the feedback.
     #[doc(hidden)]
     pub fn own_details(&self) -> Option<&str> {
         let details = self.score.details.as_deref();
         details.filter(|details| self.feedback().as_deref() != Some(*details))
     }
 
-    /// Returns the score. For a composite, the details are those of its components.
+    /// Returns the score without the verdict.
+    ///
+    /// For a composite, the details are those of its components.
     ///
     /// ```
     /// use dsrs_metrics::metrics::{Em, F1};
@@ -115,7 +125,7 @@ impl Scored {
         self.score
     }
 
-    /// Returns `true` if the score has nothing but details and feedback.
+    /// Returns `true` if the score has no data besides its value and details.
     #[doc(hidden)]
     pub fn is_simple(&self) -> bool {
         let has_none = |critique: &Critique| {
@@ -129,8 +139,9 @@ impl Scored {
         self.critique.as_deref().is_none_or(has_none)
     }
 
-    /// Sets the details, truncated if they are too long. The previous details become the
-    /// feedback, unless the score already has feedback.
+    /// Sets the details, truncated if they are too long.
+    ///
+    /// The previous details become the feedback, unless the score already has feedback.
     #[doc(hidden)]
     pub fn explained(mut self, mut details: String) -> Self {
         escape::truncate(&mut details, MAX_EXPLANATION);
@@ -143,7 +154,9 @@ impl Scored {
         self
     }
 
-    /// Iterates over the outcomes of the evaluated components, if the metric is a composite.
+    /// Returns an iterator over the outcomes of the evaluated components.
+    ///
+    /// Only a composite has components.
     ///
     /// ```
     /// # use dsrs_metrics::metrics::{Em, F1};
@@ -195,8 +208,9 @@ impl Scored {
             .map_or(&[], |critique| &critique.parts)
     }
 
-    /// Returns the row's contribution to the corpus score, if the metric has one. A composite has no contribution of
-    /// its own; its components keep theirs.
+    /// Returns the row's contribution to the corpus score, if there is one.
+    ///
+    /// A composite itself has no contribution, but its components can have one.
     ///
     /// ```
     /// use dsrs_metrics::contract::{CorpusCounts, WithCorpus};
@@ -217,8 +231,9 @@ impl Scored {
             .and_then(|critique| critique.corpus.as_ref())
     }
 
-    /// Returns a row's score over several evaluations. It has no verdict because some evaluations may pass and others
-    /// fail.
+    /// Creates a row's score from several evaluations.
+    ///
+    /// The score has no verdict, because some evaluations may pass and others fail.
     #[doc(hidden)]
     pub fn over_repeats(score: MetricScore, repeats: &[&Self], parts: Vec<Part>) -> Self {
         let mut critiques = repeats.iter().filter_map(|scored| scored.critique.as_ref());
@@ -251,7 +266,9 @@ impl Scored {
         }
     }
 
-    /// Creates a score that another program computed, with its verdict and metadata.
+    /// Creates a score that another program computed.
+    ///
+    /// The score has the other program's verdict and metadata.
     #[doc(hidden)]
     pub fn of_other_program(
         score: MetricScore,
@@ -279,8 +296,9 @@ impl Scored {
         self
     }
 
-    /// Appends `findings`, made before the judge was called, to the details. If the row fails and has no feedback, the
-    /// details serve as feedback.
+    /// Appends `findings` to the details.
+    ///
+    /// If the row fails and has no feedback, the details also serve as feedback.
     #[doc(hidden)]
     pub fn with_findings(mut self, findings: &str) -> Self {
         let details = match self.score.details.take() {
@@ -321,8 +339,10 @@ impl Scored {
         self.critique.as_ref()?.components.as_ref()
     }
 
-    /// Converts the score to feedback. Uses the metric's own feedback or, if there is none, the details or a sentence
-    /// with the value.
+    /// Converts the score to feedback.
+    ///
+    /// The result contains the metric's own feedback. If there is none, it contains the details or a sentence with the
+    /// value.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -343,8 +363,9 @@ impl Scored {
         }
     }
 
-    /// Returns the metric's result for an optimizer: the verdict if `tracing` is `true` and the metric has one, or the
-    /// score otherwise.
+    /// Returns the metric's result for an optimizer.
+    ///
+    /// This is the verdict if `tracing` is `true` and the metric has one. Otherwise, it is the score.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;

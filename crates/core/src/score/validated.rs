@@ -78,7 +78,7 @@ impl Scored {
         Self::with_critique(score.with_details(returned.feedback), critique, spec)
     }
 
-    /// Validates several named scores, with feedback if there is any.
+    /// Creates a validated score from several named scores.
     #[doc(hidden)]
     pub fn of_parts(
         score: MetricScore,
@@ -110,7 +110,7 @@ impl Scored {
         }
     }
 
-    /// Validates a score again, against a spec with a new threshold, strictness or cost.
+    /// Validates a score against a spec with a new threshold, strictness or cost.
     #[doc(hidden)]
     pub fn validated_again(
         mut self,

@@ -4,7 +4,9 @@
 
 use crate::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};
 
-/// The threshold, strictness and cost of one metric instance. `None` keeps the declared value.
+/// The threshold, strictness and cost of one metric instance.
+///
+/// If a setting is `None`, the declared value applies.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct InstanceSettings {
     pub threshold: Option<f64>,
@@ -62,7 +64,9 @@ impl InstanceSettings {
         Ok(spec)
     }
 
-    /// Returns the spec with these settings applied, or the unchanged spec if a setting is invalid.
+    /// Returns the spec with these settings applied.
+    ///
+    /// If a setting is invalid, returns the spec unchanged.
     pub fn shown<'a>(&self, spec: MetricSpec<'a>) -> MetricSpec<'a> {
         self.apply(spec).unwrap_or(spec)
     }

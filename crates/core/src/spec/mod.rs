@@ -1,9 +1,11 @@
-//! The declaration of a metric: name, tier, cost, range, direction, threshold, fields.
+//! The declaration of a metric.
+//!
+//! The declaration has the metric's name, tier, cost, range, direction, threshold and fields.
 //!
 //! `#[metric]` generates a [`MetricSpec`] as a `const`; hand-written metrics build one at run time with the `with_*`
 //! methods. `score/scored.rs` validates scores against it.
 //!
-//! The file is long because every method of its one public type has an example.
+//! Every method of [`MetricSpec`] has an example.
 
 pub mod instance_settings;
 
@@ -28,13 +30,17 @@ use crate::value_type::TypeHelp;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MetricTier {
-    /// Cheap and fast, such as a format check, a syntax check or token overlap. Runs first.
+    /// A cheap and fast metric, such as a format check, a syntax check or token overlap.
+    ///
+    /// A proxy runs first.
     Proxy,
-    /// Expensive and accurate, such as a language model or a sandbox. Runs only on the rows that pass the proxies.
+    /// An expensive and accurate metric, such as a language model or a sandbox.
+    ///
+    /// A truth runs only on the rows that pass the proxies.
     Truth,
 }
 
-/// The direction of improvement: whether larger or smaller values are better.
+/// Specifies whether larger or smaller values are better.
 ///
 /// ```
 /// use dsrs_metrics::contract::{Direction, MetricSpec};
@@ -63,12 +69,16 @@ pub enum Direction {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScoreKind {
-    /// True or false. A run's score is the share of rows that are true, in [0, 1].
+    /// The metric returns true or false.
+    ///
+    /// A run's score is the fraction of rows that are true, in [0, 1].
     Bool,
-    /// A number. The headline is the mean.
+    /// The metric returns a number, and the headline is the mean.
     #[default]
     Number,
-    /// One score over all rows, used as the headline. A single row has no value.
+    /// The metric has one score over all rows, which is the headline.
+    ///
+    /// A single row has no value.
     Corpus,
 }
 
@@ -119,7 +129,7 @@ impl fmt::Display for ScoreRange {
     }
 }
 
-/// A metric's declaration: everything known about it before it runs.
+/// The declaration of a metric, which is available before the metric runs.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -138,27 +148,35 @@ impl fmt::Display for ScoreRange {
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct MetricSpec<'a> {
-    /// The name, in snake case.
+    /// The metric's name, in snake case.
     pub name: &'a str,
     /// The documentation, as the author wrote it.
     pub doc: &'a str,
-    /// The tier: proxy or truth.
+    /// The metric's tier, which is proxy or truth.
     pub tier: MetricTier,
     /// The declared maximum cost of one call, in millisatoshis.
     pub cost_msats: u64,
     /// The kind of score that the metric returns, such as a bool or a number.
     pub kind: ScoreKind,
-    /// The smallest passing value, or the largest if lower is better.
+    /// The metric's threshold.
+    ///
+    /// The threshold is the smallest passing value, or the largest if lower is better.
     pub threshold: Option<f64>,
-    /// The interval that contains every value; `None` means any finite number.
+    /// The interval that contains every value.
+    ///
+    /// `None` means that a value can be any finite number.
     pub range: Option<ScoreRange>,
-    /// Determines whether larger or smaller values are better, before [`strict`](Self::strict) replaces them with 1 or
-    /// 0.
+    /// Specifies whether larger or smaller values are better.
+    ///
+    /// The direction applies before [`strict`](Self::strict) replaces the values with 1 or 0.
     pub direction: Direction,
-    /// `true` if each score is replaced with 1 (pass) or 0 (fail) before it is reported or combined.
+    /// `true` if each score is replaced with 1 (pass) or 0 (fail).
+    ///
+    /// The score is replaced before it is reported or combined.
     pub strict: bool,
-    /// The score of a prediction that lacks a required field or has `null` for it. If `None`, such a prediction is an
-    /// error.
+    /// The score of a prediction that lacks a required field.
+    ///
+    /// A `null` field counts as missing. If `None`, a prediction without the field is an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<f64>,
     /// `true` if the metric is asynchronous.
@@ -167,21 +185,31 @@ pub struct MetricSpec<'a> {
     pub gold: &'a [FieldSpec<'a>],
     /// The fields read from the prediction.
     pub pred: &'a [FieldSpec<'a>],
-    /// `true` if the metric reads only the fields in `gold` and `pred`, so other fields need not be decoded.
+    /// `true` if the metric reads only the fields in `gold` and `pred`.
+    ///
+    /// A reader can skip all other fields.
     #[serde(skip)]
     pub only_fields: bool,
     /// The parameters.
     pub params: &'a [ParamSpec<'a>],
-    /// The version of the score's definition. It is part of every stored reply's key.
+    /// The version of the metric's definition.
+    ///
+    /// The version is part of the key of every stored reply.
     pub version: &'a str,
-    /// The fingerprint of the code: a hash of the function's tokens, a judge's `score`, or a composite's expression
-    /// with its components. `None` if no macro saw the code.
+    /// The fingerprint of the metric's code.
+    ///
+    /// The fingerprint is a hash. It covers a function's tokens, a judge's `score`, or a composite's expression and
+    /// components.
+    ///
+    /// This is `None` if the metric was not created by a macro.
     #[serde(
         serialize_with = "serialize_code",
         skip_serializing_if = "Option::is_none"
     )]
     pub code: Option<u64>,
-    /// `true` for a metric whose attribute is invalid. Rules aren't checked for such a metric.
+    /// `true` for a metric whose attribute is invalid.
+    ///
+    /// Rules aren't checked for this metric.
     #[doc(hidden)]
     #[serde(skip)]
     pub is_stub: bool,
@@ -209,8 +237,9 @@ impl<'a> MetricSpec<'a> {
         false
     }
 
-    /// Creates the spec of a free proxy metric. Higher is better, there is no threshold, and any finite value is
-    /// allowed.
+    /// Creates the spec of a proxy metric that costs nothing.
+    ///
+    /// Higher is better, there is no threshold, and any finite value is allowed.
     ///
     /// ```
     /// # use dsrs_metrics::contract::MetricSpec;
@@ -250,7 +279,7 @@ impl<'a> MetricSpec<'a> {
         /// ```
         pub const fn with_doc(doc: &'a str) => doc = doc;
 
-        /// Sets the tier.
+        /// Sets the metric's tier.
         ///
         /// ```
         /// # use dsrs_metrics::contract::{MetricSpec, MetricTier};
@@ -269,7 +298,9 @@ impl<'a> MetricSpec<'a> {
         pub const fn with_cost_msats(cost_msats: u64) => cost_msats = cost_msats;
     }
 
-    /// Sets the kind. For a bool, also sets the range to [0, 1].
+    /// Sets the kind of the metric's values.
+    ///
+    /// For a bool, this method also sets the range to [0, 1].
     ///
     /// ```
     /// # use dsrs_metrics::contract::{MetricSpec, ScoreKind, ScoreRange};
@@ -285,7 +316,9 @@ impl<'a> MetricSpec<'a> {
     }
 
     setters! {
-        /// Sets the smallest passing value, or the largest if lower is better.
+        /// Sets the threshold that separates passes from failures.
+        ///
+        /// The threshold is the smallest passing value, or the largest if lower is better.
         ///
         /// ```
         /// # use dsrs_metrics::contract::MetricSpec;
@@ -303,7 +336,7 @@ impl<'a> MetricSpec<'a> {
         /// ```
         pub const fn with_range(min: f64, max: f64) => range = Some(ScoreRange { min, max });
 
-        /// Sets the direction.
+        /// Sets whether larger or smaller values are better.
         ///
         /// ```
         /// # use dsrs_metrics::contract::{Direction, MetricSpec};
@@ -322,8 +355,9 @@ impl<'a> MetricSpec<'a> {
         /// ```
         pub const fn with_strict() => strict = true;
 
-        /// Sets the score of a prediction that lacks a required field. A hand-written metric must return this score
-        /// itself.
+        /// Sets the score of a prediction that lacks a required field.
+        ///
+        /// A hand-written metric must return this score itself.
         ///
         /// ```
         /// # use dsrs_metrics::contract::MetricSpec;
@@ -361,7 +395,7 @@ impl<'a> MetricSpec<'a> {
     }
 
     setters! {
-        /// Declares that the metric reads only [these fields](Self::with_fields) from the rows.
+        /// Declares that the metric reads only the fields set by [`with_fields`](Self::with_fields).
         ///
         /// ```
         /// # use dsrs_metrics::contract::{FieldSpec, MetricSpec};
@@ -392,8 +426,10 @@ impl<'a> MetricSpec<'a> {
         /// ```
         pub const fn with_version(version: &'a str) => version = version;
 
-        /// Sets the fingerprint of the code, which `#[metric]` and `#[judge]` compute. The fingerprint is part of the
-        /// metric's [identity](crate::MetricIdentity).
+        /// Sets the fingerprint of the metric's code.
+        ///
+        /// `#[metric]` and `#[judge]` compute the fingerprint. It is part of the metric's
+        /// [identity](crate::MetricIdentity).
         ///
         /// ```
         /// use dsrs_metrics::contract::MetricSpec;
@@ -423,7 +459,9 @@ impl<'a> MetricSpec<'a> {
             .map(|(side, field)| format!("{side}.{}", field.name))
     }
 
-    /// Returns an iterator over the names of all fields that the metric reads, as `gold.NAME` and `pred.NAME`.
+    /// Returns an iterator over all fields that the metric reads.
+    ///
+    /// The names are written as `gold.NAME` and `pred.NAME`.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -440,7 +478,9 @@ impl<'a> MetricSpec<'a> {
             .map(|(side, field)| format!("{side}.{}", field.name))
     }
 
-    /// Returns an iterator over the specs of all fields that the metric reads, gold first.
+    /// Returns an iterator over the specs of all fields that the metric reads.
+    ///
+    /// The fields of the gold example come first.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::Side, metrics::IntentAccuracy};
@@ -452,8 +492,9 @@ impl<'a> MetricSpec<'a> {
         gold.chain(self.pred.iter().map(|field| (Side::Pred, *field)))
     }
 
-    /// Returns `Some(true)` if a reported score passes, and `Some(false)` if it fails. Returns `None` if the metric
-    /// neither returns `bool` nor has a threshold.
+    /// Returns `Some(true)` if a reported score passes, and `Some(false)` if it fails.
+    ///
+    /// Returns `None` if the metric neither returns `bool` nor has a threshold.
     ///
     /// ```
     /// use dsrs_metrics::contract::{Direction, MetricSpec};
@@ -493,8 +534,9 @@ impl<'a> MetricSpec<'a> {
         self.strict
     }
 
-    /// Returns `true` if a larger reported score is better. For a strict metric, the result is always `true`, because a
-    /// pass is 1.
+    /// Returns `true` if a larger reported score is better.
+    ///
+    /// For a strict metric, the result is always `true`, because a pass is 1.
     ///
     /// ```
     /// # use dsrs_metrics::contract::{Direction, MetricSpec};
@@ -506,8 +548,10 @@ impl<'a> MetricSpec<'a> {
         self.strict || matches!(self.direction, Direction::HigherIsBetter)
     }
 
-    /// Returns the tier, kind, range, direction, threshold and cost on one line, as `list` prints them. A metric
-    /// struct's documentation ends with this line.
+    /// Returns the metric's properties on one line, as `list` prints them.
+    ///
+    /// The properties are the tier, kind, range, direction, threshold and cost. The macros append this line to the
+    /// documentation of the metric's struct.
     ///
     /// ```
     /// use dsrs_metrics::contract::MetricSpec;
@@ -547,7 +591,9 @@ impl<'a> MetricSpec<'a> {
     }
 }
 
-/// A field that a metric reads from a row: its name, its type, and whether it is required.
+/// A field that a metric reads from a row.
+///
+/// The spec has the field's name and type, and says whether the field is required.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -565,17 +611,19 @@ impl<'a> MetricSpec<'a> {
 pub struct FieldSpec<'a> {
     /// The field's name in the row.
     pub name: &'a str,
-    /// The type as the metric's author wrote it, e.g. `&str`.
+    /// The type as the metric's author wrote it, such as `&str`.
     #[serde(rename = "type")]
     pub ty: &'a str,
-    /// `true` if a row without the field is an error, or counts as incomplete (see
-    /// [`may_be_missing`](Self::may_be_missing)).
+    /// `true` if a row must have the field.
+    ///
+    /// A row without the field is an error, or counts as incomplete (see [`may_be_missing`](Self::may_be_missing)).
     pub required: bool,
-    /// `true` if a prediction without the required field is scored anyway and counted as incomplete, because
-    /// `#[metric]` or `#[pred]` sets `missing`.
+    /// `true` if a prediction without the required field is scored anyway.
+    ///
+    /// The prediction counts as incomplete. You can allow this by setting `missing` in `#[metric]` or `#[pred]`.
     #[serde(skip_serializing_if = "is_false")]
     pub may_be_missing: bool,
-    /// A description of the type for users who do not read Rust, if there is one.
+    /// A description of the type for users who do not read Rust.
     #[serde(skip)]
     pub help: TypeHelp,
 }
@@ -600,7 +648,9 @@ impl<'a> FieldSpec<'a> {
         }
     }
 
-    /// Declares that a prediction without the required field is scored anyway and counted as incomplete.
+    /// Declares that a prediction without the required field is scored anyway.
+    ///
+    /// The prediction counts as incomplete.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::{FieldSpec, MetricSpec}, example, prediction};
@@ -647,7 +697,7 @@ fn is_false(value: &bool) -> bool {
     !*value
 }
 
-/// A metric's configuration value, declared with `#[param]`.
+/// A parameter of a metric, declared with `#[param]`.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -673,10 +723,12 @@ pub struct ParamSpec<'a> {
     /// The type as the metric's author wrote it.
     #[serde(rename = "type")]
     pub ty: &'a str,
-    /// A description of the type for users who do not read Rust, if there is one.
+    /// A description of the type for users who do not read Rust.
     #[serde(skip)]
     pub help: TypeHelp,
-    /// The default as the metric's author wrote it; `None` if the parameter is required.
+    /// The default as the metric's author wrote it.
+    ///
+    /// `None` if the parameter is required.
     pub default: Option<&'a str>,
     /// The parameter's documentation.
     pub doc: &'a str,
@@ -731,7 +783,9 @@ impl fmt::Display for Side {
     }
 }
 
-/// Returns a composite's fingerprint, computed from its expression and each component's code and version.
+/// Returns a fingerprint of a composite.
+///
+/// The fingerprint is computed from the composite's expression and each component's code and version.
 pub const fn combined_code(expression: u64, components: &[MetricSpec<'_>]) -> u64 {
     let mut hash = added(0xcbf2_9ce4_8422_2325, &expression.to_le_bytes());
     let mut index = 0;

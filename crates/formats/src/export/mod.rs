@@ -1,8 +1,7 @@
-//! Export of result files, row by row, to the formats of other programs.
+//! Export of result files to the formats of other programs.
 //!
-//! `run.rs` reads a result file: first its scores, and then its rows as often as a format needs them. It provides facts
-//! about the run and the texts of each row. Each format has its own folder or file; `lines.rs` writes the formats with
-//! one JSON document per line.
+//! `run.rs` reads the scores and rows of a result file. Each format has its own folder or file. `lines.rs` writes the
+//! formats that have one JSON document per line.
 
 mod every_eval_ever;
 #[cfg(feature = "inspect")]
@@ -23,20 +22,30 @@ use run::{ExportedRun, TextFields};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExportFormat {
-    /// An inspect_ai log (an `.eval` file). Requires the `inspect` feature.
+    /// An inspect_ai log, with the extension `.eval`.
+    ///
+    /// This format requires the `inspect` feature.
     Inspect,
-    /// *Every Eval Ever*, schema 0.3.0: a folder with a JSON file for the run and a JSONL file with the rows.
+    /// A folder in the *Every Eval Ever* format, schema 0.3.0.
+    ///
+    /// The folder contains a JSON file for the run and a JSONL file with the rows.
     EveryEvalEver,
-    /// OpenTelemetry spans with OpenInference attributes, as OTLP JSON with one document per line.
+    /// OpenTelemetry spans with OpenInference attributes.
+    ///
+    /// The spans are written as OTLP JSON, with one document per line.
     OpenInference,
-    /// Langfuse scores, with one `POST /api/public/scores` body per line.
+    /// Scores for Langfuse.
+    ///
+    /// Each line is the body of a `POST /api/public/scores` request.
     Langfuse,
-    /// MLflow assessments, with one `POST /api/3.0/mlflow/traces/TRACE/assessments` body per line.
+    /// Assessments for MLflow.
+    ///
+    /// Each line is the body of a `POST /api/3.0/mlflow/traces/TRACE/assessments` request.
     Mlflow,
 }
 
 impl ExportFormat {
-    /// All formats, each with its command-line name and a description for messages.
+    /// All formats, each with its name on the command line and a description.
     #[doc(hidden)]
     pub const ALL: [(Self, &str, &str); 5] = [
         (
@@ -95,8 +104,10 @@ impl Export {
         }
     }
 
-    /// Sets a tag, such as `model` or `organization`. A tag adds information that the result file lacks, or overrides
-    /// what it says. The guide's `formats` page lists the tags that each format reads.
+    /// Sets a tag, such as `model` or `organization`.
+    ///
+    /// A tag adds information that the result file lacks, or replaces what the file says. The guide's `formats` page
+    /// lists the tags of each format.
     ///
     /// ```
     /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
@@ -107,8 +118,10 @@ impl Export {
         self
     }
 
-    /// Sets the field that contains the program's input: an attribute, `gold.FIELD` or `pred.FIELD`. The default is
-    /// `gold.input` or, if a row lacks it, `gold.question`. If a row has neither, the whole gold row is used as JSON.
+    /// Sets the field that contains the program's input.
+    ///
+    /// The field is an attribute, `gold.FIELD` or `pred.FIELD`. The default is `gold.input` or, if a row lacks it,
+    /// `gold.question`. If a row has neither, the whole gold row is exported as JSON.
     ///
     /// ```
     /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
@@ -119,8 +132,10 @@ impl Export {
         self
     }
 
-    /// Sets the field that contains the expected answer. The default is `gold.target` or, if a row lacks it,
-    /// `gold.answer`. If a row has neither, it is exported without an expected answer.
+    /// Sets the field that contains the expected answer.
+    ///
+    /// The default is `gold.target` or, if a row lacks it, `gold.answer`. If a row has neither, it is exported without
+    /// an expected answer.
     ///
     /// ```
     /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
@@ -131,8 +146,9 @@ impl Export {
         self
     }
 
-    /// Sets the field that contains the program's answer. The default is `pred.answer` or, if a row lacks it, the whole
-    /// prediction as JSON.
+    /// Sets the field that contains the program's answer.
+    ///
+    /// The default is `pred.answer`. If a row lacks it, the whole prediction is exported as JSON.
     ///
     /// ```
     /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
@@ -143,12 +159,15 @@ impl Export {
         self
     }
 
-    /// Converts a result file to a single-file format. Returns notes on what the output leaves out. Memory use is only
-    /// about 50 bytes per row, plus the longest row, because the result file is read several times.
+    /// Converts a result file to a format that consists of a single file.
+    ///
+    /// Returns notes about anything that the output leaves out.
+    ///
+    /// The result file is read several times, so it does not have to fit in memory.
     ///
     /// # Errors
-    /// Returns a [`FormatError`] that names the file and the row if the conversion fails. Also fails if the format
-    /// consists of several files; use [`write_folder`](Self::write_folder) for such formats.
+    /// Returns a [`FormatError`] with the file and the row if the conversion fails. This method also fails if the
+    /// format consists of several files. For these formats, use [`write_folder`](Self::write_folder) instead.
     pub fn write(&self, run: &Path, out: &mut dyn Write) -> Result<Vec<String>, FormatError> {
         if self.format == ExportFormat::EveryEvalEver {
             return Err(FormatError::new(
@@ -172,8 +191,10 @@ impl Export {
         Ok(notes)
     }
 
-    /// Converts a result file to a format that consists of several files in a folder. Returns the written files, and
-    /// notes on what they leave out.
+    /// Converts a result file to a format that consists of several files.
+    ///
+    /// This method writes the files to a folder. It returns their paths, and notes about anything that the files leave
+    /// out.
     ///
     /// ```
     /// use dsrs_metrics::runs::formats::{Export, ExportFormat};
@@ -192,7 +213,7 @@ impl Export {
     /// ```
     ///
     /// # Errors
-    /// Returns a [`FormatError`] that names the file and the row if the conversion fails.
+    /// Returns a [`FormatError`] with the file and the row if the conversion fails.
     pub fn write_folder(
         &self,
         run: &Path,

@@ -98,7 +98,7 @@ impl<'a> ExportedRun<'a> {
         self.scores.row_count()
     }
 
-    /// The score that a failed row counts as.
+    /// The score that a failed row contributes to a mean.
     pub(super) fn failure_score(&self) -> f64 {
         self.manifest()
             .map_or(0.0, |manifest| manifest.run.failure_score)

@@ -10,39 +10,45 @@ use super::text::{with_finite_numbers, without_mark};
 use crate::error::{FormatError, Input};
 use crate::messages::escape;
 
-/// Another program's file format.
+/// A file format of another program that can be imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForeignFormat {
     /// An inspect_ai log (`.eval` or `.json`), or a folder of such logs.
     Inspect,
     /// The samples of an lm-eval task (`samples_TASK_DATE.jsonl`), or a folder of such files.
     LmEval,
-    /// OpenTelemetry spans as OTLP JSON or, with the `otel` feature, as OTLP protobuf.
+    /// OpenTelemetry spans in OTLP JSON.
+    ///
+    /// With the `otel` feature, spans in OTLP protobuf can be read as well.
     Otlp,
     /// Trajectories in the Agent Trajectory Interchange Format (ATIF).
     Atif,
-    /// promptfoo results, written by `promptfoo eval --output results.json`.
+    /// Results that promptfoo writes with `promptfoo eval --output results.json`.
     Promptfoo,
-    /// A deepeval test run or goldens, as `.json`, `.jsonl` or `.csv`.
+    /// A test run or goldens from deepeval, as `.json`, `.jsonl` or `.csv`.
     Deepeval,
-    /// ragas results, as `.csv`, `.json` or `.jsonl`.
+    /// Results from ragas, as `.csv`, `.json` or `.jsonl`.
     Ragas,
     /// Berkeley Function Calling Leaderboard results, with their scores and possible answers.
     Bfcl,
-    /// A HELM run's statistics: `per_instance_stats.json`, together with `scenario_state.json`.
+    /// The statistics of a HELM run.
+    ///
+    /// The statistics are in `per_instance_stats.json`, which is read together with `scenario_state.json`.
     Helm,
-    /// SWE-bench predictions and the report on them.
+    /// Predictions for SWE-bench, with the evaluation report.
     Swebench,
     /// Output from the OpenAI batch API.
     OpenaiBatch,
     /// TREC relevance judgements (qrels) and a TREC run.
     Trec,
-    /// Speech recognition transcripts: a reference and a hypothesis, with `TEXT (ID)` on each line.
+    /// Speech recognition transcripts, as a reference file and a hypothesis file.
+    ///
+    /// Each line has the form `TEXT (ID)`.
     Trn,
 }
 
 impl ForeignFormat {
-    /// All formats, each with its command-line name and a description for messages.
+    /// All formats, each with its name on the command line and a description.
     #[doc(hidden)]
     pub const ALL: [(Self, &str, &str); 13] = [
         (Self::Inspect, "inspect", "A log from inspect_ai"),
@@ -68,7 +74,9 @@ impl ForeignFormat {
         (Self::Trn, "trn", "Transcripts of speech recognition"),
     ];
 
-    /// Returns `true` if the rows are spread over several files, such as one for gold labels and one for predictions.
+    /// Returns `true` if the format spreads its rows over several files.
+    ///
+    /// For example, one file can contain the gold labels and another the predictions.
     #[doc(hidden)]
     pub const fn is_joined(self) -> bool {
         matches!(self, Self::Bfcl | Self::Swebench | Self::Trec | Self::Trn)
@@ -112,8 +120,10 @@ fn described(format: &str) -> String {
     format!("{}{rest} (`--from {format}`)", first.to_lowercase())
 }
 
-/// Describes another program's file and names the option that reads it. Returns `None` if the format is not recognized
-/// or the file cannot be read.
+/// Returns a description of a file from another program, or `None` if its format is unknown.
+///
+/// The description names the command-line option that imports the file. The result is also `None` if the file cannot be
+/// read.
 pub fn recognize(file: &Path) -> Option<String> {
     if !file.is_file() {
         return None;

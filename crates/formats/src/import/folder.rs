@@ -10,7 +10,9 @@ use super::table::{Converted, Epochs};
 use crate::error::FormatError;
 use crate::messages::escape;
 
-/// Returns the files, with each folder replaced by the files in it that have the given format.
+/// Replaces each folder in a list of paths with the files in it.
+///
+/// Files in a folder are only included if they have the given format.
 ///
 /// # Errors
 /// Returns a [`FormatError`] if a folder cannot be read or contains no file of this format.

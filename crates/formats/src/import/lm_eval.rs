@@ -1,4 +1,6 @@
-//! Samples from lm-eval: `samples_TASK_DATE.jsonl`, with `results_DATE.json` next to it.
+//! Import of samples from lm-eval.
+//!
+//! Samples are in `samples_TASK_DATE.jsonl`, and results are in `results_DATE.json` next to it.
 //!
 //! The files are written by
 //! <https://github.com/EleutherAI/lm-evaluation-harness/blob/main/lm_eval/loggers/evaluation_tracker.py>. Each line

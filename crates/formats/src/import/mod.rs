@@ -1,4 +1,4 @@
-//! Conversion of files of other programs to result files.
+//! Import of files from other programs.
 //!
 //! Each format has its own folder or file. `text.rs` reads JSON with `NaN`, `table.rs` creates rows, outcomes and metric
 //! names, and `detect.rs` describes a file in a different format.
@@ -36,8 +36,11 @@ pub use folder::source_files;
 pub use table::Epochs;
 pub(crate) use text::{as_string, fields, present};
 
-/// Converts a file to a JSON Lines result file with its manifest. Returns notes about anything unexpected. Holds all
-/// rows in memory.
+/// Converts a file from another program to a result file in JSON Lines.
+///
+/// This function also writes the manifest. It returns notes about anything unexpected.
+///
+/// All rows are kept in memory.
 ///
 /// ```
 /// use dsrs_metrics::runs::formats::{Epochs, ForeignFormat, import_file};
@@ -56,7 +59,7 @@ pub(crate) use text::{as_string, fields, present};
 /// ```
 ///
 /// # Errors
-/// Returns a [`FormatError`] that names the file and the position in it if the conversion fails.
+/// Returns a [`FormatError`] with the file and the position in it if the conversion fails.
 pub fn import_file(
     format: ForeignFormat,
     epochs: Epochs,
@@ -66,10 +69,12 @@ pub fn import_file(
     import_files(format, epochs, &[file], out)
 }
 
-/// Converts several files that together contain the rows, such as TREC judgements and a TREC run.
+/// Converts several files from another program to one result file.
+///
+/// The files together contain the rows, such as TREC judgements and a TREC run.
 ///
 /// # Errors
-/// Returns a [`FormatError`] that names the file and the position in it if the conversion fails.
+/// Returns a [`FormatError`] with the file and the position in it if the conversion fails.
 #[doc(hidden)]
 pub fn import_files(
     format: ForeignFormat,

@@ -21,12 +21,18 @@ use crate::json::literal;
 use crate::messages::escape;
 use crate::results::{ForeignRow, ForeignRun, RowAttempt};
 
-/// Determines how to import a log's epochs.
+/// How to import the epochs of an evaluation log.
+///
+/// An epoch is one of several passes over the same samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Epochs {
-    /// Imports each epoch as a repeat of its row. The row's score is the mean of its repeats.
+    /// Imports the epochs of a sample as repeats of one row.
+    ///
+    /// The row's score is the mean over its repeats.
     Repeats,
-    /// Imports each epoch as a separate row, which can be scored again.
+    /// Imports each epoch of a sample as a separate row.
+    ///
+    /// The rows can be scored again with other metrics.
     Rows,
 }
 

@@ -1,10 +1,13 @@
-//! The client: one call to a provider over HTTP.
+//! The client, which makes one call to a provider over HTTP.
 //!
-//! [`provider`] lists the providers and their addresses, and [`target`] reads the environment variables that configure
-//! one. [`format`](self::format) writes a request in the provider's wire format and reads its reply. [`http`] sends it.
-//! It follows no redirects, because they would carry the key and the prompt to an address you did not configure, and it
-//! reads a response only up to a limit. [`errors`] converts errors. Retries, limits, prices and the store are in
-//! [`layers`](super::layers).
+//! [`provider`] lists the providers and their addresses. [`target`] reads the environment variables that configure a
+//! provider. [`format`](self::format) writes a request in the provider's wire format and reads its reply. [`errors`]
+//! converts errors.
+//!
+//! [`http`] sends the request, and limits the size of the response. It follows no redirects, because they would send
+//! the key and the prompt to an address you did not configure.
+//!
+//! Retries, limits, prices and the store are in [`layers`](super::layers).
 
 mod errors;
 mod format;

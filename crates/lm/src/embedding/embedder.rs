@@ -8,11 +8,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::EmbeddingModel;
 
-/// A parameter type for the embedding model of a metric or judge. Call the model with `judge::embed`.
+/// A parameter type for the embedding model of a metric or judge.
 ///
-/// A name is `provider:model`, such as `openai:text-embedding-3-small` (feature `lm`), or `static:FOLDER` for vectors
-/// in a folder (feature `embed-static`). The default is the scope's model (see `judge::Models::with_embedder`) or, if
-/// the scope has none, the one that `DSRS_EMBED` names.
+/// Call the model with `judge::embed`.
+///
+/// A name is `provider:model`, such as `openai:text-embedding-3-small` (feature `lm`). To use the vectors in a folder,
+/// write `static:FOLDER` (feature `embed-static`).
+///
+/// By default, the model comes from the scope; see `judge::Models::with_embedder`. If the scope has no model,
+/// `DSRS_EMBED` names it.
 ///
 /// ```
 /// use dsrs_metrics::lm::{Embedder, ScriptedEmbedder};

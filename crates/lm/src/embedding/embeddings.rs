@@ -4,7 +4,9 @@ use crate::{LmError, LmErrorKind, Usage};
 #[cfg(feature = "lm")]
 use crate::{LmRequest, Sampling};
 
-/// The vectors for several strings. There is one per string, all have the same length, and all numbers are finite.
+/// The embedding vectors of several strings.
+///
+/// Each string has one vector. All vectors have the same length, and all numbers are finite.
 ///
 /// ```
 /// use dsrs_metrics::lm::Embeddings;
@@ -21,7 +23,9 @@ pub struct Embeddings {
 }
 
 impl Embeddings {
-    /// Validates the vectors that the model `id` returned for `texts` strings.
+    /// Creates the result of a call to an embedding model.
+    ///
+    /// `id` is the name of the model, and `texts` is the number of strings that were passed to it.
     ///
     /// ```
     /// use dsrs_metrics::lm::Embeddings;
@@ -39,8 +43,8 @@ impl Embeddings {
     /// ```
     ///
     /// # Errors
-    /// Returns [`LmErrorKind::InvalidReply`] if the number of vectors differs from the number of strings, vectors are
-    /// empty or differ in length, or a number is NaN or infinite.
+    /// Returns [`LmErrorKind::InvalidReply`] if the number of vectors differs from the number of strings. Also returns
+    /// this error if vectors are empty or differ in length, or if a number is NaN or infinite.
     pub fn new(id: &str, texts: usize, vectors: Vec<Vec<f32>>) -> Result<Self, LmError> {
         match reason_against(texts, &vectors) {
             Some(reason) => Err(LmError::new(id, LmErrorKind::InvalidReply(reason))),
@@ -64,7 +68,9 @@ impl Embeddings {
         /// ```
         pub fn with_usage(usage: Usage) => usage = usage;
 
-        /// Sets the cost in msat. Pass `None` if the cost is unknown.
+        /// Sets the cost in msat.
+        ///
+        /// Pass `None` if the cost is unknown.
         ///
         /// ```
         /// use dsrs_metrics::lm::Embeddings;
@@ -103,8 +109,9 @@ impl Embeddings {
         self.usage
     }
 
-    /// Returns the cost of the calls in msat, including calls that an earlier run paid for. Returns `None` if the cost
-    /// is unknown.
+    /// Returns the cost of the calls in msat, or `None` if it is unknown.
+    ///
+    /// The cost includes stored results that an earlier run paid for.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, LmError, ScriptedEmbedder};
@@ -120,7 +127,9 @@ impl Embeddings {
         self.cost_msats
     }
 
-    /// Returns the vectors at these positions. `texts` is the number of strings passed to the model `id`.
+    /// Returns the vectors at the given positions.
+    ///
+    /// `texts` is the number of strings passed to the model `id`.
     ///
     /// # Errors
     /// Returns [`LmErrorKind::InvalidReply`] if the number of vectors differs from the number of strings.
@@ -139,8 +148,9 @@ impl Embeddings {
         Ok(Self { vectors, ..self })
     }
 
-    /// Returns the cosine similarity of the vectors at two positions, or `None` if a position is out of range; see
-    /// [`cosine`].
+    /// Returns the cosine similarity of the vectors at two positions.
+    ///
+    /// Returns `None` if a position is out of range. See [`cosine`].
     ///
     /// ```
     /// use dsrs_metrics::lm::Embeddings;
@@ -182,10 +192,11 @@ fn reason_against(texts: usize, vectors: &[Vec<f32>]) -> Option<String> {
         })
 }
 
-/// Returns the cosine of the angle between two vectors, in [-1, 1]. Returns `None` if their lengths differ or if either
-/// vector is all zeros.
+/// Returns the cosine of the angle between two vectors, in [-1, 1].
 ///
-/// Sums use double precision. A result that rounding moves beyond -1 or 1 is clamped.
+/// Returns `None` if their lengths differ, or if either vector is all zeros.
+///
+/// Sums are computed in double precision, and the result is clamped to [-1, 1].
 ///
 /// ```
 /// use dsrs_metrics::lm::cosine;

@@ -1,9 +1,10 @@
-//! Embedding models: the trait [`EmbeddingModel`], and its implementations.
+//! Embedding models, which implement the trait [`EmbeddingModel`].
 //!
-//! `embedder.rs` has the model of a metric, `embeddings.rs` the vectors, which are validated on creation, and
-//! `scripted.rs` the model for tests. `provider.rs` (feature `lm`) puts a provider's model behind the layers of
-//! language models. `static_vectors/` (feature `embed-static`) reads
-//! token vectors from a folder.
+//! `embedder.rs` contains the model of a metric. `embeddings.rs` contains the vectors, which are validated on creation.
+//! `scripted.rs` contains the model for tests.
+//!
+//! `provider.rs` (feature `lm`) puts a provider's model behind the layers of language models. `static_vectors/`
+//! (feature `embed-static`) reads token vectors from a folder.
 
 mod embedder;
 mod embeddings;
@@ -29,12 +30,15 @@ pub use self::scripted::ScriptedEmbedder;
 pub use self::static_vectors::StaticEmbedder;
 use super::LmError;
 
-/// An embedding model. It returns a vector for each string; strings with similar meanings get vectors in similar
-/// directions.
+/// A model that converts strings into embedding vectors.
 ///
-/// `ProviderEmbedder` (a provider's model, feature `lm`), `StaticEmbedder` (vectors in a folder, feature
-/// `embed-static`) and [`ScriptedEmbedder`] (for tests) implement this trait. Your own implementation needs two
-/// methods:
+/// The model returns one vector for each string. Strings with similar meanings get similar vectors.
+///
+/// There are three implementations. `ProviderEmbedder` uses a provider's model and needs the feature `lm`.
+/// `StaticEmbedder` reads vectors from a folder and needs the feature `embed-static`. [`ScriptedEmbedder`] is for
+/// tests.
+///
+/// Your own implementation needs two methods:
 ///
 /// ```
 /// use dsrs_metrics::async_trait;
@@ -72,8 +76,11 @@ use super::LmError;
     note = "implement `EmbeddingModel` for it, or use a `ScriptedEmbedder`; with the `lm` feature, `ProviderEmbedder::from_env()` returns a provider's model"
 )]
 pub trait EmbeddingModel: Send + Sync {
-    /// Returns the model's name: `provider:model`, or `static:` and the hash of the files in a folder. The name is part
-    /// of a metric's identity.
+    /// Returns the model's name.
+    ///
+    /// The name is `provider:model`, or `static:` followed by the hash of the files in a folder.
+    ///
+    /// The name is part of the identity of each metric that uses the model.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, ScriptedEmbedder};
@@ -82,8 +89,10 @@ pub trait EmbeddingModel: Send + Sync {
     /// ```
     fn id(&self) -> &str;
 
-    /// Returns the base URL of the API, unless it is the provider's default. The URL is part of a metric's identity
-    /// because two servers may use one name for different models.
+    /// Returns the base URL of the API, or `None` for the provider's default.
+    ///
+    /// The URL is part of the identity of each metric that uses the model, because two servers may use one name for
+    /// different models.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, ScriptedEmbedder};
@@ -94,7 +103,9 @@ pub trait EmbeddingModel: Send + Sync {
         None
     }
 
-    /// Returns `true` if calls go to a provider's server, which a test must declare.
+    /// Returns `true` if calls go to a provider's server.
+    ///
+    /// A test must declare the calls it makes to a server.
     #[doc(hidden)]
     fn is_remote(&self) -> bool {
         false
@@ -114,10 +125,12 @@ pub trait EmbeddingModel: Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// Returns [`LmError`] if the call fails or returns vectors that [`Embeddings::new`] rejects.
+    /// Returns [`LmError`] if the call fails, or if it returns vectors that [`Embeddings::new`] rejects.
     async fn embed(&self, texts: &[&str]) -> Result<Embeddings, LmError>;
 
-    /// Checks that the model answers. A run calls this before its first row. By default, this method embeds one word.
+    /// Checks that the model answers.
+    ///
+    /// A run calls this method before its first row. The default implementation embeds one word.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, LmError, ScriptedEmbedder};
@@ -141,11 +154,13 @@ pub trait EmbeddingModel: Send + Sync {
 /// The string that a probe embeds.
 pub(super) const PROBE: &str = "probe";
 
-/// Returns an embedding model with the static vectors in a folder. Reads each folder once per process.
+/// Returns an embedding model that reads its vectors from a folder.
+///
+/// The process reads each folder only once.
 ///
 /// # Errors
-/// Returns [`LmErrorKind::Setting`](crate::LmErrorKind::Setting) if the `embed-static` feature is not enabled or the
-/// folder has no valid files.
+/// Returns [`LmErrorKind::Setting`](crate::LmErrorKind::Setting) if the `embed-static` feature is not enabled, or if
+/// the folder has no valid files.
 #[doc(hidden)]
 pub fn static_embedder(folder: &str) -> Result<Arc<dyn EmbeddingModel>, LmError> {
     #[cfg(feature = "embed-static")]

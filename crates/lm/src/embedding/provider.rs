@@ -14,8 +14,8 @@ use crate::{LanguageModel, Lm, LmBuilder, LmError, Usage, recording};
 
 /// A provider's embedding model, called over HTTP.
 ///
-/// Uses the same settings as [`Lm`]: providers, environment variables for keys and addresses, limits, retries, prices
-/// and the store. Sends OpenAI-compatible `POST embeddings` requests. Each call embeds up to 64 strings.
+/// The model has the same settings as [`Lm`]: providers, environment variables, limits, retries, prices and the store.
+/// It sends OpenAI-compatible `POST embeddings` requests. Each request embeds up to 64 strings.
 ///
 /// ```
 /// use dsrs_metrics::lm::{EmbeddingModel, Lm};
@@ -37,7 +37,9 @@ pub struct ProviderEmbedder {
 const MAX_TEXTS: usize = 64;
 
 impl ProviderEmbedder {
-    /// Creates the model named `id` (`provider:model`), configured by environment variables.
+    /// Creates the model with this name, configured by environment variables.
+    ///
+    /// The name is written as `provider:model`.
     ///
     /// ```
     /// use dsrs_metrics::lm::ProviderEmbedder;

@@ -10,11 +10,15 @@ use super::{EmbeddingModel, Embeddings};
 use crate::private::lock;
 use crate::{LmError, Usage};
 
-/// An embedding model for tests. It returns a fixed vector for each string and records its calls.
+/// An embedding model for tests.
 ///
-/// A string's vector is the one set by [`when`](Self::when), or the result of [`otherwise`](Self::otherwise). If
-/// neither is set, the call fails with [`LmErrorKind::Other`](crate::LmErrorKind::Other). Clones share the recorded
-/// calls.
+/// The model returns a fixed vector for each string and records its calls.
+///
+/// Set the vector of a string with [`when`](Self::when), and the vectors of all other strings with
+/// [`otherwise`](Self::otherwise). If a string has no vector, the call fails with
+/// [`LmErrorKind::Other`](crate::LmErrorKind::Other).
+///
+/// Clones share the recorded calls.
 ///
 /// ```
 /// use dsrs_metrics::lm::{EmbeddingModel, LmError, ScriptedEmbedder};
@@ -67,7 +71,7 @@ impl ScriptedEmbedder {
         }
     }
 
-    /// Sets the vector to return for this string.
+    /// Sets the vector to return for a string.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, LmError, ScriptedEmbedder};
@@ -85,7 +89,7 @@ impl ScriptedEmbedder {
     }
 
     setters! {
-        /// Sets the name, as `provider:model`.
+        /// Sets the model's name, written as `provider:model`.
         ///
         /// ```
         /// use dsrs_metrics::lm::{EmbeddingModel, ScriptedEmbedder};
@@ -95,7 +99,9 @@ impl ScriptedEmbedder {
         /// ```
         pub fn named(id: impl Into<String>) => id = id.into();
 
-        /// Sets the function that returns the vector for any other string, or an error.
+        /// Sets a function that computes the vectors of all strings without a fixed vector.
+        ///
+        /// The function can also return an error.
         ///
         /// ```
         /// use dsrs_metrics::lm::{EmbeddingModel, LmError, LmErrorKind, ScriptedEmbedder};

@@ -1,4 +1,4 @@
-//! Static vectors in a folder. A string's vector is the mean of its tokens' vectors.
+//! An embedding model that reads its vectors from a folder.
 //!
 //! The files may be untrusted: their size is limited, safetensors validates the header
 //! (at most 100 MB) and all offsets, and the tokenizer is read and called within `catch_unwind`.
@@ -25,11 +25,13 @@ use crate::{LmError, LmErrorKind, Usage};
 /// An embedding model with one vector per token, read from a folder without network access.
 ///
 /// The folder contains `model.safetensors` and `tokenizer.json`, as model2vec writes them. A string's vector is the
-/// mean of its tokens' vectors, scaled to length 1. Unknown tokens are skipped, and a string without known tokens gets
-/// a vector of zeros. Unlike model2vec, this model does not truncate strings to 512 tokens. A string longer than 1 MiB
-/// is an error.
+/// mean of its tokens' vectors, scaled to length 1.
 ///
-/// The tensor `embeddings` (or `embedding.weight`, or `0`) has one row per token, containing 16-, 32- or 64-bit
+/// Unknown tokens are skipped. A string without known tokens gets a vector of zeros.
+///
+/// Unlike model2vec, this model does not truncate strings to 512 tokens. A string longer than 1 MiB is an error.
+///
+/// The tensor `embeddings` (or `embedding.weight`, or `0`) has one row per token. It contains 16-, 32- or 64-bit
 /// floating-point numbers or 8-bit integers. The tensors `weights` (a factor per token) and `mapping` (the row of each
 /// token) are optional.
 ///
@@ -71,8 +73,8 @@ impl StaticEmbedder {
     /// ```
     ///
     /// # Errors
-    /// Returns [`LmErrorKind::Setting`](crate::LmErrorKind::Setting) if a file cannot be read, is too large or invalid,
-    /// or the tokenizer has more tokens than there are vectors.
+    /// Returns [`LmErrorKind::Setting`](crate::LmErrorKind::Setting) if a file cannot be read, is too large or is
+    /// invalid. Also returns this error if the tokenizer has more tokens than there are vectors.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, LmError> {
         let folder = folder.as_ref();
         Self::read(folder).map_err(|reason| {

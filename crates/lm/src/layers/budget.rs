@@ -11,13 +11,19 @@ use super::super::store::Store;
 use super::super::{LmError, LmErrorKind};
 use super::panel_reservation;
 
-/// A budget, in msat, for all calls in a run. Clones share the same budget.
+/// A budget, in msat, for all calls in a run.
 ///
-/// Each call first reserves its highest possible cost, which is then replaced with the actual cost. The limit therefore
-/// holds at any concurrency, unless a provider charges more tokens than a call allows ([`overrun`](Self::overrun)). A
-/// call that would fit once other reservations are settled waits for them, because most calls cost far less than their
-/// maximum. A call that may have been charged without a reply (a timeout, a lost connection, an invalid reply) costs
-/// its whole reservation.
+/// Clones share the same budget.
+///
+/// Each call first reserves its highest possible cost. The reservation is later replaced with the actual cost, so
+/// concurrent calls cannot exceed the limit. The only exception is a provider that charges more tokens than a call
+/// allows; see [`overrun`](Self::overrun).
+///
+/// Most calls cost far less than their maximum. If a call does not fit only because of other reservations, it waits
+/// until they are released.
+///
+/// After a timeout, a lost connection or an invalid reply, the provider may have charged for the call. In this case,
+/// the budget is charged the whole reservation.
 ///
 /// ```
 /// use dsrs_metrics::lm::{
@@ -87,9 +93,12 @@ impl LmBudget {
         }
     }
 
-    /// Saves the spent amount under this name in a store. If the process is killed, the next one resumes with the
-    /// remaining budget. A call that was in progress is charged at its maximum cost. Call [`end`](Self::end) to reset
-    /// the budget.
+    /// Records the total spend in `store`, under `name`.
+    ///
+    /// If the process is killed, the next process resumes with the remaining budget. Calls that were in progress are
+    /// charged at their maximum cost.
+    ///
+    /// Call [`end`](Self::end) to reset the budget.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LmBudget, Store};
@@ -118,7 +127,9 @@ impl LmBudget {
         Ok(self)
     }
 
-    /// Removes this budget from the store. Call this when the run has ended.
+    /// Removes this budget from the store.
+    ///
+    /// Call this method when the run has ended.
     ///
     /// # Errors
     /// Returns [`LmErrorKind::Store`] if the store cannot be written.
@@ -129,7 +140,7 @@ impl LmBudget {
         }
     }
 
-    /// Returns the amount that an interrupted run spent, in msat.
+    /// Returns the amount that an earlier, interrupted run spent, in msat.
     #[doc(hidden)]
     pub fn spent_before_msats(&self) -> u64 {
         lock(&self.state).before
@@ -174,7 +185,9 @@ impl LmBudget {
             .saturating_sub(state.spent.saturating_add(state.reserved))
     }
 
-    /// Returns the highest possible cost of any rejected call, in msat, or `None` if no call was rejected.
+    /// Returns the highest possible cost of any rejected call, in msat.
+    ///
+    /// Returns `None` if no call was rejected.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmBudget, LmRequest, Priced, Sampling, ScriptedLm};
@@ -195,7 +208,9 @@ impl LmBudget {
         lock(&self.state).largest_rejected
     }
 
-    /// Returns how far replies exceeded the token limits of their calls, or `None` if none did.
+    /// Returns a summary of the replies that exceeded their token limits.
+    ///
+    /// Returns `None` if no reply exceeded its limit.
     ///
     /// ```
     /// use dsrs_metrics::lm::{
@@ -223,8 +238,9 @@ impl LmBudget {
         lock(&self.state).overrun.clone()
     }
 
-    /// Returns the amount by which the calls exceeded the budget, in msat. The result is 0 unless a provider charges
-    /// more tokens than a call allows; see [`overrun`](Self::overrun).
+    /// Returns the amount by which the calls exceeded the budget, in msat.
+    ///
+    /// The amount is 0 unless a provider charges more tokens than a call allows; see [`overrun`](Self::overrun).
     ///
     /// ```
     /// use dsrs_metrics::lm::{
@@ -377,8 +393,10 @@ impl Drop for Reservation {
     }
 }
 
-/// A summary of the replies that had more tokens than `max_tokens` allowed. They come from a provider that does not
-/// enforce the limit, so they can cost more than was reserved. See [`LmBudget::overrun`](super::LmBudget::overrun).
+/// A summary of the replies that had more tokens than `max_tokens` allowed.
+///
+/// Some providers do not enforce the limit, so a reply can cost more than was reserved. See
+/// [`LmBudget::overrun`](super::LmBudget::overrun).
 ///
 /// ```
 /// use dsrs_metrics::lm::{
@@ -403,13 +421,13 @@ impl Drop for Reservation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BudgetOverrun {
-    /// The number of such replies.
+    /// The number of replies that exceeded their token limit.
     pub replies: u64,
-    /// The model of the longest such reply, as `provider:model`.
+    /// The model that returned the longest reply over its limit, as `provider:model`.
     pub model: String,
-    /// The number of tokens in that reply.
+    /// The number of tokens in the longest reply over its limit.
     pub tokens: u64,
-    /// The token limit of that reply's call.
+    /// The token limit of the call that returned the longest reply.
     pub max_tokens: u32,
 }
 

@@ -12,7 +12,7 @@ use super::super::model::layer_over_inner;
 use super::super::private::lock;
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest};
 
-/// Determines when a [`Circuit`] opens, and for how long.
+/// A policy that determines when a [`Circuit`] opens, and for how long.
 ///
 /// ```
 /// use std::time::Duration;
@@ -23,13 +23,17 @@ use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CircuitPolicy {
-    /// The number of consecutive failures, across all workers, that opens the circuit. Default: 20.
+    /// Failures of all concurrent calls count together. The default is 20.
+    ///
+    /// Failures of all workers count together. The default is 20.
     pub failure_threshold: u32,
-    /// How long calls must keep failing before the circuit opens, so a short burst of failures does not open it.
-    /// Default: 10 s.
+    /// How long calls must keep failing before the circuit opens.
+    ///
+    /// This prevents a short burst of failures from opening the circuit. The default is 10 s.
     pub failing_for: Duration,
-    /// How long the circuit stays open before one trial call is made. If that call succeeds, the circuit closes.
-    /// Default: 30 s.
+    /// How long the circuit stays open before one trial call is made.
+    ///
+    /// If the trial call succeeds, the circuit closes. The default is 30 s.
     pub open_for: Duration,
 }
 
@@ -43,11 +47,12 @@ impl Default for CircuitPolicy {
     }
 }
 
-/// A model that pauses its calls while its provider keeps failing. During the pause, calls fail immediately with
-/// [`LmErrorKind::CircuitOpen`], instead of each waiting for its own timeout.
+/// A model that pauses its calls while its provider keeps failing.
 ///
-/// Lost connections, timeouts, 5xx statuses and responses that are not replies count as failures. A rate limit (429)
-/// does not, because the provider is available.
+/// During the pause, calls fail immediately with [`LmErrorKind::CircuitOpen`] instead of waiting for a timeout.
+///
+/// Lost connections, timeouts, 5xx statuses and responses that are not replies count as failures. A rate limit (429) is
+/// not a failure, because the provider is available.
 ///
 /// ```
 /// use std::time::Duration;
@@ -77,7 +82,9 @@ pub struct CircuitBreaker<L> {
     circuit: Circuit,
 }
 
-/// The state of a [`CircuitBreaker`]. Clones share the state, so models at the same address stop together.
+/// The state of a [`CircuitBreaker`].
+///
+/// Clones share the state, so all models that use a clone pause together.
 ///
 /// ```
 /// use std::time::Duration;
@@ -123,7 +130,7 @@ struct Open {
 }
 
 impl<L> CircuitBreaker<L> {
-    /// Wraps `inner` with its own circuit.
+    /// Wraps `inner` with a new circuit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -179,7 +186,9 @@ impl<L> CircuitBreaker<L> {
 }
 
 impl Circuit {
-    /// Creates a closed circuit, which lets calls through.
+    /// Creates a closed circuit.
+    ///
+    /// A closed circuit lets calls through.
     ///
     /// ```
     /// use dsrs_metrics::lm::{

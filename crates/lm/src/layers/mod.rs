@@ -1,5 +1,7 @@
-//! Layers: language models that wrap another one. Each file has one layer and the state its clones share. Methods that
-//! a layer does not override are forwarded to the inner model.
+//! Layers, which are language models that wrap another language model.
+//!
+//! Each file contains one layer and the state that its clones share. Methods that a layer does not override are
+//! forwarded to the inner model.
 
 #[cfg(feature = "lm")]
 mod budget;

@@ -13,7 +13,7 @@ tokio::task_local! {
     static CURRENT: Arc<Mutex<Vec<Reservation>>>;
 }
 
-/// The highest possible cost of a call and the budget to reserve it from.
+/// The highest possible cost of a call, and the budget that pays for it.
 #[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct Quote {
@@ -22,11 +22,13 @@ pub struct Quote {
     pub(super) msats: u64,
 }
 
-/// Reserves all of `quotes`, then runs the calls. Unused reservations are returned to the budget.
+/// Reserves the given amounts, then runs the calls.
+///
+/// Unused reservations are returned to the budget.
 ///
 /// # Errors
-/// Returns [`LmErrorKind::BudgetExceeded`](crate::LmErrorKind::BudgetExceeded) if a budget does not cover its calls. In
-/// that case, no call is made.
+/// Returns [`LmErrorKind::BudgetExceeded`](crate::LmErrorKind::BudgetExceeded), without making a call, if a budget does
+/// not cover the calls.
 pub async fn run<T>(mut quotes: Vec<Quote>, calls: impl Future<Output = T>) -> Result<T, LmError> {
     quotes.sort_by_key(|quote| quote.budget.order());
     let mut reservations = Vec::with_capacity(quotes.len());

@@ -11,22 +11,28 @@ use super::budget::{LmBudget, Reservation};
 use super::metered::add_cost;
 use super::panel_reservation::{self, Quote};
 
-/// A model whose replies carry their cost, with an optional [budget](LmBudget).
+/// A model that computes the cost of each reply.
 ///
-/// This layer alone decides what a call costs:
+/// The model can have a [budget](LmBudget).
 ///
-/// - a reply costs its tokens at the model's price;
-/// - an error from the provider or a failed connection costs nothing;
-/// - a call that may have been charged without a complete reply (a timeout, a lost connection, an invalid reply, a
-///   cancelled call) costs its reported tokens or, if none were reported, the highest amount that `max_tokens` allows.
+/// The cost of a call is computed as follows:
 ///
-/// This cost is charged to the budget. The reply or error carries the cost to the [`Ledger`](crate::Ledger) and to the
-/// row's outcome.
+/// - The cost of a reply is computed from its tokens and the model's prices.
+/// - An error from the provider or a failed connection costs nothing.
+/// - After a timeout, a lost connection, an invalid reply or a cancellation, the provider may have charged for the
+///   call. The cost is then computed from the reported tokens. If the provider reported no tokens, it is the highest
+///   cost that `max_tokens` allows.
 ///
-/// Under a budget, a model without a price is an error ([`LmErrorKind::Unpriced`]), unless [unpriced calls are
-/// allowed](Self::allow_unpriced). A request without `max_tokens` is limited to 4,096 tokens, because nothing else
-/// bounds its cost. This limit is not part of a stored reply's key. A reply that it truncates is stored, but is
-/// returned only to calls under a budget.
+/// The cost is charged to the budget. It also appears in the [`Ledger`](crate::Ledger) and in the row's outcome.
+///
+/// With a budget, a call to a model without a price fails with [`LmErrorKind::Unpriced`], unless [unpriced calls are
+/// allowed](Self::allow_unpriced).
+///
+/// With a budget, a request without `max_tokens` is limited to 4,096 tokens, because its cost would otherwise be
+/// unlimited.
+///
+/// This limit is not part of a stored reply's key. A reply truncated by this limit is stored, but is returned only to
+/// calls with a budget.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LanguageModel, LmRequest, Price, Priced, Prices, ScriptedLm, Usage};
@@ -100,7 +106,9 @@ impl<L: LanguageModel> Priced<L> {
         /// ```
         pub fn budget(budget: LmBudget) => budget = Some(budget);
 
-        /// Sets whether calls without a price are allowed under a budget. Such calls are not charged to the budget.
+        /// Sets whether calls without a price are allowed under a budget.
+        ///
+        /// The budget does not include the cost of these calls.
         ///
         /// ```
         /// use dsrs_metrics::lm::{

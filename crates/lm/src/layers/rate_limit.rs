@@ -16,13 +16,17 @@ use super::super::model::{layer_over_inner, probe_request};
 use super::super::private::lock;
 use super::super::{LanguageModel, LmError, LmReply, LmRequest};
 
-/// A limiter for requests and tokens per minute. Clones share the limits, so use one limiter for all models of an
-/// account.
+/// A limiter for requests and tokens per minute.
 ///
-/// Calls wait in order of arrival, and none is rejected. A tenth of the limit is available immediately and the rest is
-/// spread over the minute, so the limit holds in any period of 60 seconds. In the long run, nine tenths of the limit
-/// are usable. A call's tokens are first estimated: one per three bytes of the prompt, plus `max_tokens` or 1,024 for
-/// the reply. The estimate is corrected once the provider reports the usage.
+/// Clones share the limits, so use one limiter for all models of an account.
+///
+/// If a call would exceed the limit, it waits. Calls proceed in order of arrival.
+///
+/// The limit holds in any period of 60 seconds. It allows short bursts of up to a tenth of its value. Over a longer
+/// time, you can use up to nine tenths of the limit.
+///
+/// The limiter first estimates the tokens of a call. It counts one token per three bytes of the prompt, plus
+/// `max_tokens` or 1,024 for the reply. It corrects the estimate once the provider reports the usage.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, RateLimit, RateLimiter, ScriptedLm};
@@ -77,7 +81,9 @@ impl RateLimiter {
         Self::default()
     }
 
-    /// Sets the maximum number of requests in any 60 seconds; 0 counts as 1.
+    /// Sets the maximum number of requests in any 60 seconds.
+    ///
+    /// A limit of 0 counts as 1.
     ///
     /// ```
     /// use std::time::Duration;
@@ -102,8 +108,11 @@ impl RateLimiter {
         self
     }
 
-    /// Sets the maximum number of tokens in any 60 seconds, counting prompts and replies together; 0 counts as 1. A
-    /// single call above the limit waits until the whole limit is available.
+    /// Sets the maximum number of tokens in any 60 seconds.
+    ///
+    /// Prompts and replies count together, and a limit of 0 counts as 1.
+    ///
+    /// A single call above the limit waits until the whole limit is available.
     ///
     /// ```
     /// use std::time::Duration;

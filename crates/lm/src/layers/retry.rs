@@ -8,11 +8,16 @@ use backon::{BackoffBuilder, ExponentialBuilder};
 use super::super::model::layer_over_inner;
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usage};
 
-/// Determines how many times a call is retried, and how long to wait before each retry.
+/// A policy that determines how many times a call is retried.
 ///
-/// Only transient failures are retried ([`LmError::is_transient`]). A truncated response is retried only once because
-/// it was probably charged. The delays double and have jitter, so workers that failed together do not retry together.
-/// If the provider requests a delay (`Retry-After`), the call waits at least that long. If that delay exceeds
+/// The policy also determines how long to wait before each retry.
+///
+/// Only transient failures are retried; see [`LmError::is_transient`]. A truncated response is retried only once,
+/// because the provider probably charged for it.
+///
+/// The delays double and have jitter, so calls that failed together do not retry together.
+///
+/// If the provider requests a delay (`Retry-After`), the call waits at least that long. If the requested delay exceeds
 /// [`max_retry_after`](Self::max_retry_after), the call fails immediately.
 ///
 /// ```
@@ -25,14 +30,21 @@ use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usag
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// The maximum number of attempts, including the first; 1 disables retries. Default: 6.
+    /// The maximum number of attempts, including the first.
+    ///
+    /// A value of 1 disables retries. The default is 6.
     pub max_attempts: u32,
-    /// The delay before the first retry. Default: 0.5 s.
+    /// The delay before the first retry.
+    ///
+    /// The default is 0.5 s.
     pub initial_delay: Duration,
-    /// The maximum delay. Delays double until they reach it. Default: 30 s.
+    /// The maximum delay between attempts.
+    ///
+    /// Delays double until they reach this maximum. The default is 30 s.
     pub max_delay: Duration,
-    /// The longest delay that a call waits for at a provider's request. If the provider requests a longer one, the call
-    /// fails. Default: 2 min.
+    /// The longest delay that a provider can request.
+    ///
+    /// If the provider requests a longer delay, the call fails. The default is 2 min.
     pub max_retry_after: Duration,
 }
 
@@ -82,8 +94,9 @@ impl RetryPolicy {
     }
 }
 
-/// A model that retries transient failures. The reply or error carries the cost and tokens of all attempts, and an
-/// error also carries the number of attempts.
+/// A model that retries transient failures.
+///
+/// The reply or error contains the cost and tokens of all attempts. An error also contains the number of attempts.
 ///
 /// ```
 /// use std::time::Duration;

@@ -12,14 +12,16 @@ use super::super::model::layer_over_inner;
 use super::panel_reservation::Quote;
 use super::single_flight::{Flight, SingleFlight};
 
-/// A model that keeps its replies in a store, so no call is paid for twice.
+/// A model that keeps its replies in a store, so you never pay twice for the same call.
 ///
-/// A complete reply is stored even if a judge cannot parse it, so a resumed run does not pay for the same repair again.
-/// To repeat the call anyway, use [`refresh`](Self::refresh). A reply that was truncated, filtered, refused or empty is
-/// stored if the provider charged for it. Errors are not stored; the next run repeats those calls.
+/// A complete reply is stored even if a judge cannot parse it. To repeat the call anyway, use
+/// [`refresh`](Self::refresh).
 ///
-/// If several identical calls run at the same time, only one is made, and the others wait for its reply or error. If
-/// that call is dropped, one of the waiting calls is made instead.
+/// A reply that was truncated, filtered, refused or empty is stored if the provider charged for it. Errors are not
+/// stored, so the next run repeats the failed calls.
+///
+/// If several identical calls run at the same time, the model makes only one of them. The others wait for its reply or
+/// error. If that call is dropped, the model makes one of the waiting calls instead.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm, Store, Stored};
@@ -63,8 +65,9 @@ impl<L> Stored<L> {
         }
     }
 
-    /// Makes the model repeat calls whose replies were stored earlier, and replace those replies. Later identical calls
-    /// in the same run get the new reply.
+    /// Makes the model repeat stored calls and replace their replies.
+    ///
+    /// Later identical calls in the same run get the new reply.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm, Store, Stored};

@@ -1,8 +1,14 @@
-//! Recorded calls in a file of a repository, which a test replays without network or key.
+//! Recorded model calls, which a test replays without a network or a key.
 //!
-//! [`Lm`](super::Lm) looks up the replay of its scope before its layers. Other models are not recorded. The file is
-//! JSON Lines: a header, then one call per line, sorted, so the same calls give the same bytes. It contains no keys and
-//! no local addresses. `file.rs` reads and writes it.
+//! The calls are stored in a file that you commit to your repository.
+//!
+//! [`Lm`](super::Lm) looks up each call in the replay of its scope before it calls any layer. Calls to other models are
+//! not recorded.
+//!
+//! The file is in JSON Lines format. It consists of a header and one line per call, in sorted order. The same calls
+//! always produce the same file. `file.rs` reads and writes it.
+//!
+//! The file contains no keys and no local addresses.
 
 mod file;
 
@@ -20,7 +26,7 @@ use super::layers::{Flight, SingleFlight};
 use super::private::lock;
 use super::{LanguageModel, Ledger, LmError, LmErrorKind, LmReply, LmRequest, Usage};
 
-/// The error returned when calls cannot be read or recorded.
+/// The error returned when recorded calls cannot be read or written.
 #[derive(thiserror::Error)]
 #[error("{message}")]
 pub struct ReplayError {
@@ -55,7 +61,7 @@ tokio::task_local! {
     static CURRENT: Option<Arc<Replay>>;
 }
 
-/// Replays or records the calls made within a scope.
+/// A replay or recording of the model calls made within a scope.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -112,35 +118,41 @@ struct State {
 /// How many characters of a message an error shows.
 const SHOWN: usize = 80;
 
-/// Returns `true` if the scope only replays calls, without recording any. Models then need neither a key nor a store.
+/// Returns `true` if the scope only replays calls, without recording any.
+///
+/// Models then need neither a key nor a store.
 pub fn is_replaying() -> bool {
     Replay::current().is_some_and(|replay| !replay.is_recording())
 }
 
-/// Runs a future within the caller's replay. Use it for a task that the caller spawns.
+/// Runs a future within the caller's replay.
+///
+/// Use this function for tasks that the caller spawns.
 pub fn in_scope<F: Future>(future: F) -> impl Future<Output = F::Output> + use<F> {
     CURRENT.scope(Replay::current(), future)
 }
 
-/// Counts the distinct calls in a replay.
+/// A summary of the distinct calls in a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Summary {
     /// The number of calls that were recorded.
     pub recorded: usize,
     /// The number of calls that were replayed from the file.
     pub replayed: usize,
-    /// The number of calls in the file that were neither replayed nor re-recorded. They stay in the file unless every
-    /// call was re-recorded.
+    /// The number of calls in the file that were neither replayed nor re-recorded.
+    ///
+    /// Unused calls stay in the file unless every call was re-recorded.
     pub unused: usize,
 }
 
 impl Replay {
-    /// Reads a file of recorded calls to replay. A call that is not in the file fails with
-    /// [`LmErrorKind::NotRecorded`].
+    /// Reads a file of recorded calls to replay.
+    ///
+    /// A call that is not in the file fails with [`LmErrorKind::NotRecorded`].
     ///
     /// # Errors
-    /// Returns [`ReplayError`] if the file is missing, cannot be read or has an unsupported format version, or if a
-    /// line is damaged.
+    /// Returns [`ReplayError`] if the file is missing or cannot be read, or if a line is damaged. Also returns this
+    /// error if the format version is not supported.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ReplayError> {
         let path = path.as_ref();
         let stored = file::read(path)?.ok_or_else(|| {
@@ -152,13 +164,17 @@ impl Replay {
         Ok(Self::new(path, Mode::Replaying, stored))
     }
 
-    /// Records calls to a file, which [`finish`](Self::finish) writes. If `keep` is `true`, calls already in the file
-    /// are replayed; otherwise each call is made again. Identical calls are made only once.
+    /// Creates a replay that records calls to a file.
+    ///
+    /// Call [`finish`](Self::finish) to write the file.
+    ///
+    /// If `keep` is `true`, calls already in the file are replayed; otherwise, each call is made again. Identical calls
+    /// are made only once.
     ///
     /// # Errors
     /// Returns [`ReplayError`] if the file exists but cannot be read, is not a replay, or has an unsupported format
-    /// version. Also returns it if another recording to the file is unfinished, or if `keep` is `true` and a line is
-    /// damaged.
+    /// version. Also returns this error if another recording to the file is unfinished, or if `keep` is `true` and a
+    /// line is damaged.
     pub fn recording(path: impl AsRef<Path>, keep: bool) -> Result<Self, ReplayError> {
         let path = path.as_ref();
         // Locked before reading: another recording would lose its calls.
@@ -189,8 +205,9 @@ impl Replay {
         }
     }
 
-    /// Runs a future, and replays or records its model calls. Does not cover tasks that the future spawns; see
-    /// [`in_scope`].
+    /// Runs a future, and replays or records its model calls.
+    ///
+    /// Tasks that the future spawns are not covered; see [`in_scope`].
     pub fn scope<F: Future>(
         self: &Arc<Self>,
         future: F,
@@ -198,7 +215,9 @@ impl Replay {
         CURRENT.scope(Some(Arc::clone(self)), future)
     }
 
-    /// Like [`scope`](Self::scope), but runs a function, such as one that blocks on a runtime.
+    /// Runs a function, and replays or records its model calls.
+    ///
+    /// Use this method instead of [`scope`](Self::scope) for a function that blocks on a runtime.
     pub fn scope_sync<T>(self: &Arc<Self>, run: impl FnOnce() -> T) -> T {
         CURRENT.sync_scope(Some(Arc::clone(self)), run)
     }
@@ -213,13 +232,16 @@ impl Replay {
         self.mode != Mode::Replaying
     }
 
-    /// Returns the error of the first call missing from the file, unless calls are being recorded.
+    /// Returns the error of the first call that is missing from the file.
+    ///
+    /// Returns `None` if no call is missing, or if calls are being recorded.
     pub fn missing(&self) -> Option<LmError> {
         lock(&self.state).missing.clone()
     }
 
-    /// Writes the file if calls are being recorded, and returns the call counts. A crash leaves either the old file or
-    /// the complete new one.
+    /// Writes the file if calls are being recorded, and returns the call counts.
+    ///
+    /// If the process crashes, the file contains either the old calls or all the new calls.
     ///
     /// # Errors
     /// Returns [`ReplayError`] if the file cannot be written.

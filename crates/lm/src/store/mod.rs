@@ -1,4 +1,6 @@
-//! The store: everything that cost money, in one SQLite database that several processes can use at once.
+//! The store for results that cost money, such as model replies.
+//!
+//! The store is a single SQLite database. Several processes can use it at the same time.
 //!
 //! `database.rs` opens the database and has its tables, and `records.rs` reads and writes results, and tracks
 //! budgets across processes. A thread syncs what was written. `layers/stored.rs` looks up replies by the key of
@@ -24,15 +26,21 @@ use super::private::{create_private_dir, ignore_poison, lock};
 use super::{LmError, LmErrorKind};
 use database::{error_of, not_usable, store_error};
 
-/// A store of paid results: language model replies, program outputs, and metric evaluations that have a cost.
+/// A store for results that cost money, such as model replies.
 ///
-/// A record is written before its result is returned, so it survives if the process dies. A power failure loses at most
-/// the last tenth of a second. A record's key contains everything that its result depends on. For a reply, that is the
-/// model, address, messages, schema, sampling parameters, purpose (which names the judge and its version) and draw; see
+/// The store also contains program outputs, and metric evaluations that have a cost.
+///
+/// A record is written before its result is returned, so it survives if the process dies. A power failure can lose the
+/// records of the last tenth of a second.
+///
+/// A record's key contains everything that its result depends on. For a reply, these are the model, address, messages,
+/// schema, sampling parameters, purpose and `draw` index; see
 /// [`LanguageModel::effective_request`](super::LanguageModel::effective_request). The key never contains API keys.
 ///
-/// Several processes can use one store at the same time. Only the user who created it can read it, because prompts
-/// quote rows. The store grows until you [prune](Self::prune) it. Any SQLite client can read the file.
+/// Several processes can use one store at the same time. Only the user who created the store can read it, because
+/// prompts quote rows. Any SQLite client can read the file.
+///
+/// The store grows until you [prune](Self::prune) it.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm, Store, Stored};
@@ -83,7 +91,9 @@ impl Store {
     #[doc(hidden)]
     pub const FILE: &str = "store.sqlite";
 
-    /// Opens the store in the folder `dir`, creating both if necessary.
+    /// Opens the store in a folder.
+    ///
+    /// The folder and the store are created if they don't exist.
     ///
     /// ```
     /// use dsrs_metrics::lm::Store;
@@ -99,7 +109,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns [`LmErrorKind::Store`](super::LmErrorKind::Store) if the folder is not writable or is on a network file
-    /// system, or if the file is damaged, has a newer version, or belongs to another program.
+    /// system. Also returns this error if the file is damaged, has a newer version, or belongs to another program.
     pub fn open(dir: impl AsRef<Path>) -> Result<Self, LmError> {
         let dir = dir.as_ref();
         check_folder(dir)?;
@@ -123,7 +133,9 @@ impl Store {
         Ok(Self { shared })
     }
 
-    /// Opens the store in the folder `dir`. Returns `None` if the store does not exist.
+    /// Opens the store in a folder, if it exists.
+    ///
+    /// Returns `None` if the store does not exist.
     ///
     /// # Errors
     /// Returns the same errors as [`open`](Self::open).
@@ -136,7 +148,9 @@ impl Store {
         }
     }
 
-    /// Returns the default folder: `dsrs-metrics` in the user's cache folder, or `None` if the user has no home folder.
+    /// Returns the default folder of the store.
+    ///
+    /// The default folder is `dsrs-metrics` in the user's cache folder. Returns `None` if the user has no home folder.
     ///
     /// ```
     /// use dsrs_metrics::lm::Store;
@@ -150,7 +164,9 @@ impl Store {
         Some(dirs.cache_dir().to_owned())
     }
 
-    /// Returns the folder that `DSRS_STORE` names, or the default folder if the variable is not set.
+    /// Returns the folder that `DSRS_STORE` names.
+    ///
+    /// If the variable is not set, this method returns the default folder.
     ///
     /// # Errors
     /// Returns [`LmErrorKind::NoStoreFolder`](super::LmErrorKind::NoStoreFolder) if the variable is not set and there

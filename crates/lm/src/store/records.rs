@@ -23,11 +23,15 @@ pub struct StoreInfo {
     pub outputs: u64,
     /// The number of metric evaluations.
     pub evaluations: u64,
-    /// The original cost of the records, in millisatoshis. Unknown costs count as 0.
+    /// The total original cost of the records, in millisatoshis.
+    ///
+    /// Unknown costs count as 0.
     pub cost_msats: u64,
     /// The size of the database in bytes.
     pub bytes: u64,
-    /// The times when the oldest and the newest record were stored, in seconds since the Unix epoch.
+    /// The times when the oldest and the newest record were stored.
+    ///
+    /// The times are in seconds since the Unix epoch.
     pub stored_at: Option<(u64, u64)>,
 }
 
@@ -44,7 +48,9 @@ pub struct Pruned {
 const REPLY: &str = "reply";
 
 impl Store {
-    /// Returns the result for `key`, unless its record number is at most `after` or the record is damaged on disk.
+    /// Returns the result stored under a key, if there is one.
+    ///
+    /// A record is ignored if its number is at most `after`, or if it is damaged on disk.
     #[doc(hidden)]
     pub fn find(&self, key: &Hash, after: i64) -> Result<Option<String>, LmError> {
         self.read(|connection| {
@@ -59,7 +65,7 @@ impl Store {
         })
     }
 
-    /// Stores a result, replacing an earlier one with the same key.
+    /// Stores a result, replacing an earlier result with the same key.
     #[doc(hidden)]
     pub fn put(&self, record: &Record<'_>) -> Result<(), LmError> {
         let checksum = checksum(record.key, record.result);
@@ -82,15 +88,17 @@ impl Store {
         self.write(|connection| connection.execute(remove, params![key]).map(drop))
     }
 
-    /// Returns the number of the last record ever written.
+    /// Returns the number of the most recently written record.
     #[doc(hidden)]
     pub fn last_number(&self) -> Result<i64, LmError> {
         let last = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'records'), 0)";
         self.read(|connection| connection.query_row(last, (), |row| row.get(0)))
     }
 
-    /// Checks that results can be stored, because otherwise paid results would be lost. If the last write failed, tries
-    /// another one.
+    /// Checks that results can be stored.
+    ///
+    /// If the last write failed, the method tries to write again. Call it before work that costs money, because its
+    /// results would otherwise be lost.
     #[doc(hidden)]
     pub fn check_writable(&self) -> Result<(), LmError> {
         if !lock(&self.shared.writer).has_failed {
@@ -149,8 +157,10 @@ impl Store {
         })
     }
 
-    /// Removes records older than `older_than`, then removes the oldest records until the database is no larger than
-    /// `max_bytes`. If records were removed, the file shrinks.
+    /// Removes old records from the store.
+    ///
+    /// The method first removes records older than `older_than`. It then removes the oldest records until the database
+    /// is no larger than `max_bytes`. If records were removed, the file shrinks.
     ///
     /// ```
     /// use std::time::Duration;
@@ -199,7 +209,9 @@ impl Store {
         })
     }
 
-    /// Reads the whole file, and returns an error if it is damaged.
+    /// Checks whether the file is damaged.
+    ///
+    /// This method reads the whole file.
     ///
     /// ```
     /// use dsrs_metrics::lm::Store;
@@ -211,7 +223,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Returns [`LmErrorKind::Store`](crate::LmErrorKind::Store) with the first damage found, if the file is damaged.
+    /// Returns [`LmErrorKind::Store`](crate::LmErrorKind::Store) with the first damage found.
     pub fn check(&self) -> Result<(), LmError> {
         self.read(|connection| {
             let found: String =
@@ -289,8 +301,9 @@ impl Store {
         self.read(|connection| sum(connection, budget))
     }
 
-    /// Reserves an amount before a call. Returns the call's number once the reservation is written, so it survives if
-    /// the process dies.
+    /// Reserves an amount before a call, and returns the call's number.
+    ///
+    /// The reservation is written before the method returns, so it survives if the process dies.
     #[doc(hidden)]
     pub fn reserve_msats(&self, budget: &str, msats: u64) -> Result<i64, LmError> {
         self.write(|connection| reserve(connection, budget, msats, None))
@@ -308,7 +321,9 @@ impl Store {
         })
     }
 
-    /// Removes a budget's calls once its run has ended.
+    /// Removes all recorded calls of a budget.
+    ///
+    /// Call this method once the run has ended.
     #[doc(hidden)]
     pub fn forget_spending(&self, budget: &str) -> Result<(), LmError> {
         self.write(|connection| {
@@ -318,9 +333,10 @@ impl Store {
         })
     }
 
-    /// Reserves up to `wanted` from a budget that several processes share. Reserves 0 if all of it is spent. Returns
-    /// `None` if running processes may still release enough of their reservations. Amounts that a dead process reserved
-    /// count as spent.
+    /// Reserves up to `wanted` from a budget that several processes share.
+    ///
+    /// Reserves 0 if the whole budget is spent. Returns `None` if other running processes may still release enough of
+    /// the budget. Amounts reserved by a process that has died count as spent.
     #[doc(hidden)]
     pub fn reserve_part(
         &self,

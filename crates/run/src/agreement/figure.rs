@@ -250,26 +250,35 @@ fn remarks(form: Form, figure: &Figure) -> String {
 /// The minimum number of rows for asymptotic and bootstrapped intervals to be reliable.
 pub(super) const MIN_ROWS_FOR_INTERVAL: u64 = 10;
 
-/// A figure computed over rows. Serializes as `{"value", "ci95", "n"}`, plus `successes` if the figure is a share of
-/// rows and `note` if it has a note.
+/// A statistic computed over rows, with its 95% interval.
+///
+/// A figure serializes as `{"value", "ci95", "n"}`. The keys `successes` and `note` are added if they have a value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Figure {
-    /// The estimate. If it is `None`, `note` says why.
+    /// The estimate.
+    ///
+    /// If this is `None`, the `note` field explains why.
     pub value: Option<f64>,
-    /// The 95% interval. If it is `None`, `note` says why.
+    /// The 95% interval of the estimate.
+    ///
+    /// If this is `None`, the `note` field explains why.
     pub ci95: Option<Interval>,
     /// The number of rows used to compute the figure.
     pub n: u64,
-    /// The number of rows that count towards the share, if the figure is a share of rows.
+    /// The number of rows that count as successes.
+    ///
+    /// This is `None` unless the figure is a fraction of rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub successes: Option<u64>,
-    /// The reason the estimate or the interval is missing, or a limitation of the figure.
+    /// A note about a missing value or interval, or about a limitation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<Note>,
 }
 
-/// Explains why a figure's estimate or interval is missing, or states a limitation.
+/// A note about a figure.
+///
+/// The note explains why the value or interval is missing, or describes a limitation.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Note(Cow<'static, str>);

@@ -1,4 +1,6 @@
-//! Measures how well a metric or judge agrees with labels, which tells you how far you can trust its scores.
+//! Measures how well a metric or judge agrees with labels.
+//!
+//! The agreement shows how far you can trust the scores of the metric or judge.
 //!
 //! `rating.rs` has the two sides of the comparison, and how the labelled rows were chosen. `compare.rs` finds what the
 //! sides have in common, given the meaning of labels from `scale.rs`. `statistics.rs` computes the figures, each a value
@@ -34,24 +36,34 @@ pub struct AgreementBuilder {
 
 impl AgreementBuilder {
     setters! {
-        /// Sets the threshold. A score at or above it passes, regardless of the metric's own verdict.
+        /// Sets the threshold that turns scores into verdicts.
+        ///
+        /// Scores at or above the threshold pass. This overrides the metric's own verdict.
         pub fn threshold(threshold: f64) => threshold = Some(threshold);
 
-        /// Sets whether lower scores are better. If `true`, a score passes at or below the threshold. The default is
-        /// `false`.
+        /// Sets whether lower scores are better.
+        ///
+        /// If `true`, a score passes at or below the threshold. The default is `false`.
         pub fn lower_is_better(lower_is_better: bool) => lower_is_better = lower_is_better;
 
-        /// Sets the labels that mean a pass; all others mean a failure.
+        /// Sets the labels that count as a pass.
+        ///
+        /// All other labels count as a failure.
         pub fn positive(labels: impl IntoIterator<Item = impl Into<String>>)
             => positive = labels.into_iter().map(Into::into).collect();
 
-        /// Sets the complete list of classes, in ascending order. By default, the classes are the numbers that occur in
-        /// the data.
+        /// Sets all classes, in ascending order.
+        ///
+        /// The list must contain every class. By default, the classes are the numbers that occur in the data.
         pub fn scale(classes: impl IntoIterator<Item = impl Into<String>>)
             => scale = classes.into_iter().map(Into::into).collect();
 
-        /// Sets how the labelled rows were chosen. By default, this is unknown. If you declare a random sample but the
-        /// verdicts contradict this, the verdicts take precedence.
+        /// Sets how the labelled rows were chosen.
+        ///
+        /// By default, it is unknown how the rows were chosen.
+        ///
+        /// If you declare a random sample, but the verdicts show that the rows were not chosen at random, the
+        /// declaration is ignored.
         ///
         /// ```
         /// use dsrs_metrics::agreement::{Agreement, LabelSample};
@@ -67,8 +79,10 @@ impl AgreementBuilder {
         /// ```
         pub fn label_sample(sample: LabelSample) => label_sample = sample;
 
-        /// Sets error rates that were measured on other rows. [`corrected`](Agreement::corrected) is then computed from
-        /// these rates and the verdicts instead of from the labels.
+        /// Sets error rates that were measured on a separate set of rows.
+        ///
+        /// The corrected pass rate, [`corrected`](Agreement::corrected), is then computed from the verdicts and these
+        /// rates. The labels are not used.
         ///
         /// ```
         /// use dsrs_metrics::agreement::Agreement;
@@ -85,11 +99,16 @@ impl AgreementBuilder {
         /// ```
         pub fn error_rates(rates: ErrorRates) => error_rates = Some(rates);
 
-        /// Sets the seed of the bootstrap. The default is 0.
+        /// Sets the random seed for the bootstrap.
+        ///
+        /// The default is 0.
         pub fn seed(seed: u64) => seed = seed;
 
-        /// Sets how many samples the bootstrap draws. With 0, Spearman's correlation has no interval. The default is
-        /// 2,000. With more than 10,000 rows, it decreases to as few as 200.
+        /// Sets the number of samples that the bootstrap draws.
+        ///
+        /// The default is 2,000. If there are more than 10,000 rows, the default is lower, but at least 200.
+        ///
+        /// If you set 0, Spearman's correlation has no interval.
         pub fn resamples(resamples: u32) => resamples = Some(resamples);
     }
 }

@@ -10,10 +10,12 @@ use serde_json::Value;
 use crate::contract::{Outcome, Scored};
 use crate::stats::Proportion;
 
-/// A metric's or judge's result for a row.
+/// The result of a metric or judge for a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rating {
-    /// The row has no score. Contains the name of the outcome, or `absent`.
+    /// The row has no score.
+    ///
+    /// The string is the name of the outcome, or `absent` if there is no rating.
     Missing(Cow<'static, str>),
     /// A score with a verdict.
     Verdict {
@@ -35,7 +37,9 @@ pub enum Label {
     Missing,
     /// `true` if the row should pass.
     Bool(bool),
-    /// A number. Its scale can differ from that of the scores.
+    /// A number.
+    ///
+    /// Labels and scores can have different scales.
     Number(f64),
     /// The name of a class.
     Class(String),
@@ -145,7 +149,9 @@ impl AgreementError {
         Self { row, message }
     }
 
-    /// Returns the zero-based position of the row that caused the error, or `None` if no single row did.
+    /// Returns the zero-based position of the row that caused the error.
+    ///
+    /// Returns `None` if no single row caused the error.
     pub fn row(&self) -> Option<usize> {
         self.row
     }
@@ -161,28 +167,36 @@ const LEVEL: f64 = 0.01;
 pub enum LabelSample {
     /// Every row has a label.
     EveryRow,
-    /// The labelled rows are a random sample, as set by [`label_sample`](super::AgreementBuilder::label_sample), so
-    /// every figure describes all rows.
+    /// The labelled rows are a random sample.
+    ///
+    /// You declare this with [`label_sample`](super::AgreementBuilder::label_sample). Every figure is then an estimate
+    /// for all rows.
     Random,
-    /// The rows were chosen by the metric's verdict, either because you declared this or because the verdicts show it.
-    /// Only [`corrected`](super::Agreement::corrected) describes all rows.
+    /// The labelled rows were chosen by the metric's verdict.
+    ///
+    /// You declared this, or the verdicts show it.
+    ///
+    /// Only [`corrected`](super::Agreement::corrected) is then an estimate for all rows.
     ByVerdict,
     /// Nothing is known about how the rows were chosen.
     #[default]
     Unknown,
 }
 
-/// The rows that have both a verdict and a label.
+/// A summary of the rows that have both a verdict and a label.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct LabelledRows {
-    /// How the rows were chosen.
+    /// How the labelled rows were chosen.
     pub sample: LabelSample,
-    /// The share of these rows that the metric passed.
+    /// The fraction of the labelled rows that the metric passed.
     pub passed: Proportion,
-    /// The two-sided p-value of Fisher's exact test for the hypothesis that the rows were chosen independently of their
-    /// verdict. If it is below 0.01, the sample is [`ByVerdict`](LabelSample::ByVerdict). `None` if every row has a
-    /// label.
+    /// The p-value for the hypothesis that rows were chosen independently of their verdict.
+    ///
+    /// The test is Fisher's exact test, and the p-value is two-sided. If it is below 0.01, the sample is
+    /// [`ByVerdict`](LabelSample::ByVerdict).
+    ///
+    /// This field is `None` if every row has a label.
     pub p_value: Option<f64>,
 }
 

@@ -14,7 +14,9 @@ const VERDICT_WORDS: [(&str, &str); 6] = [
     ("good", "bad"),
 ];
 
-/// Returns the verdict that a word such as `pass` or `no` stands for, or `None` for any other word.
+/// Parses a word such as `pass` or `no` as a verdict.
+///
+/// Returns `None` if the word is not a known verdict.
 #[doc(hidden)]
 pub fn verdict_word(word: &str) -> Option<bool> {
     let word = word.trim();

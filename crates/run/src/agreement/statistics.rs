@@ -18,22 +18,26 @@ use crate::stats::{
 const MIN_ROWS_FOR_KAPPA: u64 = 2;
 const MIN_ROWS_FOR_SPEARMAN: u64 = 3;
 
-/// Measures how well a metric or judge agrees with labels, and corrects its pass rate for its errors.
+/// A report on how well a metric or judge agrees with labels.
 ///
-/// Every figure comes with its number of rows and a 95% interval, or with a note that says why the interval is missing.
-/// Rows without a score or a label are counted, but excluded from the figures; only `passed` and `corrected` include
+/// The report also contains the metric's pass rate, corrected for the metric's errors.
+///
+/// Every figure includes its row count and a 95% interval. If there is no interval, a note explains why.
+///
+/// Rows without a score or a label are counted, but most figures exclude them. Only `passed` and `corrected` include
 /// rows without a label.
 ///
 /// The kind of comparison depends on the values:
 ///
-/// - If the labels are verdicts, they are compared with the metric's verdicts. Labels are verdicts if they are bools, 0
-///   and 1, or word pairs such as `yes` and `no` or `pass` and `fail`. Any labels are verdicts if you list the passing
-///   ones with [`positive`](super::AgreementBuilder::positive). The metric's verdicts are its own, unless you set a
-///   [`threshold`](super::AgreementBuilder::threshold). Scores that are all 0 or 1 also count as verdicts.
-/// - Numbers on the same scale, such as `1` to `5`, are compared as ordered classes if there are at most 20.
+/// - Verdicts are compared with labels that are bools, 0 and 1, or word pairs such as `yes` and `no` or `pass` and
+///   `fail`. For any other labels, list the passing ones with [`positive`](super::AgreementBuilder::positive). To
+///   derive verdicts from scores, set a [`threshold`](super::AgreementBuilder::threshold). You don't need a threshold
+///   if all scores are 0 or 1.
+/// - Numbers on the same scale, such as `1` to `5`, are compared as ordered classes, unless there are more than 20
+///   classes.
 /// - Named classes are compared with string labels. They are unordered unless you set a
 ///   [`scale`](super::AgreementBuilder::scale).
-/// - Otherwise, only the order of scores and labels is compared, with Spearman's correlation.
+/// - In all other cases, only the order of scores and labels is compared, with Spearman's correlation.
 ///
 /// ```
 /// use dsrs_metrics::agreement::Agreement;
@@ -59,46 +63,62 @@ pub struct Agreement {
     pub compared: u64,
     /// The number of rows with a score but no label.
     pub without_label: u64,
-    /// The number of rows without a score, whether labelled or not, by outcome.
+    /// The number of rows without a score, for each outcome.
+    ///
+    /// Rows without a label are included.
     pub without_score: IndexMap<String, u64>,
-    /// The share of rows whose rating equals the label.
+    /// The fraction of rows whose rating equals the label.
     pub accuracy: Figure,
-    /// Cohen's kappa. Its interval is asymptotic; see [`cohen_kappa`].
+    /// Cohen's kappa.
+    ///
+    /// The interval is asymptotic. See [`cohen_kappa`].
     pub kappa: Figure,
     /// Cohen's kappa with disagreements weighted by their distance.
     pub kappa_linear: Figure,
     /// Cohen's kappa with disagreements weighted by the square of their distance.
     pub kappa_quadratic: Figure,
-    /// Spearman's rank correlation between scores and labels, with average ranks for ties. The interval is bootstrapped
-    /// (see [`Bootstrap::interval`]), because most labels are tied and no formula for the interval is valid with ties.
+    /// Spearman's rank correlation between scores and labels.
+    ///
+    /// Ties get average ranks.
+    ///
+    /// The interval is bootstrapped, because labels usually have ties and no formula is valid with ties. See
+    /// [`Bootstrap::interval`].
     pub spearman: Figure,
-    /// The share of passes among the rows that should pass.
+    /// The fraction of passes among the rows that should pass.
     pub sensitivity: Figure,
-    /// The share of failures among the rows that should fail.
+    /// The fraction of failures among the rows that should fail.
     pub specificity: Figure,
-    /// The share of passes among all rows with a verdict.
+    /// The fraction of passes among all rows with a verdict.
     pub passed: Figure,
-    /// The estimated share of rows that should pass, among all rows with a verdict. By default, [`post_stratified`]
-    /// estimates it from the labels of passed and failed rows. If you set
+    /// The estimated fraction of rows with a verdict that should pass.
+    ///
+    /// By default, [`post_stratified`] estimates this fraction from the labels of passed and failed rows. If you set
     /// [`error_rates`](super::AgreementBuilder::error_rates), [`rogan_gladen`] estimates it instead.
     pub corrected: Figure,
-    /// The rows that have both a verdict and a label; `None` if the labels are not compared with verdicts.
+    /// The rows that have both a verdict and a label.
+    ///
+    /// This is `None` if the labels are not compared with verdicts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labelled: Option<LabelledRows>,
-    /// The error rates that `corrected` is computed from, if you set them.
+    /// The error rates that you set to compute `corrected`, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_rates: Option<ErrorRates>,
-    /// The classes, in the order of the confusion matrix; empty if there are none.
+    /// The classes, in the order of the confusion matrix.
+    ///
+    /// This is empty if there are no classes.
     pub classes: Vec<String>,
-    /// The confusion matrix, with a row for each label class and a column for each rating class.
+    /// The confusion matrix of labels and ratings.
+    ///
+    /// The matrix has a row for each label class and a column for each rating class.
     pub confusion: Option<ConfusionMatrix>,
     #[serde(skip)]
     pub(super) bootstrap: Bootstrap,
 }
 
 impl Agreement {
-    /// Compares each row's rating (a metric's result) with its label (the correct result). Ratings and labels can be
-    /// `Option`s.
+    /// Compares the rating of each row with its label.
+    ///
+    /// A rating is a metric's result, and a label is the correct result. Both can be `Option`s.
     ///
     /// # Errors
     /// Returns an [`AgreementError`] if a number is not finite, or if values cannot be compared.
@@ -108,7 +128,9 @@ impl Agreement {
         Self::builder().of(pairs)
     }
 
-    /// Returns a builder for setting a threshold, the passing labels or a scale.
+    /// Returns a builder for a comparison with custom settings.
+    ///
+    /// For example, you can set a threshold, the passing labels or a scale.
     pub fn builder() -> AgreementBuilder {
         AgreementBuilder::default()
     }
@@ -233,13 +255,19 @@ fn corrected(verdicts: &Verdicts, error_rates: Option<&ErrorRates>) -> Figure {
     }
 }
 
-/// Lists how close each rating is to its label, with `None` for a row without a rating or label.
+/// Lists how close each rating is to its label.
+///
+/// A row without a rating or label has the value `None`.
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Closeness {
-    /// For labels that are verdicts: `true` if the rating's verdict matches the label.
+    /// Says for each row whether the rating is right.
+    ///
+    /// This variant is used if the labels are verdicts. An entry is `true` if the rating's verdict matches the label.
     Right(Vec<Option<bool>>),
-    /// For labels that are numbers: the absolute difference between score and label.
+    /// The absolute difference between each score and its label.
+    ///
+    /// This variant is used if the labels are numbers.
     Difference(Vec<Option<f64>>),
     /// The labels are verdicts, but a score has no verdict.
     NoVerdict,
@@ -278,7 +306,9 @@ impl AgreementBuilder {
         Ok(Agreement::new(&rows, compared, self, bootstrap))
     }
 
-    /// Returns how close each rating is to its label. Verdicts are determined as in [`of`](Self::of).
+    /// Returns how close each rating is to its label.
+    ///
+    /// Verdicts are determined as in [`of`](Self::of).
     ///
     /// # Errors
     /// Returns an [`AgreementError`] if a number is not finite, or if values cannot be compared.
@@ -317,15 +347,24 @@ fn default_resamples(rows: usize) -> u32 {
 }
 
 impl AgreementBuilder {
-    /// Chooses which rows to label next. Returns the positions of up to `count` rows with a verdict but no label,
-    /// picking those whose labels would narrow the interval of [`corrected`](super::Agreement::corrected) most. `id`
-    /// returns a row's id, given its position.
+    /// Chooses which rows to label next.
     ///
-    /// Picks each row from the verdict for which one more label would lower the variance of the estimate most. The
-    /// variance is the sum of `W² p (1 - p) / n` over both verdicts (Neyman 1934). `W` is the share of all rows with
-    /// the verdict, and `n` is the number of labels for it. `p` is the share of those labels that pass, after adding
-    /// one pass and one failure. Among rows with the same verdict, the choice is random, based on a hash of their ids
-    /// and the [`seed`](Self::seed).
+    /// The result contains up to `count` row positions. These rows have a verdict but no label. Labelling them narrows
+    /// the interval of [`corrected`](super::Agreement::corrected) the most.
+    ///
+    /// The `id` function returns the id of the row at a position.
+    ///
+    /// Rows are chosen one at a time. Each time, the row comes from the passed or the failed rows, whichever reduces
+    /// the variance of the estimate more.
+    ///
+    /// Among rows with the same verdict, the choice is pseudorandom. It depends on the row ids and on the
+    /// [`seed`](Self::seed).
+    ///
+    /// The variance is the sum of `W² p (1 - p) / n` over both verdicts (Neyman 1934):
+    ///
+    /// - `W` is the fraction of all rows that have the verdict.
+    /// - `n` is the number of labels for the verdict.
+    /// - `p` is the fraction of those labels that pass, after adding one pass and one failure.
     ///
     /// ```
     /// use dsrs_metrics::agreement::{Agreement, Label, Rating};

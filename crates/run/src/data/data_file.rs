@@ -33,13 +33,18 @@ use crate::messages::hash::hexadecimal;
 pub struct DataFile {
     /// The name of the file, without its folder.
     pub name: String,
-    /// The file's size in bytes when it was opened, or the number of bytes read if it grew or is a stream.
+    /// The size of the file in bytes, when it was opened.
+    ///
+    /// If the file grew or is a stream, this is the number of bytes read.
     pub bytes: u64,
-    /// The SHA-256 hash of the file's content, in hexadecimal. `None` if the file was not read to its end. It can also
-    /// be `None` if the run wrote no result file.
+    /// The SHA-256 hash of the file's content, in hexadecimal.
+    ///
+    /// This is `None` if the file was not read to its end. It can also be `None` if the run wrote no result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-    /// The number of rows. `None` if the file was not read to its end, or if the rows were read from a converted copy.
+    /// The number of rows in the file.
+    ///
+    /// This is `None` if the file was not read to its end, or if the rows were read from a converted copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
     /// The number of bytes added to the file while it was being read.

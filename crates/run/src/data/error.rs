@@ -8,7 +8,7 @@ use super::input::EncodingError;
 use crate::contract::Origin;
 use crate::json::size::OBJECT;
 
-/// An error returned when a row file cannot be read.
+/// An error returned when a data file cannot be read.
 ///
 /// ```
 /// use dsrs_metrics::data::{DataErrorKind, DataReader, Format};
@@ -45,9 +45,11 @@ pub enum DataErrorKind {
     Unreadable,
     /// The file has no rows.
     Empty,
-    /// The file ends in the middle of a row, for example because the program that wrote it was killed.
+    /// The file ends in the middle of a row.
+    ///
+    /// For example, the program that wrote it may have been killed.
     CutOff,
-    /// A JSON file contains neither an array of rows nor any other supported layout.
+    /// The JSON in the file is neither an array of rows nor another supported layout.
     NotArray,
     /// A row or file exceeds a limit.
     TooLarge,
@@ -144,8 +146,10 @@ impl DataError {
         self.0.kind
     }
 
-    /// Returns the location of the row, or of its first line if it spans several. Returns `None` if the error is about
-    /// the whole file.
+    /// Returns the location of the row that caused the error.
+    ///
+    /// If the row spans several lines, this is the location of its first line. Returns `None` if the error is about the
+    /// whole file.
     pub fn origin(&self) -> Option<&Origin> {
         self.0.at.as_ref()
     }

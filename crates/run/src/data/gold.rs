@@ -65,7 +65,7 @@ impl FromStr for Join {
     }
 }
 
-/// Determines what happens to a gold row that has no prediction.
+/// Determines what to do with a gold row that has no prediction.
 ///
 /// ```
 /// use dsrs_metrics::data::{DataReader, Format, Missing};
@@ -90,10 +90,10 @@ impl FromStr for Join {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Missing {
-    /// Counts the row as a program failure, with the failure score.
+    /// The row counts as a program failure and gets the failure score.
     #[default]
     Fail,
-    /// Leaves the row out.
+    /// The row is left out.
     Skip,
 }
 

@@ -9,8 +9,9 @@ use super::error::DataError;
 use crate::contract::Origin;
 use crate::json::size::MAX_VALUES;
 
-/// The default limit for one row, in bytes: 64 MiB. Change it with
-/// [`DataReader::with_row_limit`](super::DataReader::with_row_limit).
+/// The default size limit for one row, in bytes.
+///
+/// The limit is 64 MiB. You can change it with [`DataReader::with_row_limit`](super::DataReader::with_row_limit).
 ///
 /// A longer row almost always means that a line break is missing or a quote is unclosed. Without the limit, the rest of
 /// the file would be read into memory.
@@ -154,14 +155,16 @@ const WINDOWS_1252: [char; 32] = [
     '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9D}', 'ž', 'Ÿ',
 ];
 
-/// The text encoding of a row file.
+/// The text encoding of a data file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Encoding {
     /// UTF-8, with or without a byte order mark.
     #[default]
     Utf8,
-    /// UTF-16, little-endian unless a byte order mark says otherwise.
+    /// UTF-16.
+    ///
+    /// The byte order is little-endian unless a byte order mark says otherwise.
     Utf16,
     /// Windows-1252, the encoding that Excel uses in Western Europe.
     Windows1252,

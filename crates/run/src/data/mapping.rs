@@ -9,15 +9,21 @@ use serde_json::Value;
 use crate::contract::{Fields, Side};
 use crate::messages::escape;
 
-/// Maps a field that a metric reads to the dotted path of its value in the row.
+/// A mapping from a field to the path of its value in the row.
 ///
-/// Each path segment is a key or a list index: `messages.-1.content` and `messages[-1].content` both select the last
-/// message's content. Quote keys that contain dots, as in `meta."a.b".c`; an unquoted key with dots matches only if it
-/// is the whole path. If the path continues into a string, the string is parsed as JSON or as a Python literal. If the
-/// row has no value at the path, the field is absent, even if the row has a field with the same name.
+/// Each segment of the path is a key or a list index. For example, `messages.-1.content` and `messages[-1].content`
+/// both select the last message's content.
 ///
-/// An id can span several columns, as in `id=task,language`. If you map `repeat=COLUMN`, rows with the same id are
-/// samples of one row, and the column holds each sample's number.
+/// Quote keys that contain dots, as in `meta."a.b".c`. An unquoted key with dots matches only if it is the whole path.
+///
+/// If the path continues into a string, the string is parsed as JSON or as a Python literal.
+///
+/// If the row has no value at the path, the field is absent. This is true even if the row has a field with the same
+/// name.
+///
+/// An id can span several columns, as in `id=task,language`.
+///
+/// If you map `repeat=COLUMN`, rows with the same id are samples of one row. The column holds each sample's number.
 ///
 /// ```
 /// use dsrs_metrics::data::Mapping;
@@ -51,7 +57,9 @@ impl Mapping {
         &self.target
     }
 
-    /// Returns the target of the mapping: `gold.NAME`, `pred.NAME`, `id` or `repeat`.
+    /// Returns the name of the field that the mapping sets.
+    ///
+    /// The name is `gold.NAME`, `pred.NAME`, `id` or `repeat`.
     pub fn field(&self) -> String {
         match &self.target {
             Target::Id => "id".to_owned(),
@@ -76,7 +84,7 @@ impl Mapping {
             .split(move |separator| is_several && separator == ',')
     }
 
-    /// Returns `true` if the mapping sets this field.
+    /// Returns `true` if the mapping sets the given field.
     pub fn sets(&self, side: Side, field: &str) -> bool {
         matches!(&self.target, Target::Field(its, name) if *its == side && name == field)
     }
@@ -130,7 +138,9 @@ impl MappingError {
 
 dsrs_metrics_values::debug_as_display!(MappingError);
 
-/// A conversion for a field that metrics cannot read as is, such as a delimited list or a number with a decimal comma.
+/// A conversion for a field that metrics cannot read as is.
+///
+/// For example, a conversion can split a delimited list or parse a number with a decimal comma.
 ///
 /// ```
 /// use dsrs_metrics::data::{Conversion, DataReader, Format};
@@ -150,8 +160,9 @@ pub struct Conversion {
 }
 
 impl Conversion {
-    /// Creates a conversion that splits a string field into a list. For example, `gold.answer=|` splits the field
-    /// `gold.answer` at each `|`. An empty string becomes an empty list.
+    /// Creates a conversion that splits a string field into a list.
+    ///
+    /// For example, `gold.answer=|` splits the field `gold.answer` at each `|`. An empty string becomes an empty list.
     ///
     /// # Errors
     /// Returns a [`MappingError`] if `text` is not of the form FIELD=SEPARATOR.
@@ -168,7 +179,9 @@ impl Conversion {
         }
     }
 
-    /// Creates a conversion that reads a field, such as `pred.score`, as a number with a decimal comma.
+    /// Creates a conversion that reads a field as a number with a decimal comma.
+    ///
+    /// For example, the field can be `pred.score`.
     ///
     /// # Errors
     /// Returns a [`MappingError`] if `field` is not of the form `gold.FIELD` or `pred.FIELD`.
@@ -234,8 +247,11 @@ const ALIKE: [&str; 4] = [
 /// Last words of columns with ids.
 const IDS: &str = "id ids qid uid guid uuid";
 
-/// Suggests mappings for fields such as `gold.answer` and for the id, each ready to paste. Skips fields without a
-/// similar column.
+/// Suggests mappings for the id and for fields such as `gold.answer`.
+///
+/// Each suggestion is ready to paste.
+///
+/// Fields without a similar column are skipped.
 #[doc(hidden)]
 pub fn guess_mappings<'a>(
     fields: impl IntoIterator<Item = &'a str>,

@@ -1,10 +1,17 @@
-//! Reads pairs from JSONL, JSON, CSV and (with the `parquet` feature) Parquet files, one row at a time. Memory use does
-//! not grow with the size of the file.
+//! Reads rows from JSONL, JSON, CSV and Parquet files, one at a time.
 //!
-//! [`DataReader`] (`reader.rs`) opens files (`row_file.rs`), which return rows in batches (`batch.rs`) of JSON text
-//! (`text.rs`, `json.rs`), CSV or Parquet. Any thread can decode the rows of a batch (`row.rs`), and only the fields
-//! that the run reads (`selection.rs`, `pairing.rs`). This module knows nothing about metrics: a metric checks that a
-//! row has the fields it reads, and the harness checks that ids are unique.
+//! Memory use does not grow with the size of the file.
+//!
+//! Parquet files require the `parquet` feature.
+//!
+//! [`DataReader`] (`reader.rs`) opens files (`row_file.rs`). Each file returns its rows in batches (`batch.rs`) of JSON
+//! text (`text.rs`, `json.rs`), CSV or Parquet.
+//!
+//! Any thread can decode the rows of a batch (`row.rs`). Only the fields that the run reads are decoded
+//! (`selection.rs`, `pairing.rs`).
+//!
+//! This module does not depend on metrics. Each metric checks that a row has the fields it reads, and the harness
+//! checks that ids are unique.
 
 mod batch;
 #[cfg(feature = "csv")]

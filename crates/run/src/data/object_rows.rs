@@ -17,7 +17,9 @@ use super::selection::FieldSelection;
 use crate::contract::{Origin, Pair, Side};
 use crate::json::unique_keys::Shape;
 
-/// A row that is an object, with or without `gold` and `pred`.
+/// A row of a file, as an object with arbitrary keys.
+///
+/// The object can have the keys `gold` and `pred`, but doesn't need them.
 #[doc(hidden)]
 pub struct ObjectRow {
     /// The row's id, or its number in the file if it has no id.
@@ -26,15 +28,19 @@ pub struct ObjectRow {
     pub has_id: bool,
     /// The location of the row.
     pub at: Origin,
-    /// The keys of `scores`, in file order.
+    /// The keys of the row's `scores` object, in file order.
     pub score_names: Vec<String>,
     /// `true` if the format stores every value as a string.
     pub textual: bool,
-    /// `true` if the format has columns, so each score spans several columns.
+    /// `true` if the file format has columns, like CSV.
+    ///
+    /// In a format with columns, each score spans several columns.
     pub is_flat: bool,
     /// `true` if the row is from a result file.
     pub(crate) is_result: bool,
-    /// `true` if the row has a number that JSON cannot represent. Such a number is read as null.
+    /// `true` if the row has a number that JSON cannot represent.
+    ///
+    /// For example, the number can be NaN. It is read as null.
     #[doc(hidden)]
     pub has_nan: bool,
     row: RowObject,
@@ -83,13 +89,17 @@ impl ObjectRow {
 
 #[allow(dead_code, reason = "the command line uses them")]
 impl ObjectRow {
-    /// Returns the value at a dotted path: `gold.FIELD`, `pred.FIELD` or any other key of the row.
+    /// Returns the value at a dotted path.
+    ///
+    /// The path is `gold.FIELD`, `pred.FIELD` or any other key of the row.
     #[doc(hidden)]
     pub fn find(&self, path: &str) -> Option<Cow<'_, Value>> {
         self.row.find(path)
     }
 
-    /// Returns the value that a mapping selects. If it selects several columns, their texts are joined with commas.
+    /// Returns the value that a mapping selects.
+    ///
+    /// If the mapping selects several columns, their values are joined with commas.
     #[doc(hidden)]
     pub fn mapped(&self, mapping: &Mapping) -> Option<Value> {
         self.row.value_of(mapping).map(|(value, _)| value)
@@ -108,8 +118,9 @@ impl ObjectRow {
         })
     }
 
-    /// Returns the hash of the gold row, then the hash of the prediction. A hash is `None` if the row has neither the
-    /// value nor its hash.
+    /// Returns the hashes of the gold row and of the prediction.
+    ///
+    /// A hash is `None` if the row contains neither the hash nor the object itself.
     #[doc(hidden)]
     pub fn hashes(&self) -> [Option<u64>; 2] {
         self.row.hashes()
@@ -193,7 +204,9 @@ fn open<'f>(
     RowSource::new(file, options)?.open(pairing, false)
 }
 
-/// An iterator over the rows of one file. It ends after the first error.
+/// An iterator over the rows of one file.
+///
+/// The iterator ends after the first error.
 #[doc(hidden)]
 pub struct ObjectRows {
     rows: Box<dyn Iterator<Item = Result<ObjectRow, DataError>> + Send>,
@@ -213,7 +226,11 @@ pub(super) fn until_error<T>(
 }
 
 impl ObjectRows {
-    /// Opens a file. If `format` is `None`, the extension selects the format. The path `-` is standard input.
+    /// Opens a file of rows.
+    ///
+    /// If `format` is `None`, the extension selects the format.
+    ///
+    /// The path `-` is standard input.
     #[doc(hidden)]
     pub fn open(file: &Path, format: Option<Format>) -> Result<Self, DataError> {
         let options = FileOptions {
@@ -234,7 +251,9 @@ impl ObjectRows {
         })
     }
 
-    /// Returns a note about how the file is read, or `None` if that is obvious.
+    /// Returns a note about how the file is read.
+    ///
+    /// Returns `None` if there is nothing to report.
     #[doc(hidden)]
     pub fn note(&self) -> Option<String> {
         self.note.clone()

@@ -17,15 +17,22 @@ use dsrs_metrics_values::outcome_coupled::{
 /// A row of training data and its labels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelledExample {
-    /// The row. If the row in the file has `gold` or `pred`, the labels become attributes; otherwise, all seven labels
-    /// become the prediction.
+    /// The row as a gold row and a prediction.
+    ///
+    /// If the row in the file has `gold` or `pred`, the labels become attributes. Otherwise, all seven labels become
+    /// the prediction.
     pub pair: Pair,
-    /// The labels. `verification_delta` and `outcome_score` are computed from the others.
+    /// The labels of the row.
+    ///
+    /// `verification_delta` and `outcome_score` are computed from the other labels.
     pub labels: OutcomeCoupledLabels,
 }
 
-/// Reads all rows from a JSON Lines file of training data with outcome labels. The default [`OutcomeCoupledScorer`]
-/// computes `outcome_score`. To use other weights, or to read one row at a time, use [`load_jsonl`].
+/// Reads all rows from a JSON Lines file of training data with outcome labels.
+///
+/// The default [`OutcomeCoupledScorer`] computes `outcome_score`.
+///
+/// To use other weights, or to read one row at a time, use [`load_jsonl`].
 ///
 /// Inside a Tokio runtime, the file is read on a blocking thread.
 ///
@@ -48,7 +55,7 @@ pub struct LabelledExample {
 /// ```
 ///
 /// # Errors
-/// Returns the same errors as [`load_jsonl`], for the first invalid row.
+/// Returns the same errors as [`load_jsonl`].
 pub async fn load_jsonl_with_labels(
     file: impl AsRef<Path>,
 ) -> Result<Vec<LabelledExample>, DataError> {
@@ -66,17 +73,24 @@ pub async fn load_jsonl_with_labels(
     }
 }
 
-/// Returns an iterator over the rows of a JSON Lines file of training data with outcome labels.
+/// Returns an iterator over the rows of a JSON Lines file with outcome labels.
 ///
 /// Each row must have the labels `step_utility`, `tests_before`, `tests_after`, `was_repeated` and `params_valid`.
-/// `verification_delta` and `outcome_score` are computed. If a row already has one of them, that value must agree with
-/// the other labels and the scorer. A row with `gold` or `pred` is read as usual. Any other row is split: the labels
-/// become the prediction, which `dsrs_metrics::metrics::OutcomeCoupled` can score, and all other fields except `id`
-/// become the gold row. The path `-` is standard input.
+///
+/// `verification_delta` and `outcome_score` are computed. If a row already has one of these labels, its value must
+/// match the computed value.
+///
+/// A row with a `gold` or `pred` field is read as usual. Otherwise, the labels become the prediction, which
+/// `dsrs_metrics::metrics::OutcomeCoupled` can score. All other fields except `id` become the gold row.
+///
+/// If the path is `-`, the rows are read from standard input.
 ///
 /// # Errors
-/// Returns a [`DataError`] if the file does not exist. The iterator ends with its first error, which names the file and
-/// line. A file without rows is an error.
+/// Returns a [`DataError`] if the file does not exist.
+///
+/// The iterator ends with its first error, which names the file and line.
+///
+/// A file without rows is an error.
 pub fn load_jsonl(
     file: impl AsRef<Path>,
     scorer: &OutcomeCoupledScorer,

@@ -28,19 +28,26 @@ use crate::contract::{Metric, MetricSpec, Origin, Pair, Prediction};
 use crate::json::describe::text;
 use crate::messages::escape;
 
-/// Reads rows from files, with your choice of format, field mappings and row limit.
+/// A reader for files that contain rows.
 ///
-/// A row is `{"id": .., "gold": {..}, "pred": {..}}`; other keys become attributes of the pair. If a row has no id, its
-/// id is its number in the file, counted from 1 ([`Pair::is_positional`]). If you read several files, such an id is
-/// prefixed with the file name and a colon.
+/// You can choose the format, map fields and limit the size of a row.
+///
+/// Each row is an object such as `{"id": .., "gold": {..}, "pred": {..}}`. Other keys become attributes of the pair.
+///
+/// If a row has no id, its id is its number in the file, counted from 1. See [`Pair::is_positional`]. If you read
+/// several files, the number is prefixed with the file name and a colon.
 ///
 /// You can also read a result file that contains gold rows and predictions. Each pair then holds the scored row and its
-/// attributes, and [`run`](Pair::run) holds the program's latency, tokens and cost. Scores are not read.
+/// attributes. [`run`](Pair::run) holds the program's latency, tokens and cost. The scores are ignored.
 ///
-/// CSV cells are strings, and a metric parses each cell as the type of its parameter. Numbers, lists and objects are
-/// written as in JSON; booleans are `true`, `True`, `TRUE`, `false`, `False` or `FALSE` (not `1` or `0`). A CSV file
-/// with the columns `id`, `NAME`, `NAME.outcome` and `NAME.cost_msats` is a result file. In result files, the reader
-/// strips the apostrophe that keeps a spreadsheet from evaluating a string. Other files are read unchanged.
+/// The cells of a CSV file are strings, and a metric parses each cell as the type of its parameter. Numbers, lists and
+/// objects are written as in JSON. Booleans are `true`, `True`, `TRUE`, `false`, `False` or `FALSE`, but not `1` or
+/// `0`.
+///
+/// A CSV file with the columns `id`, `NAME`, `NAME.outcome` and `NAME.cost_msats` is a result file.
+///
+/// In result files, spreadsheet formulas are escaped with a leading apostrophe, and the reader removes it. Other files
+/// are read unchanged.
 ///
 /// ```
 /// use dsrs_metrics::data::DataReader;
@@ -75,7 +82,9 @@ pub struct DataReader {
 }
 
 impl DataReader {
-    /// Returns a reader that picks the format by each file's extension and maps no fields.
+    /// Creates a reader with the default settings.
+    ///
+    /// The extension of each file selects its format. No fields are mapped.
     pub fn new() -> Self {
         Self::default()
     }
@@ -86,14 +95,17 @@ impl DataReader {
         self
     }
 
-    /// Sets the character that separates the columns of CSV files. By default, the separator is detected from the
-    /// header: a comma, `;`, a tab or `|`.
+    /// Sets the character that separates the columns of CSV files.
+    ///
+    /// By default, the reader detects the separator from the header. It can be a comma, `;`, a tab or `|`.
     pub fn with_delimiter(mut self, delimiter: u8) -> Self {
         self.options.delimiter = Some(delimiter);
         self
     }
 
-    /// Sets the encoding of the files. The default is UTF-8.
+    /// Sets the text encoding of the files.
+    ///
+    /// The default is UTF-8.
     ///
     /// ```
     /// use dsrs_metrics::data::{DataReader, Encoding, Format};
@@ -111,8 +123,10 @@ impl DataReader {
         self
     }
 
-    /// Sets a separate file of gold rows to join to the predictions by id. The gold row is the `gold` field of a row in
-    /// that file, or the whole row if it has no such field.
+    /// Sets a separate file of gold rows to join to the predictions by id.
+    ///
+    /// The gold row is the `gold` field of a row in that file. If there is no `gold` field, the whole row is the gold
+    /// row.
     ///
     /// A gold row without a prediction fails, unless you [skip it](Self::with_missing). A prediction without a gold row
     /// is left out. [`EvaluationResult::notes`](crate::EvaluationResult::notes) reports both counts.
@@ -141,14 +155,18 @@ impl DataReader {
         self
     }
 
-    /// Sets the columns that join gold rows to predictions. The default is `id` on both sides.
+    /// Sets the columns that join gold rows to predictions.
+    ///
+    /// The default is `id` on both sides.
     pub fn with_join(mut self, join: Join) -> Self {
         self.join = Some(join);
         self
     }
 
-    /// Sets what to do with gold rows that have no prediction. By default, such rows fail; [`read`](Self::read) returns
-    /// them with empty predictions, after the rows that have predictions.
+    /// Sets what to do with gold rows that have no prediction.
+    ///
+    /// By default, gold rows without a prediction fail. [`read`](Self::read) returns them with empty predictions, after
+    /// the rows that have predictions.
     pub fn with_missing(mut self, missing: Missing) -> Self {
         self.missing = missing;
         self
@@ -156,13 +174,15 @@ impl DataReader {
 
     /// Adds a mapping that reads a field's value from elsewhere in the row.
     ///
-    /// Mappings read the original row, so they don't see the values that other mappings set.
+    /// Mappings always read the original row. They don't see the values that other mappings set.
     pub fn with_mapping(mut self, mapping: Mapping) -> Self {
         self.mappings.push(mapping);
         self
     }
 
-    /// Adds a field conversion. Conversions run after all mappings.
+    /// Adds a field conversion.
+    ///
+    /// Conversions run after all mappings.
     pub fn with_conversion(mut self, conversion: Conversion) -> Self {
         self.conversions.push(conversion);
         self
@@ -176,8 +196,9 @@ impl DataReader {
         self
     }
 
-    /// Decodes only these fields of JSONL and Parquet rows, as the `score` command does. Each field is a `(side, name,
-    /// required)` tuple.
+    /// Sets the fields to decode from JSONL and Parquet rows.
+    ///
+    /// Each field is a `(side, name, required)` tuple.
     #[cfg(fuzzing)]
     #[doc(hidden)]
     pub fn with_selected_fields(
@@ -191,17 +212,24 @@ impl DataReader {
         self.with_selection(selection)
     }
 
-    /// Sets the maximum size of a row, in bytes. The default is [`ROW_LIMIT`](super::ROW_LIMIT).
+    /// Sets the maximum size of a row, in bytes.
+    ///
+    /// The default is [`ROW_LIMIT`](super::ROW_LIMIT).
     pub fn with_row_limit(mut self, bytes: usize) -> Self {
         self.options.row_limit = Some(bytes);
         self
     }
 
-    /// Returns the rows of the files, in order. The path `-` is standard input, read as JSONL unless you set another
-    /// format with [`with_format`](Self::with_format). A file is opened only after the previous one has been read to
-    /// its end.
+    /// Returns the rows of the files, in order.
     ///
-    /// The iterator ends after its first error. A file without rows is an error.
+    /// A file is opened only after the previous one has been read to its end.
+    ///
+    /// The path `-` is standard input. It is read as JSONL unless you set another format with
+    /// [`with_format`](Self::with_format).
+    ///
+    /// The iterator ends after its first error.
+    ///
+    /// A file without rows is an error.
     ///
     /// # Errors
     /// Returns a [`DataError`] if a file does not exist, is a directory or has an unknown extension.
@@ -213,7 +241,9 @@ impl DataReader {
         self.read_named(files.iter().map(NamedFile::from))
     }
 
-    /// Like [`read`](Self::read), but messages show each file's `name` instead of its path.
+    /// Returns the rows of files with custom display names.
+    ///
+    /// This is like [`read`](Self::read), but messages show each file's `name` instead of its path.
     ///
     /// # Errors
     /// Returns the same errors as [`read`](Self::read).
@@ -226,7 +256,9 @@ impl DataReader {
         Ok(self.pairs(files.into_iter().map(open).collect::<Result<Vec<_>, _>>()?))
     }
 
-    /// Returns the rows from any byte reader. Errors and origins use `name` as the file name.
+    /// Returns the rows from any byte reader.
+    ///
+    /// Error messages and row locations show `name` as the file name.
     ///
     /// ```
     /// use dsrs_metrics::data::{DataReader, Format};
@@ -260,7 +292,9 @@ impl DataReader {
         Pairs::new(files, pairing, self.options)
     }
 
-    /// Returns the rows of a file, where a row can be any object. The path `-` is standard input.
+    /// Returns the rows of a file as objects.
+    ///
+    /// Each row can be an object with any keys. The path `-` is standard input.
     ///
     /// # Errors
     /// Returns the same errors as [`read`](Self::read).
@@ -278,7 +312,9 @@ impl DataReader {
     }
 }
 
-/// The pairs from one or more files, in order. Returned by [`DataReader`].
+/// An iterator over the pairs from one or more files, in order.
+///
+/// This iterator is created by [`DataReader`].
 pub struct Pairs {
     files: std::vec::IntoIter<RowSource>,
     current: Option<RowFile>,
@@ -312,8 +348,9 @@ impl Pairs {
         }
     }
 
-    /// Returns the mappings whose paths have not been found in any row so far. Such a path is either misspelled or
-    /// leads to an optional field that is always absent.
+    /// Returns the mappings whose paths have not been found in any row so far.
+    ///
+    /// The path may be misspelled, or it may lead to an optional field that no row has.
     pub fn unused_mappings(&self) -> impl Iterator<Item = &Mapping> {
         self.pairing.unused_mappings()
     }
@@ -438,8 +475,13 @@ impl std::fmt::Debug for Pairs {
     }
 }
 
-/// Rows with several samples each. Returned by [`Pairs::into_samples`]. Rows with the same id in the files are samples
-/// of one row. A gold row without a prediction has no samples. All rows are held in memory.
+/// Rows that have several samples each.
+///
+/// This is returned by [`Pairs::into_samples`]. Rows with the same id in the files are samples of one row.
+///
+/// A gold row without a prediction has no samples.
+///
+/// All rows are held in memory.
 #[derive(Debug)]
 pub struct Samples {
     pub(crate) rows: Vec<(Pair, Vec<Prediction>)>,
@@ -449,16 +491,18 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Returns the largest number of samples that any row has. Pass it to
-    /// [`EvaluateBuilder::repeats`](crate::EvaluateBuilder::repeats).
+    /// Returns the largest number of samples that any row has.
+    ///
+    /// Pass this number to [`EvaluateBuilder::repeats`](crate::EvaluateBuilder::repeats).
     pub fn repeats(&self) -> u32 {
         self.repeats
     }
 }
 
 impl Pairs {
-    /// Reads all rows and groups those with the same id as samples of one row. Add the mapping `repeat=COLUMN` to name
-    /// the column that numbers the samples.
+    /// Reads all rows and groups them into samples by id.
+    ///
+    /// To name the column that numbers the samples, add the mapping `repeat=COLUMN`.
     ///
     /// ```
     /// use dsrs_metrics::data::{DataReader, Format};
@@ -480,8 +524,8 @@ impl Pairs {
     /// ```
     ///
     /// # Errors
-    /// Returns a [`DataError`] if a row cannot be read or has no sample number. Also returns it if two samples of a row
-    /// have the same number or different gold rows.
+    /// Returns a [`DataError`] if a row cannot be read or has no sample number. It is also an error if two samples of a
+    /// row have the same number or different gold rows.
     pub fn into_samples(self) -> Result<Samples, DataError> {
         let (files, pairing) = (self.data_files(), Arc::clone(self.pairing()));
         let mut rows: IndexMap<String, (Pair, Vec<Prediction>)> = IndexMap::new();
@@ -536,7 +580,9 @@ impl Pairs {
         })
     }
 
-    /// Decodes fields the way these metrics read them. Call this method before you read the first row.
+    /// Sets the metrics that determine how fields are decoded.
+    ///
+    /// Call this method before you read the first row.
     #[doc(hidden)]
     pub fn for_metrics(self, metrics: &[Arc<dyn Metric>]) -> Self {
         self.with_read(metrics.iter().map(|metric| metric.spec()))

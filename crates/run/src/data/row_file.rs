@@ -23,15 +23,19 @@ use crate::in_order::in_order;
 #[cfg(feature = "parquet")]
 const STREAM_ROWS: u64 = 16;
 
-/// A file and the name to show for it in messages and outputs. A converted file keeps the name of the original.
+/// A file with a name to show in messages and outputs.
+///
+/// A converted file keeps the name of the original.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct NamedFile<'a> {
     /// The file that is read.
     pub path: &'a Path,
-    /// The name to show.
+    /// The name to show instead of the path.
     pub name: &'a Path,
-    /// The files that this file was converted from; empty if it was not converted.
+    /// The files that this file was converted from.
+    ///
+    /// This is empty if the file was not converted.
     pub sources: &'a [PathBuf],
 }
 
@@ -344,21 +348,24 @@ impl RowFile {
     }
 }
 
-/// A row file format.
+/// The format of a data file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
     /// One JSON object per line.
     Jsonl,
-    /// A JSON array of objects. Concatenated objects, an object that maps ids to rows, and pandas' orientations are
-    /// also accepted.
+    /// A JSON array of objects.
+    ///
+    /// Concatenated objects, an object that maps ids to rows, and the `split` layout of pandas are also accepted.
     Json,
-    /// Plain text: each line is a row with one value.
+    /// Plain text, where each line is a row with one value.
     Text,
-    /// CSV: a header of column names, followed by one record per row.
+    /// CSV with a header of column names and one record per row.
     #[cfg(feature = "csv")]
     Csv,
-    /// Parquet: typed columns, named as in CSV.
+    /// Parquet with typed columns.
+    ///
+    /// The column names are the same as in CSV.
     #[cfg(feature = "parquet")]
     Parquet,
 }
@@ -372,8 +379,10 @@ impl Format {
         (false, false) => ".jsonl or .json",
     };
 
-    /// Returns the files in a folder that have a row format's extension, sorted by name. If the path is a file, returns
-    /// that file.
+    /// Returns the files in a folder that contain rows, sorted by name.
+    ///
+    /// A file contains rows if it has the extension of a row format. If `path` is a file, the result contains only that
+    /// file.
     #[doc(hidden)]
     pub fn files_in(path: &Path) -> io::Result<Vec<PathBuf>> {
         if !path.is_dir() {
@@ -399,9 +408,11 @@ impl Format {
             .find(|name| name[1..] == extension)
     }
 
-    /// Returns the format for a file's extension: `jsonl`, `jsonlines`, `ndjson`, `json`, `csv`, `tsv` or, with the
-    /// `parquet` feature, `parquet`. The extension can be followed by `.gz` with the `compressed` feature, or by `.zst`
-    /// with the `parquet` feature.
+    /// Returns the format for a file's extension.
+    ///
+    /// The extensions are `jsonl`, `jsonlines`, `ndjson`, `json`, `csv`, `tsv` and, with the `parquet` feature,
+    /// `parquet`. An extension can be followed by `.gz` with the `compressed` feature, or by `.zst` with the `parquet`
+    /// feature.
     ///
     /// ```
     /// use dsrs_metrics::data::Format;

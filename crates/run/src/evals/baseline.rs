@@ -67,7 +67,7 @@ struct Score {
     corpus: Option<Value>,
 }
 
-/// The outcomes of an earlier run.
+/// A baseline, which contains the outcomes of an earlier run.
 #[doc(hidden)]
 pub struct Baseline {
     eval: String,

@@ -14,7 +14,7 @@ pub use crate::evaluate::End;
 use crate::evaluate::report::ResultRow;
 use crate::evaluate::{EarlyGate, EarlyOptions, EvaluateError, EvaluateErrorKind, Figure};
 
-/// The condition of a gate.
+/// A condition that a gate checks.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Condition {
     /// The metric's score, or an end of its 95% interval, is within the bound, as in `f1 >= 0.8`, `lower(f1) >= 0.8` or

@@ -374,7 +374,9 @@ impl Parts {
     }
 }
 
-/// Compares a run with an earlier one, and returns each gate's verdict and a sentence that explains it.
+/// Compares a run with an earlier run and decides whether the gates pass.
+///
+/// The result contains each gate's verdict and a sentence that explains it.
 ///
 /// # Errors
 /// Returns an error message if either run kept no rows.

@@ -26,13 +26,15 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 /// The location of an eval in the source code.
 #[derive(Debug, Clone, Copy)]
 pub struct Source {
-    /// The name of the function.
+    /// The name of the function that defines the eval.
     pub name: &'static str,
-    /// The path of the module.
+    /// The path of the module that contains the function.
     pub module: &'static str,
-    /// The path of the source file that contains the attribute, as rustc reports it.
+    /// The path of the source file that contains the `#[eval]` attribute.
+    ///
+    /// This is the path that rustc reports.
     pub file: &'static str,
-    /// The line number of the attribute.
+    /// The line number of the `#[eval]` attribute.
     pub line: u32,
     /// The name of the package.
     pub package: &'static str,
@@ -79,7 +81,7 @@ pub(super) struct Settings {
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
-    /// Creates the eval for a function.
+    /// Creates an eval for the given source location.
     pub fn new(source: Source) -> Self {
         let evaluate = EvaluateBuilder::new().timeout(DEFAULT_TIMEOUT);
         let (settings, environment) = (Settings::default(), Environment::of_process(&source));
@@ -95,7 +97,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     }
 
     setters! {
-        /// Adds a metric.
+        /// Adds a metric to the eval.
         pub fn metric(metric: impl Metric<G, P> + 'static) in evaluate.metric;
 
         /// Sets how many times each row is evaluated.
@@ -108,7 +110,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         pub fn timeout(each_row: Duration) in evaluate.timeout;
     }
 
-    /// Adds a metric that judges only a sample of the rows, stratified by another metric.
+    /// Adds a metric that is too expensive for every row, and judges only a sample of them.
+    ///
+    /// If `by` names another metric, the sample is stratified by that metric's scores.
     pub fn truth(
         mut self,
         metric: impl Metric<G, P> + 'static,
@@ -137,7 +141,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     }
 
     setters! {
-        /// Sets the seed for sampling rows and for the random numbers in statistical tests.
+        /// Sets the seed for sampling rows and for statistical tests.
         pub fn seed(seed: u64) => settings.seed = seed;
 
         /// Sets the maximum cost of language model calls, in millisatoshis.
@@ -146,7 +150,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         /// Limits the eval to a sample of this many rows.
         pub fn limit(rows: usize) => settings.limit = Some(rows);
 
-        /// Sets the field that defines a row's group.
+        /// Sets the field to group rows by.
         pub fn group(field: &'static str) => settings.group = Some(field);
 
         /// Includes gold rows and predictions in the baseline.
@@ -155,39 +159,48 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         /// Makes the test fail if a gate is undecided.
         pub fn strict() => settings.is_strict = true;
 
-        /// Sets the path of the file that holds recorded calls, relative to the package.
+        /// Sets the file that holds recorded model calls.
+        ///
+        /// The path is relative to the package.
         pub fn replay(path: &'static str) => settings.replay = Some(path);
 
-        /// Ends the eval once its gates are decided. `alpha` is the maximum probability of a wrong verdict. With
-        /// `None`, the eval continues until no remaining row can change a verdict.
+        /// Ends the eval once its gates are decided.
+        ///
+        /// `alpha` is the maximum probability of a wrong verdict. With `None`, the eval continues until no remaining
+        /// row can change a verdict.
         pub fn early(alpha: Option<f64>) => settings.early = Some(alpha);
 
         /// Runs the eval on a single-threaded runtime.
         pub fn current_thread() => settings.is_current_thread = true;
     }
 
-    /// Adds a gate.
+    /// Adds a gate to the eval.
     pub fn gate(mut self, text: &'static str, condition: Condition) -> Self {
         self.gates.push(Gate { text, condition });
         self
     }
 
-    /// Sets the path of the baseline file, relative to the package. The default is `evals/NAME.baseline.jsonl`.
+    /// Sets the path of the baseline file.
+    ///
+    /// The path is relative to the package. The default is `evals/NAME.baseline.jsonl`.
     pub fn baseline(mut self, path: Option<&'static str>) -> Self {
         let default = || format!("evals/{}.baseline.jsonl", self.source.name);
         self.settings.baseline = Some(path.map_or_else(default, str::to_owned));
         self
     }
 
-    /// Declares that the eval calls a language model, and optionally names the model.
+    /// Declares that the eval calls a language model.
+    ///
+    /// The name of the model is optional.
     pub fn live(mut self, model: Option<&'static str>) -> Self {
         self.settings.is_live = true;
         self.settings.model = model;
         self
     }
 
-    /// Keeps paid results in the user's store. If a run is killed, the next run resumes it. Later runs pay only for
-    /// what changed.
+    /// Keeps results that cost money in the user's store.
+    ///
+    /// If a run is killed, the next run resumes it. Later runs pay only for what changed.
     pub fn store(mut self) -> Self
     where
         G: Serialize,
@@ -205,7 +218,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         self
     }
 
-    /// Scores the baseline's predictions again with this run's metrics, so gates compare scores from the same code.
+    /// Scores the baseline's predictions again with this run's metrics.
+    ///
+    /// Gates then compare scores from the same code.
     pub fn rescore(mut self) -> Self
     where
         G: Serialize + DeserializeOwned,
@@ -217,7 +232,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
 }
 
 impl<P: Send + Sync + 'static> Eval<Example, P> {
-    /// Sets the file to read rows from, relative to the package.
+    /// Sets the file to read rows from.
+    ///
+    /// The path is relative to the package.
     pub fn devset_file(mut self, path: &'static str) -> Self {
         if let Some(file) = self.devset_path(path) {
             self.evaluate = self.evaluate.devset(file);
@@ -225,8 +242,11 @@ impl<P: Send + Sync + 'static> Eval<Example, P> {
         self
     }
 
-    /// Sets which fields of a row the program receives. Call this method after you set the rows. Rows can omit the
-    /// optional fields.
+    /// Sets which fields of a row the program receives.
+    ///
+    /// Call this method after you set the rows.
+    ///
+    /// Rows can omit the optional fields.
     pub fn inputs(self, required: &[&'static str], optional: &[&'static str]) -> Self {
         let evaluate = match optional {
             [] => self.evaluate.inputs(required.iter().copied()),
@@ -237,7 +257,9 @@ impl<P: Send + Sync + 'static> Eval<Example, P> {
 }
 
 impl<G: DeserializeOwned + Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
-    /// Sets the file to read rows of your own type from, relative to the package.
+    /// Sets the file to read rows of your own type from.
+    ///
+    /// The path is relative to the package.
     pub fn typed_devset_file(mut self, path: &'static str) -> Self {
         if let Some(file) = self.devset_path(path) {
             self.evaluate = self.evaluate.devset(file);
@@ -262,7 +284,9 @@ impl<G, P> Eval<G, P> {
     }
 }
 
-/// Reads an input as a parameter's type. `ty` is the type as written in the source, for use in messages.
+/// Reads an input of a row as the type of a parameter.
+///
+/// Error messages show `ty`, which is the type as written in the source code.
 ///
 /// # Errors
 /// Returns an error message if the row lacks the input, or if the input has another type.
@@ -296,7 +320,7 @@ pub fn inputs_as<T: DeserializeOwned>(row: Example) -> Result<T, String> {
         .map_err(|error| format!("cannot read the inputs {names}: {error}"))
 }
 
-/// Converts the value that a program returned into its output.
+/// Converts a program's return value into its output.
 ///
 /// # Errors
 /// Returns the program's error.

@@ -1,4 +1,6 @@
-//! Evals: evaluations as tests, with gates. `#[eval]` expands to calls of [`Eval`].
+//! Evaluations that run as tests and have gates.
+//!
+//! The `#[eval]` attribute expands to calls of [`Eval`].
 //!
 //! `eval.rs` has an eval's settings and its program's parameters, and `condition.rs` the conditions of gates with their
 //! rules. `run.rs` runs it with `environment.rs` (names of evals, when baselines are replaced, where files are),

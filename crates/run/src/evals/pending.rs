@@ -65,8 +65,9 @@ impl Pending {
         }
     }
 
-    /// Returns all pending baselines in `folder`, which contains the folders of all evals. Each baseline comes with its
-    /// eval's folder. The baselines are sorted by package and name.
+    /// Returns all pending baselines, sorted by package and name.
+    ///
+    /// `folder` contains the folders of all evals. Each baseline comes with its eval's folder.
     ///
     /// # Errors
     /// Returns an error message if a file cannot be read.
@@ -104,10 +105,10 @@ impl Pending {
         Ok(pending)
     }
 
-    /// Returns the baseline that this one replaces, or `None` if there is none.
+    /// Returns the existing baseline that would be replaced, if there is one.
     ///
     /// # Errors
-    /// Returns an error message if the baseline has changed since the run or cannot be read.
+    /// Returns an error message if the existing baseline has changed since the run or cannot be read.
     pub fn replaced(&self) -> Result<Option<Baseline>, String> {
         let old = Baseline::read(&self.baseline, &self.eval)?;
         if old.as_ref().map(|old| &old.hash) == self.replaces.as_ref() {

@@ -29,7 +29,9 @@ use crate::results::Results;
 
 // Has the same bounds as the methods, so rustc names the type that does not implement `Serialize`.
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
-    /// Runs the program on each row and checks the gates. The test fails if a gate fails.
+    /// Runs the program on each row and checks the gates.
+    ///
+    /// The test fails if a gate fails.
     #[expect(
         clippy::implied_bounds_in_impls,
         reason = "determines `Kind` first, so rustc says what the program lacks"
@@ -45,7 +47,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         });
     }
 
-    /// Scores the rows that a function returns and checks the gates. The test fails if a gate fails.
+    /// Scores the rows that a function returns and checks the gates.
+    ///
+    /// The test fails if a gate fails.
     pub fn score<I: IntoIterator<Item = Pair<G, P>>>(self, rows: impl Future<Output = I>)
     where
         G: Serialize,
@@ -54,8 +58,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         self.try_score(async { Ok::<_, String>(rows.await) });
     }
 
-    /// Scores the rows that a fallible function returns and checks the gates. The test fails if the function returns an
-    /// error or a gate fails.
+    /// Scores the rows that a fallible function returns and checks the gates.
+    ///
+    /// The test fails if the function returns an error or a gate fails.
     pub fn try_score<I: IntoIterator<Item = Pair<G, P>>, E: Display>(
         self,
         rows: impl Future<Output = Result<I, E>>,

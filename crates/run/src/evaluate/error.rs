@@ -8,8 +8,9 @@ use crate::contract::declared::requirements::NotReady;
 use crate::data::DataError;
 use crate::lm::LmError;
 
-/// An error that prevents an evaluation from starting or leaves it without a result. The message says what was found
-/// and what to write instead.
+/// An error that prevents an evaluation from starting or leaves it without a result.
+///
+/// The message says what was found and what to write instead.
 ///
 /// ```
 /// use dsrs_metrics::metrics::F1;
@@ -35,7 +36,9 @@ pub struct EvaluateError {
 pub enum EvaluateErrorKind {
     /// A setting, a name or the program's declared inputs are invalid.
     Setting,
-    /// A metric cannot score any row, for example because its model does not reply.
+    /// A metric cannot score any row.
+    ///
+    /// For example, the metric's model may not reply.
     NotReady,
     /// There are no rows.
     NoRows,
@@ -113,7 +116,9 @@ impl EvaluateError {
         self.kind
     }
 
-    /// Returns the error of a metric that cannot read a row from a file, or `None` for any other error.
+    /// Returns the metric's error if a metric could not read a row from a file.
+    ///
+    /// Returns `None` if the evaluation failed for another reason.
     #[doc(hidden)]
     pub fn unreadable_row(&self) -> Option<&MetricError> {
         self.unreadable.as_deref()

@@ -13,7 +13,7 @@ use super::run;
 use super::summary::EvaluationResult;
 use crate::contract::{Example, Metric, MetricScore, Module, Prediction, Result};
 
-/// A [`Module`] with its own metric for scoring its predictions.
+/// A [`Module`] that defines a metric for its own predictions.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -51,10 +51,14 @@ use crate::contract::{Example, Metric, MetricScore, Module, Prediction, Result};
 /// # }
 /// ```
 pub trait Evaluator: Module {
-    /// The maximum number of examples that are evaluated concurrently; 0 counts as 1.
+    /// The maximum number of examples to evaluate concurrently.
+    ///
+    /// A value of 0 counts as 1.
     const MAX_CONCURRENCY: usize = 32;
 
-    /// If `true`, shows progress on standard error if it is a terminal.
+    /// Determines whether to show progress on standard error.
+    ///
+    /// If `true`, progress is shown only on a terminal.
     const DISPLAY_PROGRESS: bool = true;
 
     /// Scores a single prediction against the expected output.
@@ -67,13 +71,15 @@ pub trait Evaluator: Module {
         prediction: &Prediction,
     ) -> impl Future<Output = Result<f64>> + Send;
 
-    /// Evaluates the module on examples and returns the mean score. Examples must declare their
-    /// [inputs](Example::with_inputs). If the program or the metric fails, the example counts as 0 and the others are
-    /// unaffected.
+    /// Evaluates the module on examples and returns the mean score.
+    ///
+    /// Examples must declare their [inputs](Example::with_inputs).
+    ///
+    /// If the program or the metric fails, the example counts as 0. The other examples are unaffected.
     ///
     /// # Errors
     /// Returns an error if there are no examples, if an example does not declare its inputs, or if no example has a
-    /// score: the mean of no rows is undefined, not 0.
+    /// score.
     fn evaluate(
         &self,
         examples: Vec<Example>,

@@ -10,10 +10,14 @@ use tempfile::TempPath;
 
 use crate::named_files::WriteLock;
 
-/// A file that is replaced atomically. The content is first written to a hidden file in the same folder, which then
-/// replaces the target. A killed process or a full disk therefore leaves the old file intact. Until the target is
-/// replaced, no other run can write the file. If the path is a symbolic link, its target is replaced. Pipes and devices
-/// are written directly.
+/// A file that is replaced atomically.
+///
+/// The content is first written to a hidden file in the same folder, which then replaces the target. A killed process
+/// or a full disk therefore leaves the old file intact.
+///
+/// Until the target is replaced, no other run can write to it.
+///
+/// If the path is a symbolic link, its target is replaced. Pipes and devices are written directly.
 pub struct OutputFile {
     /// The hidden file; or a pipe or device, which must not be replaced by a file.
     file: File,
@@ -29,8 +33,10 @@ struct Names {
 }
 
 impl OutputFile {
-    /// Creates the hidden file, so an unwritable target is noticed before there is anything to write. Also removes
-    /// hidden files left behind by killed processes.
+    /// Creates the hidden file that later replaces the target.
+    ///
+    /// An error at this point shows early that the target cannot be written. The call also removes hidden files that
+    /// killed processes left behind.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written, or if another process or thread is writing it.
@@ -184,7 +190,9 @@ pub(super) fn hidden_beside(target: &Path, is_private: bool) -> io::Result<(File
 /// The maximum number of symbolic links to follow; more count as a cycle, as in the kernel.
 const MAX_LINKS: usize = 40;
 
-/// Returns the canonical path, with symbolic links resolved, even if the file does not exist yet.
+/// Returns the canonical path, with symbolic links resolved.
+///
+/// The file does not have to exist yet.
 pub fn real_path(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {

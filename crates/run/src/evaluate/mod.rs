@@ -1,4 +1,4 @@
-//! The harness: runs a program and metrics over rows concurrently, and summarizes the outcomes.
+//! Runs a program and metrics over rows concurrently, and summarizes the outcomes.
 //!
 //! A folder imports only from those before it: `files.rs`, `input/`, `row/`, `manifest/`, `summary/`, `early/`,
 //! `truth/`, `report/`, `workers/`. `builder/` and `options.rs` hold the settings of a run, and `run.rs` starts and ends it.
@@ -57,12 +57,15 @@ use self::input::{Chunk, Given, Input, Source, changed, check_row, listed};
 use self::row::{Plan, Predicted};
 use crate::contract::{Example, Fallible, IsProgram, Pair, Prediction, Program};
 
-/// Runs a program over a devset, or takes existing predictions, and scores every row with one or more metrics, like
-/// DSPy's `Evaluate`.
+/// An evaluation of a program or of existing predictions.
 ///
-/// No row is dropped, and no failure silently becomes a score. If a program or metric fails, panics or times out, only
-/// its own row fails, and every headline counts the failure. The same rows give the same report at any concurrency,
-/// unless `max_errors`, a stop or a timeout ends the run early.
+/// Every row is scored with one or more metrics, as in DSPy's `Evaluate`. If you pass a program, the evaluation first
+/// runs it on each row of a devset.
+///
+/// If a program or metric fails, panics or times out, only its own row fails. No row is dropped, and no failure
+/// silently becomes a score. Every headline reports the failures.
+///
+/// The same rows give the same report at any concurrency, unless `max_errors`, a stop or a timeout ends the run early.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -92,8 +95,9 @@ pub struct Evaluate<G = Example, P = Prediction> {
     settings: EvaluateBuilder<G, P>,
 }
 
-/// The future of a running evaluation. Dropping it ends the run. The future is boxed, so a program of the wrong type
-/// causes one compiler error instead of three.
+/// The future of a running evaluation.
+///
+/// Dropping the future ends the run.
 pub type Running<'a, G, P> =
     Pin<Box<dyn Future<Output = Result<EvaluationResult<G, P>, EvaluateError>> + Send + 'a>>;
 
@@ -128,9 +132,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         EvaluateBuilder::new()
     }
 
-    /// Returns a builder with the same settings. Use it to change some of them for a single run, such as the devset,
-    /// the metrics or the concurrency. The first call to [`metric`](EvaluateBuilder::metric) or
-    /// [`metrics`](EvaluateBuilder::metrics) replaces the existing metrics.
+    /// Returns a builder with the same settings.
+    ///
+    /// You can change some settings for a single run, such as the devset, the metrics or the concurrency.
+    ///
+    /// The first call to [`metric`](EvaluateBuilder::metric) or [`metrics`](EvaluateBuilder::metrics) replaces the
+    /// existing metrics.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -160,8 +167,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         settings
     }
 
-    /// Runs a program over the devset. The program is an async function or closure, or a
-    /// [`Module`](dsrs_metrics_core::Module) (by value, `&'static` reference or `Arc`).
+    /// Runs a program over the devset.
+    ///
+    /// The program is an async function, an async closure or a [`Module`](dsrs_metrics_core::Module). You can pass a
+    /// module by value, as a `&'static` reference or in an `Arc`.
     ///
     /// # Errors
     /// Returns an [`EvaluateError`] if the run has no result. A failed row is not an error.
@@ -184,9 +193,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         Box::pin(async move { self.start(source?, program).await })
     }
 
-    /// Scores rows that already have predictions. The items are [`Pair`]s or `Result`s of pairs; the first error ends
-    /// the run. Rows are read lazily. An iterator that waits a long time for each row, for example on a slow pipe,
-    /// blocks its thread. In that case, use [`score_stream`](Self::score_stream) instead.
+    /// Scores rows that already have predictions.
+    ///
+    /// The items are [`Pair`]s or `Result`s of pairs, and the first error ends the run. The rows are read lazily.
+    ///
+    /// Waiting for a row, for example on a slow pipe, blocks the iterator's thread. If your iterator waits for long,
+    /// use [`score_stream`](Self::score_stream) instead.
     ///
     /// # Errors
     /// Returns an [`EvaluateError`] if the run has no result. A failed row is not an error.
@@ -199,9 +211,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         Box::pin(self.start(source, Predicted))
     }
 
-    /// Like [`score`](Self::score), but decodes rows in chunks on several threads. A chunk is a function that returns
-    /// rows. The thread that takes the chunk calls this function. Your iterator should only read bytes, and the
-    /// function should decode them. Rows keep their order.
+    /// Scores rows in chunks that are decoded on several threads.
+    ///
+    /// This is like [`score`](Self::score), but each chunk is a function that returns rows. Your iterator should only
+    /// read bytes, and the function should decode them.
+    ///
+    /// The function runs on the thread that scores the chunk. Rows keep their order.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -238,7 +253,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         Box::pin(self.start(source, Predicted))
     }
 
-    /// Like [`score`](Self::score), but takes a stream of rows.
+    /// Scores a stream of rows that already have predictions.
+    ///
+    /// This is like [`score`](Self::score), but takes a stream instead of an iterator.
     ///
     /// # Errors
     /// Returns an [`EvaluateError`] if the run has no result. A failed row is not an error.
@@ -287,8 +304,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
-    /// Validates the setup and runs a program over the devset once: [`build`](Self::build) and
-    /// [`run`](Evaluate::run).
+    /// Validates the setup and runs a program over the devset once.
+    ///
+    /// This method is short for [`build`](Self::build) followed by [`run`](Evaluate::run).
     ///
     /// # Errors
     /// Returns an [`EvaluateError`] if the run has no result. A failed row is not an error.
@@ -304,8 +322,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         Box::pin(async move { self.build()?.run(program).await })
     }
 
-    /// Validates the setup and scores rows that already have predictions. This is [`build`](Self::build) followed by
-    /// [`score`](Evaluate::score).
+    /// Validates the setup and scores rows that already have predictions.
+    ///
+    /// This is equivalent to [`build`](Self::build) followed by [`score`](Evaluate::score).
     ///
     /// # Errors
     /// Returns an [`EvaluateError`] if the run has no result. A failed row is not an error.
@@ -317,8 +336,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         Box::pin(async move { self.build()?.score(rows).await })
     }
 
-    /// Validates the setup and builds the evaluation. You can still change any setting for a single run with
-    /// [`to_builder`](Evaluate::to_builder).
+    /// Validates the setup and builds the evaluation.
+    ///
+    /// You can still change any setting for a single run with [`to_builder`](Evaluate::to_builder).
     ///
     /// # Errors
     /// Returns an error if:

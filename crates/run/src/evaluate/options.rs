@@ -88,11 +88,14 @@ impl<G, P> Options<G, P> {
     }
 }
 
-/// Observes a run, like DSPy's callbacks. By default, all methods do nothing.
+/// An observer of a run, like DSPy's callbacks.
 ///
-/// Workers call [`on_row`](Self::on_row) concurrently as rows finish, so it should return quickly. If an observer
-/// panics, the run continues but doesn't call the observer again. [`EvaluationResult::observer_error`] then holds the
-/// message.
+/// By default, all methods do nothing.
+///
+/// Workers call [`on_row`](Self::on_row) concurrently as rows finish, so this method should return quickly.
+///
+/// If an observer panics, the run continues but doesn't call the observer again. [`EvaluationResult::observer_error`]
+/// then holds the message.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicUsize, Ordering};
@@ -132,14 +135,16 @@ pub trait Observer<G = Example, P = Prediction>: Send + Sync {
         let _ = row;
     }
 
-    /// Returns `true` if [`on_row`](Self::on_row) reads `gold`, `pred` or `attributes`. If it returns `false`, only the
-    /// fields that the run needs are decoded from files.
+    /// Returns `true` if [`on_row`](Self::on_row) reads `gold`, `pred` or `attributes`.
+    ///
+    /// If this returns `false`, only the fields that the run needs are decoded from files.
     fn reads_rows(&self) -> bool {
         true
     }
 
-    /// Called once after the last row, with the result or error of the run. This method is not called if
-    /// [`on_start`](Self::on_start) was not called or if the run is dropped.
+    /// Called once after the last row, with the result or error of the run.
+    ///
+    /// This method is not called if [`on_start`](Self::on_start) was not called or if the run's future is dropped.
     fn on_end(&self, result: Result<&EvaluationResult<G, P>, &EvaluateError>) {
         let _ = result;
     }
@@ -173,8 +178,10 @@ pub struct RunStart<'a> {
     pub rows: Option<u64>,
     /// The maximum number of rows evaluated concurrently.
     pub concurrency: usize,
-    /// A record of what the run measures: its label, tags, repeats and metric identities. Values known only at the end,
-    /// such as the number of rows, are not set.
+    /// A record of what the run measures.
+    ///
+    /// The record contains the label, tags, repeats and metric identities. Values known only at the end, such as the
+    /// number of rows, are not set.
     pub manifest: &'a RunManifest,
 }
 

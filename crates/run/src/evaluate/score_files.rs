@@ -11,12 +11,19 @@ use crate::contract::{Example, Pair, Prediction};
 use crate::data::{DataFiles, FieldSelection, Pairing, Pairs, RawRow, Samples};
 
 impl Evaluate {
-    /// Scores rows from files that already contain predictions. The result is the same as with [`score`](Self::score),
-    /// but this method is faster. It decodes rows on several threads, and skips fields that the run doesn't read.
+    /// Scores rows from files that already contain predictions.
     ///
-    /// All fields are decoded if the rows are kept ([`keep_results`](super::EvaluateBuilder::keep_results), the
-    /// default), written with the scores, passed to an observer that [reads](super::Observer::reads_rows) them, or kept
-    /// in a store. Otherwise, only the fields that the metrics declare are decoded.
+    /// The result is the same as with [`score`](Self::score), but this method is faster. It decodes rows on several
+    /// threads, and skips fields that the run doesn't read.
+    ///
+    /// All fields are decoded in any of these cases:
+    ///
+    /// - The result keeps the rows. This is the default, see [`keep_results`](super::EvaluateBuilder::keep_results).
+    /// - The rows are written with the scores.
+    /// - An observer [reads](super::Observer::reads_rows) the rows.
+    /// - The rows are kept in a store.
+    ///
+    /// Otherwise, only the fields that the metrics declare are decoded.
     ///
     /// ```
     /// use dsrs_metrics::data::DataReader;
@@ -67,8 +74,10 @@ impl Evaluate {
         Box::pin(async move { self.start_files(source?, files, &pairing).await })
     }
 
-    /// Scores rows with several predictions each. Every prediction counts as a repeat of its row. Set
-    /// [`repeats`](super::EvaluateBuilder::repeats) to the number that [`Samples::repeats`] returns.
+    /// Scores rows that have several predictions each.
+    ///
+    /// Every prediction counts as a repeat of its row. Set [`repeats`](super::EvaluateBuilder::repeats) to the number
+    /// that [`Samples::repeats`] returns.
     ///
     /// # Errors
     /// Returns an [`EvaluateError`] if a metric cannot read a row.

@@ -6,8 +6,9 @@ use crate::data::{DataError, DataErrorKind};
 use crate::evaluate::manifest::ManifestError;
 use crate::messages::escape;
 
-/// The maximum number of metrics in a result file. Real runs have few metrics. Without a limit, each row would be
-/// checked against any number of metric names from earlier rows.
+/// The maximum number of metrics in a result file.
+///
+/// Result files with more metrics are rejected.
 pub(super) const MAX_METRICS: usize = 1_000;
 
 /// An error returned when results cannot be read, compared or shown.
@@ -28,11 +29,15 @@ pub enum ResultsErrorKind {
     Read,
     /// Two runs have different rows, data, metrics or groups.
     Rows,
-    /// A metric cannot be compared; see [`ResultsError::name`].
+    /// A metric cannot be compared.
+    ///
+    /// See [`ResultsError::name`].
     Metric,
-    /// It is unknown what a run measured, or two runs measured different things.
+    /// The runs measured different things, or it is unknown what a run measured.
     Identity,
-    /// A setting names a metric or field that no run has; see [`ResultsError::name`].
+    /// A setting names a metric or field that no run has.
+    ///
+    /// See [`ResultsError::name`].
     Setting,
     /// A report cannot be written.
     Output,
@@ -81,7 +86,9 @@ impl ResultsError {
         self.kind
     }
 
-    /// Returns the name of the metric that cannot be compared, or of the invalid setting, such as `lower_is_better`.
+    /// Returns the name of the metric or setting that caused the error.
+    ///
+    /// The error names a metric that cannot be compared, or an invalid setting such as `lower_is_better`.
     pub fn name(&self) -> Option<&str> {
         Some(&*self.name).filter(|name| !name.is_empty())
     }
@@ -110,8 +117,9 @@ impl ResultsError {
         ))
     }
 
-    /// Creates the error for a run whose identity is unknown but
-    /// [required](crate::results::ComparisonBuilder::require_identity).
+    /// Creates an error for a run if it is unknown what the run measured.
+    ///
+    /// This is an error only if a manifest is [required](crate::results::ComparisonBuilder::require_identity).
     #[doc(hidden)]
     pub fn unknown_identity(file: &str, reason: &str) -> Self {
         let file = escape::name(file);

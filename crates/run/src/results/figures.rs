@@ -198,13 +198,19 @@ pub(super) fn figures_of(
     (counts, Figures::of(kind, values, has_groups, bounds))
 }
 
-/// A metric's figures over all rows of a run, for files in other programs' formats.
+/// The statistics of a metric over all rows of a run.
+///
+/// The statistics are used to write files in the formats of other programs.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MetricFigures {
-    /// The kind of the scores: verdicts or numbers per row, or a corpus score.
+    /// The kind of the scores.
+    ///
+    /// The scores are verdicts or numbers per row, or a single corpus score.
     pub kind: ScoreKind,
-    /// The mean, or the corpus score of a corpus metric. In a mean, a failed row counts as the failure score.
+    /// The mean, or the corpus score of a corpus metric.
+    ///
+    /// In a mean, a failed row counts as the failure score.
     pub score: Option<f64>,
     /// The standard error and 95% interval of the score.
     pub uncertainty: Uncertainty,
@@ -252,7 +258,7 @@ impl fmt::Display for MetricFigures {
 }
 
 impl RunScores {
-    /// Returns a metric's figures over all rows.
+    /// Returns the statistics of a metric over all rows.
     #[doc(hidden)]
     pub fn figures(&self, metric: &str) -> MetricFigures {
         let is_corpus = self.run.known(metric).is_counted;

@@ -18,7 +18,9 @@ use crate::evaluate::manifest::{Manifest, RunCosts, RunManifest, StartedManifest
 use crate::evaluate::report::{Format, Lines, ResultFiles, ResultRow, row_line};
 use crate::evaluate::{EvaluateError, EvaluationResult, RowResult, reduced};
 
-/// The rows of a single run, from a result file or from an [`EvaluationResult`] in memory.
+/// The rows of a single run.
+///
+/// The rows come from a result file or from an [`EvaluationResult`] in memory.
 ///
 /// ```
 /// use dsrs_metrics::results::Results;
@@ -46,9 +48,13 @@ pub struct Results {
 }
 
 impl Results {
-    /// Reads a result file. The extension selects the format: JSONL, JSON, CSV or Parquet, if the format's feature is
-    /// enabled. The path `-` is standard input, read as JSONL. In CSV files, the apostrophe that keeps a spreadsheet
-    /// from evaluating a string is removed.
+    /// Reads the results of a run from a file.
+    ///
+    /// The extension selects the format: JSONL, JSON, CSV or Parquet, if the format's feature is enabled.
+    ///
+    /// The path `-` is standard input, which is read as JSONL.
+    ///
+    /// CSV files escape spreadsheet formulas with a leading apostrophe. This method removes the apostrophe.
     ///
     /// # Errors
     /// Returns a [`ResultsError`] with the file and line if the file cannot be read, is not a result file, or does not
@@ -120,7 +126,9 @@ impl Results {
         Ok(all)
     }
 
-    /// Adds a named property to a metric, to be shown in reports.
+    /// Adds a named property to a metric.
+    ///
+    /// Reports show this property.
     #[doc(hidden)]
     pub fn add_property(&mut self, metric: &str, name: &str, value: String) {
         let properties = self.properties.entry(metric.to_owned()).or_default();
@@ -144,23 +152,29 @@ impl Results {
         /// Sets the name to show instead of the path of the file.
         pub fn with_name(name: impl Into<String>) => run.name = name.into();
 
-        /// Sets the score that a failed row contributes to a mean. The default is the score in the manifest, or 0
-        /// without a manifest.
+        /// Sets the score that a failed row contributes to a mean.
+        ///
+        /// The default is the failure score in the manifest, or 0 if there is no manifest.
         pub fn with_failure_score(score: f64) => run.failure_score = score;
     }
 
-    /// Returns the name of the run: the name you set, the path of the file, or `evaluation` for results in memory.
+    /// Returns the name of the run.
+    ///
+    /// By default, this is the path of the file, or `evaluation` for results in memory.
     pub fn name(&self) -> &str {
         self.run.name()
     }
 
-    /// Returns the run's manifest, which records what was measured, with which metrics and on which data. Returns
-    /// `None` if that is unknown; see [`unknown_identity`](Self::unknown_identity).
+    /// Returns the run's manifest, which records what the run measured.
+    ///
+    /// Returns `None` if it is unknown what the run measured. See [`unknown_identity`](Self::unknown_identity).
     pub fn manifest(&self) -> Option<&Manifest> {
         self.run.manifest()
     }
 
-    /// Returns why the run's identity is unknown, such as `it has no manifest`, or `None` if it is known.
+    /// Returns the reason why it is unknown what the run measured.
+    ///
+    /// For example, the reason can be `it has no manifest`. Returns `None` if it is known what the run measured.
     pub fn unknown_identity(&self) -> Option<&str> {
         self.run.unknown_identity()
     }
@@ -180,10 +194,12 @@ impl Results {
         self.run.metrics()
     }
 
-    /// Returns the kind of a metric's scores: pass or fail, or numbers. Returns `None` if no row has a score.
+    /// Returns the kind of a metric's scores.
     ///
-    /// Files do not record the kind, so it is inferred from the scores. They are pass or fail if every value is either
-    /// 1 with `passed: true` or 0 with `passed: false`.
+    /// Scores are either verdicts or numbers. Returns `None` if no row has a score.
+    ///
+    /// Files do not record the kind, so it is inferred from the scores. The scores are pass or fail if every value is
+    /// either 1 with `passed: true` or 0 with `passed: false`.
     pub fn kind(&self, metric: &str) -> Option<ScoreKind> {
         self.run.kind(metric)
     }
@@ -193,7 +209,9 @@ impl Results {
         self.run.failure_score
     }
 
-    /// Creates results from an evaluation in memory, as if they were read from a file with gold rows and predictions.
+    /// Creates results from an evaluation in memory.
+    ///
+    /// The results are the same as if they were read from a file with gold rows and predictions.
     ///
     /// # Errors
     /// Returns a [`ResultsError`] if the evaluation kept no rows, or if two rows have the same id.
@@ -234,7 +252,7 @@ impl Results {
         }
     }
 
-    /// Creates results with an evaluation's figures but without its rows.
+    /// Creates results that contain an evaluation's statistics but not its rows.
     #[cfg(feature = "junit")]
     #[doc(hidden)]
     pub fn figures_of<G, P>(result: &EvaluationResult<G, P>) -> Self {
@@ -276,21 +294,25 @@ impl<G: Serialize, P: Serialize> TryFrom<&EvaluationResult<G, P>> for Results {
 pub struct ForeignRow {
     /// The row's id, unique within the file.
     pub id: String,
-    /// `true` if the id is the row's number in the file.
+    /// `true` if the row has no id, so that `id` is the row's number in the file.
     pub is_positional: bool,
     /// The gold row.
     pub gold: Value,
-    /// All other fields.
+    /// Additional fields of the row.
     pub attributes: Fields,
-    /// The evaluations of the row: a single one, or one per repeat.
+    /// The evaluations of the row.
+    ///
+    /// There is one evaluation for each repeat.
     pub attempts: Vec<RowAttempt>,
 }
 
-/// An evaluation of a row.
+/// A single evaluation of a row by another program.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct RowAttempt {
-    /// The prediction; `None` if the program failed.
+    /// The prediction.
+    ///
+    /// This is `None` if the program failed.
     pub pred: Option<Value>,
     /// The latency and tokens of the program.
     pub run: ProgramRun,
@@ -298,13 +320,13 @@ pub struct RowAttempt {
     pub outcomes: IndexMap<String, Outcome>,
 }
 
-/// A description of what another program measured, for the manifest.
+/// A description of a run by another program.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct ForeignRun {
     /// The name of the program that was measured.
     pub label: Option<String>,
-    /// Properties of the program and of its evaluation.
+    /// Additional properties of the program and its evaluation.
     pub tags: BTreeMap<String, String>,
     /// The identities of the metrics.
     pub metrics: IndexMap<String, MetricIdentity>,
@@ -314,8 +336,9 @@ pub struct ForeignRun {
     pub is_partial: bool,
 }
 
-/// Writes a JSON Lines result file and its manifest. If a row has several evaluations, its score is their mean; failed
-/// evaluations count as 0.
+/// Writes a JSON Lines result file and its manifest.
+///
+/// If a row has several evaluations, its score is their mean. Failed evaluations count as 0.
 ///
 /// # Errors
 /// Returns an [`EvaluateError`] if either file cannot be written.

@@ -34,19 +34,29 @@ impl<'a> Case<'a> {
 type Rows<'r> = dyn Fn(&mut dyn FnMut(&ResultRow) -> io::Result<()>) -> io::Result<()> + 'r;
 
 impl Results {
-    /// Returns the results as JUnit XML: a test suite for each metric, with a test case for each row that has a result
-    /// for the metric.
+    /// Returns the results as JUnit XML.
     ///
-    /// A test case fails if its verdict is `false`, including verdicts from the metric's threshold. If the program or
-    /// metric failed, the case is an error. If the row is gated, skipped or abstained, the case is skipped. A score
-    /// without a verdict passes. A failed case shows the score's details, or its feedback if there are no details. If
-    /// the results are in memory, each suite has the properties `score`, `ci95_low` and `ci95_high` (the 95% interval).
-    /// If a judge scored offline, its suite has the property `judge` with the value `offline-lexical`. A case's time is
-    /// the latency that the program returned, and a suite's time is the sum over its cases. Characters that XML cannot
-    /// contain become U+FFFD.
+    /// Each metric is a test suite. The suite has a test case for each row that has a result for the metric.
+    ///
+    /// The outcome of a row determines the result of its test case:
+    ///
+    /// - The case fails if its verdict is `false`, including verdicts from the metric's threshold. It shows the score's
+    ///   details, or the feedback if there are no details.
+    /// - The case is an error if the program or metric failed.
+    /// - The case is skipped if the row is gated, skipped or abstained.
+    /// - The case passes if there is a score without a verdict.
+    ///
+    /// If the results are in memory, each suite has the properties `score`, `ci95_low` and `ci95_high` (the 95%
+    /// interval).
+    ///
+    /// If a judge scored offline, its suite has the property `judge` with the value `offline-lexical`.
+    ///
+    /// A case's time is the latency that the program returned, and a suite's time is the sum over its cases.
+    ///
+    /// Characters that XML cannot contain are replaced with U+FFFD.
     ///
     /// # Errors
-    /// Returns an error from the writer. Writing to memory should never fail.
+    /// Returns an error if writing fails. Writing to memory should never fail.
     pub fn junit(&self) -> io::Result<String> {
         let mut xml = Vec::new();
         let metrics: Vec<&str> = self.metrics().collect();
@@ -58,8 +68,9 @@ impl Results {
         String::from_utf8(xml).map_err(io::Error::other)
     }
 
-    /// Writes the rows of a result file as JUnit XML, with the name and totals of these results. Rows are streamed
-    /// instead of being kept in memory.
+    /// Writes the rows of a result file as JUnit XML.
+    ///
+    /// The name and the totals come from these results. Rows are streamed instead of being kept in memory.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read or if the writer fails.

@@ -15,8 +15,12 @@ pub const MAX_MARKDOWN_ROWS: usize = 20;
 /// The maximum number of characters of an explanation.
 const MAX_EXPLANATION: usize = 300;
 
-/// Returns the headlines of an evaluation as a Markdown table with one row per metric. If the evaluation kept its rows,
-/// a second table shows the first 20 rows that failed or did not pass, with their details, feedback or error.
+/// Returns the headlines of an evaluation as a Markdown table.
+///
+/// The table has one row per metric.
+///
+/// If the evaluation kept its rows, a second table shows the first 20 rows that failed or did not pass. It includes
+/// their details, feedback or error.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -35,7 +39,9 @@ pub fn markdown<G, P>(result: &EvaluationResult<G, P>) -> String {
     markdown_with_rows(result, &result.results)
 }
 
-/// Like [`markdown`], but takes the rows for the second table from `evaluated`.
+/// Returns the headlines of an evaluation and a table of the given rows as Markdown.
+///
+/// This is like [`markdown`], but takes the rows for the second table from `evaluated`.
 #[doc(hidden)]
 pub fn markdown_with_rows<G, P>(
     result: &EvaluationResult<G, P>,
@@ -57,7 +63,7 @@ pub fn markdown_with_rows<G, P>(
     text
 }
 
-/// Returns `true` if the verdict is `false` or the row failed.
+/// Returns `true` if the verdict of the outcome is `false` or the row failed.
 #[doc(hidden)]
 pub fn does_not_pass(outcome: &Outcome) -> bool {
     outcome.is_failure()
@@ -156,17 +162,25 @@ pub(super) fn escaped(text: &str) -> String {
     escaped
 }
 
-/// An annotation on a GitHub Actions run. Runners also read it from standard error.
+/// An annotation on a GitHub Actions run.
+///
+/// GitHub's runners also read annotations from standard error.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct Annotation<'a> {
-    /// The kind: `error`, `warning` or `notice`.
+    /// The kind of the annotation.
+    ///
+    /// This is `error`, `warning` or `notice`.
     pub kind: &'a str,
     /// The title of the annotation.
     pub title: &'a str,
-    /// The path of a file, relative to the repository, and a line number in that file.
+    /// The path of a file and a line number in that file.
+    ///
+    /// The path is relative to the root of the repository.
     pub at: Option<(&'a str, u32)>,
-    /// The message. It can contain line breaks.
+    /// The message of the annotation.
+    ///
+    /// The message can contain line breaks.
     pub message: &'a str,
 }
 

@@ -1,4 +1,6 @@
-//! Result files: what `score --out` and [`Evaluate`](crate::Evaluate) write for each row.
+//! Reads, compares and shows result files.
+//!
+//! A result file has a record for each row, written by `score --out` or [`Evaluate`](crate::Evaluate).
 //!
 //! [`Results`] reads a file, or takes the rows of an [`EvaluationResult`](crate::EvaluationResult). The guide's
 //! `command_line` page describes the format. `evaluate/report/record.rs` has the record of a row. `run.rs` reads

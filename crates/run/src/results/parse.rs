@@ -282,8 +282,10 @@ fn object(value: Value, at: &Origin, field: &str) -> Result<Map<String, Value>, 
     }
 }
 
-/// Parses a CSV cell. An empty cell is null. Bools can be spelled as in Python and spreadsheets, and numbers, lists and
-/// objects are parsed as JSON. Anything else is a string, including a list with more values than a row allows.
+/// Parses a CSV cell.
+///
+/// An empty cell is null. Booleans can be spelled as in Python or in spreadsheets. Numbers, lists and objects are
+/// parsed as JSON. Any other cell is a string.
 #[doc(hidden)]
 pub fn parse_cell(cell: &Value) -> Value {
     let Value::String(text) = cell else {

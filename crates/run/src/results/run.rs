@@ -214,7 +214,7 @@ pub(super) fn is_lower_better(metric: &str, runs: &[&Run]) -> bool {
     known.any(|identity| identity.direction() == Direction::LowerIsBetter)
 }
 
-/// The ids, lines and gold-row hashes of a file.
+/// The ids, lines and gold row hashes of the rows in a file.
 #[doc(hidden)]
 #[derive(Debug, Clone, Default)]
 pub struct RowIndex {
@@ -278,12 +278,16 @@ impl RowIndex {
         }
     }
 
-    /// Returns `true` if any row has no id of its own and is identified by its position.
+    /// Returns `true` if any row is identified by its position.
+    ///
+    /// The data then contains no id for the row.
     pub fn has_positional(&self) -> bool {
         self.has_positional
     }
 
-    /// Returns the hash of the gold row at this position; `None` if the file has neither the hash nor the gold row.
+    /// Returns the hash of the gold row at this position.
+    ///
+    /// Returns `None` if the file has neither the hash nor the gold row.
     pub fn gold_hash(&self, row: usize) -> Option<u64> {
         self.gold.get(row).copied().flatten()
     }
@@ -313,9 +317,11 @@ fn check_is_no_manifest(file: &Path) -> Result<(), ResultsError> {
     }
 }
 
-/// Reads the rows of a file in order and calls a function with each row. The function's second argument is `true` if
-/// the row has an id of its own; otherwise, the id is the row's number. Returns the manifest references found in the
-/// rows.
+/// Reads the rows of a file in order and calls a function with each row.
+///
+/// The function's second argument is `true` if the row has an id of its own. Otherwise, the id is the row's number.
+///
+/// Returns the manifest references found in the rows.
 #[doc(hidden)]
 pub fn read_rows<'f, E: From<ResultsError>>(
     file: impl Into<NamedFile<'f>>,
@@ -387,8 +393,9 @@ impl From<DataError> for Failure {
     }
 }
 
-/// Returns a result file's manifest, or why the file has none. `references` are the manifest references in the file's
-/// rows.
+/// Returns a result file's manifest, or the reason the file has none.
+///
+/// `references` are the manifest references in the file's rows.
 #[doc(hidden)]
 pub fn read_manifest(
     file: &Path,
@@ -407,8 +414,9 @@ pub fn read_manifest(
     manifest::find(file, references, embedded)
 }
 
-/// Returns a result file's manifest, or why the file has none. Returns `None` if the file is not a result file. The
-/// search ends at the first row that cannot be read.
+/// Returns the manifest of a result file, or the reason the file has none.
+///
+/// The result is `None` if the file is not a result file. The search stops at the first row that cannot be read.
 ///
 /// # Errors
 /// Returns a [`ManifestError`] if the file does not match its manifest.

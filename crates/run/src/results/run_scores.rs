@@ -36,7 +36,9 @@ impl Columns {
     }
 }
 
-/// The part of a run that a comparison needs: ids, outcomes and values. Returned by
+/// The scores of a run, for use in a comparison.
+///
+/// This type contains only the ids, outcomes and values that a comparison needs. It is returned by
 /// [`ComparisonBuilder::read`](super::ComparisonBuilder::read).
 #[derive(Debug, Clone)]
 pub struct RunScores {
@@ -142,8 +144,9 @@ impl RunScores {
     }
 
     setters! {
-        /// Sets the score that a failed row contributes to a mean. The default is the score in the manifest, or 0
-        /// without a manifest.
+        /// Sets the score that a failed row contributes to a mean.
+        ///
+        /// The default is the failure score in the manifest, or 0 if there is no manifest.
         pub fn with_failure_score(score: f64) => run.failure_score = score;
     }
 
@@ -152,7 +155,7 @@ impl RunScores {
         self.run.metrics()
     }
 
-    /// Returns the run's manifest, or `None` if it is unknown.
+    /// Returns the run's manifest, if it is known.
     pub fn manifest(&self) -> Option<&Manifest> {
         self.run.manifest()
     }

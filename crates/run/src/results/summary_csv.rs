@@ -25,13 +25,18 @@ const HEADER: [&str; 16] = [
     "cost_msats",
 ];
 
-/// Returns a CSV table with a row for each metric and each named score. The columns are `metric`, `kind`, `score`,
-/// `stderr`, `ci95_low`, `ci95_high`, `mean`, `mean_scored`, `scored`, `failed`, `gated`, `skipped`, `abstained`,
-/// `not_needed`, `not_sampled` and `cost_msats`. Scores are in their metric's range, numbers are not rounded, and
-/// unknown figures are empty cells. A name that a spreadsheet would evaluate as a formula gets a leading apostrophe.
+/// Returns the figures of each metric as a CSV table.
+///
+/// The table has a row for each metric and each named score. The columns are `metric`, `kind`, `score`, `stderr`,
+/// `ci95_low`, `ci95_high`, `mean`, `mean_scored`, `scored`, `failed`, `gated`, `skipped`, `abstained`, `not_needed`,
+/// `not_sampled` and `cost_msats`.
+///
+/// Scores are in their metric's range and are not rounded. Unknown figures are empty cells.
+///
+/// A name that a spreadsheet would evaluate as a formula gets a leading apostrophe.
 ///
 /// # Errors
-/// Returns an error from the writer. Writing to memory should never fail.
+/// Returns an error if writing fails. Writing to memory should never fail.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

@@ -32,18 +32,27 @@ use crate::evaluate::{Evaluate, EvaluateBuilder, Gate, InputNames};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScoringConfig {
-    /// The proxy mean, in [0, 1], that a row must reach before its truth metrics are evaluated; the default is 0.5. If
-    /// the threshold is 0, every row with a proxy score passes the gate.
+    /// The minimum proxy mean for a row's truth metrics to be evaluated.
+    ///
+    /// The threshold is in [0, 1], and the default is 0.5. If it is 0, every row with a proxy score passes the gate.
     pub threshold: f64,
-    /// The number of rollouts per row; the default is 1. [`Scorer::run`] runs the program this many times on each
-    /// example. If you pass predictions instead, rows with fewer predictions count as
-    /// [`short`](super::ScoringSummary::short).
+    /// The number of rollouts per row.
+    ///
+    /// The default is 1. [`Scorer::run`] runs the program this many times on each example.
+    ///
+    /// If you pass predictions instead, rows with fewer predictions count as [`short`](super::ScoringSummary::short).
     pub num_rollouts: usize,
-    /// The method for aggregating the scores of a row's rollouts; the default is the median.
+    /// The method for aggregating the scores of a row's rollouts.
+    ///
+    /// The default is the median.
     pub aggregation: AggregationMethod,
-    /// The maximum total cost of all calls, in millisatoshis; unlimited by default.
+    /// The maximum total cost of all calls, in millisatoshis.
+    ///
+    /// By default, the budget is unlimited.
     pub budget_msats: Option<u64>,
-    /// What happens to a row if a metric has no score for it; by default, the row fails.
+    /// Determines what happens to a row if a metric has no score for it.
+    ///
+    /// By default, the row fails.
     pub on_missing: OnMissing,
 }
 
@@ -81,7 +90,7 @@ impl ScoringConfig {
     }
 }
 
-/// Builds a [`Scorer`].
+/// A builder for a [`Scorer`].
 #[must_use]
 pub struct ScorerBuilder<G = Example, P = Prediction> {
     metrics: Vec<(Option<MetricTier>, BoxedMetric<G, P>)>,
@@ -92,9 +101,10 @@ pub struct ScorerBuilder<G = Example, P = Prediction> {
 
 /// Settings of rows with dynamic fields.
 impl<P: Send + Sync + 'static> ScorerBuilder<Example, P> {
-    /// Sets the fields that the program receives from an example, like
-    /// [`EvaluateBuilder::inputs`](crate::EvaluateBuilder::inputs). Examples that declare their own fields with
-    /// [`with_inputs`](Example::with_inputs) are not affected.
+    /// Sets the fields that the program receives from an example.
+    ///
+    /// This is like [`EvaluateBuilder::inputs`](crate::EvaluateBuilder::inputs). Examples that declare their own fields
+    /// with [`with_inputs`](Example::with_inputs) are not affected.
     pub fn inputs<Kind>(mut self, fields: impl InputNames<Kind>) -> Self {
         self.evaluate = self.evaluate.inputs(fields);
         self
@@ -102,7 +112,9 @@ impl<P: Send + Sync + 'static> ScorerBuilder<Example, P> {
 }
 
 impl ScorerBuilder {
-    /// Returns a builder for a scorer over dynamic rows, without metrics.
+    /// Creates a builder for a scorer over dynamic rows.
+    ///
+    /// The builder starts without metrics.
     pub fn new() -> Self {
         Self::typed()
     }
@@ -115,7 +127,7 @@ impl Default for ScorerBuilder {
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
-    /// Returns a builder for a scorer over rows of any type.
+    /// Creates a builder for a scorer over rows of any type.
     pub fn typed() -> Self {
         let config = ScoringConfig::default();
         Self {
@@ -126,12 +138,14 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
         }
     }
 
-    /// Changes the settings of the evaluation behind [`Scorer::score_all`] and [`Scorer::run`], such as its store,
-    /// result files, observers, progress, timeout, groups, and handling of Ctrl-C. The scorer itself sets the metrics,
-    /// repeats and concurrency, and keeps all results.
+    /// Changes the settings of the evaluation behind [`Scorer::score_all`] and [`Scorer::run`].
     ///
-    /// With a [store](crate::ModelSettings::store), a run pays for each outcome only once. The amount that a killed run
-    /// paid counts towards the budget, including its calls in progress.
+    /// For example, you can set its store, result files, observers, progress, timeout, groups, and handling of Ctrl-C.
+    /// The scorer itself sets the metrics, repeats and concurrency, and keeps all results.
+    ///
+    /// With a [store](crate::ModelSettings::store), a run pays for each outcome only once.
+    ///
+    /// The amount that a killed run paid counts towards the budget, including the cost of its calls in progress.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -173,26 +187,33 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
         metrics.into_iter().fold(self, Self::metric)
     }
 
-    /// Adds a proxy metric; [`build`](Self::build) returns an error if it is a truth metric.
+    /// Adds a proxy metric.
+    ///
+    /// [`build`](Self::build) returns an error if the metric is a truth metric.
     pub fn proxy(self, metric: impl Metric<G, P> + 'static) -> Self {
         self.with(Some(MetricTier::Proxy), metric)
     }
 
-    /// Adds a truth metric; [`build`](Self::build) returns an error if it is a proxy metric.
+    /// Adds a truth metric.
+    ///
+    /// [`build`](Self::build) returns an error if the metric is a proxy metric.
     pub fn truth(self, metric: impl Metric<G, P> + 'static) -> Self {
         self.with(Some(MetricTier::Truth), metric)
     }
 
-    /// Marks a truth metric that declares no cost, such as a local test run, as free. If you set a budget, every other
-    /// truth metric must declare a cost, because all calls count towards the limit. A `#[metric]` function over fields
-    /// is free unless the function is `async`.
+    /// Declares that calls to a truth metric are free.
+    ///
+    /// For example, the metric may run tests locally. If you set a budget, every other truth metric must declare a
+    /// cost, because all calls count towards the limit.
+    ///
+    /// A `#[metric]` function over fields is free unless the function is `async`.
     pub fn free(mut self, truth_metric: impl Into<String>) -> Self {
         self.free.push(truth_metric.into());
         self
     }
 
     setters! {
-        /// Sets [`ScoringConfig::threshold`], in [0, 1].
+        /// Sets the [`ScoringConfig::threshold`], in [0, 1].
         pub fn threshold(threshold: f64) => config.threshold = threshold;
 
         /// Sets [`ScoringConfig::num_rollouts`].
@@ -201,13 +222,13 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
         /// Sets [`ScoringConfig::aggregation`].
         pub fn aggregation(method: AggregationMethod) => config.aggregation = method;
 
-        /// Sets [`ScoringConfig::budget_msats`], in millisatoshis.
+        /// Sets the [`ScoringConfig::budget_msats`], in millisatoshis.
         pub fn budget_msats(budget: u64) => config.budget_msats = Some(budget);
 
         /// Sets [`ScoringConfig::on_missing`].
         pub fn on_missing(on_missing: OnMissing) => config.on_missing = on_missing;
 
-        /// Replaces the whole [`ScoringConfig`] but keeps the metrics.
+        /// Replaces the whole [`ScoringConfig`], but keeps the metrics.
         pub fn config(config: ScoringConfig) => config = config;
     }
 

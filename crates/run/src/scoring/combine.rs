@@ -16,12 +16,15 @@ use crate::stats::exact_sum::ExactSum;
 
 /// A method for aggregating the scores of several rollouts of one example.
 ///
-/// Don't use it to combine the scores of different rows: the median of many passes and failures is always 0, 0.5 or 1.
+/// Don't combine the scores of different rows in this way. For example, the median of many passes and failures is
+/// always 0, 0.5 or 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AggregationMethod {
-    /// The middle value, or the midpoint of the two middle values. Robust to outliers.
+    /// The middle value, or the midpoint of the two middle values.
+    ///
+    /// The median is robust to outliers.
     #[default]
     Median,
     /// The average.
@@ -30,15 +33,21 @@ pub enum AggregationMethod {
     Min,
     /// The highest value.
     Max,
-    /// The average after removing this percentage of the values at each end. The percentage must be 0, or at least 1
-    /// and below 50. From `n` values, `floor(percent * n / 100)` are removed at each end. SciPy's `trim_mean` takes a
-    /// fraction instead of a percentage; to catch such fractions, values between 0 and 1 are rejected.
+    /// The average after removing this percentage of the values at each end.
+    ///
+    /// The percentage must be 0, or at least 1 and below 50. For `n` values, `floor(percent * n / 100)` values are
+    /// removed at each end.
+    ///
+    /// Percentages between 0 and 1 are rejected, because they are probably fractions. For example, SciPy's `trim_mean`
+    /// takes a fraction.
     TrimmedMean(f64),
 }
 
 dsrs_metrics_values::message_errors! {
-    /// An error returned when values cannot be aggregated: there are no values, a value is not finite, or the
-    /// percentage of a trimmed mean is invalid.
+    /// An error returned when values cannot be aggregated.
+    ///
+    /// The error occurs if there are no values, if a value is not finite, or if the percentage of a trimmed mean is
+    /// invalid.
     pub struct AggregationError;
 }
 
@@ -54,8 +63,9 @@ fn suggested(percent: f64) -> String {
 }
 
 impl AggregationMethod {
-    /// Aggregates finite values. The result lies between the smallest and largest value, and is bit-for-bit the same
-    /// for any order of the values.
+    /// Aggregates finite values into a single value.
+    ///
+    /// The result lies between the smallest and the largest value. It does not depend on the order of the values.
     ///
     /// ```
     /// use dsrs_metrics::scoring::AggregationMethod;
@@ -144,7 +154,9 @@ fn trimmed(sorted: &[f64], percent: f64) -> &[f64] {
 }
 
 impl RowScore {
-    /// Converts the row into a [`FinalScore`], which holds the score as a number.
+    /// Converts the row into a [`FinalScore`].
+    ///
+    /// The [`FinalScore`] contains the score as a number.
     ///
     /// # Errors
     /// Returns [`ScorerError::NoScore`], which contains the row, if a metric failed or if the budget did not cover the

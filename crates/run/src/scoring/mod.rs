@@ -1,8 +1,14 @@
-//! Two-tier scoring: proxy metrics first, then truth metrics where the proxies pass, with rollouts and a budget.
+//! Scores rows in two tiers, with rollouts and a budget.
 //!
-//! `Scorer` builds on [`Evaluate`]: an evaluation with a gate has the metrics of both tiers, and a row's score is
-//! computed from its outcomes (`combine.rs`). `gate.rs` decides which rollouts pass, and `row.rs` ranks rows. Workers,
-//! budget, store and result files are in `evaluate/`.
+//! Proxy metrics run first. Truth metrics then run on the rows where the proxies pass.
+//!
+//! `Scorer` builds on [`Evaluate`]. The evaluation behind a scorer has the metrics of both tiers.
+//!
+//! - `combine.rs` computes a row's score from its outcomes.
+//! - `gate.rs` decides which rollouts pass.
+//! - `row.rs` ranks rows.
+//!
+//! Workers, budget, store and result files are in `evaluate/`.
 
 mod builder;
 mod combine;
@@ -32,27 +38,35 @@ use crate::contract::declared::requirements;
 use crate::contract::{Example, Prediction};
 use crate::evaluate::{self, BudgetReport, Evaluate, Gate};
 
-/// Scores rows with cheap proxy metrics first. Runs expensive truth metrics only if the proxies reach a threshold.
+/// A scorer that runs cheap proxy metrics before expensive truth metrics.
 ///
-/// 1. The proxies run on the row first: synchronous proxies as plain calls, the others concurrently. Each value is
-///    normalized to [0, 1], where 1 is best, using the metric's declared range and direction, so every metric needs a
-///    range (a `bool` has one). The row's proxy score is the mean of these values.
+/// The truth metrics run only if the proxies reach a threshold.
+///
+/// 1. The proxies run on the row first. Each value is normalized to [0, 1], where 1 is best, using the metric's
+///    declared range and direction. Every metric therefore needs a range; a `bool` always has one. The row's proxy
+///    score is the mean of these values.
 /// 2. If the proxy score reaches the threshold, the truth metrics run concurrently, and their mean is the row's score.
 ///    Otherwise, the truth metrics are [`Gated`](dsrs_metrics_core::Outcome::Gated) and cost nothing. A gated row
 ///    [ranks](Rank) below every row that passed.
-/// 3. If there are several rollouts, each is scored this way, and the [`AggregationMethod`] combines their scores.
-///    A gated rollout counts as 0.
+/// 3. If there are several rollouts, each rollout is scored in this way. The [`AggregationMethod`] combines their
+///    scores. A gated rollout counts as 0.
 ///
-/// A metric that fails, abstains or panics never counts as a pass; see [`OnMissing`].
+/// A metric that fails, abstains or panics never counts as a pass. See [`OnMissing`].
 ///
-/// With a budget, the worst-case cost of a tier's calls is reserved before the first call, and each call is settled at
-/// its actual cost. A judge's worst case is the declared cost of one verdict from each model on its panel, plus the
-/// same amount for repairing invalid replies. If a call's cost is unknown, the call is settled at the declared cost. A
-/// judge's declared cost must include any retries that are charged. All clones and calls share the budget, and a call
-/// that could exceed it is never started. Rows that the budget does not cover are
-/// [`Skipped`](dsrs_metrics_core::Outcome::Skipped) as a whole, so no score is based on only some of the metrics. A
-/// metric must not wait for a scorer that contains it. This could deadlock, because the scorer may be waiting for the
-/// metric's reservation.
+/// If you set a budget, the worst-case cost of a tier's calls is reserved before the first call. A call that could
+/// exceed the budget is never started.
+///
+/// Each finished call counts with its actual cost, or with the declared cost if the actual cost is unknown. All clones
+/// of the scorer share the budget.
+///
+/// The worst-case cost of a judge is the declared cost of one verdict from each model on its panel, plus the same
+/// amount for repairing invalid replies. If the provider charges for retries, the declared cost must include them.
+///
+/// Rows that the budget does not cover are [`Skipped`](dsrs_metrics_core::Outcome::Skipped) as a whole, so no score is
+/// based on only some of the metrics.
+///
+/// A metric must not wait for a scorer that contains this metric. This could deadlock, because the scorer may be
+/// waiting for the metric's reservation.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -109,17 +123,23 @@ struct Inner<G, P> {
 }
 
 impl Scorer {
-    /// Returns a builder for a scorer over dynamic rows; see [`ScorerBuilder::typed`] for other rows.
+    /// Returns a builder for a scorer over dynamic rows.
+    ///
+    /// For rows of your own type, see [`ScorerBuilder::typed`].
     pub fn builder() -> ScorerBuilder {
         ScorerBuilder::new()
     }
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
-    /// Checks that the metrics' language models reply, by making one small call to each. This verifies the API key, the
-    /// host and the model name. [`score_all`](Self::score_all) makes this check before its first row; call `probe`
-    /// yourself before you score rows one by one. The models' ledgers record the cost of these calls, but the calls do
-    /// not count towards the metrics' budget.
+    /// Checks that the metrics' language models reply, by making one small call to each.
+    ///
+    /// The check verifies the API key, the host and the model name.
+    ///
+    /// [`score_all`](Self::score_all) makes the same check before its first row. Call `probe` yourself before you score
+    /// rows one by one.
+    ///
+    /// The models' ledgers record the cost of these calls. The calls do not count towards the metrics' budget.
     ///
     /// # Errors
     /// Returns [`ScorerError::Run`] if a model does not reply. The error names the metric and the setting to correct.
@@ -128,8 +148,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
         Ok(requirements::probe(required).await?)
     }
 
-    /// Scores one prediction as the only rollout of its row, regardless of
-    /// [`num_rollouts`](ScoringConfig::num_rollouts). To run a program several times, use [`run`](Self::run).
+    /// Scores one prediction as the only rollout of its row.
+    ///
+    /// The setting [`num_rollouts`](ScoringConfig::num_rollouts) is ignored. To run a program several times, use
+    /// [`run`](Self::run).
     ///
     /// ```
     /// use dsrs_metrics::judge::Models;
@@ -161,13 +183,17 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     ///
     /// # Errors
     /// Returns [`ScorerError::NoScore`], which contains the row, if a metric failed or if the budget does not cover the
-    /// row. A row that the proxies rejected is not an error and has the value 0; see [`FinalScore`].
+    /// row.
+    ///
+    /// A row that the proxies rejected is not an error, and its value is 0. See [`FinalScore`].
     pub async fn score(&self, gold: &G, pred: &P) -> Result<FinalScore, ScorerError> {
         self.score_row(gold, pred).await.into_score()
     }
 
-    /// Like [`score`](Self::score), but a row without a score is not an error. The row's [status](RowScore::status)
-    /// says why it has none.
+    /// Scores one prediction and returns the row, even if it has no score.
+    ///
+    /// This is like [`score`](Self::score), but a row without a score is not an error. The row's
+    /// [status](RowScore::status) says why it has no score.
     pub async fn score_row(&self, gold: &G, pred: &P) -> RowScore {
         RowScore {
             expected: 1,
@@ -175,7 +201,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
         }
     }
 
-    /// Scores all rollouts of one row and aggregates their scores. A row without a score is not an error.
+    /// Scores all rollouts of one row and aggregates their scores.
+    ///
+    /// A row without a score is not an error.
     pub async fn score_rollouts(&self, gold: &G, preds: &[P]) -> RowScore {
         let plan = &self.inner.evaluate.plan;
         self.inner.row(plan.score_row(gold, preds).await)
@@ -183,17 +211,19 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
 }
 
 impl<G, P> Scorer<G, P> {
-    /// Returns the metrics by tier.
+    /// Returns the scorer's metrics by tier.
     pub fn metrics(&self) -> &MetricSet<G, P> {
         &self.inner.set
     }
 
-    /// Returns the configuration.
+    /// Returns the configuration of the scorer.
     pub fn config(&self) -> &ScoringConfig {
         &self.inner.config
     }
 
-    /// Returns the state of the budget. All clones share it.
+    /// Returns the state of the budget.
+    ///
+    /// All clones of the scorer share the budget.
     pub fn budget(&self) -> BudgetReport {
         self.inner.gate.budget()
     }

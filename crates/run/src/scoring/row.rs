@@ -9,18 +9,24 @@ use crate::contract::declared::requirements::NotReady;
 use crate::contract::{Outcome, Scored};
 use crate::evaluate::{EvaluateError, Spending};
 
-/// A rollout of a row: one prediction for the row's example.
+/// A rollout of a row, which is a single prediction for the row.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Rollout {
-    /// The status of the rollout: scored, gated, skipped or failed.
+    /// The status of the rollout, such as scored or gated.
     pub status: RowStatus,
-    /// `true` if the rollout passed the gate, or if there is no gate. A rollout that passed can still have no score.
+    /// `true` if the rollout passed the gate, or if there is no gate.
+    ///
+    /// A rollout that passed can still have no score.
     pub passed: bool,
-    /// The mean proxy score, in [0, 1]. `None` if there are no proxies, or if a proxy has no score.
+    /// The mean proxy score, in [0, 1].
+    ///
+    /// This is `None` if there are no proxies, or if a proxy has no score.
     pub proxy: Option<f64>,
-    /// The outcome of each metric, in the order of [`MetricSet::all`](super::MetricSet::all). Truth metrics that were
-    /// not evaluated have the outcome `Gated`, which names the proxies that failed or scored below the threshold.
+    /// The outcome of each metric, in the order of [`MetricSet::all`](super::MetricSet::all).
+    ///
+    /// Truth metrics that were not evaluated have the outcome `Gated`. The outcome names the proxies that failed or
+    /// scored below the threshold.
     pub outcomes: Vec<Outcome>,
 }
 
@@ -39,36 +45,45 @@ pub struct RowScore {
     pub spending: Spending,
 }
 
-/// A row's score as a number, returned by [`Scorer::score`](super::Scorer::score).
+/// A row's score as a number.
+///
+/// This is returned by [`Scorer::score`](super::Scorer::score).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FinalScore {
-    /// The score, in [0, 1]. If the proxies rejected the row, this is 0 rather than the proxy mean, which could exceed
-    /// the score of a row that passed. The proxy mean is in [`status`](RowScore::status), and [`rank`](RowScore::rank)
-    /// uses it to order rejected rows.
+    /// The score, in [0, 1].
+    ///
+    /// If the proxies rejected the row, this is 0 instead of the proxy mean. The proxy mean could exceed the score of a
+    /// row that passed.
+    ///
+    /// The proxy mean is in [`status`](RowScore::status). To sort rejected rows by their proxy mean, use
+    /// [`rank`](RowScore::rank).
     pub value: f64,
-    /// The row: its status, the outcome of each metric, and the cost.
+    /// The row with its status, outcomes and cost.
     pub row: RowScore,
 }
 
 impl RowScore {
-    /// Returns the score, in [0, 1], or `None` if the row was gated, skipped or failed; [`status`](Self::status) tells
-    /// you which.
+    /// Returns the score, in [0, 1].
+    ///
+    /// Returns `None` if the row was gated, skipped or failed. The [`status`](Self::status) tells you which.
     pub fn score(&self) -> Option<f64> {
         self.status.score()
     }
 
-    /// Returns the rank of the row. A gated row ranks below every row that has a score.
+    /// Returns the rank of the row.
+    ///
+    /// A gated row ranks below every row that has a score.
     pub fn rank(&self) -> Rank {
         self.status.rank()
     }
 
-    /// Returns `true` if the row has fewer rollouts than configured.
+    /// Returns `true` if the row has fewer rollouts than the configuration requires.
     pub fn is_short(&self) -> bool {
         self.rollouts.len() < self.expected
     }
 
-    /// Returns `true` if a judge on a panel returned no verdict but the metric still has a score.
+    /// Returns `true` if the row has a score although a judge on a panel gave no verdict.
     pub fn is_judged_in_part(&self) -> bool {
         self.has(|scored| scored.lost_judges().is_some())
     }
@@ -93,8 +108,9 @@ impl RowScore {
         self.count(|status| matches!(status, RowStatus::Gated { .. }))
     }
 
-    /// Returns the number of rollouts that have no score because the program or a metric failed, or because a metric
-    /// abstained.
+    /// Returns the number of rollouts that failed.
+    ///
+    /// A failed rollout has no score because the program or a metric failed, or because a metric abstained.
     pub fn failed(&self) -> usize {
         self.count(|status| matches!(status, RowStatus::Failed { .. }))
     }
@@ -107,7 +123,9 @@ impl RowScore {
     }
 }
 
-/// The status of a row or rollout after scoring. All scores are in [0, 1], where 1 is best.
+/// The status of a row or rollout after scoring.
+///
+/// All scores are in [0, 1], where 1 is best.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "status")]
 #[non_exhaustive]
@@ -129,7 +147,9 @@ pub enum RowStatus {
         /// The budget, in millisatoshis.
         budget: u64,
     },
-    /// The row has no score because the program or a metric failed, or because a metric abstained.
+    /// The row has no score because of a failure.
+    ///
+    /// Either the program or a metric failed, or a metric abstained.
     Failed {
         /// A message that says what failed and why.
         reason: String,
@@ -169,8 +189,9 @@ impl fmt::Display for RowStatus {
     }
 }
 
-/// A row's place in a total order, worst first: rows without a score, then gated rows by proxy mean, then scored rows
-/// by score.
+/// A rank for sorting rows from worst to best.
+///
+/// Rows without a score come first, then gated rows by proxy mean, then scored rows by score.
 ///
 /// ```
 /// use dsrs_metrics::scoring::RowStatus;
@@ -215,7 +236,9 @@ pub enum ScorerError {
         /// A message that says what was found and what to write instead.
         message: String,
     },
-    /// A row has no score because a metric or the program failed, or because the budget does not cover the row.
+    /// A row has no score.
+    ///
+    /// Either a metric or the program failed, or the budget does not cover the row.
     #[error("{}", row.status)]
     NoScore {
         /// The row, which has the outcome of each metric and the cost.

@@ -17,7 +17,7 @@ use crate::evaluate::{
 };
 use crate::messages::escape;
 
-/// A row to score: an example and a program's predictions for it.
+/// A row to score, with an example and a program's predictions for it.
 ///
 /// A [`Pair`] converts into a row with a single rollout.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,8 +44,9 @@ impl<G, P> From<Pair<G, P>> for Rollouts<G, P> {
     }
 }
 
-/// The result of scoring many rows. `Display` shows the [`summary`](Self::summary), and the first error if every row
-/// failed.
+/// The result of scoring many rows.
+///
+/// `Display` shows the [`summary`](Self::summary). If every row failed, `Display` also shows the first error.
 #[derive(Clone, PartialEq)]
 #[must_use]
 #[non_exhaustive]
@@ -54,14 +55,19 @@ pub struct ScoringResult {
     pub summary: ScoringSummary,
     /// The rows in input order.
     pub rows: Vec<RowScore>,
-    /// The summary of each metric, proxies first. Intervals are computed as in [`Evaluate`](crate::Evaluate).
+    /// The summary of each metric, proxies first.
+    ///
+    /// Intervals are computed as in [`Evaluate`](crate::Evaluate).
     pub metrics: Vec<MetricSummary>,
-    /// The manifest of the run. Set the program's label and tags with
-    /// [`ScorerBuilder::evaluate`](crate::ScorerBuilder::evaluate).
+    /// The manifest of the run.
+    ///
+    /// To set the program's label and tags, use [`ScorerBuilder::evaluate`](crate::ScorerBuilder::evaluate).
     pub manifest: Box<Manifest>,
-    /// Why the run ended, for example because all rows were scored.
+    /// The reason the run ended.
     pub ending: Ending,
-    /// The number of results taken from the store and the number paid for, if the run has a store.
+    /// The number of results that the run reused from the store or paid for.
+    ///
+    /// This is `None` if the run has no store.
     pub store: Option<StoreUse>,
     /// The panic message of the first observer that panicked, if any.
     pub observer_error: Option<String>,
@@ -92,11 +98,14 @@ impl fmt::Debug for ScoringResult {
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
-    /// Scores rows on all the runtime's threads, up to `concurrency` rows at a time. Rows are read lazily. Dropping the
-    /// future cancels the calls in progress and releases their reservations.
+    /// Scores many rows on all the runtime's threads.
     ///
-    /// Without a budget, the same rows give the same result at any concurrency. If there is a budget, the cost of each
-    /// call and the order in which calls finish determine which rows it covers.
+    /// Up to `concurrency` rows are scored at a time. The rows are read lazily.
+    ///
+    /// Dropping the future cancels the calls in progress and releases their reservations.
+    ///
+    /// Without a budget, the same rows give the same result at any concurrency. With a budget, the set of scored rows
+    /// depends on the cost of each call and on the order in which calls finish.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -123,9 +132,14 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if there are no rows, if the concurrency is 0, if a language model does not
-    /// [reply](Self::probe), if the row iterator panics, or if there is no tokio runtime. A row without a score is not
-    /// an error.
+    /// Returns an error if:
+    ///
+    /// - there are no rows, or the concurrency is 0
+    /// - a language model does not [reply](Self::probe)
+    /// - the row iterator panics
+    /// - there is no tokio runtime
+    ///
+    /// A row without a score is not an error.
     pub async fn score_all<R: Into<Rollouts<G, P>> + 'static>(
         &self,
         rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
@@ -139,15 +153,20 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
         Ok(self.inner.result(evaluate.score_rows(rows).await?))
     }
 
-    /// Runs a program [`num_rollouts`](super::ScoringConfig::num_rollouts) times on each example and scores its
-    /// predictions. The program is an async function or a [`Module`](dsrs_metrics_core::Module) (by value, `&'static`
-    /// reference or `Arc`). It receives the example's inputs, as declared by the example or by
-    /// [`ScorerBuilder::inputs`]. At most `concurrency` runs of the program and at most `concurrency` rows are in
-    /// progress at once.
+    /// Runs a program on each example and scores its predictions.
     ///
-    /// If a run of the program fails or panics, its rollout has no score; see [`OnMissing`](crate::OnMissing). The same
-    /// happens if an example lacks an input, in which case the program is not called. The budget covers the metrics but
-    /// not the program.
+    /// The program runs [`num_rollouts`](super::ScoringConfig::num_rollouts) times on each example. It is an async
+    /// function or a [`Module`](dsrs_metrics_core::Module). You can pass a module by value, as a `&'static` reference
+    /// or in an `Arc`.
+    ///
+    /// The program receives the example's inputs, as declared by the example or by [`ScorerBuilder::inputs`].
+    ///
+    /// At most `concurrency` rows are in progress at once. The same limit applies to runs of the program.
+    ///
+    /// If a run of the program fails or panics, its rollout has no score; see [`OnMissing`](crate::OnMissing). If an
+    /// example lacks an input, the program is not called, and its rollouts have no score either.
+    ///
+    /// The budget covers the metrics but not the program.
     ///
     /// [`ScorerBuilder::inputs`]: crate::ScorerBuilder::inputs
     ///
@@ -177,8 +196,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// ```
     ///
     /// # Errors
-    /// Returns the same errors as [`score_all`](Self::score_all), and an error if the inputs of an example are not
-    /// declared.
+    /// Returns the same errors as [`score_all`](Self::score_all). It also returns an error if the inputs of an example
+    /// are not declared.
     #[expect(
         clippy::implied_bounds_in_impls,
         reason = "determines `Kind` first, so rustc says what the program lacks"
@@ -194,8 +213,11 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
         Ok(self.inner.result(result))
     }
 
-    /// Runs a program [`num_rollouts`](super::ScoringConfig::num_rollouts) times concurrently on one example and scores
-    /// its predictions. A row without a score is not an error; see [`RowScore::into_score`].
+    /// Runs a program on one example and scores its predictions.
+    ///
+    /// The program runs [`num_rollouts`](super::ScoringConfig::num_rollouts) times concurrently.
+    ///
+    /// A row without a score is not an error; see [`RowScore::into_score`].
     #[expect(
         clippy::implied_bounds_in_impls,
         reason = "determines `Kind` first, so rustc says what the program lacks"

@@ -8,11 +8,12 @@ use derive_where::derive_where;
 use super::row::ScorerError;
 use crate::contract::{Example, Metric, MetricTier, Prediction};
 
-/// A metric that scorers share with their clones and workers.
+/// A reference-counted metric that scorers can share.
 pub type BoxedMetric<G = Example, P = Prediction> = Arc<dyn Metric<G, P>>;
 
-/// A set of metrics in two tiers: proxies, which run first, and truth metrics, which run only on rows whose proxies
-/// pass.
+/// A set of metrics in two tiers.
+///
+/// Proxies run first. Truth metrics run only on rows whose proxies pass.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -35,7 +36,7 @@ pub struct MetricSet<G = Example, P = Prediction> {
 }
 
 impl<G: Sync, P: Sync> MetricSet<G, P> {
-    /// Returns an empty set.
+    /// Creates an empty set.
     pub const fn new() -> Self {
         Self {
             all: Vec::new(),
@@ -58,7 +59,7 @@ impl<G: Sync, P: Sync> MetricSet<G, P> {
         &self.all[self.proxies..]
     }
 
-    /// Iterates over all metrics in the order they run, proxies first.
+    /// Returns an iterator over all metrics in the order they run, proxies first.
     pub fn all(&self) -> impl Iterator<Item = &BoxedMetric<G, P>> {
         self.all.iter()
     }

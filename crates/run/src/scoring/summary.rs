@@ -21,14 +21,17 @@ use crate::stats::{Moments, Uncertainty};
 /// | `mean_scored` | scores of scored rows | `scored` |
 /// | `mean` | the same, and 0 for each gated or failed row | `scored + gated + failed` |
 ///
-/// Both means exclude skipped rows, but the headline counts them. Sums are exact, so the order in which rows finish
-/// does not affect the result.
+/// [`mean`](Self::mean) and [`mean_scored`](Self::mean_scored) exclude skipped rows, but the headline counts them.
+///
+/// Sums are exact, so the result does not depend on the order in which rows finish.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ScoringSummary {
     /// The number of rows.
     pub rows: u64,
-    /// The number of rows with at least one rollout that passed the gate. If there is no gate, all rollouts pass.
+    /// The number of rows with at least one rollout that passed the gate.
+    ///
+    /// If there is no gate, all rollouts pass.
     pub passed: u64,
     /// The number of rows with a score.
     pub scored: u64,
@@ -36,11 +39,15 @@ pub struct ScoringSummary {
     pub gated: u64,
     /// The number of rows that the budget did not cover.
     pub skipped: u64,
-    /// The number of rows that have no score because the program or a metric failed, or because a metric abstained.
+    /// The number of rows that failed.
+    ///
+    /// A failed row has no score because the program or a metric failed, or because a metric abstained.
     pub failed: u64,
-    /// The number of rows with fewer rollouts than configured.
+    /// The number of rows with fewer rollouts than the configuration requires.
     pub short: u64,
-    /// The number of rows scored by only part of a panel, because a judge returned no verdict.
+    /// The number of rows scored by only some of a panel's judges.
+    ///
+    /// For each of these rows, at least one judge on the panel returned no verdict.
     pub judged_in_part: u64,
     /// The number of scored rows that a judge scored offline, without a language model.
     pub judged_offline: u64,
@@ -48,18 +55,26 @@ pub struct ScoringSummary {
     pub rollouts: u64,
     /// The number of rollouts that the proxies rejected.
     pub rollouts_gated: u64,
-    /// The number of rollouts that have no score because the program or a metric failed, or because a metric abstained.
+    /// The number of rollouts that failed.
+    ///
+    /// A failed rollout has no score because the program or a metric failed, or because a metric abstained.
     pub rollouts_failed: u64,
-    /// The mean score, in [0, 1], counting gated and failed rows as 0. `None` if no row was scored or gated.
+    /// The mean score, in [0, 1].
+    ///
+    /// Gated and failed rows count as 0. This field is `None` if no row was scored or gated.
     pub mean: Option<f64>,
-    /// The standard error and 95% Student's t interval of [`mean`](Self::mean), within [0, 1].
+    /// The standard error and 95% interval of the [`mean`](Self::mean).
+    ///
+    /// The interval is a Student's t interval within [0, 1].
     #[serde(flatten)]
     pub uncertainty: Uncertainty,
-    /// The mean score of the rows that have one, in [0, 1].
+    /// The mean score of the scored rows, in [0, 1].
     pub mean_scored: Option<f64>,
-    /// The scorer's budget in millisatoshis, shared with its clones and other runs.
+    /// The scorer's budget in millisatoshis.
+    ///
+    /// All clones of the scorer and all its runs share this budget.
     pub budget: Option<u64>,
-    /// The number and cost of the calls made for these rows.
+    /// The number and cost of the calls made for the rows.
     #[serde(flatten)]
     pub spending: Spending,
 }

@@ -1,7 +1,7 @@
-//! How the memory of a sandbox is accounted and limited.
+//! Measures and limits the memory of a sandbox.
 //!
 //! `cgroup.rs` creates and removes a sandbox's cgroup. If no cgroup is delegated, `tasks.rs` adds up the memory shown
-//! in `/proc`. [`Meter`] checks the memory of one command.
+//! in `/proc`. [`Meter`] checks the memory of a command.
 
 mod cgroup;
 mod tasks;
@@ -16,10 +16,11 @@ use super::{Limits, SandboxError, process_tree};
 use cgroup::Cgroup;
 use tasks::Tasks;
 
-/// How a sandboxed command's memory is measured and limited.
+/// The mechanism that measures and limits a command's memory.
 ///
-/// [`Bubblewrap`](crate::Bubblewrap) uses the first mechanism that this system supports. The command line's JSON output
-/// uses the same names.
+/// [`Bubblewrap`](crate::Bubblewrap) uses the first mechanism that this system supports.
+///
+/// In JSON, the mechanisms are named `cgroup_v2` and `per_task`.
 ///
 /// ```
 /// use dsrs_metrics::sandbox::Accounting;
@@ -31,22 +32,28 @@ use tasks::Tasks;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Accounting {
-    /// Each sandbox has its own cgroup (version 2). The kernel accounts for all memory, including its own objects, and
-    /// enforces the limit.
+    /// Each sandbox has its own version 2 cgroup.
     ///
-    /// A parent of this process's cgroup must be delegated with the `memory` and `pids` controllers. If the process
-    /// belongs to a regular user, it must be able to write to that parent. If it runs as root, the parent must have the
-    /// extended attribute `user.delegate` (systemd: `Delegate=yes`). `systemd-run --user --scope dsrs-metrics ..`
-    /// provides such a parent.
+    /// The kernel accounts for all memory, including its own objects, and enforces the limit.
+    ///
+    /// This mechanism needs a delegated cgroup. A parent of this process's cgroup must be delegated with the `memory`
+    /// and `pids` controllers. If the process belongs to a regular user, it must be able to write to that parent. If it
+    /// runs as root, the parent must have the extended attribute `user.delegate` (systemd: `Delegate=yes`).
+    ///
+    /// To run the command line in a delegated cgroup, write `systemd-run --user --scope dsrs-metrics ..`.
     CgroupV2,
-    /// The sandbox reads memory use from `/proc` every 20 ms and adds it up over all processes and threads. The total
-    /// consists of anonymous memory, page tables, swap, the files in the work directory, `/tmp` and `/dev/shm`, and the
-    /// maximum that sockets can buffer.
+    /// The sandbox adds up the memory of all processes and threads every 20 ms.
     ///
-    /// The sandbox refuses memory that `/proc` does not show: `memfd_create`, `vmsplice` and shared anonymous mappings
-    /// fail with `EPERM`, `/dev/zero` cannot be mapped, and socket buffers keep their default sizes. Objects that the
-    /// kernel limits per user (pipes, `epoll` and `inotify` watches, file locks) are not counted. In the 20 ms between
-    /// two checks, a command can exceed the limit by as much as it can write in that time.
+    /// The sandbox reads memory use from `/proc`. The total consists of anonymous memory, page tables, swap, the files
+    /// in the work directory, `/tmp` and `/dev/shm`, and the maximum that sockets can buffer.
+    ///
+    /// The sandbox refuses memory that `/proc` does not show. `memfd_create`, `vmsplice` and shared anonymous mappings
+    /// fail with `EPERM`. `/dev/zero` cannot be mapped, and socket buffers keep their default sizes.
+    ///
+    /// Objects that the kernel limits per user are not counted, such as pipes, `epoll` and `inotify` watches, and file
+    /// locks.
+    ///
+    /// Between two checks, a command can exceed the limit by as much as it can write in 20 ms.
     PerTask,
 }
 
@@ -58,9 +65,9 @@ impl Accounting {
         USED.fetch_or(1 << self as u8, Ordering::Relaxed);
     }
 
-    /// Returns the mechanisms that sandboxed commands have used in this process so far.
+    /// Returns the mechanisms that sandboxed commands have used in this process.
     ///
-    /// The list has more than one entry only if providers were configured differently.
+    /// The list has several entries only if providers were configured differently.
     pub fn used() -> Vec<Self> {
         let used = USED.load(Ordering::Relaxed);
         let is_used = |it: &Self| used & (1 << *it as u8) != 0;

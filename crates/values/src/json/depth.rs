@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-/// The maximum nesting depth of lists and objects. `serde_json` refuses to parse anything deeper, so only a value built
-/// in memory can exceed this depth.
+/// The maximum nesting depth of lists and objects.
+///
+/// `serde_json` refuses to parse deeper values, so only a value built in memory can exceed this depth.
 pub const MAX_DEPTH: usize = 128;
 
 /// The error returned when a value is nested deeper than [`MAX_DEPTH`].
@@ -13,7 +14,9 @@ pub struct TooDeep;
 
 crate::debug_as_display!(TooDeep);
 
-/// Returns `true` if the value is nested deeper than [`MAX_DEPTH`]. The check does not recurse.
+/// Returns `true` if the value is nested deeper than [`MAX_DEPTH`].
+///
+/// The check does not recurse, so it cannot overflow the stack.
 pub fn is_too_deep(value: &Value) -> bool {
     let mut level = vec![value];
     for _ in 0..=MAX_DEPTH {

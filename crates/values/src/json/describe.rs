@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-/// Describes an unexpected value, including an article: `the string "Paris"`, `a list`.
+/// Returns a phrase that describes an unexpected value in an error message.
+///
+/// The phrase includes an article: `the string "Paris"`, `a list`.
 pub fn found(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -14,7 +16,9 @@ pub fn found(value: &Value) -> String {
     }
 }
 
-/// Returns a string as is, and any other value as JSON. Returns `None` for null.
+/// Returns the value as text, or `None` if it is null.
+///
+/// A string is returned as is. Any other value is written as JSON.
 pub fn text(value: Value) -> Option<String> {
     match value {
         Value::Null => None,
@@ -23,7 +27,9 @@ pub fn text(value: Value) -> Option<String> {
     }
 }
 
-/// Quotes a string for a message. If the string is longer than 40 characters, only the first 40 are quoted.
+/// Returns the start of a string in quotes, for use in an error message.
+///
+/// At most 40 characters are shown.
 pub fn shown(text: &str) -> String {
     match text.char_indices().nth(40) {
         Some((end, _)) => format!("{:?}...", &text[..end]),

@@ -2,10 +2,12 @@
 
 use serde_json::{Number, Value};
 
-/// Returns `true` if two JSON values are equal, ignoring the order of keys and how numbers are written.
+/// Returns `true` if two JSON values are equal.
 ///
-/// Numbers are compared exactly: 1 equals 1.0, and 9007199254740993 does not equal
-/// 9007199254740992.0. Strings are compared without normalization.
+/// The order of keys and the notation of numbers are ignored.
+///
+/// Numbers are compared exactly: 1 equals 1.0, but 9007199254740993 does not equal 9007199254740992.0. Strings must be
+/// identical, without any normalization.
 ///
 /// ```
 /// use dsrs_metrics::metrics::same_value;
@@ -57,7 +59,9 @@ pub fn whole(number: &Number) -> Option<i128> {
     let number = number.as_f64()?;
     (number.fract() == 0.0 && number.abs() < 1e38).then_some(number as i128)
 }
-/// Returns the value with its keys sorted. `serde_json` itself sorts keys only if certain features are disabled.
+/// Returns a copy of the value with all keys in sorted order.
+///
+/// Depending on its features, `serde_json` can keep keys in their original order instead.
 pub fn sorted(value: &Value) -> Value {
     let mut sorted = value.clone();
     sorted.sort_all_objects();

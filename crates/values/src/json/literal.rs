@@ -8,14 +8,15 @@ use super::unique_keys::UniqueKeys;
 /// How arrays begin when numpy and pandas print them.
 const ARRAYS: [&str; 4] = ["array([", "[array([", "[list([", "[np."];
 
-/// Returns `true` if the cell begins like a list, an object or a numpy array.
+/// Returns `true` if the cell starts like a list, an object or a numpy array.
 pub fn may_be_literal(cell: &str) -> bool {
     let cell = cell.trim_start();
     cell.starts_with(['[', '{']) || cell.starts_with(ARRAYS[0])
 }
 
-/// Parses a cell as a list or object in JSON or Python syntax. Returns `None` if the cell is neither, or if it has more
-/// values than a row allows.
+/// Parses a cell as a list or object in JSON or Python syntax.
+///
+/// Returns `None` for any other cell, or if the cell contains too many values.
 pub fn parse(cell: &str) -> Option<Value> {
     if !may_be_literal(cell) || is_too_large(cell, MAX_VALUES) {
         return None;
@@ -28,7 +29,9 @@ pub fn parse(cell: &str) -> Option<Value> {
     json(cell).or_else(|| json(&python_to_json(cell)?))
 }
 
-/// Returns `true` if the cell begins like an array or a list of strings and is therefore unlikely to be plain text.
+/// Returns `true` if the cell starts like an array or a list of strings.
+///
+/// A cell of this kind is unlikely to be plain text.
 pub fn is_meant_as_list(cell: &str) -> bool {
     let cell = cell.trim_start();
     let first = cell.strip_prefix('[').map(str::trim_start);
@@ -36,8 +39,10 @@ pub fn is_meant_as_list(cell: &str) -> bool {
         || ARRAYS.iter().any(|array| cell.starts_with(array))
 }
 
-/// Rewrites the strings, `None`, `True` and `False` of a Python literal as JSON. The result is valid JSON if the text
-/// is a list or dict written by Python's `repr`. Returns `None` if a string is not terminated.
+/// Converts a list or dict written by Python's `repr` to JSON.
+///
+/// Strings, `None`, `True` and `False` are rewritten. Other syntax is not checked, so the result can be invalid JSON.
+/// Returns `None` if a string is not terminated.
 pub fn python_to_json(text: &str) -> Option<String> {
     // This makes no other name valid, because JSON has no other names.
     let names = |text: &str| {

@@ -1,5 +1,7 @@
-//! JSON values: nesting depth, number of values, equality, duplicate keys, numbers as written, lists in Python
-//! notation, dotted paths, field-by-field comparison, and descriptions of values for messages.
+//! Utilities for JSON values.
+//!
+//! This module covers nesting depth, the number of values, equality, duplicate keys, numbers as written, Python lists,
+//! dotted paths, field-by-field comparison, and descriptions for messages.
 
 pub mod depth;
 pub mod describe;

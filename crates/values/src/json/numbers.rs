@@ -4,15 +4,17 @@ use std::borrow::Cow;
 
 /// A number in JSON text.
 pub struct Number<'t> {
-    /// The byte offset at which the number starts.
+    /// The byte offset of the number in the text.
     pub offset: usize,
-    /// The number as written.
+    /// The number, exactly as written in the text.
     pub text: &'t str,
-    /// The number's key, including its quotes, if the number is a value of the outermost object.
+    /// The key of the number in the outermost object, including its quotes.
+    ///
+    /// `None` if the number is not a value of this object.
     pub key: Option<&'t str>,
 }
 
-/// Iterates over the numbers in valid JSON text, in order.
+/// Returns an iterator over the numbers in valid JSON text, in order.
 pub fn numbers(text: &str) -> impl Iterator<Item = Number<'_>> {
     let bytes = text.as_bytes();
     let (mut at, mut depth, mut key) = (0, 0_usize, None);
@@ -63,7 +65,9 @@ fn number_length(bytes: &[u8]) -> usize {
 /// The numbers that Python writes and JSON does not have.
 const CONSTANTS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
-/// Replaces `NaN`, `Infinity` and `-Infinity` outside of strings with the three texts in `with`, in that order.
+/// Replaces `NaN`, `Infinity` and `-Infinity` in JSON text.
+///
+/// `with` contains the three replacements, in the same order. Strings are left unchanged.
 pub fn replace_constants<'t>(text: &'t str, with: [&str; 3]) -> Cow<'t, str> {
     if !text.contains("NaN") && !text.contains("Infinity") {
         return text.into();
@@ -88,7 +92,9 @@ pub fn replace_constants<'t>(text: &'t str, with: [&str; 3]) -> Cow<'t, str> {
     replaced.into()
 }
 
-/// Returns `true` if the text names a number that JSON cannot represent, such as `nan`, `-inf` or `Infinity`.
+/// Returns `true` if the text is a number that is not finite, such as `nan`, `-inf` or `Infinity`.
+///
+/// JSON cannot represent these numbers.
 pub fn is_not_finite(text: &str) -> bool {
     let name = text.trim().trim_start_matches(['-', '+']);
     ["nan", "inf", "infinity"]
@@ -96,7 +102,9 @@ pub fn is_not_finite(text: &str) -> bool {
         .any(|other| name.eq_ignore_ascii_case(other))
 }
 
-/// Returns the first number in valid JSON text that `serde_json` reads as a different number, together with the reason.
+/// Returns the first number that `serde_json` cannot read exactly, with the reason.
+///
+/// The text must be valid JSON.
 pub fn inexact_number(text: &str) -> Option<(&str, &'static str)> {
     if !may_be_inexact(text) {
         return None;
@@ -126,19 +134,23 @@ fn may_be_inexact(text: &str) -> bool {
     has_long_run || text.contains("e-") || text.contains("E-")
 }
 
-/// Returns `true` if the number is an integer that fits neither `i64` nor `u64` and is therefore read as a float.
+/// Returns `true` if the number is an integer that does not fit into `i64` or `u64`.
+///
+/// `serde_json` reads a longer integer as a float.
 pub fn is_long_integer(number: &str) -> bool {
     let is_integer = !number.contains(['.', 'e', 'E']);
     is_integer && number.parse::<i64>().is_err() && number.parse::<u64>().is_err()
 }
 
-/// Returns `true` if the number is not 0 but is so small that it is read as 0.
+/// Returns `true` if a nonzero number is so small that it is read as 0.
 pub fn is_underflow(number: &str) -> bool {
     let digits = number.split(['e', 'E']).next().unwrap_or_default();
     digits.contains(|digit: char| ('1'..='9').contains(&digit)) && number.parse() == Ok(0.0_f64)
 }
 
-/// Adds the missing zero to a number such as `.5` or `-.5`, as JSON requires. Returns `None` for any other text.
+/// Adds the missing zero to a number such as `.5` or `-.5`.
+///
+/// JSON requires this zero. Returns `None` for any other text.
 pub fn with_zero(text: &str) -> Option<String> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => ("-", digits),

@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::literal;
 
-/// Splits a path after its first segment, which may be quoted: `a.b`, `a[0]` and `"a".b` all begin with `a`.
+/// Splits a path after its first segment.
+///
+/// The segment can be quoted: `a.b`, `a[0]` and `"a".b` all begin with `a`.
 pub fn split_first(path: &str) -> (&str, &str) {
     let path = path.trim_start_matches(['.', '[', ']']);
     if let Some(quoted) = path.strip_prefix('"')
@@ -20,8 +22,10 @@ pub fn split_first(path: &str) -> (&str, &str) {
     }
 }
 
-/// Returns the value at a path below `value`. The path consists of field names and list indices; index -1 is the last
-/// element. An empty path returns the value itself.
+/// Returns the value at a path inside `value`.
+///
+/// The path consists of field names and list indices. The index -1 is the last element. An empty path returns the value
+/// itself.
 pub fn below<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     match walk(value, path)? {
         Cow::Borrowed(value) => Some(value),
@@ -29,8 +33,10 @@ pub fn below<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     }
 }
 
-/// Returns the field named by the whole path. If there is none, follows the path from the field that its first segment
-/// names.
+/// Returns the value at a path, using `get` to look up the first field.
+///
+/// If a field has the whole path as its name, that field is returned. Otherwise, the path is followed from the field
+/// that its first segment names.
 pub fn find<'a>(path: &str, get: impl Fn(&str) -> Option<&'a Value>) -> Option<&'a Value> {
     match find_inside(path, get)? {
         Cow::Borrowed(value) => Some(value),
@@ -38,8 +44,10 @@ pub fn find<'a>(path: &str, get: impl Fn(&str) -> Option<&'a Value>) -> Option<&
     }
 }
 
-/// Like [`find`], but also parses a string along the path if it is JSON or a Python literal. A value inside such a
-/// string is returned as an owned value.
+/// Returns the value at a path, like [`find`], and also looks inside strings.
+///
+/// A string along the path is parsed if it contains JSON or a Python literal. A value found inside a string is returned
+/// as an owned value.
 pub fn find_inside<'a>(
     path: &str,
     get: impl Fn(&str) -> Option<&'a Value>,
@@ -51,8 +59,10 @@ pub fn find_inside<'a>(
     walk(get(first)?, rest)
 }
 
-/// Like [`below`], but also parses a string along the path if it is JSON or a Python literal. A value inside such a
-/// string is returned as an owned value.
+/// Returns the value at a path, like [`below`], and also looks inside strings.
+///
+/// A string along the path is parsed if it contains JSON or a Python literal. A value found inside a string is returned
+/// as an owned value.
 pub fn walk<'a>(value: &'a Value, mut path: &str) -> Option<Cow<'a, Value>> {
     let mut value = Cow::Borrowed(value);
     while !path.is_empty() {

@@ -1,23 +1,30 @@
 //! Counts the values in JSON text, to limit them before parsing. Even a short document can have many: once parsed,
 //! `[[],[],..]` takes up more than ten times its size in memory.
 
-/// The maximum number of values in an untrusted JSON document. An object counts as [`OBJECT`] values. Parsed into
-/// [`serde_json::Value`], this many values take up to about 400 MB.
+/// The maximum number of values in an untrusted JSON document.
+///
+/// An object counts as [`OBJECT`] values. A parsed [`serde_json::Value`] with this many values takes up to about 400
+/// MB.
 pub const MAX_VALUES: usize = 8 << 20;
 
-/// The number of other values that take as much memory as an object with fields. A B-tree node takes 640 bytes, however
-/// few entries it has, and a value takes 32 bytes.
+/// The number of values that an object counts as in [`is_too_large`].
+///
+/// An object with fields takes about as much memory as this many other values. Even a B-tree node with few entries
+/// takes 640 bytes, while a value takes 32 bytes.
 pub const OBJECT: usize = 20;
 
-/// Returns `true` if JSON text, once parsed, takes more memory than `limit` values. An object with fields counts as
-/// [`OBJECT`] values. The result for invalid JSON is unspecified.
+/// Returns `true` if JSON text would take more memory than `limit` values once parsed.
+///
+/// An object with fields counts as [`OBJECT`] values. The result for invalid JSON is unspecified.
 pub fn is_too_large(text: &str, limit: usize) -> bool {
     // `{"":{"":`: with its end, an object has at least five bytes.
     text.len() > limit / (OBJECT / 5) && weighs_more(text, limit, OBJECT)
 }
 
-/// Returns `true` if JSON text contains more than `limit` values, including nested ones. Lists, objects, strings,
-/// numbers, booleans and nulls count, but object keys do not. The result for invalid JSON is unspecified.
+/// Returns `true` if JSON text contains more than `limit` values.
+///
+/// Nested values are included, and lists and objects are values too. Object keys are not counted. The result for
+/// invalid JSON is unspecified.
 pub fn has_more_values(text: &str, limit: usize) -> bool {
     // `[0,0,0]`: at least one other byte separates two values.
     text.len() > 2 * limit && weighs_more(text, limit, 1)

@@ -9,7 +9,7 @@ use serde_json::{Number, Value};
 
 use crate::text::NormalForm;
 
-/// Options for comparing fields.
+/// Options for comparing structured values field by field.
 ///
 /// ```
 /// use dsrs_metrics::structured::FieldOptions;
@@ -28,45 +28,53 @@ use crate::text::NormalForm;
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct FieldOptions {
-    /// The largest accepted absolute difference between two numbers.
+    /// The largest absolute difference at which two numbers count as equal.
     pub abs_tolerance: f64,
-    /// The largest accepted difference between two numbers, as a fraction of the gold number: 0.01 is one percent.
+    /// The largest relative difference at which two numbers count as equal.
+    ///
+    /// The difference is a fraction of the gold number: 0.01 is one percent.
     pub rel_tolerance: f64,
-    /// `true` to ignore case and surrounding white space in strings.
+    /// `true` to ignore case and surrounding whitespace when comparing strings.
     pub ignore_case: bool,
-    /// How list items are compared.
+    /// How the items of two lists are compared.
     pub lists: ListOrder,
-    /// The Unicode normal form that strings are converted to before they are compared.
+    /// The Unicode normal form to which strings are converted before they are compared.
     pub form: NormalForm,
 }
 
-/// The number of correct, expected, predicted and extra fields. Fields are leaves: strings, numbers, booleans and empty
-/// lists.
+/// The numbers of correct, expected, predicted and extra fields.
+///
+/// Only leaves are counted as fields: strings, numbers, booleans and empty lists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FieldCounts {
-    /// The number of fields with the same value on both sides.
+    /// The number of fields that have the same value in the prediction and the gold value.
     pub correct: u64,
     /// The number of fields in the gold value.
     pub expected: u64,
     /// The number of fields in the prediction.
     pub predicted: u64,
-    /// The number of fields that only the prediction has.
+    /// The number of predicted fields that the gold value does not have.
     pub extra: u64,
 }
 
 impl FieldCounts {
-    /// Returns the number of correct fields divided by the number of expected and extra fields, in [0, 1]. Returns 1 if
-    /// there are no expected or extra fields.
+    /// Returns the number of correct fields divided by the number of expected and extra fields.
+    ///
+    /// The result is in [0, 1]. It is 1 if there are no expected or extra fields.
     pub fn accuracy(self) -> f64 {
         share(self.correct, self.expected + self.extra)
     }
 
-    /// Returns the fraction of predicted fields that are correct, in [0, 1]. Returns 1 if no fields are predicted.
+    /// Returns the fraction of predicted fields that are correct, in [0, 1].
+    ///
+    /// Returns 1 if no fields are predicted.
     pub fn precision(self) -> f64 {
         share(self.correct, self.predicted)
     }
 
-    /// Returns the fraction of expected fields that are correct, in [0, 1]. Returns 1 if no fields are expected.
+    /// Returns the fraction of expected fields that are correct, in [0, 1].
+    ///
+    /// Returns 1 if no fields are expected.
     pub fn recall(self) -> f64 {
         share(self.correct, self.expected)
     }
@@ -81,18 +89,20 @@ fn share(part: u64, whole: u64) -> f64 {
     }
 }
 
-/// The result of comparing two values: total counts, and counts for each expected field.
+/// The result of comparing a prediction with the gold value, field by field.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FieldReport {
-    /// The total counts.
+    /// The number of correct, expected, predicted and extra fields.
     pub counts: FieldCounts,
     /// By path: how often the field is correct, and how often it is expected.
     fields: IndexMap<String, (u64, u64)>,
 }
 
 impl FieldReport {
-    /// Iterates over the paths of the expected fields, in the order of the gold value's keys. Each path comes with the
-    /// fraction of its values that are correct. Only a path inside a list can have several values.
+    /// Returns an iterator over the expected fields and how well they match.
+    ///
+    /// Each item is the path of a field and the fraction of its values that are correct. Only a path inside a list can
+    /// have several values. The paths are in the order of the gold value's keys.
     pub fn fields(&self) -> impl Iterator<Item = (&str, f64)> {
         self.fields
             .iter()
@@ -114,18 +124,21 @@ impl FieldReport {
 impl FieldOptions {
     /// Compares a prediction with the gold value.
     ///
-    /// A field that is `null` or `{}` equals a missing field, but `[]` does not. Numbers are compared by value (1
-    /// equals 1.0) and never equal strings. If one side is an object and the other is a list or a leaf, every field
-    /// below counts as wrong.
+    /// A field that is `null` or `{}` is treated as missing, but `[]` is not.
     ///
-    /// This method is recursive. `serde_json` reads at most 127 levels; a value built in memory with far more levels
-    /// can overflow the stack.
+    /// Numbers are compared by value, so 1 equals 1.0. A number never equals a string. If one side is an object and the
+    /// other is not, every field below it counts as wrong.
+    ///
+    /// This method is recursive, so a value with far more than 127 levels can overflow the stack. `serde_json` never
+    /// parses that deeply.
     pub fn compare(&self, pred: &Value, gold: &Value) -> FieldReport {
         self.compare_at(pred, gold, &[String::new()])
     }
 
-    /// Like [`compare`](Self::compare), but compares only the values at the given paths. Paths are JSON pointers, like
-    /// `/address/city`; an empty path is the whole value.
+    /// Compares a prediction with the gold value, but only at the given paths.
+    ///
+    /// Paths are JSON pointers, such as `/address/city`. An empty path is the whole value. Values are compared in the
+    /// same way as in [`compare`](Self::compare).
     pub fn compare_at(&self, pred: &Value, gold: &Value, fields: &[String]) -> FieldReport {
         let mut report = FieldReport::default();
         for path in fields {
@@ -213,7 +226,7 @@ fn is_leaf(value: &Value) -> bool {
     }
 }
 
-/// How list items are compared.
+/// How the items of two lists are compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -221,8 +234,10 @@ pub enum ListOrder {
     /// Compares items by position.
     #[default]
     Ordered,
-    /// Ignores the order. Items are paired greedily: first the pair with the most correct fields, then the best pair of
-    /// the remaining items, and so on. In a tie, the earlier pair wins. The result is optimal for lists of strings, and
+    /// Compares items regardless of their order.
+    ///
+    /// Items are paired greedily. The pair with the most correct fields comes first, then the best pair of the
+    /// remaining items, and so on. In a tie, the earlier pair wins. The result is optimal for lists of strings, and
     /// nearly always for other lists.
     Unordered,
 }

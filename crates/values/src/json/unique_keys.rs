@@ -14,19 +14,21 @@ use serde_json::{Map, Value};
 
 use crate::messages::escape;
 
-/// A JSON value. An object is read as `M`, and anything else as a [`Value`]. Nested objects must not have duplicate
-/// keys.
+/// A JSON value that is read as `M` if it is an object.
+///
+/// Anything else is read as a [`Value`]. Duplicate keys are rejected at any depth.
 pub enum Shape<M> {
     /// An object.
     Map(M),
-    /// Any other value.
+    /// Any value that is not an object.
     Other(Value),
 }
 
-/// A type that can be read from an object's entries. Implementations must reject duplicate keys with
-/// [`reject_duplicate`].
+/// A type that can be read from the entries of an object.
+///
+/// Implementations must reject duplicate keys with [`reject_duplicate`].
 pub trait FromMap: Sized {
-    /// Reads all entries of the object.
+    /// Reads all entries of an object.
     fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error>;
 }
 
@@ -86,7 +88,9 @@ impl FromMap for Map<String, Value> {
     }
 }
 
-/// Reads an object and rejects duplicate keys. Null is read as an empty object.
+/// Deserializes an object and rejects duplicate keys.
+///
+/// Null is read as an empty object.
 pub fn unique_entries<'de, D: Deserializer<'de>, M: FromMap + Default>(
     deserializer: D,
 ) -> Result<M, D::Error> {
@@ -125,7 +129,9 @@ impl<'de> Deserialize<'de> for UniqueKeys {
     }
 }
 
-/// Returns an error that names the key if `is_duplicate` is `true`.
+/// Returns an error if `is_duplicate` is `true`.
+///
+/// The error names the key.
 pub fn reject_duplicate<E: Error>(is_duplicate: bool, key: &str) -> Result<(), E> {
     match is_duplicate {
         true => Err(E::custom(format_args!(

@@ -5,16 +5,24 @@ use std::fmt;
 
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
 
-/// The newtype name that tells a cell deserializer not to expect a list or object.
+/// A marker that tells a cell deserializer not to expect a list or object.
+///
+/// The marker is passed as the name of a newtype struct.
 pub const SCALAR: &str = "$dsrs_metrics::scalar";
 
-/// Reads a string or a whole number, and optionally other scalars, exactly as written.
+/// Reads a string or a whole number exactly as written.
+///
+/// You can allow other scalars as well.
 pub struct WrittenScalar {
-    /// A description of the expected value, for error messages.
+    /// A description of the expected value, for use in error messages.
     pub expected: &'static str,
-    /// `true` if `true` and `false` are accepted.
+    /// `true` if booleans are accepted.
+    ///
+    /// Booleans are read as the strings "true" and "false".
     pub allows_bools: bool,
-    /// Formats a number with a fraction or an exponent. If this is `None`, such a number is an error.
+    /// The function that formats a number with a fraction or an exponent.
+    ///
+    /// If this is `None`, numbers of this kind are rejected.
     pub write_float: Option<fn(f64) -> String>,
 }
 
@@ -22,7 +30,7 @@ impl WrittenScalar {
     /// Reads the value as a string.
     ///
     /// # Errors
-    /// Returns an error if the value is of another type.
+    /// Returns an error if the value has a type that is not allowed.
     pub fn read<'de, D: Deserializer<'de>>(self, from: D) -> Result<Cow<'de, str>, D::Error> {
         from.deserialize_newtype_struct(SCALAR, self)
     }

@@ -3,7 +3,9 @@
 
 use std::error::Error;
 
-/// Returns the error's message, followed by the message of each source that the text does not already contain.
+/// Returns the message of an error, followed by the messages of its sources.
+///
+/// A source is left out if the text already contains its message.
 pub fn with_sources(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

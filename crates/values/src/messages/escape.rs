@@ -12,9 +12,11 @@ const MAX_NAME: usize = 80;
 /// The maximum number of names in a list.
 const MAX_NAMES: usize = 20;
 
-/// Returns `true` if a terminal could interpret the character instead of showing it. This covers control characters
-/// (C0, DEL and C1), line and paragraph separators, directional formatting, and invisible characters that can make
-/// different names look alike. It excludes U+200C and U+200D, because scripts and emoji need them.
+/// Returns `true` if a terminal could interpret the character instead of showing it.
+///
+/// This covers control characters (C0, DEL and C1), line and paragraph separators, and directional formatting. It also
+/// covers invisible characters that make different names look alike. U+200C and U+200D are considered safe, because
+/// some scripts and emoji need them.
 pub fn is_unsafe(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -27,13 +29,16 @@ pub fn is_unsafe(character: char) -> bool {
         )
 }
 
-/// Escapes the characters that a terminal could interpret, as in a Rust literal: `\n`, `\r`, `\t`, `\u{1b}`. The result
-/// is a single line.
+/// Escapes all characters that a terminal could interpret instead of showing.
+///
+/// The characters are written as in a Rust literal: `\n`, `\r`, `\t`, `\u{1b}`. The result is a single line.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     escape(text, is_unsafe)
 }
 
-/// Like [`escaped`], but keeps tabs and line breaks, for multi-line output.
+/// Escapes all characters that a terminal could interpret, except tabs and line breaks.
+///
+/// Use this for output of several lines. For a single line, use [`escaped`].
 pub fn escaped_lines(text: &str) -> Cow<'_, str> {
     escape(text, |c| is_unsafe(c) && !matches!(c, '\n' | '\r' | '\t'))
 }
@@ -60,7 +65,9 @@ fn cut(text: &str) -> Option<&str> {
     Some(&text[..end])
 }
 
-/// Escapes a name. A name longer than 80 characters is truncated and ends with `…`.
+/// Escapes a name for use in a message.
+///
+/// A name longer than 80 characters is truncated and ends with `…`.
 pub fn name(name: &str) -> Cow<'_, str> {
     match cut(name) {
         None => escaped(name),
@@ -68,14 +75,16 @@ pub fn name(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Quotes a string as a Rust literal. A string longer than 80 characters is truncated and ends with `…`.
+/// Returns a string in quotes, as a Rust literal.
+///
+/// A string longer than 80 characters is truncated and ends with `…`.
 pub fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len().min(MAX_NAME) + 2);
     push_quoted(&mut quoted, text);
     quoted
 }
 
-/// Like [`quoted`], but appends to an existing string.
+/// Appends a string in quotes to `quoted`, in the same format as [`quoted`].
 pub fn push_quoted(quoted: &mut String, text: &str) {
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
     // Without an early exit, several bytes are compared at once.
@@ -90,7 +99,9 @@ pub fn push_quoted(quoted: &mut String, text: &str) {
     };
 }
 
-/// Lists names for a message: `` `a`, `b` ``, or `` `a`, .. and 80 more `` if there are more than 20.
+/// Joins names for use in a message.
+///
+/// Names are written as `` `a`, `b` ``. If there are more than 20, the list ends as in `` `a`, .. and 80 more ``.
 pub fn names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let more = names.len().saturating_sub(MAX_NAMES);
     let shown: Vec<_> = names
@@ -105,7 +116,9 @@ pub fn names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     }
 }
 
-/// Truncates a string longer than `limit` bytes at a character boundary, and appends its full length.
+/// Truncates a string that is longer than `limit` bytes.
+///
+/// The string is cut at a character boundary, and its full length is appended.
 pub fn truncate(text: &mut String, limit: usize) {
     if text.len() <= limit {
         return;

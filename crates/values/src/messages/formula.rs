@@ -17,8 +17,10 @@ fn needs_escape(text: &str) -> bool {
     text.starts_with(TRIGGERS) || may_be_literal(text)
 }
 
-/// Adds a leading apostrophe if a spreadsheet could read the string as a formula, or if the string begins like a list
-/// or object. Both checks ignore apostrophes at the start of the string.
+/// Adds an apostrophe to a string that a spreadsheet could read as a formula.
+///
+/// An apostrophe is also added if the string begins like a list or object. Apostrophes that the string already begins
+/// with are skipped in this check.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     match needs_escape(text) {
         true => Cow::Owned(format!("'{text}")),
@@ -26,7 +28,9 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Reverses [`escaped`]. Returns `text` unchanged if [`escaped`] cannot have returned it.
+/// Removes the apostrophe that [`escaped`] has added.
+///
+/// Returns `text` unchanged if it cannot be a result of [`escaped`].
 pub fn unescaped(text: &str) -> &str {
     match text.strip_prefix('\'') {
         Some(inner) if needs_escape(inner) => inner,

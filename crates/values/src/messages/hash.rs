@@ -9,7 +9,9 @@ pub fn of_bytes(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes)[..16])
 }
 
-/// Returns the first 16 bytes of the SHA-256 hash of everything read from `from`, in hexadecimal.
+/// Reads everything from `from` and returns the start of its SHA-256 hash.
+///
+/// The first 16 bytes of the hash are returned in hexadecimal.
 pub fn of_reader(mut from: impl Read) -> io::Result<String> {
     let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
     loop {
@@ -27,7 +29,7 @@ pub fn sha256(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }
 
-/// Returns each byte as two lower-case hexadecimal digits.
+/// Returns bytes in hexadecimal, with two lower-case digits for each byte.
 pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

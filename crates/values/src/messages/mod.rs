@@ -1,4 +1,6 @@
-//! Parts of messages: errors, escaped strings, suggestions for misspelt names, spreadsheet formulas, hashes.
+//! Utilities for messages.
+//!
+//! This module covers errors, escaped strings, suggestions for misspelt names, spreadsheet formulas and hashes.
 
 pub mod error;
 pub mod escape;
@@ -6,7 +8,7 @@ pub mod formula;
 pub mod hash;
 pub mod suggest;
 
-/// Formats a count with thousands separators: `1,190`.
+/// Returns a count as text with thousands separators, such as `1,190`.
 pub fn thousands(count: u64) -> String {
     let digits = count.to_string();
     let groups = digits.as_bytes().rchunks(3).rev();

@@ -5,8 +5,9 @@ use super::escape;
 /// The longest name, in bytes, that is compared. Comparing takes quadratic time, and names may come from files.
 const MAX_NAME: usize = 256;
 
-/// Returns the candidate most similar to the misspelt `name`, if any is similar enough. Case matters only if two
-/// candidates are equally similar.
+/// Returns the candidate that is most similar to a misspelt name.
+///
+/// Returns `None` if no candidate is similar enough. Case matters only if two candidates are equally similar.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > MAX_NAME {
         return None;
@@ -29,15 +30,17 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     (best.0 > 0.7).then_some(best.2)
 }
 
-/// Returns the end of a message about an unknown name. It suggests the known name that was probably meant. Returns
-/// `None` if no name is similar.
+/// Returns a suggestion to append to a message about an unknown name.
+///
+/// The suggestion is the known name that was probably meant. Returns `None` if no known name is similar.
 pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let nearest = nearest(name, known).filter(|nearest| *nearest != name)?;
     Some(format!("; did you mean `{}`?", escape::name(nearest)))
 }
 
-/// Returns the end of a message about an unknown name. It suggests the known name that was probably meant or, if none
-/// is similar, lists all known names.
+/// Returns a suggestion or a list of names to append to a message about an unknown name.
+///
+/// The suggestion is the known name that was probably meant. If none is similar, the message lists all known names.
 pub fn known_names<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     did_you_mean(name, known.iter().copied()).unwrap_or_else(|| match &*known {
@@ -46,8 +49,11 @@ pub fn known_names<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> 
     })
 }
 
-/// Returns the end of a message about a field that a row lacks. It suggests the field that was probably meant or, if
-/// none is similar, lists all fields. `row` is what the message calls the row.
+/// Returns a suggestion or a list of fields to append to a message about a missing field.
+///
+/// The suggestion is the field that was probably meant. If none is similar, the message lists all fields.
+///
+/// `row` is what the message calls the row.
 pub fn known_fields<'a>(
     row: &str,
     name: &str,

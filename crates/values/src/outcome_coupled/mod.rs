@@ -1,4 +1,6 @@
-//! Scores a tool call by its outcome: whether the step advanced the goal, was new, made more tests pass, and had valid
+//! Scores a tool call by its outcome.
+//!
+//! A step scores well if it advanced the goal, did not repeat an earlier call, made more tests pass and had valid
 //! parameters.
 //!
 //! The formula is defined in the `dsrs` document:
@@ -7,21 +9,24 @@
 //! score = 0.4 (step_utility + 1) / 2 + 0.3 (1 - was_repeated) + 0.2 verification + 0.1 params_valid
 //! ```
 //!
-//! in [0, 1], where `verification` is 1 if more tests pass than before, 0.5 if the same number pass, and 0 if fewer
-//! pass. In the document, text and code differ: the text uses a utility in [-1, 1] as is, and the code first maps it to
-//! [0, 1]. This module follows the code, with these corrections:
+//! The score is in [0, 1]. `verification` is 1 if more tests pass than before, 0.5 if the same number pass, and 0 if
+//! fewer pass.
 //!
-//! - A utility that is NaN or outside [-1, 1] is an error. In the document, the score is then unbounded.
+//! The text and the code of the document differ in how they use the utility, which is in [-1, 1]. The text uses it as
+//! is, but the code first maps it to [0, 1]. This module follows the code, with these corrections:
+//!
+//! - A utility that is NaN or outside [-1, 1] is an error. In the document, this makes the score unbounded.
 //! - Weights must not be negative and must sum to 1, so the best step scores exactly 1. The document does not check the
 //!   weights.
 //! - Test counts are unsigned 32-bit integers, so their difference cannot overflow.
-//! - Contradictory labels are errors that give the file and line: `verification_delta` must match the test counts, and
-//!   `outcome_score` the formula.
-//! - A step that cannot be scored is an error; it is never skipped.
+//! - Contradictory labels are errors that give the file and line. `verification_delta` must match the test counts, and
+//!   `outcome_score` must match the formula.
+//! - A step that cannot be scored is an error instead of being skipped.
 //!
-//! The metric `outcome_coupled` applies the formula to rows. [`OutcomeCoupledScorer`] computes the score of single
-//! steps, [`OutcomeCoupledLabels`] holds the labels of training data, and `load_jsonl_with_labels` reads them from
-//! files.
+//! The metric `outcome_coupled` applies the formula to rows. [`OutcomeCoupledScorer`] computes the score of a single
+//! step.
+//!
+//! [`OutcomeCoupledLabels`] holds the labels of training data, which `load_jsonl_with_labels` reads from files.
 
 use std::num::NonZeroU32;
 
@@ -37,22 +42,34 @@ pub struct ToolResultRecord {
     pub step_utility: f64,
     /// `true` if the same tool was already called with the same parameters.
     pub was_repeated: bool,
-    /// The change in the number of passing tests; negative if fewer pass.
+    /// The change in the number of passing tests.
+    ///
+    /// The change is negative if fewer tests pass.
     pub verification_delta: i64,
     /// `true` if the parameters match the tool's schema.
     pub params_valid: bool,
 }
 
-/// The weights of the components. The defaults come from the `dsrs` document.
+/// The weights of the components of an outcome-coupled score.
+///
+/// The defaults come from the `dsrs` document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OutcomeWeights {
-    /// The weight of the step's utility; 0.4 by default.
+    /// The weight of the step's utility.
+    ///
+    /// The default is 0.4.
     pub step_utility: f64,
-    /// The weight of novelty; 0.3 by default. A call is novel if it does not repeat an earlier one.
+    /// The weight of not repeating an earlier call.
+    ///
+    /// The default is 0.3.
     pub repetition: f64,
-    /// The weight of the change in passing tests; 0.2 by default.
+    /// The weight of the change in passing tests.
+    ///
+    /// The default is 0.2.
     pub verification: f64,
-    /// The weight of valid parameters; 0.1 by default.
+    /// The weight of valid parameters.
+    ///
+    /// The default is 0.1.
     pub schema: f64,
 }
 
@@ -117,8 +134,9 @@ impl Default for OutcomeCoupledScorer {
 }
 
 crate::message_errors! {
-    /// The error returned when a step or a set of labels cannot be scored. Either the utility is outside [-1, 1], or a
-    /// stated label contradicts the others.
+    /// The error returned when a step or a set of labels cannot be scored.
+    ///
+    /// For example, the utility is outside [-1, 1], or a label contradicts the others.
     pub struct OutcomeCoupledError;
 }
 
@@ -134,8 +152,11 @@ impl OutcomeCoupledScorer {
         })
     }
 
-    /// Sets the change in passing tests that earns full marks; smaller changes count proportionally. The `dsrs`
-    /// document uses 1, so only the sign of the change matters.
+    /// Sets how many more tests must pass for full marks.
+    ///
+    /// Smaller changes count proportionally.
+    ///
+    /// The default is 1, as in the `dsrs` document, so only the sign of the change matters.
     ///
     /// ```
     /// use std::num::NonZeroU32;
@@ -154,7 +175,7 @@ impl OutcomeCoupledScorer {
         self
     }
 
-    /// Returns the weights, in the order of [`components`](Self::components).
+    /// Returns the weight of each component, in the order of [`components`](Self::components).
     pub const fn weights(&self) -> Weights<4> {
         self.weights
     }
@@ -168,7 +189,10 @@ impl OutcomeCoupledScorer {
             .map(|components| self.weights.mean(components))
     }
 
-    /// Returns the components of the score: utility, novelty, tests and parameters, each in [0, 1].
+    /// Returns the components of the score, each in [0, 1].
+    ///
+    /// The components are the utility, novelty, tests and parameters, in this order. Novelty is 1 if the call does not
+    /// repeat an earlier one.
     ///
     /// # Errors
     /// Returns [`OutcomeCoupledError`] if the utility is NaN or outside [-1, 1].
@@ -197,7 +221,9 @@ impl OutcomeCoupledScorer {
 /// The tolerance between a stated and a computed score, because labels may have been computed in single precision.
 const SCORE_TOLERANCE: f64 = 1e-6;
 
-/// The observed labels of a step. All other labels are computed from them.
+/// The observed labels of a step.
+///
+/// All other labels of the step are computed from these labels.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct StepOutcome {
     /// The progress that the step made towards the goal, in [-1, 1].
@@ -213,12 +239,12 @@ pub struct StepOutcome {
 }
 
 impl StepOutcome {
-    /// Returns `tests_after - tests_before`.
+    /// Returns the change in the number of passing tests, `tests_after - tests_before`.
     pub fn verification_delta(&self) -> i64 {
         i64::from(self.tests_after) - i64::from(self.tests_before)
     }
 
-    /// Converts these labels to input for the scorer.
+    /// Converts the labels to a record that [`OutcomeCoupledScorer`] accepts.
     pub fn record(&self) -> ToolResultRecord {
         ToolResultRecord {
             step_utility: self.step_utility,
@@ -255,18 +281,22 @@ pub struct OutcomeCoupledLabels {
     pub tests_before: u32,
     /// The number of tests that passed after the step.
     pub tests_after: u32,
-    /// The change in the number of passing tests, computed as `tests_after - tests_before`.
+    /// The change in the number of passing tests.
+    ///
+    /// This is `tests_after - tests_before`.
     pub verification_delta: i64,
     /// `true` if the same tool was already called with the same parameters.
     pub was_repeated: bool,
     /// `true` if the parameters match the tool's schema.
     pub params_valid: bool,
-    /// The outcome-coupled score, computed from the other labels, in [0, 1].
+    /// The outcome-coupled score, in [0, 1].
+    ///
+    /// The score is computed from the other labels.
     pub outcome_score: f64,
 }
 
 impl OutcomeCoupledScorer {
-    /// Computes the remaining labels of a step.
+    /// Computes the remaining labels of a step from the observed ones.
     ///
     /// # Errors
     /// Returns [`OutcomeCoupledError`] if the utility is NaN or outside [-1, 1].
@@ -284,8 +314,9 @@ impl OutcomeCoupledScorer {
 }
 
 impl OutcomeCoupledLabels {
-    /// Checks the computed labels that the data already contains. The stated score may differ by up to 1e-6, because it
-    /// may have been computed in single precision.
+    /// Checks that the labels in the data match the computed ones.
+    ///
+    /// The score may differ by up to 1e-6, because the data may have been computed in single precision.
     ///
     /// # Errors
     /// Returns [`OutcomeCoupledError`] for the first label that contradicts the others.
@@ -311,10 +342,10 @@ impl OutcomeCoupledLabels {
     }
 }
 
-/// Checks a stated difference between two test counts.
+/// Checks that a difference between two test counts is correct.
 ///
 /// # Errors
-/// Returns an error if the difference contradicts the test counts.
+/// Returns an error if the difference does not match the test counts.
 #[doc(hidden)]
 pub fn check_delta(stated: i64, before: u32, after: u32) -> Result<(), OutcomeCoupledError> {
     match stated == i64::from(after) - i64::from(before) {

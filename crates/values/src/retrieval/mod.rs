@@ -1,7 +1,11 @@
-//! Metrics of ranked retrieval, computed from the relevant documents and their grades.
+//! Metrics for ranked lists of retrieved documents.
 //!
-//! All metrics are methods of a [`Ranking`], defined as in `trec_eval` (`P`, `recall`, `success`, `recip_rank`,
-//! `map_cut`, `ndcg_cut`). The metrics over rows in `dsrs_metrics::metrics::retrieval` use this module.
+//! The metrics are computed from the relevant documents and their grades.
+//!
+//! All metrics are methods of a [`Ranking`]. They are defined as in `trec_eval` (`P`, `recall`, `success`,
+//! `recip_rank`, `map_cut`, `ndcg_cut`).
+//!
+//! For metrics that score rows, see `dsrs_metrics::metrics::retrieval`.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -13,7 +17,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::json::written_scalar::WrittenScalar;
 
-/// One or more distinct ranks, each at least 1. The metric's headline score uses the first rank.
+/// The ranks at which a retrieval metric is computed.
+///
+/// The list has at least one rank. All ranks are distinct and at least 1. The metric's headline score uses the first
+/// rank.
 ///
 /// On the command line, write a number or a list: `ndcg.k=10`, `ndcg.k=[10,1,5]`.
 ///
@@ -32,15 +39,17 @@ use crate::json::written_scalar::WrittenScalar;
 pub struct Cutoffs(Vec<NonZeroUsize>);
 
 crate::message_errors! {
-    /// The error returned when cutoff ranks are invalid: an empty list, a rank of 0, or a duplicate.
+    /// The error returned when cutoff ranks are invalid.
+    ///
+    /// For example, there are no ranks, a rank is 0, or a rank is repeated.
     pub struct InvalidCutoffs;
 }
 
 impl Cutoffs {
-    /// Creates cutoffs at these ranks.
+    /// Creates cutoffs from a list of ranks.
     ///
     /// # Errors
-    /// Returns [`InvalidCutoffs`] if the list is empty, or if a rank is 0 or a duplicate.
+    /// Returns [`InvalidCutoffs`] if there are no ranks, if a rank is 0, or if a rank is repeated.
     pub fn new(ranks: impl IntoIterator<Item = usize>) -> Result<Self, InvalidCutoffs> {
         let mut cutoffs = Vec::new();
         for rank in ranks {
@@ -60,7 +69,9 @@ impl Cutoffs {
         }
     }
 
-    /// Iterates over the ranks, starting with the rank of the headline score.
+    /// Returns an iterator over the ranks.
+    ///
+    /// The headline score uses the first rank.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = usize> {
         self.0.iter().map(|rank| rank.get())
     }
@@ -102,12 +113,16 @@ impl From<Cutoffs> for Vec<usize> {
     }
 }
 
-/// A document's id: a string, or a whole number as written. `7` and `"7"` are the same id.
+/// The id of a document.
+///
+/// An id is a string or a whole number. Numbers are kept as text, so `7` and `"7"` are the same id.
 pub type DocumentId<'a> = Cow<'a, str>;
 
-/// The relevant documents and their grades: a list of ids, each with grade 1, or a map from id to grade.
+/// The documents that are relevant to a query, with their grades.
 ///
-/// A grade is a finite number. Documents with a grade of 0 or less are not relevant. An id that is repeated in a list
+/// The documents are read from a list of ids, each with grade 1, or from a map from id to grade.
+///
+/// A document is relevant if its grade is above 0. Grades are finite numbers. If a list repeats an id, the document
 /// counts once.
 ///
 /// ```
@@ -128,12 +143,14 @@ crate::message_errors! {
 }
 
 impl<'a> Relevant<'a> {
-    /// Creates a set from ids, each with grade 1.
+    /// Creates a set of relevant documents from a list of ids, each with grade 1.
     pub fn listed<I: Into<DocumentId<'a>>>(ids: impl IntoIterator<Item = I>) -> Self {
         Self(ids.into_iter().map(|id| (id.into(), 1.0)).collect())
     }
 
-    /// Creates a set from documents and their grades. If an id is repeated, its last grade counts.
+    /// Creates a set of relevant documents from their ids and grades.
+    ///
+    /// If an id is repeated, its last grade is used.
     ///
     /// # Errors
     /// Returns [`InvalidGrade`] if a grade is not finite.
@@ -148,17 +165,19 @@ impl<'a> Relevant<'a> {
         grades.map(Self)
     }
 
-    /// Returns the document's grade, or 0 if the document is not in the set or has a negative grade.
+    /// Returns the grade of a document, or 0 if the document is not relevant.
     pub fn grade(&self, id: &str) -> f64 {
         self.0.get(id).map_or(0.0, |grade| grade.max(0.0))
     }
 
-    /// Returns the number of relevant documents (those with a grade above 0).
+    /// Returns the number of relevant documents.
+    ///
+    /// A document is relevant if its grade is above 0.
     pub fn relevant(&self) -> usize {
         self.grades().count()
     }
 
-    /// Returns the ids of the relevant documents, sorted.
+    /// Returns the ids of the relevant documents in sorted order.
     #[doc(hidden)]
     pub fn ids(&self) -> Vec<&str> {
         let relevant = self.0.iter().filter(|(_, grade)| **grade > 0.0);
@@ -173,10 +192,12 @@ impl<'a> Relevant<'a> {
     }
 }
 
-/// The retrieved documents, best first, read from a ranked list of ids or from a map from id to score.
+/// The documents retrieved for a query, with the best one first.
 ///
-/// If a list repeats an id, only its first rank counts, so repeating a hit gains nothing. Scores are sorted in
-/// descending order. Documents with equal scores are sorted by id in descending byte order, as in `trec_eval`.
+/// The documents are read from a ranked list of ids, or from a map from id to score.
+///
+/// If a list repeats an id, only its first rank counts. Documents with scores are sorted by score, highest first. If
+/// scores are equal, documents are sorted by id in descending byte order, as in `trec_eval`.
 ///
 /// ```
 /// use dsrs_metrics::retrieval::Retrieved;
@@ -189,12 +210,14 @@ impl<'a> Relevant<'a> {
 pub struct Retrieved<'a>(Vec<DocumentId<'a>>);
 
 impl<'a> Retrieved<'a> {
-    /// Creates a ranking from documents that are already sorted, best first.
+    /// Creates a ranking from the ids of documents, with the best one first.
     pub fn ranked<I: Into<DocumentId<'a>>>(ids: impl IntoIterator<Item = I>) -> Self {
         Self(ids.into_iter().map(Into::into).collect())
     }
 
-    /// Creates a ranking from documents and their scores, highest score first.
+    /// Creates a ranking from the ids of documents and their scores.
+    ///
+    /// Documents are sorted by score, highest first.
     pub fn scored<I: Into<DocumentId<'a>>>(scores: impl IntoIterator<Item = (I, f64)>) -> Self {
         let mut scores: Vec<(DocumentId<'a>, f64)> = scores
             .into_iter()
@@ -204,7 +227,7 @@ impl<'a> Retrieved<'a> {
         Self(scores.into_iter().map(|(id, _)| id).collect())
     }
 
-    /// Iterates over the ids, best first.
+    /// Returns an iterator over the ids, with the best document first.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         self.0.iter().map(|id| &**id)
     }
@@ -283,10 +306,12 @@ impl<'de> Deserialize<'de> for Written<'de> {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Gain {
-    /// The gain is the grade itself (Järvelin and Kekäläinen 2002), as in `trec_eval`.
+    /// The gain is the grade itself, as in `trec_eval` (Järvelin and Kekäläinen 2002).
     #[default]
     Linear,
-    /// The gain is `2^grade - 1` (Burges et al. 2005), which favours high grades. Grades above 1,000 count as 1,000.
+    /// The gain is `2^grade - 1`, which favours high grades (Burges et al. 2005).
+    ///
+    /// Grades above 1,000 count as 1,000.
     Exponential,
 }
 
@@ -299,7 +324,9 @@ impl Gain {
     }
 }
 
-/// The grade of the document at each rank, and the grades of the ideal ranking.
+/// A ranked list of documents whose grades are known.
+///
+/// A ranking holds the grade of the document at each rank, and the grades of the ideal ranking.
 ///
 /// ```
 /// use dsrs_metrics::retrieval::{Gain, Ranking, Relevant, Retrieved};
@@ -322,8 +349,9 @@ pub struct Ranking {
 
 // Ranks and document counts stay far below 2^53.
 impl Ranking {
-    /// Creates the ranking of the retrieved documents. Returns `None` if no document is relevant, because then all
-    /// rankings are equally good.
+    /// Creates a ranking from the retrieved documents and the relevant ones.
+    ///
+    /// Returns `None` if no document is relevant, because then all rankings are equally good.
     pub fn new(retrieved: &Retrieved<'_>, relevant: &Relevant<'_>) -> Option<Self> {
         let mut ideal: Vec<f64> = relevant.grades().collect();
         if ideal.is_empty() {
@@ -365,32 +393,38 @@ impl Ranking {
             .map(|(_, rank)| rank)
     }
 
-    /// Returns the fraction of the first `k` ranks that are relevant, in [0, 1]. Ranks beyond the end of the list count
-    /// as not relevant.
+    /// Returns the fraction of the first `k` documents that are relevant, in [0, 1].
+    ///
+    /// Ranks beyond the end of the list count as not relevant.
     pub fn precision_at(&self, k: usize) -> f64 {
         self.hits_at(k) as f64 / k.max(1) as f64
     }
 
-    /// Returns the fraction of the relevant documents that are among the first `k` documents, in [0, 1].
+    /// Returns the fraction of relevant documents that are among the first `k`, in [0, 1].
     pub fn recall_at(&self, k: usize) -> f64 {
         self.hits_at(k) as f64 / self.ideal.len() as f64
     }
 
-    /// Returns `true` if a relevant document is among the first `k` documents. `trec_eval` calls this `success`.
+    /// Returns `true` if a relevant document is among the first `k` documents.
+    ///
+    /// `trec_eval` calls this metric `success`.
     pub fn hit_at(&self, k: usize) -> bool {
         self.hits_at(k) > 0
     }
 
-    /// Returns one divided by the rank of the first relevant document, or 0 if no document down to rank `depth` is
-    /// relevant.
+    /// Returns one divided by the rank of the first relevant document.
+    ///
+    /// Returns 0 if none of the first `depth` documents is relevant.
     pub fn reciprocal_rank(&self, depth: Option<usize>) -> f64 {
         self.hits(depth)
             .next()
             .map_or(0.0, |rank| 1.0 / rank as f64)
     }
 
-    /// Returns the average precision down to rank `depth`, in [0, 1]. This is the sum of the precisions at the ranks of
-    /// the relevant documents, divided by the number of all relevant documents. Grades are ignored.
+    /// Returns the average precision of the first `depth` documents, in [0, 1].
+    ///
+    /// This is the sum of the precisions at the ranks of the relevant documents, divided by the number of all relevant
+    /// documents. Grades are ignored.
     pub fn average_precision(&self, depth: Option<usize>) -> f64 {
         let precisions = self
             .hits(depth)
@@ -399,8 +433,10 @@ impl Ranking {
         precisions.fold(0.0, |sum, precision| sum + precision) / self.ideal.len() as f64
     }
 
-    /// Returns the discounted cumulative gain of the first `k` documents divided by that of the ideal ranking, in
-    /// [0, 1]. A gain at rank `r` is divided by `log2(r + 1)`.
+    /// Returns the normalized discounted cumulative gain of the first `k` documents, in [0, 1].
+    ///
+    /// This metric is known as nDCG. It is the discounted cumulative gain of the documents, divided by that of the
+    /// ideal ranking. A gain at rank `r` is divided by `log2(r + 1)`.
     pub fn ndcg_at(&self, k: usize, gain: Gain) -> f64 {
         // Gains are divided by the largest one, so no sum overflows.
         let largest = gain.of(self.ideal[0]);
@@ -417,11 +453,13 @@ impl Ranking {
     }
 }
 
-/// Returns the mean precision at the ranks of the relevant items, in [0, 1]. Returns 0 if no item is relevant.
+/// Returns the mean precision at the ranks of the relevant items, in [0, 1].
 ///
-/// This is ragas's context precision: the sum of `precision at r` over the ranks `r` of the relevant items, divided by
-/// the number of relevant items. Unlike [`Ranking::average_precision`], it ignores relevant items that were not
-/// retrieved.
+/// Returns 0 if no item is relevant.
+///
+/// This is the context precision of ragas. The sum of `precision at r` over the ranks `r` of the relevant items is
+/// divided by the number of relevant items. Unlike [`Ranking::average_precision`], it ignores relevant items that were
+/// not retrieved.
 ///
 /// ```
 /// use dsrs_metrics::retrieval::average_precision;

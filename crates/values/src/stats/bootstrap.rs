@@ -9,8 +9,9 @@ use super::exact_sum::ExactSum;
 use super::interval::{Interval, Z};
 use super::moments::Uncertainty;
 
-/// Seeded resampling of rows with replacement. The same seed yields the same interval on every
-/// platform.
+/// Computes confidence intervals by bootstrap resampling.
+///
+/// Rows are drawn with replacement. The same seed yields the same interval on every platform.
 ///
 /// ```
 /// use dsrs_metrics::stats::Bootstrap;
@@ -24,10 +25,14 @@ use super::moments::Uncertainty;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bootstrap {
-    /// The number of resamples. The ends of the interval are quantiles of this many values, so they vary a lot with
-    /// fewer than about 1,000 resamples.
+    /// The number of resamples.
+    ///
+    /// The ends of the interval are quantiles of the values on the resamples. With fewer than about 1,000 resamples,
+    /// the ends vary a lot.
     pub resamples: u32,
-    /// The seed of the random number generator (xoshiro256++, seeded through SplitMix64).
+    /// The seed of the random number generator.
+    ///
+    /// The generator is xoshiro256++, seeded through SplitMix64.
     pub seed: u64,
 }
 
@@ -45,12 +50,16 @@ impl Default for Bootstrap {
 const MOST_UNDEFINED: usize = 20;
 
 impl Bootstrap {
-    /// Returns the percentile bootstrap interval (Efron 1979) of a statistic. It runs from the 2.5% quantile to the
-    /// 97.5% quantile of the statistic's values on resamples. A resample is a list of `rows` row indices.
+    /// Returns the percentile bootstrap interval of a statistic (Efron 1979).
     ///
-    /// Returns `None` if there are no rows or resamples, or if the statistic is undefined on more than one resample in
-    /// twenty. Also returns `None` if the statistic has the same value on every resample, because then its error cannot
-    /// be estimated.
+    /// The interval runs from the 2.5% quantile to the 97.5% quantile of the statistic's values on the resamples. A
+    /// resample is a list of `rows` row indices.
+    ///
+    /// Returns `None` if there are no rows or resamples, or if the statistic is undefined on more than 5% of the
+    /// resamples.
+    ///
+    /// Also returns `None` if the statistic has the same value on every resample, because its error cannot be estimated
+    /// then.
     pub fn interval(
         &self,
         rows: usize,
@@ -59,9 +68,12 @@ impl Bootstrap {
         self.statistic(rows, statistic).ci95()
     }
 
-    /// Returns the standard error of a statistic over `rows` rows, and the same interval as
-    /// [`interval`](Self::interval). The standard error is the standard deviation of the statistic's values on the
-    /// resamples. If the statistic is the difference between two systems, this is the paired bootstrap of Koehn (2004).
+    /// Returns the standard error and the 95% interval of a statistic over `rows` rows.
+    ///
+    /// The standard error is the standard deviation of the statistic's values on the resamples. The interval is the
+    /// same as that of [`interval`](Self::interval).
+    ///
+    /// If the statistic is the difference between two systems, this is the paired bootstrap of Koehn (2004).
     ///
     /// ```
     /// use dsrs_metrics::stats::Bootstrap;
@@ -84,8 +96,10 @@ impl Bootstrap {
         })
     }
 
-    /// Like [`statistic`](Self::statistic), but draws the rows of each resample one by one instead of collecting them
-    /// in a list. The statistic must read every row.
+    /// Returns the standard error and the 95% interval of a statistic that reads rows one by one.
+    ///
+    /// This method works like [`statistic`](Self::statistic), but draws the rows of a resample one by one instead of
+    /// collecting them in a list. The statistic must read every row.
     #[doc(hidden)]
     pub fn statistic_of_draws(
         &self,
@@ -124,11 +138,12 @@ impl Bootstrap {
         (0..self.resamples).filter_map(sample).collect()
     }
 
-    /// Returns the standard error of a mean, and the bias-corrected and accelerated interval (BCa, Efron 1987). Both
-    /// are computed as in `scipy.stats.bootstrap`. The standard error is the standard deviation of the resamples'
-    /// means.
+    /// Returns the standard error and the 95% interval of a mean.
     ///
-    /// Each unit is one row, or all rows of a group, given as `(sum of scores, number of rows)`. The rows of a unit are
+    /// The standard error is the standard deviation of the resamples' means. The interval is the bias-corrected and
+    /// accelerated one (BCa, Efron 1987). Both are the same as in `scipy.stats.bootstrap`.
+    ///
+    /// Each unit is a single row or a group of rows, given as `(sum of scores, number of rows)`. The rows of a unit are
     /// always drawn together. The mean is taken over rows, not units.
     ///
     /// ```
@@ -159,7 +174,7 @@ impl Bootstrap {
     }
 }
 
-/// The rows of one resample, drawn with replacement.
+/// An iterator over the rows of one resample, drawn with replacement.
 #[doc(hidden)]
 pub struct Draws<'r> {
     random: &'r mut Xoshiro256PlusPlus,
@@ -208,9 +223,12 @@ fn deviation(values: &[f64]) -> f64 {
     (squares / (n - 1.0)).sqrt()
 }
 
-/// Returns the bias-corrected and accelerated interval (BCa, Efron 1987) of an estimate. `samples` contains the
-/// estimate for each resample of the rows, and `jackknife` contains the estimate with each row left out in turn.
-/// Returns `None` if the resamples' estimates do not vary, or if all of them are on one side of `estimate`.
+/// Returns the bias-corrected and accelerated interval of an estimate (BCa, Efron 1987).
+///
+/// `samples` contains the estimate for each resample of the rows. `jackknife` contains the estimates with each row left
+/// out in turn.
+///
+/// Returns `None` if the values in `samples` are all equal, or if all of them are on the same side of `estimate`.
 ///
 /// ```
 /// use dsrs_metrics::stats::bca_interval;

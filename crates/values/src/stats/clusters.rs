@@ -7,8 +7,9 @@ use super::exact_sum::ExactSum;
 use super::interval::{t_quantile, weight, wilson};
 use super::moments::{Commonest, Uncertainty};
 
-/// Values in groups, such as the scores of all questions about one document. Because the rows of a group are alike,
-/// they count for less than the same number of independent rows.
+/// Values in groups, such as the scores of all questions about one document.
+///
+/// Rows in the same group are similar to each other, so they count for less than the same number of independent rows.
 ///
 /// ```
 /// use dsrs_metrics::stats::{Clusters, Moments};
@@ -45,7 +46,9 @@ impl<K> Default for Clusters<K> {
 }
 
 impl<K: Hash + Eq + Clone> Clusters<K> {
-    /// Adds a finite value to a group.
+    /// Adds a value to a group.
+    ///
+    /// The value must be finite.
     pub fn record(&mut self, group: K, value: f64) {
         debug_assert!(value.is_finite());
         let group = self.groups.entry(group).or_default();
@@ -53,7 +56,7 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         group.sum.add(value);
     }
 
-    /// Adds the groups from another part of the rows.
+    /// Adds all values of `other`.
     pub fn merge(&mut self, other: &Self) {
         for (key, more) in &other.groups {
             let group = self.groups.entry(key.clone()).or_default();
@@ -77,17 +80,20 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         (count > 0).then(|| sum.mean(count))
     }
 
-    /// Returns the cluster-robust standard error of the mean, and the interval from Student's t distribution.
+    /// Returns the standard error and the 95% interval of the mean.
     ///
-    /// For `G` groups of `n_g` rows with sums `s_g`, `n` rows in total and the mean `m`, the standard error is `√(Σ
-    /// (s_g - n_g m)² / (1 - n_g / n)) / n`. This is CR2 (Bell and McCaffrey 2002), which is unbiased for groups of
-    /// unequal size if rows are independent. The degrees of freedom are the harmonic mean of two values, one for
-    /// independent rows and one for groups of identical rows. With the first value alone, the intervals for 3 groups of
-    /// 30 rows and 20 groups of 3 rows, for example, would cover the mean in only 92% of studies. Groups of equal size
-    /// have `G - 1` degrees of freedom.
+    /// The standard error is cluster-robust, and the interval comes from Student's t distribution.
     ///
-    /// If the values have a known range, the interval of [`uncertainty_within`](Self::uncertainty_within) covers the
-    /// mean more often.
+    /// The standard error is `√(Σ (s_g - n_g m)² / (1 - n_g / n)) / n`. Here, `n_g` and `s_g` are the number of rows
+    /// and the sum of a group. `n` is the number of all rows, and `m` is their mean.
+    ///
+    /// This is CR2 (Bell and McCaffrey 2002), which is unbiased for groups of unequal size if rows are independent.
+    ///
+    /// The degrees of freedom are the harmonic mean of two values: one for independent rows and one for groups of
+    /// identical rows. `G` groups of equal size have `G - 1` degrees of freedom.
+    ///
+    /// If the values have a known range, use [`uncertainty_within`](Self::uncertainty_within) instead. Its interval
+    /// contains the true mean more often.
     pub fn uncertainty(&self) -> Uncertainty {
         match (self.mean(), self.deviations()) {
             (Some(mean), Some(groups)) if groups.len() > 1 => {
@@ -102,11 +108,13 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         }
     }
 
-    /// Returns the standard error and the interval of the mean, for values between `least` and `most`.
+    /// Returns the standard error and the interval of the mean, for values in a known range.
     ///
-    /// If fewer than 30 groups have a mean that differs from the most common one, the interval is computed as in
-    /// [`Moments::uncertainty_within`](super::Moments::uncertainty_within), with groups instead of values. The most
-    /// common mean is often that of the groups whose rows all pass.
+    /// All values must be between `least` and `most`.
+    ///
+    /// If few groups have a mean that differs from the most common one, Student's interval is too narrow. If there are
+    /// fewer than 30 of these groups, the interval is therefore computed as in
+    /// [`Moments::uncertainty_within`](super::Moments::uncertainty_within), with groups instead of values.
     pub fn uncertainty_within(&self, least: f64, most: f64) -> Uncertainty {
         let (width, n) = (most - least, self.rows());
         let commonest = self

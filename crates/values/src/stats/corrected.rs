@@ -17,7 +17,7 @@ pub struct ErrorRates {
 }
 
 impl ErrorRates {
-    /// Counts a row by its label and the judge's verdict.
+    /// Counts a row with its label and the judge's verdict.
     #[doc(hidden)]
     pub fn record(&mut self, should_pass: bool, passed: bool) {
         match should_pass {
@@ -27,32 +27,41 @@ impl ErrorRates {
     }
 }
 
-/// A corrected pass rate.
+/// A pass rate that has been corrected for the errors of a judge.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CorrectedRate {
-    /// The estimate, in [0, 1].
+    /// The corrected pass rate, in [0, 1].
     pub rate: f64,
-    /// The 95% interval, within [0, 1]. It always contains the estimate.
+    /// The 95% interval of the rate, within [0, 1].
+    ///
+    /// The interval always contains the rate.
     pub interval: Interval,
-    /// The estimate before clamping, if it was outside [0, 1]. This happens if fewer rows passed (or failed) than the
-    /// error rates predict, either by chance or because the rates were measured on another kind of row.
+    /// The unclamped estimate, if it is outside [0, 1].
+    ///
+    /// The estimate can be outside this range by chance, or because the error rates were measured on a different kind
+    /// of row.
     pub unclamped: Option<f64>,
 }
 
 const NO_ROWS: &str = "not enough rows: no row has a verdict";
 
-/// Corrects an observed pass rate for the judge's error rates (Rogan and Gladen 1978):
-/// `(observed + specificity - 1) / (sensitivity + specificity - 1)`.
+/// Corrects an observed pass rate for the error rates of a judge.
 ///
-/// `observed` and `rates` must come from different rows. If you have labels for some of the observed rows, use
-/// [`post_stratified`](super::post_stratified) instead: its interval is shorter, and it doesn't assume that these rows
-/// are a random sample.
+/// The corrected rate is `(observed + specificity - 1) / (sensitivity + specificity - 1)` (Rogan and Gladen 1978).
 ///
-/// The interval accounts for the uncertainty of all three proportions. It is the interval of Lang and Reiczigel (2014):
-/// the delta method on adjusted counts (z²/2 successes and failures added to the observed counts, 1 of each to the
-/// rates), with their correction of the centre. If the judge is not better than chance with these adjusted counts, the
-/// interval is [0, 1]. With few rows, the correction can move the interval past the estimate. The interval is then
-/// widened to include the estimate.
+/// `observed` and `rates` must come from different rows.
+///
+/// If you have labels for some of the observed rows, use [`post_stratified`](super::post_stratified) instead. Its
+/// interval is shorter, and it doesn't assume that these rows are a random sample.
+///
+/// The interval accounts for the uncertainty of all three proportions. It is the interval of Lang and Reiczigel (2014),
+/// which applies the delta method to adjusted counts.
+///
+/// The observed counts get `z²/2` additional successes and failures, and each rate gets one of each. If the judge is
+/// not better than chance with the adjusted counts, the interval is [0, 1].
+///
+/// With few rows, the correction can move the interval so far that it no longer contains the estimate. In this case,
+/// the interval is widened to include the estimate.
 ///
 /// # Errors
 /// Returns [`NotDefined`] if a count is missing, or if the judge is not better than chance.
@@ -132,17 +141,20 @@ impl Smoothed {
     }
 }
 
-/// The rows that got the same verdict from a judge.
+/// The rows that received the same verdict from a judge.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stratum {
-    /// The number of all rows with this verdict, labelled or not.
+    /// The total number of rows with this verdict, with or without a label.
     pub rows: u64,
-    /// The labelled rows with this verdict, at most `rows`. Rows labelled as passing count as successes.
+    /// The rows with this verdict that have a label.
+    ///
+    /// The trials are the labelled rows, of which there are at most `rows`. The successes are the rows labelled as
+    /// passing.
     pub labelled: Proportion,
 }
 
 impl Stratum {
-    /// Counts a row by its label, if it has one.
+    /// Counts a row with this verdict and its label, if it has one.
     #[doc(hidden)]
     pub fn record(&mut self, should_pass: Option<bool>) {
         self.rows += 1;
@@ -177,19 +189,25 @@ struct Part {
     wilson: Interval,
 }
 
-/// Estimates the fraction of rows that would be labelled as passing. It uses labels for some of the rows that the judge
-/// passed and some that it failed. The estimate is `W P(label passes | passed) + (1 - W) P(label passes | failed)`,
-/// where `W` is the fraction of all rows that the judge passed (post-stratification, Cochran 1977, section 5A.9).
+/// Estimates the fraction of rows that would be labelled as passing.
+///
+/// You only need labels for some of the rows that the judge passed and some of the rows that it failed.
+///
+/// The estimate is `W P(label passes | passed) + (1 - W) P(label passes | failed)`, where `W` is the fraction of all
+/// rows that the judge passed. This is post-stratification (Cochran 1977, section 5A.9).
 ///
 /// The labelled rows of each verdict must be a random sample of all rows with that verdict. The two samples can differ
-/// in size: 50 labels of passed rows and 50 of failed rows are fine even if nearly all rows passed. For a judge with
-/// two verdicts, this is prediction-powered inference with least-squares weights.
+/// in size. For example, 50 labels of passed rows and 50 of failed rows are fine even if nearly all rows passed.
+///
+/// For a judge with two verdicts, this is prediction-powered inference with least-squares weights.
 ///
 /// The interval combines Wilson's intervals for both fractions (MOVER, Zou and Donner 2008). The squared distance from
-/// the estimate to each end is the sum of the squared, weighted distances in these two intervals. All `n` rows are
-/// treated as a sample from a population, and another sample would have another fraction of passes. The squared
-/// distance therefore includes `z² W (1 - W) (p₁ - p₀)² / n`. If every row has a label, the result is Wilson's interval
-/// for the labels.
+/// the estimate to each end is the sum of the squared, weighted distances in these two intervals.
+///
+/// All `n` rows are treated as a sample from a population, so the fraction of rows that the judge passes is uncertain
+/// too. For this reason, `z² W (1 - W) (p₁ - p₀)² / n` is added to the squared distance.
+///
+/// If every row has a label, the result is Wilson's interval for the labels.
 ///
 /// # Errors
 /// Returns [`NotDefined`] if there are no rows, or if a verdict has rows but none of them is labelled.

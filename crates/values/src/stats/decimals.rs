@@ -1,6 +1,8 @@
 //! Numbers rounded for people to read.
 
-/// Formats a number with `places` decimals. A number that rounds to zero has no sign.
+/// Formats a number with `places` decimals.
+///
+/// A number that rounds to zero is written without a sign.
 pub fn decimals(value: f64, places: usize) -> String {
     let text = format!("{value:.places$}");
     match text.strip_prefix('-') {

@@ -10,7 +10,9 @@ const SCALE: f64 = 18_446_744_073_709_551_616.0;
 /// Numbers that do not overlap, the smallest first, whose sum is exact (Shewchuk, 1997). Scores need one or two.
 type Parts = SmallVec<[f64; 2]>;
 
-/// An exact sum of finite numbers. It is rounded only when you read it.
+/// An exact sum of finite numbers.
+///
+/// The sum is rounded only when you read it.
 #[derive(Debug, Clone, Default)]
 pub struct ExactSum {
     parts: Parts,
@@ -18,7 +20,9 @@ pub struct ExactSum {
 }
 
 impl ExactSum {
-    /// Adds a finite number.
+    /// Adds a number to the sum.
+    ///
+    /// The number must be finite.
     pub fn add(&mut self, value: f64) {
         debug_assert!(value.is_finite());
         match value.abs() >= LARGE {
@@ -97,7 +101,9 @@ impl ExactSum {
         self.mean(1)
     }
 
-    /// Returns the sum divided by `count`. The result is finite even if the sum is too large for a float.
+    /// Returns the sum divided by `count`.
+    ///
+    /// The result is finite even if the sum itself is too large for a float.
     pub fn mean(&self, count: u64) -> f64 {
         if self.large.is_empty() {
             return rounded(&self.parts) / count as f64;

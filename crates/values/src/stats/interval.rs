@@ -17,12 +17,14 @@ pub(super) fn t_quantile(degrees: f64) -> f64 {
     StudentsT::new(0.0, 1.0, degrees).map_or(f64::INFINITY, |student| student.inverse_cdf(0.975))
 }
 
-/// A 95% interval. Serializes as `[low, high]`.
+/// A 95% interval.
+///
+/// An interval serializes as `[low, high]`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// The lower end.
+    /// The lower end of the interval.
     pub low: f64,
-    /// The upper end.
+    /// The upper end of the interval.
     pub high: f64,
 }
 
@@ -31,7 +33,9 @@ impl Interval {
         Self { low, high }
     }
 
-    /// Returns `true` if the value is in the interval, including its ends.
+    /// Returns `true` if the interval contains the value.
+    ///
+    /// Both ends are part of the interval.
     ///
     /// ```
     /// use dsrs_metrics::stats::Interval;
@@ -110,14 +114,16 @@ pub(super) fn weight(commonest: u64, units: u64) -> f64 {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Proportion {
-    /// The number of successes, at most `trials`.
+    /// The number of successes.
+    ///
+    /// This number is at most `trials`.
     pub successes: u64,
     /// The number of trials.
     pub trials: u64,
 }
 
 impl Proportion {
-    /// Counts one trial.
+    /// Adds the result of one trial.
     #[doc(hidden)]
     pub fn record(&mut self, success: bool) {
         self.successes += u64::from(success);
@@ -130,23 +136,27 @@ impl Proportion {
         Binomial::new(rate, self.trials).map_or(f64::NAN, |trials| trials.cdf(self.successes))
     }
 
-    /// Returns `successes / trials`, in [0, 1]. Returns `None` if there are no trials.
+    /// Returns the success rate, `successes / trials`, in [0, 1].
+    ///
+    /// Returns `None` if there are no trials.
     pub fn rate(&self) -> Option<f64> {
         (self.trials > 0).then(|| self.successes as f64 / self.trials as f64)
     }
 
-    /// Returns Wilson's score interval without continuity correction (Wilson 1927):
-    /// `(p + z²/2n ± z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n)`, where `p` is the rate, `n` the number of trials and `z` =
-    /// 1.96.
+    /// Returns Wilson's score interval for the success rate (Wilson 1927).
     ///
-    /// The interval is valid even for a single trial, and never has zero width, even if all trials succeeded or none
+    /// The interval is `(p + z²/2n ± z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n)`. Here, `p` is the rate, `n` is the number
+    /// of trials, and `z` is 1.96. There is no continuity correction.
+    ///
+    /// The interval is valid even for a single trial. It never has zero width, even if all trials succeeded or none
     /// did.
     pub fn wilson(&self) -> Option<Interval> {
         Some(wilson(self.rate()?, self.trials as f64, Z))
     }
 
-    /// Returns Wilson's interval together with the standard error of the rate, `√(p(1 - p) / (n - 1))`, which
-    /// inspect_ai and lm-eval also print.
+    /// Returns the standard error of the success rate, with Wilson's interval.
+    ///
+    /// The standard error is `√(p(1 - p) / (n - 1))`, which inspect_ai and lm-eval also print.
     ///
     /// ```
     /// use dsrs_metrics::stats::Proportion;
@@ -170,8 +180,10 @@ impl Proportion {
         Uncertainty::Known { stderr, ci95 }
     }
 
-    /// Returns the unbiased estimate of pass@k, the probability that at least one of `k` attempts succeeds:
-    /// `1 - C(n - c, k) / C(n, k)` if `c` of `n` attempts succeeded (Chen et al. 2021, arXiv 2107.03374).
+    /// Returns the unbiased estimate of pass@k.
+    ///
+    /// This is the probability that at least one of `k` attempts succeeds. If `c` of `n` attempts succeeded, the
+    /// estimate is `1 - C(n - c, k) / C(n, k)` (Chen et al. 2021, arXiv 2107.03374).
     ///
     /// Returns `None` if there are fewer than `k` attempts, or if `k` is 0.
     ///
@@ -190,8 +202,10 @@ impl Proportion {
         failures.pass_hat(k).map(|all_fail| 1.0 - all_fail)
     }
 
-    /// Returns the unbiased estimate of pass^k, the probability that all of `k` attempts succeed: `C(c, k) / C(n, k)`
-    /// if `c` of `n` attempts succeeded (Yao et al. 2024, arXiv 2406.12045).
+    /// Returns the unbiased estimate of pass^k.
+    ///
+    /// This is the probability that all of `k` attempts succeed. If `c` of `n` attempts succeeded, the estimate is
+    /// `C(c, k) / C(n, k)` (Yao et al. 2024, arXiv 2406.12045).
     ///
     /// Returns `None` if there are fewer than `k` attempts, or if `k` is 0.
     ///

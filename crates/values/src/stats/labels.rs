@@ -9,11 +9,13 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::interval::{Interval, Z};
 
-/// The number of rows for each pair of a gold and a predicted label.
+/// The number of rows for each pair of a gold label and a predicted label.
 ///
-/// Counts are integers, so sums do not depend on the order of the rows. Memory use grows with the number of distinct
-/// pairs. Scores are defined as in scikit-learn and the `krippendorff` package, except that an undefined score is an
-/// error instead of 0 or NaN.
+/// Counts are integers, so the results do not depend on the order of the rows. Memory use grows with the number of
+/// distinct pairs.
+///
+/// Scores are defined as in scikit-learn and the `krippendorff` package. However, a score that is undefined is an error
+/// instead of 0 or NaN.
 ///
 /// ```
 /// use dsrs_metrics::stats::LabelPairs;
@@ -34,7 +36,7 @@ pub struct LabelPairs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AlphaLevel {
-    /// Labels are either equal or not.
+    /// Two labels are either equal or not.
     Nominal,
     /// Labels are numbers, and only their order matters.
     Ordinal,
@@ -78,7 +80,7 @@ impl LabelPairs {
         (self.counts.len() == 1).then_some((gold, predicted))
     }
 
-    /// Adds the rows from another part of the data.
+    /// Adds all rows of `other`.
     pub fn merge(&mut self, other: &Self) {
         for (pair, count) in &other.counts {
             match self.counts.get_mut(pair) {
@@ -101,11 +103,12 @@ impl LabelPairs {
         Ok(self.right() as f64 / self.known_rows()? as f64)
     }
 
-    /// Returns the mean F1 of the classes, all weighted equally. The classes are `labels` or, if `labels` is empty, all
-    /// gold and predicted labels.
+    /// Returns the mean F1 over all classes, with equal weights.
+    ///
+    /// The classes are `labels`. If `labels` is empty, all gold and predicted labels are used.
     ///
     /// # Errors
-    /// Returns [`NotDefined`] if the data has no rows, or if one of `labels` occurs in no row.
+    /// Returns [`NotDefined`] if the data has no rows, or if one of `labels` does not occur in any row.
     pub fn macro_f1(&self, labels: &[String]) -> Result<f64, NotDefined> {
         self.known_rows()?;
         let classes = self.classes();
@@ -123,8 +126,9 @@ impl LabelPairs {
         Ok(all.iter().sum::<f64>() / all.len() as f64)
     }
 
-    /// Returns F1 computed from the total counts of all classes in `labels`. If `labels` is empty, uses all classes,
-    /// and the result equals the accuracy.
+    /// Returns F1 computed from the total counts of all classes in `labels`.
+    ///
+    /// If `labels` is empty, all classes are used, and the result equals the accuracy.
     ///
     /// # Errors
     /// Returns [`NotDefined`] if the data has no rows, or if none of `labels` occurs in any row.
@@ -142,7 +146,7 @@ impl LabelPairs {
             .ok_or_else(|| "no row has one of the labels".into())
     }
 
-    /// Returns the mean recall over the classes that occur as gold labels.
+    /// Returns the mean recall over all classes that occur as gold labels.
     ///
     /// # Errors
     /// Returns [`NotDefined`] if the data has no rows.
@@ -156,7 +160,9 @@ impl LabelPairs {
         Ok(recalls.iter().sum::<f64>() / recalls.len() as f64)
     }
 
-    /// Returns the Matthews correlation in [-1, 1], for two or more classes (Gorodkin 2004).
+    /// Returns the Matthews correlation coefficient, in [-1, 1].
+    ///
+    /// The labels can have more than two classes (Gorodkin 2004).
     ///
     /// # Errors
     /// Returns [`NotDefined`] if all gold labels are equal, or if all predicted labels are equal.
@@ -182,8 +188,10 @@ impl LabelPairs {
         }
     }
 
-    /// Returns Cohen's kappa. Weights depend on the classes' positions in sorted order. Classes are sorted as numbers
-    /// if all labels are numbers, and as strings otherwise.
+    /// Returns Cohen's kappa, with the given weights for disagreements.
+    ///
+    /// Weights depend on the classes' positions in sorted order. Classes are sorted as numbers if all labels are
+    /// numbers, and as strings otherwise.
     ///
     /// # Errors
     /// Returns [`NotDefined`] if the data has no rows, or if all labels on both sides are the same.
@@ -225,7 +233,9 @@ impl LabelPairs {
         Ok(1.0 - observed * n / chance)
     }
 
-    /// Returns Krippendorff's alpha for two coders (gold and prediction) without missing values (Krippendorff 2011).
+    /// Returns Krippendorff's alpha for the gold and predicted labels (Krippendorff 2011).
+    ///
+    /// The two sides are treated as two coders without missing values.
     ///
     /// # Errors
     /// Returns [`NotDefined`] if all labels on both sides are the same, or if `level` requires numbers and a label is
@@ -347,8 +357,10 @@ fn sorted<'a>(labels: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 }
 
 crate::message_errors! {
-    /// The reason why a score is not defined for the given rows. For example, a correlation is not defined if all
-    /// values are equal. Such a score is reported as an error, not as 0 or NaN.
+    /// The error returned when a score is not defined for the given rows.
+    ///
+    /// For example, a correlation is not defined if all values are equal. The score is then reported as an error, not
+    /// as 0 or NaN.
     ///
     /// ```
     /// use dsrs_metrics::stats::{NotDefined, ValuePairs};
@@ -361,11 +373,13 @@ crate::message_errors! {
     pub struct NotDefined;
 }
 
-/// How the weight of a disagreement depends on the distance between the classes.
+/// How strongly a disagreement between two classes counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KappaWeights {
-    /// All disagreements have the same weight. Use this for classes without an order.
+    /// All disagreements have the same weight.
+    ///
+    /// Use this for classes without an order.
     Unweighted,
     /// The weight is the distance between the classes' indices.
     Linear,
@@ -388,16 +402,20 @@ impl KappaWeights {
 /// Cohen's kappa with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Kappa {
-    /// The value of kappa, in [-1, 1]: 1 is perfect agreement, 0 is agreement by chance, and less than 0 is worse than
-    /// chance.
+    /// The value of kappa, in [-1, 1].
+    ///
+    /// A value of 1 is perfect agreement, and 0 is agreement by chance. A negative value is worse than chance.
     pub value: f64,
-    /// The asymptotic standard error. It is 0 if all rows agree or if one side has only one class, because the error
-    /// cannot be estimated from such rows.
+    /// The asymptotic standard error of kappa.
+    ///
+    /// This is 0 if the error cannot be estimated, because all rows agree or one side has only one class.
     pub standard_error: f64,
 }
 
 impl Kappa {
-    /// Returns `value ± 1.96 standard errors`, clamped to [-1, 1]. Returns `None` if the standard error is 0.
+    /// Returns the 95% interval of kappa, or `None` if the standard error is 0.
+    ///
+    /// The interval is `value ± 1.96 standard errors`, clamped to [-1, 1].
     pub fn interval(&self) -> Option<Interval> {
         let half = Z * self.standard_error;
         let interval = Interval::new(self.value - half, self.value + half);
@@ -405,17 +423,20 @@ impl Kappa {
     }
 }
 
-/// Returns Cohen's kappa between the labels and the predicted classes (Cohen 1960; weighted: Cohen 1968). It is
-/// `1 - o / e`, where `o` is the observed mean weight of a disagreement, and `e` is the mean weight expected from two
-/// independent raters with the same class frequencies. As in scikit-learn, weights depend on the indices of the classes
-/// in the matrix.
+/// Returns Cohen's kappa between labels and predicted classes.
+///
+/// Kappa is `1 - o / e` (Cohen 1960; weighted: Cohen 1968). `o` is the observed mean weight of a disagreement. `e` is
+/// the mean weight expected from two independent raters with the same class frequencies.
+///
+/// As in scikit-learn, weights depend on the indices of the classes in the matrix.
 ///
 /// The standard error is the asymptotic one that does not assume `kappa = 0` (Fleiss, Cohen and Everitt 1969, eq. 13,
-/// with disagreement weights): `√(Σ pᵢⱼ (wᵢⱼe - (rᵢ + cⱼ)o + oe)² / n) / e²`, where `p` are the matrix entries as
-/// fractions, `w` the weights, and `r` and `c` the mean weights of a row and a column of the matrix under the class
-/// frequencies of the other side.
+/// with disagreement weights). It is `√(Σ pᵢⱼ (wᵢⱼe - (rᵢ + cⱼ)o + oe)² / n) / e²`.
 ///
-/// Returns `None` if there are no rows, or if `e = 0` because all rows have the same single class on both sides.
+/// In this formula, `p` are the matrix entries as fractions, and `w` are the weights. `r` and `c` are the mean weights
+/// of a row and a column of the matrix under the class frequencies of the other side.
+///
+/// Returns `None` if there are no rows, or if all rows have the same single class on both sides.
 ///
 /// ```
 /// use dsrs_metrics::stats::{ConfusionMatrix, KappaWeights, cohen_kappa};
@@ -462,8 +483,10 @@ pub fn cohen_kappa(matrix: &ConfusionMatrix, weights: KappaWeights) -> Option<Ka
     })
 }
 
-/// The number of rows for each pair of a label and a predicted class. The rows of the matrix are labels, and the
-/// columns are predicted classes, both in the order of the classes. Serializes as a list of lists.
+/// The number of rows for each pair of a label and a predicted class.
+///
+/// The rows of the matrix are labels, and the columns are predicted classes. Both are in the order of the classes. The
+/// matrix serializes as a list of lists.
 ///
 /// ```
 /// use dsrs_metrics::stats::ConfusionMatrix;
@@ -479,10 +502,12 @@ pub struct ConfusionMatrix {
 }
 
 impl ConfusionMatrix {
-    /// Counts pairs of a label and a predicted class, each given as the index of a class.
+    /// Creates a matrix that counts pairs of a label and a predicted class.
+    ///
+    /// Labels and predicted classes are given as indices of classes.
     ///
     /// # Panics
-    /// Panics if an index is not below `classes`.
+    /// Panics if an index is not less than `classes`.
     pub fn of(classes: usize, pairs: impl IntoIterator<Item = (usize, usize)>) -> Self {
         let mut counts = vec![0; classes * classes];
         for (label, given) in pairs {
@@ -500,10 +525,12 @@ impl ConfusionMatrix {
         self.classes
     }
 
-    /// Returns the number of rows with this label that were given the class `given`.
+    /// Returns the number of rows with the given label and predicted class.
+    ///
+    /// `given` is the predicted class.
     ///
     /// # Panics
-    /// Panics if an index is not below [`classes`](Self::classes).
+    /// Panics if an index is not less than [`classes`](Self::classes).
     pub fn count(&self, label: usize, given: usize) -> u64 {
         assert!(
             label < self.classes && given < self.classes,
@@ -525,14 +552,14 @@ impl ConfusionMatrix {
             .sum()
     }
 
-    /// Returns the number of rows with this label.
+    /// Returns the number of rows whose label is the given class.
     pub fn labelled(&self, class: usize) -> u64 {
         (0..self.classes)
             .map(|given| self.count(class, given))
             .sum()
     }
 
-    /// Returns the number of rows that were given this class.
+    /// Returns the number of rows whose predicted class is the given class.
     pub fn given(&self, class: usize) -> u64 {
         (0..self.classes)
             .map(|label| self.count(label, class))

@@ -1,7 +1,11 @@
-//! Statistics of plain numbers and counts: intervals, agreement, correction for error rates.
+//! Statistics for numbers and counts.
 //!
-//! All intervals are 95% intervals. A figure that does not exist is `None` or an error with the reason, never a number
-//! that means "unknown". To compare a metric with labels, see `dsrs_metrics::agreement`.
+//! This module contains intervals, measures of agreement, tests, and corrections for error rates.
+//!
+//! All intervals are 95% intervals. A statistic that is not defined is returned as `None` or as an error with the
+//! reason, never as a number.
+//!
+//! To compare a metric with labels, see `dsrs_metrics::agreement`.
 //!
 //! | figure | estimate | interval |
 //! | --- | --- | --- |
@@ -21,11 +25,17 @@
 //! | probabilities of all rows | [`Calibration`], [`Brier`] | |
 //! | success in several attempts | [`Proportion::pass_at`], [`Proportion::pass_hat`] | |
 //!
-//! To compare two systems on the same rows, use [`mcnemar_exact`] (pass or fail), [`permutation_test`] (scores), or
-//! [`exchange_test`] and [`Bootstrap::statistic`] (a score computed over all rows). [`BettingTest`] decides while rows
-//! arrive, [`confidence_sequence`] is the matching interval, and [`plan_rows`] estimates how many rows a decision
-//! takes. [`holm`] adjusts the p-values of several tests, and [`rows_for_power`] returns the number of rows needed to
-//! detect a difference.
+//! To compare two systems on the same rows, use one of these functions:
+//!
+//! - [`mcnemar_exact`], if each row passes or fails.
+//! - [`permutation_test`], if each row has a score.
+//! - [`exchange_test`] and [`Bootstrap::statistic`], if the score is computed over all rows.
+//!
+//! [`BettingTest`] can decide before all rows are scored, and [`confidence_sequence`] computes the matching interval.
+//! [`plan_rows`] estimates how many rows a decision needs.
+//!
+//! [`holm`] adjusts the p-values of several tests. [`rows_for_power`] returns the number of rows needed to detect a
+//! difference.
 
 mod bootstrap;
 mod clusters;
@@ -71,11 +81,12 @@ pub use sequential::{
 /// With fewer values than this that differ from the commonest one, Student's t covers the mean of skewed scores too rarely.
 const FEW: u64 = 30;
 
-/// Returns F-beta computed from counts: `(1 + beta²) hits / ((1 + beta²) hits + beta² missed + wrong)`, in [0, 1].
-/// Returns 0 if there are no hits.
+/// Returns the F-beta score, computed from counts, in [0, 1].
 ///
-/// This is the weighted harmonic mean of precision `hits / (hits + wrong)` and recall `hits / (hits + missed)`. Recall
-/// counts `beta` times as much as precision (van Rijsbergen 1979).
+/// The score is `(1 + beta²) hits / ((1 + beta²) hits + beta² missed + wrong)`, or 0 if there are no hits.
+///
+/// This is the weighted harmonic mean of the precision, `hits / (hits + wrong)`, and the recall, `hits / (hits +
+/// missed)`. Recall counts `beta` times as much as precision (van Rijsbergen 1979).
 ///
 /// ```
 /// use dsrs_metrics::stats::f_beta;
@@ -94,10 +105,12 @@ pub fn f_beta(hits: usize, wrong: usize, missed: usize, beta: f64) -> f64 {
     weighted / (weighted + weight * missed + wrong)
 }
 
-/// Returns the harmonic mean of two numbers, `2ab / (a + b)`, or 0 if they sum to 0.
+/// Returns the harmonic mean of two numbers, `2ab / (a + b)`.
 ///
-/// For precision and recall, this is F1, computed as in `f1_score` from dspy's `auto_evaluation.py`. Arguments are not
-/// clamped to [0, 1].
+/// Returns 0 if the numbers sum to 0.
+///
+/// For precision and recall, this is F1. It is computed as in `f1_score` from dspy's `auto_evaluation.py`. Arguments
+/// are not clamped to [0, 1].
 ///
 /// ```
 /// use dsrs_metrics::stats::harmonic_mean;
@@ -109,12 +122,15 @@ pub fn harmonic_mean(a: f64, b: f64) -> f64 {
     if sum == 0.0 { 0.0 } else { 2.0 * (a * b) / sum }
 }
 
-/// Returns `a - b`, or 0 if the difference is only rounding: at most `2⁻⁵⁰` times the larger score.
+/// Returns the difference `a - b`, or 0 if it is only a rounding error.
 ///
-/// A score is a mean of decimal numbers. Each number and the mean are rounded by at most `2⁻⁵³`, so two scores of equal
-/// value differ by at most `4 · 2⁻⁵³`. The bound is twice as large, to allow for a metric's own arithmetic. It never
-/// hides a difference between counts, because two different fractions with denominators below 10 million differ by more
-/// than `10⁻¹⁴`.
+/// A rounding error is at most `2⁻⁵⁰` times the larger score.
+///
+/// A score is a mean of decimal numbers. Each number and the mean are rounded by at most `2⁻⁵³`, so two equal scores
+/// differ by at most `4 · 2⁻⁵³`. The bound is twice as large, to allow for other rounding errors in a metric.
+///
+/// The bound never hides a difference between counts. Two different fractions with denominators below 10 million differ
+/// by more than `10⁻¹⁴`.
 ///
 /// ```
 /// use dsrs_metrics::stats::score_difference;
@@ -137,10 +153,12 @@ pub fn score_difference(a: f64, b: f64) -> f64 {
 /// The number of bins.
 const BINS: usize = 20;
 
-/// A histogram with 20 bins of equal width, from the smallest to the largest possible value. You can merge histograms
-/// of separate parts of the rows.
+/// A histogram with 20 bins of equal width.
 ///
-/// `Display` shows one bar per bin. The bin with the most values has the highest bar, and an empty bin is blank.
+/// The bins cover the range from the smallest to the largest possible value. You can merge histograms that have the
+/// same range.
+///
+/// `Display` shows one bar for each bin. The bin with the most values has the highest bar, and an empty bin is blank.
 ///
 /// ```
 /// use dsrs_metrics::stats::Histogram;
@@ -158,8 +176,9 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Creates a histogram of values from `min` to `max`. Returns `None` if either is not finite, or if `min` is not
-    /// less than `max`.
+    /// Creates an empty histogram for values from `min` to `max`.
+    ///
+    /// Returns `None` if `min` or `max` is not finite, or if `min` is not less than `max`.
     pub fn new(min: f64, max: f64) -> Option<Self> {
         let is_valid = min < max && (max - min).is_finite();
         is_valid.then_some(Self {
@@ -169,7 +188,9 @@ impl Histogram {
         })
     }
 
-    /// Counts a value. A value outside the range counts towards the nearest bin. NaN is not counted.
+    /// Adds a value to the histogram.
+    ///
+    /// A value outside the range is counted in the nearest bin. NaN is not counted.
     pub fn record(&mut self, value: f64) {
         if value.is_nan() {
             return;
@@ -180,7 +201,9 @@ impl Histogram {
         self.counts[bin.min(BINS - 1)] += 1;
     }
 
-    /// Adds the counts of another histogram with the same range.
+    /// Adds the counts of `other`.
+    ///
+    /// Both histograms must have the same range.
     #[doc(hidden)]
     pub fn merge(&mut self, other: &Self) {
         for (count, more) in self.counts.iter_mut().zip(other.counts) {
@@ -197,12 +220,12 @@ impl Histogram {
         }
     }
 
-    /// Returns the smallest and largest possible values.
+    /// Returns the range of values that the histogram covers.
     pub const fn range(&self) -> (f64, f64) {
         (self.min, self.max)
     }
 
-    /// Returns the count of each bin, from the smallest values to the largest.
+    /// Returns the count of each bin, in ascending order of values.
     pub const fn counts(&self) -> &[u64; BINS] {
         &self.counts
     }

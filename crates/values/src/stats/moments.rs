@@ -14,14 +14,16 @@ const MAX_SQUARED: f64 = 1e150;
 /// The uncertainty of a mean, or the reason why it is unknown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Uncertainty {
-    /// The standard error of the mean and the 95% interval are known.
+    /// The standard error and the 95% interval are known.
     Known {
         /// The standard error, in the unit of the values.
         stderr: f64,
         /// The 95% interval.
         ci95: Interval,
     },
-    /// All values are equal and have a known range, so there is an interval but no standard error.
+    /// The 95% interval is known, but the standard error is not.
+    ///
+    /// This happens if all values are equal and have a known range.
     WithoutStderr {
         /// The 95% interval.
         ci95: Interval,
@@ -33,11 +35,13 @@ pub enum Uncertainty {
         /// The minimum number of rows or groups needed.
         needed: u64,
     },
-    /// All values are equal and have no known range, so the error of their mean cannot be estimated.
+    /// All values are equal, so the error of their mean cannot be estimated.
+    ///
+    /// This happens if the values have no known range.
     Constant,
     /// The variance is too large for a float.
     TooLarge,
-    /// The figure is not a mean over rows.
+    /// The uncertainty was not computed, because the score is not a mean over rows.
     NotComputed,
 }
 
@@ -52,7 +56,7 @@ impl Default for Uncertainty {
 }
 
 impl Uncertainty {
-    /// Returns the standard error, if it is known.
+    /// Returns the standard error of the mean, if it is known.
     pub const fn stderr(&self) -> Option<f64> {
         match self {
             Self::Known { stderr, .. } => Some(*stderr),
@@ -60,7 +64,7 @@ impl Uncertainty {
         }
     }
 
-    /// Returns the 95% interval, if it is known.
+    /// Returns the 95% interval of the mean, if it is known.
     pub const fn ci95(&self) -> Option<Interval> {
         match self {
             Self::Known { ci95, .. } | Self::WithoutStderr { ci95 } => Some(*ci95),
@@ -68,7 +72,9 @@ impl Uncertainty {
         }
     }
 
-    /// Returns the reason why there is no interval, such as `not enough rows`. Returns `None` if the interval is known.
+    /// Returns the reason why there is no interval, such as `not enough rows`.
+    ///
+    /// Returns `None` if the interval is known.
     pub const fn reason(&self) -> Option<&'static str> {
         match self {
             Self::Known { .. } | Self::WithoutStderr { .. } => None,
@@ -79,7 +85,7 @@ impl Uncertainty {
         }
     }
 
-    /// Clamps the interval to the range of the values.
+    /// Clamps the interval to the range from `least` to `most`.
     ///
     /// ```
     /// use dsrs_metrics::stats::Moments;
@@ -138,8 +144,10 @@ impl Serialize for Uncertainty {
     }
 }
 
-/// The count, mean and variance of values. Nothing is rounded until you read a result, so the result is the same, bit
-/// for bit, however the values are ordered, split and [merged](Self::merge).
+/// The count, mean and variance of a set of values.
+///
+/// Nothing is rounded until you read a result. The result is the same, bit for bit, regardless of how the values are
+/// ordered, split and [merged](Self::merge).
 ///
 /// ```
 /// use dsrs_metrics::stats::Moments;
@@ -164,7 +172,9 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Adds a value. If a value is not finite, the mean and the variance become `None`.
+    /// Adds a value.
+    ///
+    /// If a value is not finite, the mean and the variance become `None`.
     pub fn record(&mut self, value: f64) {
         self.record_times(value, 1);
     }
@@ -196,7 +206,7 @@ impl Moments {
         }
     }
 
-    /// Adds the values from another part of the rows.
+    /// Adds all values of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.ones += other.ones;
@@ -220,14 +230,17 @@ impl Moments {
         self.count
     }
 
-    /// Returns the mean. Returns `None` if there are no values, or if a value is not finite.
+    /// Returns the mean of the values.
+    ///
+    /// Returns `None` if there are no values, or if a value is not finite.
     pub fn mean(&self) -> Option<f64> {
         let [sum, _] = self.sums();
         (self.count > 0 && !self.has_infinite).then(|| sum.mean(self.count))
     }
 
-    /// Returns the unbiased variance, with `n - 1` in the denominator. Returns `None` if there are fewer than two
-    /// values, or if a value is above 1e150 in magnitude.
+    /// Returns the unbiased variance of the values, with `n - 1` in the denominator.
+    ///
+    /// Returns `None` if there are fewer than two values, or if a value is above 1e150 in magnitude.
     pub fn variance(&self) -> Option<f64> {
         if self.count < 2 || self.has_large {
             return None;
@@ -253,16 +266,20 @@ impl Moments {
         self.commonest.count()
     }
 
-    /// Returns `true` if fewer than 30 values differ from the most common value. An interval from Student's t
-    /// distribution would then be too narrow.
+    /// Returns `true` if fewer than 30 values differ from the most common value.
+    ///
+    /// In this case, an interval from Student's t distribution would be too narrow.
     pub fn has_few(&self) -> bool {
         self.commonest().is_some()
     }
 
-    /// Returns the standard error of the mean, `√(variance / n)`, and the interval from Student's t distribution with
-    /// `n - 1` degrees of freedom.
+    /// Returns the standard error and the 95% interval of the mean.
     ///
-    /// For values with a known range, [`uncertainty_within`](Self::uncertainty_within) covers the mean more often.
+    /// The standard error is `√(variance / n)`. The interval comes from Student's t distribution with `n - 1` degrees
+    /// of freedom.
+    ///
+    /// If the values have a known range, use [`uncertainty_within`](Self::uncertainty_within) instead. Its interval
+    /// contains the true mean more often.
     pub fn uncertainty(&self) -> Uncertainty {
         match (self.mean(), self.variance()) {
             (Some(mean), Some(variance)) => {
@@ -277,15 +294,22 @@ impl Moments {
         }
     }
 
-    /// Returns the standard error and the interval of the mean, for values between `least` and `most`.
+    /// Returns the standard error and the interval of the mean, for values in a known range.
     ///
-    /// If at least 30 values differ from the most common value, the interval is Student's t, as in
-    /// [`uncertainty`](Self::uncertainty), clamped to the range. Student's t fails if most values are equal: if 97% of
-    /// 50 scores are 1, for example, its interval contains the mean in only 67% of studies. With fewer differing
-    /// values, the interval is therefore Wilson's. It is based on the number of passes and failures that have the same
-    /// variance as the values, and uses a quantile of Student's t. If more than half of the values are equal, the
-    /// variance includes one more value at each end of the range. The weight of these two values falls from 1, if all
-    /// values are equal, to 0, if half of them are. The interval is defined even if all values are equal.
+    /// All values must be between `least` and `most`.
+    ///
+    /// If at least 30 values differ from the most common value, the interval is the same as that of
+    /// [`uncertainty`](Self::uncertainty), clamped to the range.
+    ///
+    /// That interval comes from Student's t distribution and is too narrow if most values are equal. For example, if
+    /// 97% of 50 scores are 1, it contains the mean in only 67% of studies.
+    ///
+    /// If fewer values differ, Wilson's interval is used instead, even if all values are equal. It is computed for the
+    /// numbers of passes and failures that have the same variance as the values. The quantile comes from Student's t
+    /// distribution.
+    ///
+    /// If more than half of the values are equal, the variance includes two additional values, one at each end of the
+    /// range. Their weight is 1 if all values are equal, and falls to 0 if only half of the values are equal.
     ///
     /// ```
     /// use dsrs_metrics::stats::Moments;
@@ -426,7 +450,9 @@ type Parts = [Vec<f64>; 2];
 type Written = (u8, [bool; 3], u64, u64, Parts, Parts, Vec<(u64, u64)>);
 
 impl Moments {
-    /// Serializes the moments to bytes. [`from_bytes`](Self::from_bytes) restores them exactly.
+    /// Serializes the moments to bytes.
+    ///
+    /// Use [`from_bytes`](Self::from_bytes) to restore them exactly.
     ///
     /// ```
     /// use dsrs_metrics::stats::Moments;
@@ -449,7 +475,9 @@ impl Moments {
         serde_json::to_vec(&written).unwrap_or_default()
     }
 
-    /// Restores moments from the bytes that [`to_bytes`](Self::to_bytes) returned. Returns `None` for any other bytes.
+    /// Restores moments from bytes written by [`to_bytes`](Self::to_bytes).
+    ///
+    /// Returns `None` if the bytes are invalid.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let written: Written = serde_json::from_slice(bytes).ok()?;
         let (format, [has_large, has_infinite, is_varied], count, ones, sum, squares, counts) =

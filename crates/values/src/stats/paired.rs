@@ -6,9 +6,13 @@ use statrs::distribution::{Binomial, ContinuousCDF, Discrete, DiscreteCDF, Norma
 
 use super::interval::{Interval, Z};
 
-/// Returns the two-sided p-value of McNemar's exact test. `wins` rows passed only with one system, and `losses` rows
-/// only with the other. If the systems are equally good, each such row is like a fair coin toss, so `p = min(1, 2 P(X ≤
-/// min(wins, losses)))` with `X` binomial. The p-value is 1 if no row differs.
+/// Returns the two-sided p-value of McNemar's exact test.
+///
+/// `wins` is the number of rows that passed only with one system. `losses` is the number of rows that passed only with
+/// the other.
+///
+/// If the systems are equally good, each of these rows is like a fair coin toss. The p-value is `p = min(1, 2 P(X ≤
+/// min(wins, losses)))`, where `X` is binomial. It is 1 if both numbers are 0.
 ///
 /// ```
 /// use dsrs_metrics::stats::mcnemar_exact;
@@ -22,14 +26,18 @@ pub fn mcnemar_exact(wins: u64, losses: u64) -> f64 {
     Binomial::new(0.5, rows).map_or(1.0, |flips| (2.0 * flips.cdf(wins.min(losses))).min(1.0))
 }
 
-/// The p-value of a paired permutation test.
+/// The result of a paired permutation test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PermutationTest {
     /// The two-sided p-value, in (0, 1].
     pub p_value: f64,
-    /// The number of sign assignments that were evaluated.
+    /// The number of assignments that were evaluated.
+    ///
+    /// An assignment decides, for each row, whether the results of the two systems are swapped.
     pub assignments: u64,
-    /// `true` if all possible assignments were evaluated, so the p-value has no sampling error.
+    /// `true` if all possible assignments were evaluated.
+    ///
+    /// In this case, the p-value has no sampling error.
     pub is_exact: bool,
 }
 
@@ -49,13 +57,16 @@ impl PermutationTest {
 /// Up to this number of assignments all of them are evaluated.
 const MAX_EXACT: u32 = 1 << 17;
 
-/// Runs a paired permutation test (Fisher 1935) on score differences. If the systems are equally good, each difference
-/// is equally likely to have the opposite sign. The p-value is the fraction of sign assignments whose absolute sum is
-/// at least the observed one.
+/// Runs a paired permutation test on score differences (Fisher 1935).
+///
+/// If the systems are equally good, each difference is equally likely to have the opposite sign. The p-value is the
+/// fraction of sign assignments whose absolute sum is at least the observed one.
 ///
 /// If there are up to 17 nonzero differences, all assignments are evaluated. If there are more, `draws` random
-/// assignments are evaluated, and the p-value is `(1 + extreme) / (1 + draws)`, which is never 0 (Phipson and Smyth
-/// 2010). The same seed yields the same p-value on every platform.
+/// assignments are evaluated. The p-value is then `(1 + extreme) / (1 + draws)`, which is never 0 (Phipson and Smyth
+/// 2010).
+///
+/// The same seed yields the same p-value on every platform.
 ///
 /// ```
 /// use dsrs_metrics::stats::permutation_test;
@@ -99,15 +110,18 @@ pub fn permutation_test(differences: &[f64], draws: u32, seed: u64) -> Permutati
 /// The least effective number of differences whose signed sums are taken as normal.
 const MIN_NORMAL: f64 = 50_000.0;
 
-/// Returns the p-value that [`permutation_test`] approaches if there are many differences. Their signed sum is then
-/// normally distributed, with the sum of squares as its variance. Returns `None` if the effective number of
-/// differences, `(Σd²)² / Σd⁴`, is at most 50,000, because the approximation is then not close enough. If all
-/// differences have the same size, the effective number equals their number. Differences that are much smaller than
-/// others do not count.
+/// Returns an approximate p-value of [`permutation_test`] for many differences.
 ///
-/// If all differences have the same size, the error is about the probability of a single sum, which is below 0.0006
-/// near a p-value of 0.05 and never above 0.004. Otherwise, the error is smaller. For comparison, 100,000 random
-/// assignments have a standard error of 0.0007 near 0.05. The p-value is always above 0.
+/// The sum of many differences with random signs is normally distributed. Its variance is the sum of the squared
+/// differences.
+///
+/// Returns `None` if there are too few differences for the approximation. The effective number of differences, `(Σd²)²
+/// / Σd⁴`, must be above 50,000. It equals the number of differences if all have the same size, and is lower otherwise.
+///
+/// The error is largest if all differences have the same size. Even then, it is at most about 0.0006 near a p-value of
+/// 0.05, and never above 0.004.
+///
+/// For comparison, 100,000 random assignments have a standard error of 0.0007 near 0.05.
 ///
 /// ```
 /// use dsrs_metrics::stats::{mcnemar_exact, permutation_limit};
@@ -133,16 +147,20 @@ pub fn permutation_limit(differences: &[f64]) -> Option<f64> {
     (squares * squares / fourths > MIN_NORMAL).then(|| p_value.clamp(f64::MIN_POSITIVE, 1.0))
 }
 
-/// Runs a paired permutation test on a score computed over all rows, by approximate randomization (Noreen 1989; Riezler
-/// and Maxwell 2005). If the systems are equally good, a row's two results are equally likely to be exchanged or not.
-/// `difference` returns the difference between the scores after the results of the marked rows are exchanged. The
-/// p-value is the fraction of assignments whose difference is at least as large in magnitude as `observed`. An
-/// assignment also counts towards this fraction if `difference` returns `None` for it, so the p-value is never too
+/// Runs a paired permutation test on a score that is computed over all rows.
+///
+/// This is approximate randomization (Noreen 1989; Riezler and Maxwell 2005). If the systems are equally good, the two
+/// results of a row are equally likely to be exchanged or not. `difference` returns the difference between the scores
+/// after the results of the marked rows are exchanged.
+///
+/// The p-value is the fraction of assignments whose difference is at least as large in magnitude as `observed`. An
+/// assignment also counts toward this fraction if `difference` returns `None` for it, so the p-value is never too
 /// small.
 ///
 /// If `draws` is at least the number of possible assignments, all of them are evaluated. Otherwise, `draws` random
-/// assignments are evaluated, and the p-value is `(1 + extreme) / (1 + draws)`. The same seed yields the same p-value
-/// on every platform.
+/// assignments are evaluated, and the p-value is `(1 + extreme) / (1 + draws)`.
+///
+/// The same seed yields the same p-value on every platform.
 ///
 /// ```
 /// use dsrs_metrics::stats::exchange_test;
@@ -237,8 +255,10 @@ impl SignedSums {
     }
 }
 
-/// Returns p-values adjusted for the number of tests (Holm 1979), in the same order. If you reject every test with an
-/// adjusted p-value below 0.05, the chance of even one false positive is at most 5%.
+/// Adjusts p-values for the number of tests (Holm 1979).
+///
+/// The adjusted p-values are in the same order. If you reject every test whose adjusted p-value is below 0.05, the
+/// chance of even one false positive is at most 5%.
 ///
 /// ```
 /// use dsrs_metrics::stats::holm;
@@ -262,9 +282,12 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
 /// The quantiles of the normal distribution for a two-sided test at 5% and for a power of 80%.
 const Z_POWER: f64 = Z + 0.841_621_233_572_914_3;
 
-/// Returns how many rows a paired test at the 5% level needs to detect a mean difference of this size in 80% of
-/// studies. By the normal approximation, this is `((z₀.₉₇₅ + z₀.₈) deviation / difference)²`, rounded up. Returns
-/// `None` if the difference is 0, if an argument is not finite, or if the result is at least 10^18 rows.
+/// Returns the number of rows that a paired test needs to detect a mean difference.
+///
+/// The test has a significance level of 5%, and it detects the difference in 80% of studies. By the normal
+/// approximation, the number of rows is `((z₀.₉₇₅ + z₀.₈) deviation / difference)²`, rounded up.
+///
+/// Returns `None` if the difference is 0, if an argument is not finite, or if the result is at least 10^18 rows.
 ///
 /// ```
 /// use dsrs_metrics::stats::rows_for_power;
@@ -277,8 +300,10 @@ pub fn rows_for_power(deviation: f64, difference: f64) -> Option<u64> {
     (rows < 1e18).then_some(rows as u64)
 }
 
-/// Returns the smallest mean difference that a paired test at the 5% level detects in 80% of studies with this standard
-/// error. By the normal approximation, this is `(z₀.₉₇₅ + z₀.₈) stderr`.
+/// Returns the smallest mean difference that a paired test can detect with a given standard error.
+///
+/// The test has a significance level of 5%, and it detects the difference in 80% of studies. By the normal
+/// approximation, the difference is `(z₀.₉₇₅ + z₀.₈) stderr`.
 ///
 /// ```
 /// use dsrs_metrics::stats::detectable_difference;
@@ -304,22 +329,27 @@ pub struct PairedShares {
     pub wins: u64,
     /// The number of rows that pass only with the first system.
     pub losses: u64,
-    /// The number of all rows, including those that pass or fail with both systems.
+    /// The total number of rows.
+    ///
+    /// This includes rows that pass or fail with both systems.
     pub rows: u64,
 }
 
 impl PairedShares {
-    /// Returns the fraction of rows that pass with the second system minus the fraction that pass with the first, in
-    /// [-1, 1]. Returns `None` if there are no rows.
+    /// Returns the difference between the pass rates of the two systems, in [-1, 1].
+    ///
+    /// The first system's pass rate is subtracted from the second's. Returns `None` if there are no rows.
     pub fn difference(&self) -> Option<f64> {
         (self.rows > 0).then(|| (self.wins as f64 - self.losses as f64) / self.rows as f64)
     }
 
-    /// Returns Tango's score interval for the difference (Tango 1998). It contains every difference that a score test
-    /// at the 5% level does not reject. Returns `None` if there are no rows.
+    /// Returns Tango's score interval for the difference (Tango 1998).
     ///
-    /// Even if no row differs, the interval extends `z² / (n + z²)` to each side, because `n` equal rows can exclude
-    /// only larger differences.
+    /// The interval contains every difference that a score test does not reject at the 5% level. Returns `None` if
+    /// there are no rows.
+    ///
+    /// Even if no row differs, the interval extends `z² / (n + z²)` to each side, because `n` equal rows can only rule
+    /// out larger differences.
     ///
     /// ```
     /// use dsrs_metrics::stats::PairedShares;
@@ -374,11 +404,13 @@ impl PairedShares {
     }
 }
 
-/// Returns the two-sided mid-p value of McNemar's test: the p-value of [`mcnemar_exact`] minus the probability of the
-/// observed counts (Fagerland, Lydersen and Laake 2013).
+/// Returns the two-sided mid-p value of McNemar's test.
 ///
-/// This test finds more differences than the exact test but can slightly exceed its level. At a level of 5%, up to
-/// about 5.4% of studies of equally good systems have a p-value below 0.05.
+/// This is the p-value of [`mcnemar_exact`] minus the probability of the observed counts (Fagerland, Lydersen and Laake
+/// 2013).
+///
+/// This test finds more differences than the exact test, but it can have slightly more false positives than its level
+/// allows. If two systems are equally good, up to about 5.4% of studies have a p-value below 0.05.
 ///
 /// ```
 /// use dsrs_metrics::stats::{mcnemar_exact, mcnemar_mid_p};

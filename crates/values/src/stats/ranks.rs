@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, HashMap};
 use super::exact_sum::ExactSum;
 use super::labels::NotDefined;
 
-/// Returns the rank of each value, starting at 1. Equal values share the mean of their ranks. Values must be finite.
+/// Returns the rank of each value, starting at 1.
+///
+/// Equal values share the mean of their ranks. All values must be finite.
 ///
 /// ```
 /// use dsrs_metrics::stats::average_ranks;
@@ -21,10 +23,11 @@ pub fn average_ranks(values: &[f64]) -> Vec<f64> {
     levels.level.iter().map(|level| ranks[*level]).collect()
 }
 
-/// Returns Spearman's rank correlation, in [-1, 1]. It is Pearson's correlation of the [`average_ranks`], which
-/// accounts for ties. Values must be finite.
+/// Returns Spearman's rank correlation coefficient, in [-1, 1].
 ///
-/// Returns `None` if the lengths differ, if there are fewer than two rows, or if one side is constant.
+/// This is Pearson's correlation of the [`average_ranks`], so ties are allowed. All values must be finite.
+///
+/// Returns `None` if the lengths differ, if there are fewer than two rows, or if all values on one side are equal.
 ///
 /// ```
 /// use dsrs_metrics::stats::spearman;
@@ -36,7 +39,9 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
     (x.len() == y.len()).then(|| RankPairs::of(x, y).spearman(0..x.len()))?
 }
 
-/// Pairs of values with a precomputed order, so resamples can be ranked without sorting again.
+/// Pairs of values, for computing rank correlations of many resamples.
+///
+/// The order of the values is computed in advance, so resamples can be ranked without sorting again.
 #[doc(hidden)]
 pub struct RankPairs {
     x: Levels,
@@ -48,7 +53,9 @@ pub struct RankPairs {
 }
 
 impl RankPairs {
-    /// Creates the pairs. Both sides must have the same length, and the length must fit into 32 bits.
+    /// Creates pairs from two lists of values.
+    ///
+    /// Both lists must have the same length, and the length must fit into 32 bits.
     pub fn of(x: &[f64], y: &[f64]) -> Self {
         let (x, y) = (Levels::of(x), Levels::of(y));
         let mut known = HashMap::new();
@@ -64,7 +71,9 @@ impl RankPairs {
         Self { x, y, pairs, pair }
     }
 
-    /// Returns the correlation of the pairs at these indices. An index can occur more than once.
+    /// Returns Spearman's rank correlation of the pairs at the given indices.
+    ///
+    /// An index can occur more than once.
     pub fn spearman(&self, sample: impl ExactSizeIterator<Item = usize>) -> Option<f64> {
         let (mut counts, rows) = (vec![0_u32; self.pairs.len()], sample.len());
         sample.for_each(|at| counts[self.pair[at] as usize] += 1);
@@ -130,7 +139,9 @@ impl Levels {
     }
 }
 
-/// Pairs of gold and predicted values, in any order. Takes 16 bytes per row.
+/// Pairs of gold and predicted values.
+///
+/// Each row takes 16 bytes of memory.
 ///
 /// ```
 /// use dsrs_metrics::stats::ValuePairs;
@@ -145,7 +156,9 @@ pub struct ValuePairs {
 }
 
 impl ValuePairs {
-    /// Adds a row with finite values.
+    /// Adds a row.
+    ///
+    /// Both values must be finite.
     pub fn add(&mut self, gold: f64, predicted: f64) {
         self.pairs.push((gold, predicted));
     }
@@ -157,12 +170,14 @@ impl ValuePairs {
         Some(pair)
     }
 
-    /// Adds the rows from another part of the data.
+    /// Adds all rows of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.pairs.extend_from_slice(&other.pairs);
     }
 
-    /// Returns Spearman's rank correlation, in [-1, 1]. Ties share the mean of their ranks.
+    /// Returns Spearman's rank correlation coefficient, in [-1, 1].
+    ///
+    /// Ties share the mean of their ranks.
     ///
     /// # Errors
     /// Returns [`NotDefined`] if all values on one side are equal.
@@ -182,7 +197,11 @@ impl ValuePairs {
     }
 }
 
-/// Predicted scores of the rows in a class and of the rows outside it. Takes 8 bytes per row.
+/// The predicted scores of positive and negative rows.
+///
+/// A row is positive if it is in the class.
+///
+/// Each row takes 8 bytes of memory.
 ///
 /// ```
 /// use dsrs_metrics::stats::ClassScores;
@@ -198,7 +217,9 @@ pub struct ClassScores {
 }
 
 impl ClassScores {
-    /// Adds a row with a finite score.
+    /// Adds a row.
+    ///
+    /// The score must be finite.
     pub fn add(&mut self, is_positive: bool, score: f64) {
         if is_positive {
             self.positive.push(score);
@@ -207,8 +228,9 @@ impl ClassScores {
         }
     }
 
-    /// Returns the row's class membership and score if there is exactly one row. The first value is `true` if the row
-    /// is in the class, and `false` otherwise.
+    /// Returns the class and the score of the row if there is exactly one row.
+    ///
+    /// The first value is `true` if the row is in the class.
     #[doc(hidden)]
     pub fn only(&self) -> Option<(bool, f64)> {
         match (&*self.positive, &*self.negative) {
@@ -218,14 +240,15 @@ impl ClassScores {
         }
     }
 
-    /// Adds the rows from another part of the data.
+    /// Adds all rows of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.positive.extend_from_slice(&other.positive);
         self.negative.extend_from_slice(&other.negative);
     }
 
-    /// Returns the area under the ROC curve, in [0, 1]. It is the probability that a positive row has a higher score
-    /// than a negative row, with ties counting as half.
+    /// Returns the area under the ROC curve, in [0, 1].
+    ///
+    /// This is the probability that a positive row has a higher score than a negative row. Ties count as half.
     ///
     /// # Errors
     /// Returns [`NotDefined`] unless there is at least one positive row and one negative row.
@@ -249,7 +272,9 @@ impl ClassScores {
     }
 }
 
-/// The mean squared difference between a predicted probability and the outcome (1 or 0). 0 is best.
+/// The Brier score of predicted probabilities.
+///
+/// This is the mean squared difference between a predicted probability and the outcome (1 or 0). The best score is 0.
 ///
 /// ```
 /// use dsrs_metrics::stats::Brier;
@@ -265,13 +290,17 @@ pub struct Brier {
 }
 
 impl Brier {
-    /// Creates the score of one row. The probability must be in [0, 1].
+    /// Creates the Brier score of a single row.
+    ///
+    /// The probability must be in [0, 1].
     pub fn of(is_true: bool, probability: f64) -> Self {
         let difference = probability - f64::from(u8::from(is_true));
         Self::of_square(difference * difference)
     }
 
-    /// Creates the score of one row from its squared difference, which must be in [0, 1].
+    /// Creates the Brier score of a single row from its squared error.
+    ///
+    /// The squared error must be in [0, 1].
     #[doc(hidden)]
     pub fn of_square(square: f64) -> Self {
         Self {
@@ -280,28 +309,30 @@ impl Brier {
         }
     }
 
-    /// Returns the squared difference if there is exactly one row.
+    /// Returns the squared error of the row if there is exactly one row.
     #[doc(hidden)]
     pub fn only(&self) -> Option<f64> {
         (self.rows == 1).then(|| self.squares.mean(1))
     }
 
-    /// Adds the rows from another part of the data.
+    /// Adds all rows of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.rows += other.rows;
         self.squares.add_all(&other.squares);
     }
 
-    /// Returns the score, in [0, 1].
+    /// Returns the Brier score, in [0, 1].
     ///
     /// # Errors
-    /// Never fails, because there is at least one row.
+    /// The result is always `Ok`, because there is at least one row.
     pub fn score(&self) -> Result<f64, NotDefined> {
         Ok(self.squares.mean(self.rows))
     }
 }
 
-/// Predicted probabilities and how often they came true, in bins of equal width (Guo et al. 2017).
+/// Counts for computing the calibration error of predicted probabilities (Guo et al. 2017).
+///
+/// Rows are counted in bins of equal width.
 ///
 /// ```
 /// use dsrs_metrics::stats::Calibration;
@@ -328,8 +359,11 @@ struct Bin {
 }
 
 impl Calibration {
-    /// Creates the bins with a single row. The probability must be in [0, 1]. A bin includes its upper end, and the
-    /// first bin also includes 0.
+    /// Creates a calibration from a single row, with `bins` bins.
+    ///
+    /// The probability must be in [0, 1].
+    ///
+    /// A bin includes its upper end, and the first bin also includes 0.
     pub fn of(is_true: bool, probability: f64, bins: u32) -> Self {
         let bins = bins.max(1);
         let place = ((probability * f64::from(bins)).ceil() - 1.0).max(0.0) as u32;
@@ -344,15 +378,18 @@ impl Calibration {
         }
     }
 
-    /// Returns the number of bins, and the row's outcome and probability, if there is exactly one row. The outcome is
-    /// `true` if the row came true, and `false` otherwise.
+    /// Returns the number of bins, the outcome and the probability if there is exactly one row.
+    ///
+    /// The outcome is `true` if the prediction came true.
     #[doc(hidden)]
     pub fn only(&self) -> Option<(u32, bool, f64)> {
         let bin = self.bins.values().next().filter(|_| self.bins.len() == 1)?;
         (bin.rows == 1).then(|| (self.all, bin.came_true == 1, bin.probabilities.mean(1)))
     }
 
-    /// Adds the rows from another part of the data, which must have the same number of bins.
+    /// Adds all rows of `other`.
+    ///
+    /// Both calibrations must have the same number of bins.
     pub fn merge(&mut self, other: &Self) {
         for (place, more) in &other.bins {
             let bin = self.bins.entry(*place).or_default();
@@ -362,11 +399,13 @@ impl Calibration {
         }
     }
 
-    /// Returns the expected calibration error, in [0, 1]. It is the mean difference between a bin's mean probability
-    /// and the fraction of its rows that came true, weighted by the bin's number of rows. 0 is best.
+    /// Returns the expected calibration error, in [0, 1].
+    ///
+    /// For each bin, this compares the mean probability with the fraction of predictions that came true. The result is
+    /// the mean of these differences, weighted by the number of rows in each bin. The best value is 0.
     ///
     /// # Errors
-    /// Never fails, because there is at least one row.
+    /// The result is always `Ok`, because there is at least one row.
     pub fn expected_error(&self) -> Result<f64, NotDefined> {
         let rows: u64 = self.bins.values().map(|bin| bin.rows).sum();
         let errors = self.bins.values().map(|bin| {

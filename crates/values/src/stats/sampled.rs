@@ -12,10 +12,12 @@ use super::moments::Moments;
 pub struct SampledMean {
     /// The estimate.
     pub mean: f64,
-    /// The 95% interval. For [`sampled_difference`], it covers the mean of the population; otherwise, it covers the
-    /// mean of these rows.
+    /// The 95% interval of the mean.
+    ///
+    /// For [`sampled_difference`], this is the mean of the population. For the other functions, it is the mean of the
+    /// given rows.
     pub interval: Interval,
-    /// The number of sampled rows that would give an equally narrow interval without the cheaper metric.
+    /// The number of rows that you would have to sample for an equally narrow interval without the cheaper metric.
     pub worth: f64,
 }
 
@@ -40,14 +42,18 @@ fn of_known(share: f64, sample: f64, rows: f64) -> Interval {
     Interval::new(low.min(share), high.max(share))
 }
 
-/// Estimates the fraction of rows that pass a metric. A cheaper metric divides the rows into strata, and the metric
-/// scores a sample of each stratum. The estimate is the mean of the strata's pass rates, weighted by the number of rows
-/// in each (post-stratification, Cochran 1977, section 5A.9). The sampled rows of each stratum must be a random sample
-/// of its rows.
+/// Estimates the fraction of rows that pass a metric, from a sample of the rows.
 ///
-/// The interval combines the strata's Wilson intervals with MOVER (Zou and Donner 2008), after adjusting each for
-/// sampling without replacement. To estimate the rate of a population instead, use
-/// [`post_stratified`](super::post_stratified).
+/// A cheaper metric divides the rows into strata, and the metric scores a sample of each stratum. The sampled rows of
+/// each stratum must be a random sample of its rows.
+///
+/// The estimate is the mean of the strata's pass rates, weighted by the number of rows in each. This is
+/// post-stratification (Cochran 1977, section 5A.9).
+///
+/// The interval combines the strata's Wilson intervals with MOVER (Zou and Donner 2008). Each Wilson interval is first
+/// adjusted for sampling without replacement.
+///
+/// To estimate the rate of a population instead, use [`post_stratified`](super::post_stratified).
 ///
 /// # Errors
 /// Returns [`NotDefined`] if there are no rows, or if a stratum has rows but none of them is sampled.
@@ -101,17 +107,22 @@ pub fn sampled_share(strata: &[Stratum]) -> Result<SampledMean, NotDefined> {
     })
 }
 
-/// Estimates the mean of a metric whose scores are within `range`. It combines the metric's scores on a sample of the
-/// rows with a cheaper metric's scores on all rows. The method is prediction-powered inference with the best weight
-/// (PPI++, Angelopoulos, Duchi and Zrnic 2023).
+/// Estimates the mean of a metric over all rows, from a sample of the rows.
+///
+/// The metric's scores on the sample are combined with a cheaper metric's scores on all rows. The method is
+/// prediction-powered inference with the best weight (PPI++, Angelopoulos, Duchi and Zrnic 2023).
+///
+/// The metric's scores must be within `range`.
 ///
 /// `sample` contains, for each sampled row, the metric's score `y` and the cheaper metric's score `f`. `others`
-/// contains the cheaper metric's score for each remaining row. The estimate is `mean(y - b f) + b mean(all f)` with `b
-/// = Cov(y, f) / Var(f)`. A cheaper metric that carries no information therefore changes nothing, and one that is
-/// always wrong helps as much as one that is always right.
+/// contains the cheaper metric's score for each remaining row.
 ///
-/// The interval is the one for the mean of [`y - b f`](Moments::uncertainty_within), scaled by `√(1 - n/N)` because the
-/// scores of the sampled rows are certain.
+/// The estimate is `mean(y - b f) + b mean(all f)` with `b = Cov(y, f) / Var(f)`. If the cheaper metric is not
+/// correlated with the metric, it does not change the estimate. A cheaper metric that is always wrong helps as much as
+/// one that is always right.
+///
+/// The interval is computed for the mean of [`y - b f`](Moments::uncertainty_within). It is scaled by `√(1 - n/N)`
+/// because the scores of the sampled rows are known.
 ///
 /// # Errors
 /// Returns [`NotDefined`] if there are fewer than 3 sampled rows.
@@ -147,18 +158,26 @@ pub fn prediction_powered(
     })
 }
 
-/// Estimates how much better one program is than another. It uses the differences in a metric on a sample of their
-/// common rows, and the differences in a cheaper metric on all of these rows. This function works like
-/// [`prediction_powered`] but differs in two ways. It estimates the difference in the population that the rows were
-/// sampled from. It also uses the least-squares weight in the sample (the regression estimator, Cochran 1977, section
-/// 7.3), because few rows change.
+/// Estimates how much better one program is than another, from a sample of rows.
 ///
-/// `sample` contains both differences for each sampled row, and `others` contains the difference in the cheaper metric
-/// for each remaining row. No difference can be larger than `largest`.
+/// The estimate combines the differences in a metric on the sample with the differences in a cheaper metric on all
+/// rows.
 ///
-/// The half-widths of the interval are `√((1 - n/N) (n - 1)/(n - 2) r² + n/N p²)`, where `r` is the half-width for the
-/// mean of `y - b f` and `p` the half-width for the mean of `y`. If all rows are sampled, the interval is that of a
-/// plain comparison. `worth` is the number of rows that a plain comparison would need for an equally narrow interval.
+/// This function works like [`prediction_powered`], with two exceptions:
+///
+/// - It estimates the difference in the population that the rows were sampled from.
+/// - It uses the least-squares weight in the sample (the regression estimator, Cochran 1977, section 7.3). The reason
+///   is that the programs differ on only a few rows.
+///
+/// `sample` contains both differences for each sampled row. `others` contains the difference in the cheaper metric for
+/// each remaining row. Differences must be at most `largest` in magnitude.
+///
+/// The half-widths of the interval are `√((1 - n/N) (n - 1)/(n - 2) r² + n/N p²)`. `r` is the half-width for the mean
+/// of `y - b f`, and `p` is the half-width for the mean of `y`. If all rows are sampled, the cheaper metric has no
+/// effect on the interval.
+///
+/// `worth` is the number of rows that you would have to sample for an equally narrow interval without the cheaper
+/// metric.
 ///
 /// # Errors
 /// Returns [`NotDefined`] if there are fewer than 3 sampled rows.
@@ -217,9 +236,10 @@ fn proxies(sample: &[(f64, f64)], others: &[f64]) -> impl Iterator<Item = f64> {
     sampled.chain(others.iter().copied())
 }
 
-/// Returns the standard error and two-sided p-value implied by an estimate's 95% interval. Assumes a normal
-/// distribution (Altman and Bland 2011, "How to obtain the P value from a confidence interval"). The p-value is below
-/// 0.05 if the interval does not contain 0.
+/// Returns the standard error and the two-sided p-value that follow from a 95% interval.
+///
+/// A normal distribution is assumed (Altman and Bland 2011, "How to obtain the P value from a confidence interval").
+/// The p-value is below 0.05 if the interval does not contain 0.
 #[doc(hidden)]
 pub fn error_and_p_value(estimate: f64, Interval { low, high }: Interval) -> (f64, f64) {
     let half = match estimate > 0.0 {

@@ -18,17 +18,19 @@ const SHARES: [f64; 8] = [0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.95];
 /// What may still be lost in the sum of many scores by rounding, relative to the range.
 const ROUNDING: f64 = 1e-9;
 
-/// Tests whether a mean is above or below a limit. You can look at the result after every row.
+/// A test of whether a mean is above or below a limit.
 ///
-/// The test runs an e-process for each side. An e-process is a wager: if the mean of the rows is on the other side of
-/// the limit, the expected capital is at most 1 at any time. By Ville's inequality, the probability that the capital
-/// ever reaches `1 / alpha` is then at most `alpha`. A decision at that moment is therefore wrong for at most a
-/// fraction `alpha` of all row orders.
+/// You can look at the result after every row.
+///
+/// The test runs an e-process for each side of the limit, which works like a series of bets. If the mean of the rows is
+/// on the other side of the limit, the expected capital is at most 1 at any time.
+///
+/// By Ville's inequality, the probability that the capital ever reaches `1 / alpha` is then at most `alpha`. A decision
+/// at that moment is therefore wrong for at most a fraction `alpha` of all row orders.
 ///
 /// The bets are those of Waudby-Smith and Ramdas (2024, "Estimating means of bounded random variables by betting",
-/// sections 4 and 5). The capital is the mean, over several fractions `f`, of the products of
-/// `1 + f (x - m) / (m - low)`, where `m` is the mean that the remaining rows would have if the mean of all rows were
-/// equal to the limit.
+/// sections 4 and 5). The capital is the mean, over several fractions `f`, of the products of `1 + f (x - m) / (m -
+/// low)`. Here, `m` is the mean that the remaining rows would have if the mean of all rows were equal to the limit.
 ///
 /// ```
 /// use dsrs_metrics::stats::{BettingTest, Interval};
@@ -108,15 +110,21 @@ fn shares(range: Interval, limit: f64, towards: f64, rows: u64) -> Vec<f64> {
 }
 
 impl BettingTest {
-    /// Creates a test of the mean of `rows` rows that are drawn in random order without replacement. Rows without a
-    /// score don't count. Scores must be within the range, and the limit must be inside it.
+    /// Creates a test of the mean of `rows` rows.
+    ///
+    /// The rows must be drawn in random order without replacement. Scores must be within the range, and the limit must
+    /// be inside it.
+    ///
+    /// Rows without a score don't count.
     pub fn of_rows(range: Interval, limit: f64, rows: u64) -> Self {
         let above = shares(range, limit, range.high - limit, rows);
         let below = shares(range, limit, limit - range.low, rows);
         Self::new(range, limit, Some(rows), [above, below])
     }
 
-    /// Creates a test of a population's mean. The rows must be an independent sample of the population.
+    /// Creates a test of the mean of a population.
+    ///
+    /// The rows must be an independent sample of the population.
     ///
     /// To compare two programs on the same rows, record the difference for each row. With a limit of 0, the test shows
     /// which program is better. With a limit of `-by`, it shows whether the second program is worse by more than `by`.
@@ -147,7 +155,9 @@ impl BettingTest {
         }
     }
 
-    /// Records the score of the next row; `None` if the row has no score.
+    /// Records the score of the next row.
+    ///
+    /// The score is `None` if the row has no score.
     pub fn record(&mut self, score: Option<f64>) {
         let expected = self.rows.map_or(0.0, |rows| {
             -self.sum / rows.saturating_sub(self.taken).max(1) as f64
@@ -174,8 +184,9 @@ impl BettingTest {
         }
     }
 
-    /// Returns the largest e-value so far in favour of a mean of at least the limit. If the mean is in fact below the
-    /// limit, the probability of an e-value this large is at most `1 / above`.
+    /// Returns the largest e-value so far in favour of a mean of at least the limit.
+    ///
+    /// If the mean is in fact below the limit, the probability of an e-value this large is at most `1 / above`.
     pub fn above(&self) -> f64 {
         self.above.largest
     }
@@ -185,8 +196,10 @@ impl BettingTest {
         self.below.largest
     }
 
-    /// Returns `Some(true)` if the mean of all rows is certain to be above the limit, and `Some(false)` if it is
-    /// certain to be below. Returns `None` while the answer still depends on the remaining rows.
+    /// Returns `Some(true)` if the mean of all rows is certain to be above the limit.
+    ///
+    /// Returns `Some(false)` if the mean is certain to be below the limit. Returns `None` while the answer still
+    /// depends on the remaining rows.
     ///
     /// ```
     /// use dsrs_metrics::stats::{BettingTest, Interval};
@@ -211,12 +224,16 @@ impl BettingTest {
     }
 }
 
-/// Returns a 95% interval for the mean of all `rows` rows, computed from the scores of the first rows in random order.
-/// You can compute the interval after each row: with a probability of 95%, all of these intervals contain the mean (a
-/// confidence sequence). Rows without a score (`None`) don't count.
+/// Returns a 95% interval for the mean of all rows, given the scores of the first rows.
+///
+/// The first rows must be in random order, and `rows` is the number of all rows. Rows without a score (`None`) don't
+/// count.
+///
+/// You can compute the interval after each row. The intervals form a confidence sequence: with a probability of 95%,
+/// all of them contain the mean.
 ///
 /// The interval contains the means that two one-sided tests by betting at 2.5% don't reject (Waudby-Smith and Ramdas
-/// 2024, section 5), with bets that don't depend on the mean.
+/// 2024, section 5). The bets don't depend on the mean.
 ///
 /// ```
 /// use dsrs_metrics::stats::{confidence_sequence, Interval};
@@ -232,8 +249,10 @@ pub fn confidence_sequence(scores: &[Option<f64>], range: Interval, rows: u64) -
     sequence(scores, range, Some(rows))
 }
 
-/// Returns a 95% interval for a population's mean. The scores must be an independent sample of the population. As with
-/// [`confidence_sequence`], you can compute the interval after each score.
+/// Returns a 95% interval for the mean of a population.
+///
+/// The scores must be an independent sample of the population. As with [`confidence_sequence`], you can compute the
+/// interval after each score.
 ///
 /// ```
 /// use dsrs_metrics::stats::{population_sequence, Interval};
@@ -284,28 +303,35 @@ const ORDERS: u64 = 400;
 /// The number of rows that all simulated orders may have together.
 const DRAWS: u64 = 20_000_000;
 
-/// The number of rows needed to decide whether a pass rate reaches a limit.
+/// An estimate of the number of rows needed to decide whether a pass rate reaches a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct DecisionPlan {
-    /// The true pass rate.
+    /// The assumed true pass rate.
     pub truth: f64,
-    /// `true` if the true pass rate is at least the limit.
+    /// `true` if the assumed pass rate is at least the limit.
     pub is_above: bool,
-    /// The mean number of rows in a run that [ends as soon as it's decided](BettingTest).
+    /// The mean number of rows in a simulated run that [ends as soon as it's decided](BettingTest).
     pub early: f64,
-    /// The number of rows after which 90% of such runs have ended.
+    /// The number of rows after which 90% of simulated runs are decided.
     pub early_90: u64,
-    /// The sample size at which 80% of samples lead to the right verdict, if you look only once. `None` if the true
-    /// pass rate equals the limit.
+    /// The number of rows needed if you look at the result only once.
+    ///
+    /// With this sample size, 80% of samples lead to the right verdict. This is `None` if the true pass rate equals the
+    /// limit.
     pub fixed: Option<u64>,
 }
 
-/// Plans how many of `rows` rows are needed to decide whether their pass rate is at least `limit`. Assumes that the
-/// true pass rate is `truth`. The probability of a wrong verdict is at most `alpha`.
+/// Estimates how many rows are needed to decide whether a pass rate is at least `limit`.
 ///
-/// `early` comes from simulated row orders with a fixed seed. `fixed` is the normal approximation for a one-sided test,
-/// `((z₁₋ₐ √(m(1 - m)) + z₀.₈ √(p(1 - p))) / (p - m))²`, reduced because rows are sampled without replacement. Numeric
-/// scores within a range need at most as many rows as pass/fail verdicts with the same mean.
+/// `rows` is the number of rows that are available, and `truth` is their assumed pass rate. The probability of a wrong
+/// verdict is at most `alpha`.
+///
+/// `early` comes from simulated row orders with a fixed seed.
+///
+/// `fixed` is the normal approximation for a one-sided test, `((z₁₋ₐ √(m(1 - m)) + z₀.₈ √(p(1 - p))) / (p - m))²`. It
+/// is reduced because rows are sampled without replacement.
+///
+/// Numeric scores within a range need at most as many rows as pass/fail verdicts with the same mean.
 ///
 /// ```
 /// use dsrs_metrics::stats::plan_rows;

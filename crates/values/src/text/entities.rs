@@ -6,10 +6,14 @@ use super::edits::{EditDistance, length, share_left};
 use super::unicode::NormalForm;
 use crate::bipartite::Groups;
 
-/// The number of expected entities that were found, and the number of entities on each side.
+/// The number of expected entities that were found in a prediction.
+///
+/// The total number of entities on each side is included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EntityCounts {
-    /// The number of expected entities that were paired with a predicted one. Each entity is in at most one pair.
+    /// The number of expected entities that were paired with a predicted entity.
+    ///
+    /// Each entity is in at most one pair.
     pub found: u64,
     /// The number of expected entities.
     pub expected: u64,
@@ -18,13 +22,19 @@ pub struct EntityCounts {
 }
 
 impl EntityCounts {
-    /// Matches predicted entities with expected ones, one to one, in as many pairs as possible. Two entities can be
-    /// paired if their similarity is at least `similarity`.
+    /// Counts the predicted entities that match expected entities.
     ///
-    /// Entities are compared in lower case and NFC, without surrounding whitespace. Empty entities are ignored. The
-    /// similarity is [`EditDistance::Indel`](crate::text::EditDistance::Indel), which equals `rapidfuzz.fuzz.ratio`
-    /// divided by 100. The number of pairs is the size of a maximum matching (augmenting paths, Kuhn 1955), so it does
-    /// not depend on the order of the lists. Duplicates in a list count separately.
+    /// Entities are matched one to one, in as many pairs as possible. Two entities can be paired if their similarity is
+    /// at least `similarity`.
+    ///
+    /// Entities are compared in lower case and NFC, without surrounding whitespace. Empty entities are ignored.
+    /// Duplicates in a list count separately.
+    ///
+    /// The similarity is [`EditDistance::Indel`](crate::text::EditDistance::Indel), which equals `rapidfuzz.fuzz.ratio`
+    /// divided by 100.
+    ///
+    /// The number of pairs is the size of a maximum matching (augmenting paths, Kuhn 1955). It does not depend on the
+    /// order of the lists.
     ///
     /// ```
     /// use dsrs_metrics::text::EntityCounts;
@@ -41,7 +51,10 @@ impl EntityCounts {
         Self::of_named(predicted, expected, similarity, false)
     }
 
-    /// Like [`of`](Self::of), but first removes duplicates from each list, ignoring case and surrounding whitespace.
+    /// Counts the predicted entities that match expected entities, without duplicates.
+    ///
+    /// Duplicates are removed from each list, ignoring case and surrounding whitespace. In all other respects, this
+    /// function works like [`of`](Self::of).
     pub fn of_distinct<P: AsRef<str>, E: AsRef<str>>(
         predicted: &[P],
         expected: &[E],
@@ -67,8 +80,10 @@ impl EntityCounts {
         }
     }
 
-    /// Returns the expected and predicted entities that [`of`](Self::of) or [`of_distinct`](Self::of_distinct) leaves
-    /// unmatched, in their normalized form.
+    /// Returns the expected and predicted entities that remain unmatched.
+    ///
+    /// These are the entities that [`of`](Self::of) or [`of_distinct`](Self::of_distinct) does not pair. They are
+    /// returned in their normalized form.
     #[doc(hidden)]
     pub fn unmatched<P: AsRef<str>, E: AsRef<str>>(
         predicted: &[P],
@@ -89,8 +104,9 @@ impl EntityCounts {
         ]
     }
 
-    /// Returns the harmonic mean of precision and recall, in [0, 1]; 1 if both sides are empty, and 0 if only one side
-    /// is.
+    /// Returns the harmonic mean of precision and recall, in [0, 1].
+    ///
+    /// The result is 1 if both sides are empty, and 0 if only one side is empty.
     pub fn f1(self) -> f64 {
         match self.expected + self.predicted {
             0 => 1.0,

@@ -1,5 +1,7 @@
-//! Finds a reference answer in an output: at the beginning, at the end, anywhere, or as the whole output. Also finds
-//! the choices that an output selects.
+//! Functions that search for a reference answer in an output.
+//!
+//! The output can begin or end with the answer, contain it anywhere, or be equal to it. This module also finds the
+//! choices that an output selects.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +11,7 @@ use super::numbers::{Number, NumericOptions};
 use super::unicode::{is_punctuation, is_space};
 use super::words::Searchable;
 
-/// Where an output must contain the reference answer.
+/// Where the reference answer must appear in an output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Location {
@@ -20,14 +22,14 @@ pub enum Location {
     End,
     /// The output contains the reference answer anywhere.
     Any,
-    /// The output is exactly the reference answer.
+    /// The output is equal to the reference answer.
     Exact,
 }
 
-/// Options for matching an output with a reference answer.
+/// Options for matching an output against a reference answer.
 ///
-/// The output and the reference are trimmed with [`trim_punctuation`], normalized (NFC) and, unless `case_sensitive` is
-/// set, case folded.
+/// The output and the reference are trimmed with [`trim_punctuation`] and normalized to NFC. Unless `case_sensitive` is
+/// set, they are also case folded.
 ///
 /// ```
 /// # use dsrs_metrics::text::{Location, MatchOptions};
@@ -42,13 +44,15 @@ pub enum Location {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatchOptions {
-    /// Where the output must contain the reference.
+    /// Where the reference answer must appear in the output.
     pub location: Location,
     /// `true` if the comparison is case-sensitive.
     pub case_sensitive: bool,
-    /// `true` if the reference matches only whole words and numbers.
+    /// `true` to match the reference only as whole words or numbers.
     pub whole_words: bool,
-    /// `true` if a reference that is a number is compared by value with the numbers in the output.
+    /// `true` to compare numbers by value.
+    ///
+    /// If the reference is a number, it is compared with the numbers in the output.
     pub numeric: bool,
 }
 
@@ -67,9 +71,13 @@ impl Default for MatchOptions {
 impl MatchOptions {
     /// Returns `true` if the output contains the reference at the required location.
     ///
-    /// If `numeric` is set, a reference that [is a number](NumericOptions::only_number) is compared with one or all
-    /// numbers in the output: the first (`begin`), the last (`end`), each (`any`), or the number that makes up the
-    /// whole output (`exact`).
+    /// If `numeric` is set, a reference that [is a number](NumericOptions::only_number) is compared with the numbers in
+    /// the output:
+    ///
+    /// - `begin`: the first number must be equal.
+    /// - `end`: the last number must be equal.
+    /// - `any`: at least one number must be equal.
+    /// - `exact`: the whole output must be this number.
     pub fn matches(&self, output: &str, reference: &str) -> bool {
         let options = NumericOptions::default();
         // A brace at the end of a string may belong to a fraction.
@@ -97,10 +105,12 @@ impl MatchOptions {
     }
 }
 
-/// Removes whitespace, brackets, quotation marks, and sentence and Markdown punctuation from both ends of a string.
+/// Removes whitespace, brackets, quotes and other punctuation from both ends of a string.
 ///
-/// Characters that carry meaning remain: signs and symbols (`-5`, `$5`, `C++`, `C#`, `5%`), and a point before a number
-/// or name (`.5`, `.NET`). If a string consists only of punctuation, only its whitespace is removed.
+/// Sentence punctuation and Markdown punctuation are removed.
+///
+/// Characters that carry meaning remain. These are signs and symbols (`-5`, `$5`, `C++`, `C#`, `5%`), and a point
+/// before a number or name (`.5`, `.NET`). If a string consists only of punctuation, only its whitespace is removed.
 ///
 /// ```
 /// # use dsrs_metrics::text::trim_punctuation;
@@ -138,16 +148,20 @@ fn is_enclosing(c: char) -> bool {
     }
 }
 
-/// Returns the labels of the choices that an output selects, given the texts of the choices. The list is empty if the
-/// output selects none.
+/// Returns the labels of the choices that an output selects.
 ///
-/// Labels are as in [`choice_labels`], except that with up to 26 choices, a position becomes its letter. A choice's
-/// text takes precedence over its label:
-/// 1. A capital letter alone is a label, even if it is the text of another choice.
-/// 2. An output that is the text of a choice selects that choice. Numbers are compared by value (`1.0` equals `1`, `1/2`
-///    equals `\frac12`), including their units. A number without a unit selects the choice with this number if there is
-///    only one.
-/// 3. Otherwise, [`choice_labels`] reads the output. Numbers in the output are positions only if no choice is a number.
+/// `choices` contains the texts of the choices. The result is empty if the output does not select any choice.
+///
+/// Labels are the same as in [`choice_labels`]. However, if there are up to 26 choices, a position is converted to its
+/// letter.
+///
+/// A choice's text takes precedence over its label:
+/// 1. A capital letter on its own is a label, even if it is also the text of another choice.
+/// 2. If the output is the text of a choice, it selects that choice. Numbers are compared by value (`1.0` equals `1`,
+///    `1/2` equals `\frac12`), including their units. A number without a unit selects the choice with this number if
+///    there is only one.
+/// 3. Otherwise, [`choice_labels`] reads the output. A number in the output is a position only if no choice is a
+///    number.
 ///
 /// ```
 /// # use dsrs_metrics::text::selected_choices;
@@ -251,15 +265,22 @@ fn label(at: usize) -> String {
     }
 }
 
-/// Returns the labels of the choices that an output selects, in capitals: `B`, or `A` and `C`. The list is empty if the
-/// output selects none.
+/// Returns the labels, such as `B`, of the choices that an output selects.
 ///
-/// The labels are read from the text after the last `ANSWER:` (ignoring case) or, if there is none, from the start of
-/// the output. Only one line is read. It can contain several labels (`A,C`, `A and C`, `AC`). Labels can be in
-/// brackets, quotes or Markdown (`(B)`, `**B**`, `\boxed{B}`), and the text of the choice can follow if it is set apart
-/// (`B) Paris`, `B. Paris`, `**B** Paris`). `count` is the number of choices. The labels are then `A` to `Z`, followed
-/// by 1, 2 and so on from the 27th choice, or the positions 1 to `count` if choices are numbered. If `count` is 0,
-/// every letter and number is a label.
+/// Labels are in capitals. There can be several, such as `A` and `C`. The list is empty if the output does not select
+/// any choice.
+///
+/// The labels are read from the text after the last `ANSWER:`, ignoring case. If the output has no `ANSWER:`, they are
+/// read from its start. Only one line is read. A line can contain:
+///
+/// - Several labels: `A,C`, `A and C`, `AC`.
+/// - Labels in brackets, quotes or Markdown: `(B)`, `**B**`, `\boxed{B}`.
+/// - The text of the choice after the label, if it is set apart: `B) Paris`, `B. Paris`, `**B** Paris`.
+///
+/// `count` is the number of choices. The labels are `A` to `Z`, followed by 1, 2 and so on from the 27th choice.
+///
+/// If the choices are numbered, the labels are the positions 1 to `count` instead. If `count` is 0, every letter and
+/// number is a label.
 ///
 /// ```
 /// # use dsrs_metrics::text::choice_labels;

@@ -1,13 +1,18 @@
-//! Text metrics as pure functions of strings: exact match, token overlap, answers in passages,
-//! BLEU, chrF, ROUGE, edit distances, and numeric match.
+//! Text metrics that compare a prediction with reference strings.
 //!
-//! Arguments come in the order (prediction, references), as in DSPy's
-//! `EM(prediction, answers_list)`.
+//! This module contains exact match, token overlap, answers in passages, BLEU, chrF, ROUGE, edit distances, and numeric
+//! match.
 //!
-//! The free functions for exact match and token overlap return the same values as dspy 3.4.1, bit for bit, for any
-//! string of characters of Unicode 14. [`Profile`] has the same functions for other normalizations. [`PassageAnswers`]
-//! normalizes answers once, to compare them with many predictions. [`numeric_match`] compares numbers instead of words.
-//! The metrics over rows in `dsrs_metrics::metrics` use this module.
+//! The prediction is the first argument, and the references are the second, as in DSPy's `EM(prediction,
+//! answers_list)`.
+//!
+//! The free functions for exact match and token overlap return the same values as dspy 3.4.1, bit for bit. This holds
+//! for any string of Unicode 14 characters. [`Profile`] has the same functions for other normalizations.
+//!
+//! [`PassageAnswers`] normalizes answers once, so they can be compared with many predictions. [`numeric_match`]
+//! compares numbers instead of words.
+//!
+//! For metrics that score rows, see `dsrs_metrics::metrics`.
 
 mod compare;
 #[cfg(test)]
@@ -50,8 +55,7 @@ fn regex(pattern: &str) -> regex::Regex {
 
 /// The error returned when there is no reference answer to compare with.
 ///
-/// dspy raises a `ValueError` here, because it takes the maximum of an empty list. A score of 0 would be wrong, because
-/// nothing was compared.
+/// A score of 0 would be wrong, because nothing was compared. dspy raises a `ValueError` in this case.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("no reference answer to compare the prediction with; give at least one")]
 pub struct NoReferences;

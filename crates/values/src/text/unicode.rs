@@ -76,7 +76,9 @@ pub(super) fn is_invisible(c: char) -> bool {
     c.is_control() || is_joiner || is_format() && !is_prepended
 }
 
-/// Returns the value (0 to 9) of a decimal digit of any script.
+/// Returns the value of a decimal digit in any script, from 0 to 9.
+///
+/// Returns `None` if the character is not a digit.
 pub fn digit_value(c: char) -> Option<u8> {
     if c.is_ascii() {
         return c.is_ascii_digit().then(|| c as u8 - b'0');
@@ -106,7 +108,7 @@ pub(super) fn is_superscript(c: char) -> bool {
     matches!(c, '²' | '³' | '¹' | '\u{2070}' | '\u{2074}'..='\u{207b}')
 }
 
-/// The Unicode normal form that strings are converted to before they are compared.
+/// The Unicode normal form to which strings are converted before they are compared.
 ///
 /// ```
 /// use dsrs_metrics::text::NormalForm;
@@ -118,18 +120,25 @@ pub(super) fn is_superscript(c: char) -> bool {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NormalForm {
-    /// Strings are compared code point by code point, as the Python packages do: composed "é" and decomposed "é"
-    /// differ.
+    /// Strings are not converted and are compared code point by code point.
+    ///
+    /// A composed "é" and a decomposed "é" differ, as in the Python packages.
     AsIs,
-    /// Canonical composition (NFC): composed and decomposed letters are equal.
+    /// Canonical composition (NFC).
+    ///
+    /// Composed and decomposed letters are equal.
     #[default]
     Nfc,
-    /// Compatibility composition (NFKC): ligatures, full-width letters and superscripts equal their plain forms too.
+    /// Compatibility composition (NFKC).
+    ///
+    /// In addition to NFC, ligatures, full-width letters and superscripts equal their plain forms.
     Nfkc,
 }
 
 impl NormalForm {
-    /// Converts the string to this form. The result is borrowed if the string is already in this form.
+    /// Converts a string to this normal form.
+    ///
+    /// The result is borrowed if the string already has this form.
     pub fn apply(self, text: &str) -> Cow<'_, str> {
         let quick = |answer: IsNormalized| answer == IsNormalized::Yes;
         match self {

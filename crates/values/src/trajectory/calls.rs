@@ -3,7 +3,9 @@
 use super::steps::ToolCall;
 use crate::messages::escape::{name, names};
 
-/// Tool calls, in order: either all calls of a trajectory or the calls of one tool.
+/// The tool calls of a trajectory, in order.
+///
+/// These are either all calls of the trajectory or only the calls to one tool.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -21,7 +23,7 @@ pub struct ToolCalls<'t> {
 }
 
 impl<'t> ToolCalls<'t> {
-    /// Iterates over the calls.
+    /// Returns an iterator over the calls.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &'t ToolCall> + Clone {
         self.calls.iter().copied()
     }
@@ -41,7 +43,7 @@ impl<'t> ToolCalls<'t> {
         self.iter().map(|call| &*call.name).collect()
     }
 
-    /// Returns the calls of one tool.
+    /// Returns the calls to the given tool.
     pub fn named(&self, tool: &str) -> Self {
         let calls = self.iter().filter(|call| call.name == tool).collect();
         Self {
@@ -50,12 +52,12 @@ impl<'t> ToolCalls<'t> {
         }
     }
 
-    /// Counts the calls for which the closure returns `true`.
+    /// Returns the number of calls for which the closure returns `true`.
     pub fn count(&self, mut is_counted: impl FnMut(&ToolCall) -> bool) -> usize {
         self.iter().filter(|call| is_counted(call)).count()
     }
 
-    /// Requires that the closure returns `true` for at least one call.
+    /// Checks that the closure returns `true` for at least one call.
     pub fn any(&self, is_right: impl FnMut(&ToolCall) -> bool) -> Condition {
         let reason = || match self.len() {
             0 => format!("no call{}", self.of_tool()),
@@ -64,7 +66,9 @@ impl<'t> ToolCalls<'t> {
         Condition::unless((!self.iter().any(is_right)).then(reason))
     }
 
-    /// Requires that the closure returns `true` for every call. The condition is also met if there are no calls.
+    /// Checks that the closure returns `true` for every call.
+    ///
+    /// The condition is also met if there are no calls.
     pub fn all(&self, mut is_right: impl FnMut(&ToolCall) -> bool) -> Condition {
         let wrong = self.iter().enumerate().find(|(_, call)| !is_right(call));
         Condition::unless(wrong.map(|(at, call)| {
@@ -73,7 +77,9 @@ impl<'t> ToolCalls<'t> {
         }))
     }
 
-    /// Requires that no call failed. Only some formats record failures; see [`ToolCall::failed`].
+    /// Checks that no call failed.
+    ///
+    /// Only some formats record failures; see [`ToolCall::failed`].
     pub fn none_failed(&self) -> Condition {
         let failed: Vec<&str> = self
             .iter()
@@ -90,7 +96,9 @@ impl<'t> ToolCalls<'t> {
         }))
     }
 
-    /// Requires that these tools are called in this order. Other calls are allowed before, between and after them.
+    /// Checks that the given tools are called in the given order.
+    ///
+    /// Other calls are allowed before, between and after them.
     pub fn in_order<N: AsRef<str>>(&self, tools: impl IntoIterator<Item = N>) -> Condition {
         let tools: Vec<N> = tools.into_iter().collect();
         let mut calls = self.iter();
@@ -150,8 +158,9 @@ impl<'t> IntoIterator for &ToolCalls<'t> {
     }
 }
 
-/// The result of checking a condition on a trajectory. If the condition is not met, the result contains the reason.
-/// `Check::all` combines several conditions.
+/// The result of checking a condition on a trajectory.
+///
+/// If the condition is not met, the result contains the reason. Use `Check::all` to combine several conditions.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -191,7 +200,9 @@ impl Condition {
         self.unmet.as_deref()
     }
 
-    /// Returns the reason why the condition is not met, as an owned string, or `None` if it is met.
+    /// Consumes the condition and returns the reason why it is not met.
+    ///
+    /// Returns `None` if the condition is met.
     pub fn into_reason(self) -> Option<String> {
         self.unmet
     }

@@ -1,4 +1,6 @@
-//! Trajectories of agents: messages, tool calls and their results, read from common formats and compared.
+//! Trajectories of agents, with their messages, tool calls and results.
+//!
+//! Trajectories can be read from common formats and compared with each other.
 //!
 //! A [`Trajectory`] can be the type of a row's field. The form of a value is detected automatically:
 //!
@@ -15,15 +17,28 @@
 //! | calls | objects with `name`, and `args`, `arguments`, `input_parameters` or `input` | the calls |
 //! | names of tools | strings in an object with `tool_calls`; in an [`ExpectedTrajectory`] also a list of strings | the names, each a call without arguments |
 //!
-//! A string that contains one of these forms as JSON is read too. The result of a call is the text of the tool's
-//! message or, in other forms, the JSON value. Arguments that are not a JSON object are left as the model wrote them,
-//! and do not equal any arguments; [`Trajectory::malformed_args`] describes them. Other mistakes are errors that name
-//! the message: unknown roles, unknown keys of a call, unknown types of blocks, and results whose id does not belong to
-//! any earlier call. In messages without ids, a result belongs to the first call without a result in the last message
-//! with calls. [`Trajectory::subagents`] returns the trajectories of subagents that an ATIF document embeds, and the
-//! paths of those in other documents, which are not read. None of the library's metrics counts subagents; a judge's
-//! prompt states how many of their messages and calls it does not show. The metrics over trajectories are in
-//! `dsrs_metrics::metrics`.
+//! A string that contains one of these forms as JSON can be read too.
+//!
+//! The result of a call is the text of the tool's message. In forms without such messages, it is the JSON value. If
+//! messages have no ids, a result belongs to the first call without a result in the last message with calls.
+//!
+//! Arguments that are not a JSON object are left as the model wrote them. They do not equal any other arguments.
+//! [`Trajectory::malformed_args`] describes them.
+//!
+//! Other mistakes are errors that name the message:
+//!
+//! - Unknown roles.
+//! - Unknown keys of a call.
+//! - Unknown types of blocks.
+//! - Results whose id does not belong to any earlier call.
+//!
+//! [`Trajectory::subagents`] returns the trajectories of subagents that an ATIF document embeds. For a trajectory in
+//! another document, it returns the path, but the document is not read.
+//!
+//! None of the library's metrics counts subagents. A judge's prompt states how many of their messages and calls it does
+//! not show.
+//!
+//! For metrics that score trajectories, see `dsrs_metrics::metrics`.
 
 mod calls;
 mod compare;

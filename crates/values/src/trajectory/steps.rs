@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::calls::ToolCalls;
 
-/// What an agent did: its messages and tool calls, in order.
+/// An agent's messages and tool calls, in order.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Check;
@@ -52,7 +52,7 @@ pub struct Trajectory {
 }
 
 impl Trajectory {
-    /// Creates a trajectory from these messages.
+    /// Creates a trajectory from a list of messages.
     pub fn new(messages: impl IntoIterator<Item = Message>) -> Self {
         Self {
             messages: messages.into_iter().collect(),
@@ -60,7 +60,9 @@ impl Trajectory {
         }
     }
 
-    /// Creates a trajectory from calls, each a separate step.
+    /// Creates a trajectory from a list of tool calls.
+    ///
+    /// Each call is a separate step.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -72,12 +74,12 @@ impl Trajectory {
         Self::new(calls.into_iter().map(|call| Message::calling([call])))
     }
 
-    /// Returns the messages, in order.
+    /// Returns the messages of the trajectory, in order.
     pub fn messages(&self) -> &[Message] {
         &self.messages
     }
 
-    /// Returns the calls of all messages, in order.
+    /// Returns the tool calls of all messages, in order.
     pub fn tool_calls(&self) -> ToolCalls<'_> {
         self.messages
             .iter()
@@ -85,14 +87,18 @@ impl Trajectory {
             .collect()
     }
 
-    /// Returns the subagents of an ATIF trajectory, without duplicates. Subagents that results refer to come first, in
-    /// the order of the results, followed by all others. No other method counts their messages and calls.
+    /// Returns the subagents of an ATIF trajectory, without duplicates.
+    ///
+    /// Subagents that results refer to come first, in the order of the results. All others follow.
+    ///
+    /// The other methods of a trajectory do not count the messages and calls of subagents.
     pub fn subagents(&self) -> &[Subagent] {
         &self.subagents
     }
 
-    /// Returns the number of steps. Each agent message is a step; in a trace or a list of calls or names, each call is
-    /// a step.
+    /// Returns the number of steps in the trajectory.
+    ///
+    /// Each agent message is a step. In a trace, or a list of calls or names, each call is a step.
     pub fn steps(&self) -> usize {
         self.messages
             .iter()
@@ -100,9 +106,10 @@ impl Trajectory {
             .count()
     }
 
-    /// Returns the number of tokens that the agent's model used. This is the total stated by the format (ATIF's
-    /// `final_metrics`) or, if there is none, the sum over the messages. Returns `None` if the format does not record
-    /// tokens.
+    /// Returns the number of tokens that the agent's model used.
+    ///
+    /// This is the total stated by the format (ATIF's `final_metrics`). If the format states no total, the tokens of
+    /// all messages are added up. Returns `None` if the format does not record tokens.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -148,8 +155,9 @@ impl Serialize for Trajectory {
     }
 }
 
-/// A subagent whose trajectory a [`Trajectory`] refers to. Its messages and calls don't belong to the agent, so no
-/// method of the agent's trajectory counts them.
+/// A subagent of the agent in a [`Trajectory`].
+///
+/// The messages and calls of a subagent don't belong to the agent, so the agent's trajectory does not count them.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -178,10 +186,12 @@ impl Serialize for Trajectory {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Subagent {
-    /// The id of the call whose result refers to the subagent, if there is one.
+    /// The id of the call whose result refers to the subagent.
+    ///
+    /// `None` if there is no such call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// The trajectory, or where to find it.
+    /// The subagent's trajectory, or where to find it.
     #[serde(flatten)]
     pub trajectory: SubagentTrajectory,
 }
@@ -190,7 +200,7 @@ pub struct Subagent {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum SubagentTrajectory {
-    /// The trajectory is part of the document.
+    /// The trajectory is part of the same document.
     Embedded(#[serde(serialize_with = "as_trajectory")] Trajectory),
     /// The trajectory is in another document, which is not read.
     External {
@@ -210,13 +220,15 @@ fn as_trajectory<S: serde::Serializer>(
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Instructions, including messages with OpenAI's `developer` role.
+    /// The system, which gives instructions to the agent.
+    ///
+    /// OpenAI's role `developer` is read as this role.
     System,
     /// The user who talks to the agent.
     User,
     /// The agent.
     Assistant,
-    /// A tool. The message contains the result of a call.
+    /// A tool, which returns the result of a call.
     Tool,
 }
 
@@ -232,7 +244,7 @@ impl Role {
     }
 }
 
-/// One message of a [`Trajectory`](super::Trajectory), or one step of an agent.
+/// A message of a [`Trajectory`](super::Trajectory), or a step of an agent.
 ///
 /// For a message in a prompt, see `dsrs_metrics::lm::Message`.
 ///
@@ -255,22 +267,26 @@ impl Role {
 pub struct Message {
     /// The author of the message.
     pub role: Role,
-    /// The text, without images or reasoning.
+    /// The text of the message, without images or reasoning.
     #[serde(rename = "content")]
     pub text: String,
-    /// The calls that the message contains, in order.
+    /// The tool calls in the message, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
-    /// The id of the call that a tool message responds to.
+    /// The id of the tool call that this message responds to.
+    ///
+    /// This field is only set for messages from tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// The tokens used by the model call that returned the message, if the format records them.
+    /// The number of tokens used by the model call that returned this message.
+    ///
+    /// `None` if the format does not record tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<TokenUsage>,
 }
 
 impl Message {
-    /// Creates a message with this text and no calls.
+    /// Creates a message with the given text and without tool calls.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -289,7 +305,7 @@ impl Message {
         }
     }
 
-    /// Creates an agent message with these calls and no text.
+    /// Creates a message from the agent with tool calls and without text.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -305,7 +321,9 @@ impl Message {
     }
 }
 
-/// A tool call: the tool's name, the arguments and, if known, the result.
+/// A call to a tool.
+///
+/// A call has the name of the tool, the arguments and, if known, the result.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -317,25 +335,31 @@ impl Message {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ToolCall {
-    /// The id that tool messages use to refer to the call.
+    /// The id of the call, which tool messages refer to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The name of the tool.
+    /// The name of the tool that is called.
     pub name: String,
-    /// The arguments, or `{}` if there are none. If the format stores them as a string, the string is parsed. If it
-    /// isn't a JSON object, it is kept unchanged and never matches expected arguments.
+    /// The arguments of the call, or `{}` if there are none.
+    ///
+    /// If the format stores the arguments as a string, the string is parsed. A string that isn't a JSON object is kept
+    /// unchanged and never matches expected arguments.
     pub args: Value,
-    /// The result, which is a string in most formats.
+    /// The result of the call.
+    ///
+    /// In most formats, the result is a string.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
-    /// `true` if the format records that the call failed: through `is_error`, `failed`, an `error`, or the status
-    /// `error`. OpenAI's messages don't record failures unless the agent adds one of these to the tool messages.
+    /// `true` if the format records that the call failed.
+    ///
+    /// A failure is recorded as `is_error`, `failed`, an `error`, or the status `error`. OpenAI's messages don't record
+    /// failures unless the agent adds one of them to the tool messages.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
 }
 
 impl ToolCall {
-    /// Creates a call without arguments or a result.
+    /// Creates a call to a tool, without arguments or a result.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -354,7 +378,7 @@ impl ToolCall {
     }
 
     setters! {
-        /// Sets the arguments.
+        /// Sets the arguments of the call.
         ///
         /// ```
         /// # use dsrs_metrics::prelude::*;
@@ -363,7 +387,7 @@ impl ToolCall {
         /// ```
         pub fn with_args(args: Value) => args = args;
 
-        /// Sets the result.
+        /// Sets the result of the call.
         ///
         /// ```
         /// # use dsrs_metrics::prelude::*;
@@ -373,7 +397,7 @@ impl ToolCall {
     }
 }
 
-/// The tokens used by language model calls.
+/// The number of tokens used by language model calls.
 ///
 /// ```
 /// use dsrs_metrics::trajectory::TokenUsage;
@@ -383,9 +407,11 @@ impl ToolCall {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct TokenUsage {
-    /// The number of prompt tokens, including those read from the provider's cache.
+    /// The number of tokens in the prompts.
+    ///
+    /// This includes tokens that were read from the provider's cache.
     pub input_tokens: u64,
-    /// The number of reply tokens.
+    /// The number of tokens in the replies.
     pub output_tokens: u64,
 }
 

@@ -136,7 +136,7 @@ fn inherent(cx: &Context<'_>, tree: &Tree) -> TokenStream {
         impl #ident {
             #readers
 
-            /// Scores one pair of rows.
+            /// Compares a prediction with a gold row, calling a model if necessary.
             ///
             /// # Errors
             /// Returns an error if a component has no score, if a gate rejected the row, or if the score is out of

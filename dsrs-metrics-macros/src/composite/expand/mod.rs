@@ -1,5 +1,7 @@
-//! Expands a checked composite into the struct as written, and one hidden block with the
-//! components, the constants derived from them, the rules checked in constants, and the impls.
+//! Expands a composite that has been checked.
+//!
+//! The expansion contains the struct as written and one hidden block. The block contains the components, the constants
+//! derived from them, the checks on these constants, and the impls.
 
 mod context;
 mod contract;

@@ -1,5 +1,6 @@
-//! The rules of `#[judge]` that can be checked on tokens. Rules for all metrics are checked after lowering; rustc
-//! checks rules that need types.
+//! The rules of `#[judge]` that can be checked on tokens.
+//!
+//! Rules for all metrics are checked after lowering. rustc checks the rules that need types.
 
 mod panel;
 mod scoring;

@@ -1,5 +1,7 @@
-//! Expands a checked judge into the struct as written, its `Input` and `Output`, the metric, and
-//! the `Judge` impl that connects them; and the judge as a `Module`.
+//! Expands a judge that has been checked.
+//!
+//! The expansion contains the struct as written, its `Input` and `Output`, the metric, and the `Judge` impl that
+//! connects them. It also contains the judge as a `Module`.
 
 mod answers;
 mod context;

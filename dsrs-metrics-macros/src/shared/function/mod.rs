@@ -1,6 +1,7 @@
-//! A function as a metric: settings -> model -> check -> expand. `#[metric]` starts from the user's
-//! function. `#[judge]` generates an asynchronous function over the inputs of the judge and expands
-//! it here.
+//! Turns a function into a metric.
+//!
+//! The steps are settings -> model -> check -> expand. `#[metric]` starts from the user's function. `#[judge]`
+//! generates an asynchronous function over the inputs of the judge and expands it here.
 
 pub(crate) mod role;
 

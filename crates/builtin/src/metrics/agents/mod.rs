@@ -1,9 +1,11 @@
-//! Metrics of a coding agent's steps: a plan, the result of a subtask, a synthesis, the utility and outcome of a tool
-//! call. Each is a weighted mean of a few checks, with the reasons for those that fail.
+//! Metrics that score the steps of a coding agent.
 //!
-//! They check form, not truth. Use a judge to decide whether a plan is good.
+//! The metrics cover plans, subtask results, syntheses, and the utility and outcome of tool calls. Each metric is a
+//! weighted mean of a few checks. The feedback gives the reason for each failed check.
 //!
-//! The file is long because each metric has its rules, its reference and an example; their code is short.
+//! The metrics check the form of an output, not whether it is true. Use a judge to decide whether a plan is good.
+//!
+//! This file is long because each metric has its rules, a reference and an example. The code itself is short.
 
 use std::borrow::Cow;
 
@@ -23,12 +25,16 @@ pub use planning::{SubtaskPlanning, subtask_planning};
 pub mod outcome_coupled;
 mod planning;
 
-/// Scores a task's plan and synthesis, weighted 0.6 and 0.4.
+/// Scores a task's plan and synthesis together.
 ///
-/// The score is `0.6 subtask_planning + 0.4 synthesis`, in [0, 1]. Without a synthesis, a plan scores at most 0.6.
-/// Execution is not included because it is scored per subtask. The feedback combines the feedback of both components,
-/// lowest score first. For other weights or parameters, define your own composite, for example
-/// `#[metric(weighted(subtask_planning = 0.5, synthesis(min_summary_chars = 40) = 0.5))]`.
+/// The score is `0.6 subtask_planning + 0.4 synthesis`, in [0, 1]. A plan without a synthesis scores at most 0.6.
+///
+/// Execution is scored per subtask, so it is not included.
+///
+/// The feedback combines the feedback of both components. The component with the lowest score comes first.
+///
+/// For other weights or parameters, define your own composite, for example `#[metric(weighted(subtask_planning = 0.5,
+/// synthesis(min_summary_chars = 40) = 0.5))]`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Combined;
@@ -172,18 +178,22 @@ pub(super) fn first_failure(
     })
 }
 
-/// Scores how well-formed a subtask's result is, using three checks weighted 0.33, 0.33 and 0.34.
+/// Scores how well-formed a subtask's result is.
+///
+/// The metric makes three checks, weighted 0.33, 0.33 and 0.34.
 ///
 /// The score is in [0, 1]. A field that is missing or `null` fails its check.
 ///
-/// - `result`: `pred.result` is a JSON value, or a string that contains one;
-/// - `edit_or_command`: the result has an `old_string` and a different `new_string`, has a non-blank `command`, or is
-///   itself a non-blank string (the content that a `read` subtask returns);
-/// - `reasoning`: `pred.reasoning` is a string that has at least `min_reasoning_chars` characters and contains a letter
-///   or digit. Characters are counted in NFC, and a run of whitespace between words counts as one.
+/// - `result`: `pred.result` is a JSON value, or a string that contains one.
+/// - `edit_or_command`: the result has an `old_string` and a different `new_string`, or it has a non-blank `command`. A
+///   non-blank string also passes, because a `read` subtask returns the content of a file.
+/// - `reasoning`: `pred.reasoning` is a string with a letter or digit and at least `min_reasoning_chars` characters.
+///   Characters are counted after NFC normalization, and several whitespace characters between words count as one.
 ///
-/// The formula is `subtask_execution_metric` from the `dsrs` document, whose own implementation counts bytes instead of
-/// characters. JSON nested deeper than 127 levels is an error.
+/// This metric uses the formula of `subtask_execution_metric` in the `dsrs` document. The code in that document counts
+/// bytes instead of characters.
+///
+/// The row fails if its JSON is nested deeper than 127 levels.
 ///
 /// ```
 /// use dsrs_metrics::metrics::SubtaskExecution;
@@ -204,10 +214,10 @@ pub(super) fn first_failure(
 pub fn subtask_execution(
     #[pred(missing)] result: Option<&Value>,
     #[pred(missing)] reasoning: Option<&Value>,
-    /// The weights of the checks: result, edit_or_command, reasoning.
+    /// The weights of the checks `result`, `edit_or_command` and `reasoning`.
     #[param(default = [0.33, 0.33, 0.34])]
     weights: [f64; 3],
-    /// The minimum number of characters of the reasoning.
+    /// The minimum number of characters in the reasoning.
     #[param(default = 20)]
     min_reasoning_chars: u64,
 ) -> Result<Breakdown, Unscored> {
@@ -249,20 +259,22 @@ fn no_edit_or_command(result: &Value) -> Option<String> {
     }
 }
 
-/// Scores how well-formed a task's synthesis is, using four checks weighted 0.25 each.
+/// Scores how well-formed a task's synthesis is.
+///
+/// The metric makes four checks, weighted 0.25 each.
 ///
 /// The score is in [0, 1]. A field that is missing or `null` fails its check.
 ///
-/// - `success`: `pred.success` is a boolean, or a string that contains one;
-/// - `summary`: `pred.summary` is a string of at least `min_summary_chars` characters, counted as
-///   in `subtask_execution`;
-/// - `modified_files`: `pred.modified_files` is a list of non-blank strings, or a string that contains such a list as
-///   JSON. The list can be empty;
-/// - `confidence`: `pred.confidence` is a number in [0, 1], or a string that contains one. A single row cannot show
-///   whether the confidence is calibrated; the `agree` command measures that.
+/// - `success`: `pred.success` is a boolean, or a string that contains one.
+/// - `summary`: `pred.summary` is a string of at least `min_summary_chars` characters. They are counted as in
+///   `subtask_execution`.
+/// - `modified_files`: `pred.modified_files` is a list of non-blank strings, or a string that contains this list as
+///   JSON. The list can be empty.
+/// - `confidence`: `pred.confidence` is a number in [0, 1], or a string that contains one. To measure whether the
+///   confidence is calibrated, use the `agree` command.
 ///
-/// The formula is `synthesis_metric` from the `dsrs` document, whose own implementation counts bytes and accepts any
-/// list of files.
+/// This metric uses the formula of `synthesis_metric` in the `dsrs` document. The code in that document counts bytes
+/// instead of characters, and accepts any list of files.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Synthesis;
@@ -284,10 +296,10 @@ pub fn synthesis(
     #[pred(missing)] summary: Option<&Value>,
     #[pred(missing)] modified_files: Option<&Value>,
     #[pred(missing)] confidence: Option<&Value>,
-    /// The weights of the checks: success, summary, modified_files, confidence.
+    /// The weights of the checks `success`, `summary`, `modified_files` and `confidence`.
     #[param(default = [0.25, 0.25, 0.25, 0.25])]
     weights: [f64; 4],
-    /// The minimum number of characters of the summary.
+    /// The minimum number of characters in the summary.
     #[param(default = 15)]
     min_summary_chars: u64,
 ) -> Result<Breakdown, Unscored> {
@@ -329,19 +341,23 @@ fn invalid_files(files: Option<&Value>) -> Result<Option<String>, Unscored> {
     Ok(failure)
 }
 
-/// Scores how well-formed the assessment of a tool call is: four checks, weighted 0.25 each.
+/// Scores how well-formed the assessment of a tool call is.
+///
+/// The metric makes four checks, weighted 0.25 each.
 ///
 /// The score is in [0, 1]. A field that is missing or `null` fails its check.
 ///
-/// - `step_utility`: `pred.step_utility` is a number from `min_utility` to `max_utility`, or a
-///   string with one;
-/// - `should_continue`: `pred.should_continue` is a boolean, or a string with one;
-/// - `next_action_hint`: `pred.next_action_hint` is a string of at least `min_hint_chars`
-///   characters, counted as in `subtask_execution`;
-/// - `confidence`: `pred.confidence` is a number in [0, 1], or a string with one.
+/// - `step_utility`: `pred.step_utility` is a number from `min_utility` to `max_utility`, or a string that contains
+///   one.
+/// - `should_continue`: `pred.should_continue` is a boolean, or a string that contains one.
+/// - `next_action_hint`: `pred.next_action_hint` is a string of at least `min_hint_chars` characters. Characters are
+///   counted as in `subtask_execution`.
+/// - `confidence`: `pred.confidence` is a number in [0, 1], or a string that contains one.
 ///
-/// The formula is `tool_step_utility_metric` of the `dsrs` document, where the utility is in [0, 1]. If your rows have
-/// a utility in [-1, 1], as `outcome_coupled` reads it, set `min_utility = -1`.
+/// This metric uses the formula of `tool_step_utility_metric` in the `dsrs` document.
+///
+/// By default, the utility is in [0, 1]. If your rows have a utility in [-1, 1], as in `outcome_coupled`, set
+/// `min_utility = -1`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ToolStepUtility;
@@ -367,7 +383,7 @@ pub fn tool_step_utility(
     #[pred(missing)] should_continue: Option<&Value>,
     #[pred(missing)] next_action_hint: Option<&Value>,
     #[pred(missing)] confidence: Option<&Value>,
-    /// The weights of the checks: step_utility, should_continue, next_action_hint, confidence.
+    /// The weights of the checks `step_utility`, `should_continue`, `next_action_hint` and `confidence`.
     #[param(default = [0.25, 0.25, 0.25, 0.25])]
     weights: [f64; 4],
     /// The minimum utility of a step.
@@ -376,7 +392,7 @@ pub fn tool_step_utility(
     /// The maximum utility of a step.
     #[param(default = 1.0)]
     max_utility: f64,
-    /// The minimum number of characters of the hint.
+    /// The minimum number of characters in the hint.
     #[param(default = 6)]
     min_hint_chars: u64,
 ) -> Result<Breakdown, Unscored> {

@@ -9,18 +9,30 @@ use dsrs_metrics_values::outcome_coupled::{
     OutcomeCoupledScorer, OutcomeWeights, ToolResultRecord, check_delta,
 };
 
-/// Scores a tool call by its outcome: whether it advanced the goal, was new, made more tests pass, and had valid
-/// parameters.
+/// Scores a tool call by its outcome.
 ///
-/// `0.4 (step_utility + 1) / 2 + 0.3 (1 - was_repeated) + 0.2 verification + 0.1 params_valid`, in [0, 1]. Verification
-/// is 1 if more tests pass than before, 0.5 for the same number, and 0 for fewer. With `full_delta` above 1, a change
-/// of that many tests counts in full, and a smaller change proportionally.
+/// The score is higher if the call advanced the goal, was not repeated, made more tests pass, and had valid parameters.
 ///
-/// Reads `pred.step_utility` in [-1, 1], `pred.was_repeated`, `pred.params_valid`, and `pred.verification_delta` or the
-/// numbers of passing tests `pred.tests_before` and `pred.tests_after`. If a row has all three, they must agree. A
-/// utility out of range or a missing field is an error. Each component is a named score. [`OutcomeCoupledScorer`]
-/// computes the same score in code; its module [`outcome_coupled`](mod@dsrs_metrics_values::outcome_coupled) documents
-/// how it differs from the document's formula.
+/// The score is `0.4 (step_utility + 1) / 2 + 0.3 (1 - was_repeated) + 0.2 verification + 0.1 params_valid`, in [0, 1].
+///
+/// `verification` is 1 if more tests pass than before, 0.5 if the number is the same, and 0 if fewer tests pass.
+///
+/// By default, any change in the number of passing tests counts in full. If you set `full_delta` to 4, only a change of
+/// 4 or more tests does. A smaller change counts proportionally.
+///
+/// The metric reads `pred.step_utility`, `pred.was_repeated`, `pred.params_valid` and `pred.verification_delta`. The
+/// utility must be in [-1, 1].
+///
+/// Instead of `pred.verification_delta`, a row can have the numbers of passing tests in `pred.tests_before` and
+/// `pred.tests_after`. If a row has all three fields, they must agree.
+///
+/// If a field is missing or the utility is out of range, the row fails with an error.
+///
+/// Each component is also reported as a named score.
+///
+/// [`OutcomeCoupledScorer`] computes the same score in code. The module
+/// [`outcome_coupled`](mod@dsrs_metrics_values::outcome_coupled) describes how the score differs from the formula in
+/// the `dsrs` document.
 ///
 /// ```
 /// use dsrs_metrics::metrics::OutcomeCoupled;
@@ -50,7 +62,7 @@ pub fn outcome_coupled(
     /// The weight of the step's utility.
     #[param(default = 0.4)]
     step_utility_weight: f64,
-    /// The weight of the call being new.
+    /// The weight of not repeating a call.
     #[param(default = 0.3)]
     repetition_weight: f64,
     /// The weight of the change in passing tests.
@@ -59,7 +71,7 @@ pub fn outcome_coupled(
     /// The weight of valid parameters.
     #[param(default = 0.1)]
     schema_weight: f64,
-    /// The change in passing tests that counts in full.
+    /// The change in the number of passing tests that counts in full. A smaller change counts proportionally.
     #[param(default = 1)]
     full_delta: u32,
 ) -> Result<Breakdown, Unscored> {

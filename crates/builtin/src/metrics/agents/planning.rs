@@ -9,22 +9,26 @@ use crate::metric;
 use crate::metrics::breakdown::Breakdown;
 use crate::text::Searchable;
 
-/// Scores how executable a plan's subtasks are, using four checks weighted 0.25 each.
+/// Scores how well a plan's subtasks can be executed.
 ///
-/// The score is in [0, 1]. A check scores 1 if every subtask passes it, and 0 otherwise. `pred.subtasks` is a list, or
-/// a string that contains one as JSON.
+/// The metric makes four checks, weighted 0.25 each.
 ///
-/// - `subtasks`: `pred.subtasks` is a non-empty list of objects with `id`, `action`, `target` and `instruction`; only
-///   `target` can be `null`;
-/// - `actions`: each `action` is exactly one of `actions`;
+/// The score is in [0, 1]. A check scores 1 if every subtask passes it, and 0 otherwise.
+///
+/// The metric reads the plan from `pred.subtasks`. The plan is a list, or a string that contains a list as JSON.
+///
+/// - `subtasks`: `pred.subtasks` is a non-empty list of objects with `id`, `action`, `target` and `instruction`. Only
+///   `target` can be `null`.
+/// - `actions`: each `action` is exactly one of `actions`.
 /// - `targets`: each `target` is a path, unless its action is in `actions` but not in `file_actions`. A path contains
-///   `/`, `\` or `.`, or is one of `bare_names`, and contains no whitespace, control characters or `://`;
-/// - `instructions`: each `instruction` starts with one of `verbs` as a whole word, ignoring case and any leading
-///   digits and punctuation. If `verbs` is empty, any string that contains a letter passes.
+///   `/`, `\` or `.`, or is one of `bare_names`. A path contains no whitespace, control characters or `://`.
+/// - `instructions`: each `instruction` starts with one of `verbs` as a whole word. Case and any leading digits and
+///   punctuation are ignored. If `verbs` is empty, any string that contains a letter passes.
 ///
-/// The formula is `subtask_planning_metric` from the `dsrs` document, with some corrections: an empty plan scores 0
-/// instead of 0.25, "Address" does not start with the verb "add", and `Makefile` is a path. A missing plan, or any
-/// other value that is not a plan, scores 0. JSON nested deeper than 127 levels is an error.
+/// This metric uses the formula of `subtask_planning_metric` in the `dsrs` document, with three corrections. An empty
+/// plan scores 0 instead of 0.25. "Address" does not start with the verb "add". `Makefile` is a path.
+///
+/// A missing or invalid plan scores 0. The row fails if its JSON is nested deeper than 127 levels.
 ///
 /// ```
 /// use dsrs_metrics::metrics::SubtaskPlanning;
@@ -42,7 +46,7 @@ use crate::text::Searchable;
 #[metric(range = 0.0..=1.0)]
 pub fn subtask_planning(
     #[pred(missing)] subtasks: Option<&Value>,
-    /// The weights of the checks: subtasks, actions, targets, instructions.
+    /// The weights of the checks `subtasks`, `actions`, `targets` and `instructions`.
     #[param(default = [0.25, 0.25, 0.25, 0.25])]
     weights: [f64; 4],
     /// The valid actions.
@@ -51,10 +55,11 @@ pub fn subtask_planning(
     /// The actions whose target is a file.
     #[param(default = words("read edit"))]
     file_actions: Vec<String>,
-    /// Names of files that have no extension.
+    /// File names without an extension.
     #[param(default = words(BARE_NAMES))]
     bare_names: Vec<String>,
-    /// The verbs that may start an instruction; by default a list of English verbs. If empty, any word may start one.
+    /// The verbs that an instruction can start with. The default is a list of English verbs. If empty, an instruction
+    /// can start with any word.
     #[param(default = words(VERBS))]
     verbs: Vec<String>,
 ) -> Result<Breakdown, Unscored> {

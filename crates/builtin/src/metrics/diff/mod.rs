@@ -1,7 +1,10 @@
-//! The `diff` metric: compares an answer with the expected one by characters, words, syntax tree or meaning.
+//! The `diff` metric, which compares an answer with the expected answer.
 //!
-//! It does not use `#[metric]`, because it is asynchronous only at the one strictness that calls a language model. The
-//! file is long because it writes out the builder, parameters and contract. `compare.rs` has the comparison.
+//! Answers are compared by characters, words, syntax tree or meaning.
+//!
+//! The metric does not use `#[metric]`, because it is asynchronous only at the strictness that calls a language model.
+//!
+//! This file is long because it writes out the builder, parameters and contract. `compare.rs` contains the comparison.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -34,17 +37,20 @@ mod compare;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DiffStrictness {
-    /// No differences: the strings must be identical.
+    /// The strings must be identical.
     Exact,
-    /// Whitespace can differ: a run of whitespace counts as one space, and both ends are trimmed. `a b` is not equal to
-    /// `ab`.
+    /// The strings can differ in whitespace.
+    ///
+    /// Any amount of whitespace counts as one space, and both ends are trimmed. `a b` is not equal to `ab`.
     #[default]
     NormalizedWhitespace,
-    /// Layout and comments can differ, but the syntax trees must be equal. Costs 10 msat per row, and requires a
-    /// language and the `syntax` feature.
+    /// The strings can differ in layout and comments, but their syntax trees must be equal.
+    ///
+    /// This strictness costs 10 msat per row. It requires a language and the `syntax` feature.
     AstEquivalent,
-    /// Everything but the meaning can differ. The [`SemanticEquivalence`] judge compares the meaning. Costs at most 50
-    /// msat per row.
+    /// The strings can differ in everything but their meaning.
+    ///
+    /// The [`SemanticEquivalence`] judge compares the meaning. This strictness costs at most 50 msat per row.
     Semantic,
 }
 
@@ -61,13 +67,20 @@ impl DiffStrictness {
     }
 }
 
-/// Compares the answer with the expected one, and shows a line diff in the feedback if they differ.
+/// A metric that compares the answer with the expected answer.
 ///
-/// The result is pass or fail. The metric compares the strings `gold.answer` and `pred.answer`; set `field` to compare
-/// another field on both sides. If the gold value is a list, the answer must equal one of its strings, and the diff
-/// uses the first. `ast_equivalent` compares syntax trees in the given `language` (`rust`, `python`, `javascript`,
-/// `typescript`, `json`, `sql`, `bash`), as described at [`Language::compare`](crate::syntax::Language::compare). An
-/// answer that does not parse fails; an expected answer that does not parse is an error.
+/// If the answers differ, the feedback shows a line diff.
+///
+/// The result is pass or fail. The metric compares the strings `gold.answer` and `pred.answer`. Set `field` to compare
+/// another field of both rows.
+///
+/// If the gold value is a list, the answer must equal one of its strings. The diff then shows the first string.
+///
+/// The strictness `ast_equivalent` compares syntax trees, as described at
+/// [`Language::compare`](crate::syntax::Language::compare). The `language` is `rust`, `python`, `javascript`,
+/// `typescript`, `json`, `sql` or `bash`.
+///
+/// An answer that does not parse fails. An expected answer that does not parse is an error.
 ///
 /// ```
 /// use dsrs_metrics::metrics::{Diff, DiffStrictness};
@@ -82,10 +95,16 @@ impl DiffStrictness {
 /// # }
 /// ```
 ///
-/// `semantic` calls the [`SemanticEquivalence`] judge, which asks a language model whether both strings have the same
-/// meaning. It accepts the judge's settings (`with_lm`, `offline`, `models`, `aggregation`, ..). Strings that differ
-/// only in whitespace count as equal without a call. The score's details contain the judge's reasoning and the diff.
-/// The metric is asynchronous only at this strictness:
+/// The strictness `semantic` calls the [`SemanticEquivalence`] judge. The judge asks a language model whether both
+/// strings have the same meaning.
+///
+/// The metric accepts the judge's settings, such as `with_lm`, `offline`, `models` and `aggregation`.
+///
+/// If the strings differ only in whitespace, they are equal, and the metric calls no model.
+///
+/// The score's details contain the judge's reasoning and the diff.
+///
+/// The metric is asynchronous only at the strictness `semantic`:
 ///
 /// ```
 /// use dsrs_metrics::lm::ScriptedLm;
@@ -103,15 +122,15 @@ impl DiffStrictness {
 /// # }
 /// ```
 ///
-/// The compiler must know what a `#[metric]` composite costs and whether it is asynchronous, so you can't use `diff`
-/// with `semantic` in such a composite. Use the `semantic_equivalence` component instead.
+/// You can't use `diff` with `semantic` in a `#[metric]` composite. The compiler must know what the composite costs and
+/// whether it is asynchronous. Use the `semantic_equivalence` component instead.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diff {
     /// How strictly the strings are compared.
     pub strictness: DiffStrictness,
-    /// The language of both sides, for [`DiffStrictness::AstEquivalent`].
+    /// The language of both strings, for [`DiffStrictness::AstEquivalent`].
     pub language: LanguageSetting,
-    /// The field to compare, on both sides.
+    /// The name of the field to compare in both rows.
     pub field: String,
     /// The panel of judges, for [`DiffStrictness::Semantic`].
     pub panel: Panel,
@@ -144,42 +163,59 @@ impl Diff {
     }
 
     setters! {
-        /// Sets how strictly the strings are compared. The default is [`DiffStrictness::NormalizedWhitespace`].
+        /// Sets how strictly the strings are compared.
+        ///
+        /// The default is [`DiffStrictness::NormalizedWhitespace`].
         pub fn strictness(strictness: DiffStrictness) => strictness = strictness;
 
-        /// Sets the language of both sides, as a value or by name, for [`DiffStrictness::AstEquivalent`].
+        /// Sets the language of both strings, for [`DiffStrictness::AstEquivalent`].
+        ///
+        /// Pass a language or its name.
         pub fn language(language: impl Into<LanguageSetting>) => language = language.into();
 
-        /// Sets the field to compare, on both sides. The default is `answer`.
+        /// Sets the name of the field to compare in both rows.
+        ///
+        /// The default is `answer`.
         pub fn field(field: impl Into<String>) => field = field.into();
     }
 
     setters! {
-        /// Sets the model to call if the panel doesn't name one. Applies only to [`DiffStrictness::Semantic`].
+        /// Sets the model to call if the panel doesn't name one.
+        ///
+        /// This setting applies only to [`DiffStrictness::Semantic`].
         pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
-        /// Scores by token overlap instead of calling a model. Applies only to [`DiffStrictness::Semantic`]. Every
-        /// result is labelled as offline.
+        /// Scores by token overlap instead of calling a model.
+        ///
+        /// Every result is labelled as offline.
+        ///
+        /// This setting applies only to [`DiffStrictness::Semantic`].
         pub fn offline() in panel.offline;
 
-        /// Sets the panel's models. All of them are called, and the majority decides.
+        /// Sets the models of the panel.
+        ///
+        /// The metric calls all of them, and the majority decides.
         pub fn models(models: impl IntoIterator<Item = impl IntoModel>) in panel.models;
 
-        /// Sets how to aggregate the verdicts of several judges.
+        /// Sets how to combine the verdicts of several judges.
         pub fn aggregation(aggregation: Aggregation) in panel.aggregation;
 
-        /// Sets the maximum number of judges called concurrently; 0 counts as 1.
+        /// Sets the maximum number of judges called concurrently.
+        ///
+        /// A limit of 0 counts as 1.
         pub fn max_concurrent_judges(limit: usize) in panel.max_concurrent_judges;
 
-        /// Sets the minimum number of judges that must return a verdict for a row to have a score.
+        /// Sets the minimum number of judges that must return a verdict.
+        ///
+        /// A row with fewer verdicts has no score.
         pub fn quorum(quorum: usize) in panel.quorum;
     }
 
-    /// Scores one pair of rows without calling a model.
+    /// Compares a prediction with a gold row, without calling a model.
     ///
     /// # Errors
-    /// Fails if a gold field is missing, if the expected answer does not parse, or if only a model can judge the
-    /// difference.
+    /// Returns an error if a gold field is missing, or if the expected answer does not parse. Also returns an error if
+    /// the comparison needs a model.
     pub fn score(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
         let pending = || Err(MetricError::failed(Self::SPEC.name, MUST_BE_AWAITED));
         Ok(self
@@ -189,11 +225,11 @@ impl Diff {
             .into_score())
     }
 
-    /// Scores one pair of rows.
+    /// Compares a prediction with a gold row, calling a model if necessary.
     ///
     /// # Errors
-    /// Fails for the same reasons as [`score`](Self::score), except when a model can judge the difference. Also fails
-    /// if the judge fails or abstains.
+    /// Returns the same errors as [`score`](Self::score), except that it can call a model. It also returns an error if
+    /// the judge fails or abstains.
     pub async fn evaluate(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
         Ok(self.answer(MetricCall::new(gold, pred)).await?.into_score())
     }
@@ -435,9 +471,10 @@ const PARAMS: [ParamSpec<'static>; 7] = {
 };
 
 impl Diff {
-    /// The metric's spec at every strictness except [`DiffStrictness::Semantic`]. Its cost is for
-    /// [`DiffStrictness::AstEquivalent`], the most expensive of these. [`Metric::spec`] returns the spec and cost of a
-    /// configured metric.
+    /// The metric's spec at every strictness level except [`DiffStrictness::Semantic`].
+    ///
+    /// This spec contains the cost of [`DiffStrictness::AstEquivalent`], the most expensive strictness without a model.
+    /// Use [`Metric::spec`] for the spec and cost of a configured metric.
     pub const SPEC: MetricSpec<'static> = MetricSpec::new("diff")
         .with_doc(DOC)
         .with_tier(MetricTier::Truth)

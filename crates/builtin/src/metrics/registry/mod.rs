@@ -1,6 +1,6 @@
-//! Metrics by name, created from parameters in text form.
+//! A registry of metrics by name.
 //!
-//! `builtin.rs` has the built-in metrics, and `settings.rs` the settings that every metric has.
+//! `builtin.rs` contains the built-in metrics. `settings.rs` contains the settings that every metric has.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,8 +18,9 @@ pub use settings::{SETTINGS, has_param};
 mod builtin;
 mod settings;
 
-/// A registry of metrics by name, in insertion order. Use it to create metrics from names and parameters that your
-/// program reads as data, as the command line does.
+/// A registry of metrics by name, in insertion order.
+///
+/// Use a registry if your program reads the names and parameters of metrics as data, as the command line does.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Registry;
@@ -49,18 +50,18 @@ pub struct Registry {
     builtin: HashMap<String, &'static str>,
 }
 
-/// A metric, or how to create it.
+/// A metric in a registry.
 pub enum Entry {
     /// A metric with parameters.
     Configurable {
         /// The declared spec.
         spec: MetricSpec<'static>,
-        /// Creates the metric with these parameters.
+        /// Creates the metric with the given parameters.
         configure: fn(&Params) -> Result<Arc<dyn Metric>, ParamError>,
         /// The defaults of its parameters, in their order.
         defaults: fn() -> Vec<Option<String>>,
     },
-    /// A metric without parameters, created by the user.
+    /// A metric without parameters, added by the user.
     Fixed(Arc<dyn Metric>),
 }
 
@@ -85,7 +86,9 @@ impl Registry {
         registry
     }
 
-    /// Adds a metric with parameters, replacing a built-in metric with the same name.
+    /// Adds a metric with parameters.
+    ///
+    /// The metric replaces a built-in metric with the same name.
     ///
     /// # Errors
     /// Returns [`RegistryError`] if the name is a duplicate or invalid.
@@ -106,8 +109,9 @@ impl Registry {
         self.insert(M::SPEC.name, entry)
     }
 
-    /// Adds a metric without parameters, such as a closure, replacing a built-in metric with the same name. You can
-    /// still set its threshold, strictness and cost.
+    /// Adds a metric without parameters, such as a closure.
+    ///
+    /// The metric replaces a built-in metric with the same name. You can still set its threshold, strictness and cost.
     ///
     /// # Errors
     /// Returns [`RegistryError`] if the name is a duplicate or invalid.
@@ -139,17 +143,18 @@ impl Registry {
         self.entries.keys().map(String::as_str)
     }
 
-    /// Returns a metric's declared spec.
+    /// Returns the spec that a metric declares.
     ///
     /// # Errors
-    /// Returns [`CreateError::UnknownMetric`] if there is no such metric, or [`CreateError::MissingFeature`] if the
-    /// library was built without a feature that the metric needs.
+    /// Returns [`CreateError::UnknownMetric`] if the registry has no metric with this name. Returns
+    /// [`CreateError::MissingFeature`] if the library was built without a feature that the metric needs.
     pub fn spec(&self, name: &str) -> Result<MetricSpec<'_>, CreateError> {
         Ok(self.find(name)?.spec())
     }
 
-    /// Returns the defaults of a metric's parameters as text, in the order of [`MetricSpec::params`]. A missing or
-    /// unknown default is `None`.
+    /// Returns the default values of a metric's parameters as text.
+    ///
+    /// The defaults are in the order of [`MetricSpec::params`]. A missing or unknown default is `None`.
     ///
     /// # Errors
     /// Returns the same errors as [`spec`](Self::spec).
@@ -157,12 +162,14 @@ impl Registry {
         Ok(self.find(name)?.defaults())
     }
 
-    /// Creates a metric. Like `--param` on the command line, `params` can contain the parameters in the metric's spec,
-    /// and `threshold`, `strict` and `cost`.
+    /// Creates a metric with the given parameters.
+    ///
+    /// The names in `params` are the same as for `--param` on the command line. They can be parameters in the metric's
+    /// spec, or the settings `threshold`, `strict` and `cost`.
     ///
     /// # Errors
-    /// Returns [`CreateError`] if the name or a parameter is unknown, a value is invalid, or the library was built
-    /// without a feature that the metric needs.
+    /// Returns [`CreateError`] if the name or a parameter is unknown, or if a value is invalid. Also returns this error
+    /// if the library was built without a feature that the metric needs.
     pub fn create(&self, name: &str, params: &Params) -> Result<Arc<dyn Metric>, CreateError> {
         self.find(name)?.create(params)
     }
@@ -177,7 +184,9 @@ impl Registry {
         self.entries.values()
     }
 
-    /// Returns the groups and their metrics: the built-in groups, then the user's metrics.
+    /// Returns the name and the metrics of each group.
+    ///
+    /// The built-in groups come first, then the user's metrics.
     #[doc(hidden)]
     pub fn groups(&self) -> impl Iterator<Item = (&'static str, Vec<&Entry>)> {
         let groups = GROUPS.iter().map(|(name, _)| (*name, Some(*name)));
@@ -206,7 +215,9 @@ impl Registry {
             .map(|(_, feature, _)| *feature)
     }
 
-    /// Returns the metric with this name, or an error that suggests the most similar name.
+    /// Returns the metric with this name.
+    ///
+    /// If there is none, the error suggests the most similar name.
     #[doc(hidden)]
     pub fn find(&self, name: &str) -> Result<&Entry, CreateError> {
         self.entries.get(name).ok_or_else(|| {
@@ -229,7 +240,9 @@ impl Entry {
         }
     }
 
-    /// Returns the parameters' defaults as a user would write them, if they are known.
+    /// Returns the default values of the parameters as text.
+    ///
+    /// A default value that is unknown is `None`.
     #[doc(hidden)]
     pub fn defaults(&self) -> Vec<Option<String>> {
         match self {
@@ -238,7 +251,7 @@ impl Entry {
         }
     }
 
-    /// Creates the metric with these parameters.
+    /// Creates the metric with the given parameters.
     #[doc(hidden)]
     pub fn create(&self, params: &Params) -> Result<Arc<dyn Metric>, CreateError> {
         self.configure(params).map_err(CreateError::of_params)

@@ -14,7 +14,7 @@ use crate::contract::{
 };
 use crate::lm::parse_msats;
 
-/// The settings that every metric has.
+/// The names of the settings that every metric has.
 pub const SETTINGS: [&str; 3] = ["threshold", "strict", "cost"];
 
 const COST: &str = "an amount of money, as in \"5000 msat\" or \"0.005 usd\"";
@@ -22,7 +22,7 @@ const COST: &str = "an amount of money, as in \"5000 msat\" or \"0.005 usd\"";
 /// Splits off and reads the settings of a metric with the spec `declared`.
 ///
 /// # Errors
-/// Returns [`ParamError::WrongType`] for a value of the wrong type.
+/// Returns [`ParamError::WrongType`] if a value has the wrong type.
 pub(super) fn settings(
     params: &Params,
     declared: &MetricSpec<'_>,
@@ -176,7 +176,7 @@ impl Metric for Adjusted {
     }
 }
 
-/// Returns `true` if the metric itself declares a parameter with this name.
+/// Returns `true` if the metric declares a parameter with this name.
 pub fn has_param(spec: &MetricSpec<'_>, name: &str) -> bool {
     spec.params.iter().any(|param| param.name == name)
 }

@@ -9,32 +9,42 @@ use crate::ParamGroup;
 use crate::contract::{Requirement, at_least};
 use crate::sandbox::{Limits, Termination};
 
-/// How a metric's command runs: its files, limits, check stage and isolation.
+/// Settings for running a metric's command.
+///
+/// The settings cover the command's files, limits, check stage and isolation.
 #[derive(Debug, Clone, ParamGroup)]
 pub struct CommandSettings {
-    /// The files in the work directory, as a JSON object from path to content: a field (`"program"`, `"gold.test"`), a
-    /// list of fields, or `{"text": ".."}`.
+    /// The files to create in the work directory, as a JSON object from path to content.
+    ///
+    /// The content of a file is a field (`"program"`, `"gold.test"`), a list of fields, or constant text (`{"text":
+    /// ".."}`).
     #[param(default)]
     pub files: SandboxFiles,
-    /// The command line of a second stage, the check. The check decides the result, and runs in a new sandbox after all
-    /// processes of `command` have ended. The read-only directory `/program` contains their results: `stdout`,
+    /// The command line of the check, which is an optional second stage.
+    ///
+    /// The check decides the result. It runs in a new sandbox after all processes of `command` have ended.
+    ///
+    /// The check can read the results of `command` in the directory `/program`. The directory contains `stdout`,
     /// `stderr`, `exit_code`, and the work directory's regular files in `files`.
     #[param(default = "")]
     pub check: String,
-    /// The files of the check stage, in the same format as `files`. They cannot contain fields of the prediction. The
-    /// program never sees them.
+    /// The files of the check stage, in the same format as `files`.
+    ///
+    /// The files cannot contain fields of the prediction. The program never sees these files.
     #[param(default)]
     pub check_files: SandboxFiles,
-    /// Additional limits, as JSON: `cpu_secs`, `memory_mb`, `processes`, `file_mb`, `disk_mb`, `output_kb`.
+    /// Additional resource limits, as a JSON object.
+    ///
+    /// The keys are `cpu_secs`, `memory_mb`, `processes`, `file_mb`, `disk_mb` and `output_kb`.
     #[param(default)]
     pub limits: Limits,
     /// A host directory whose contents are copied into the work directory.
     #[param(default = "")]
     pub folder: String,
-    /// More host paths that the command can read.
+    /// Additional host paths that the command can read.
     #[param(default)]
     pub readable: Vec<String>,
-    /// The isolation provider: `bubblewrap`.
+    /// The isolation provider, which is `bubblewrap` by default.
     #[param(default)]
     pub isolation: Isolation,
 }
@@ -189,7 +199,9 @@ macro_rules! command_metric {
                 self
             }
 
-            /// Adds a file to the check stage's work directory. Its source must not contain a field of the prediction.
+            /// Adds a file to the check stage's work directory.
+            ///
+            /// The source must not contain a field of the prediction.
             pub fn check_file(
                 mut self,
                 path: impl Into<String>,

@@ -1,6 +1,8 @@
-//! Metrics that run predicted code: a command's exit code, test results, and whether more tests pass than before.
+//! Metrics that run predicted code.
 //!
-//! [`sandbox`](crate::sandbox) documents how commands are isolated.
+//! The metrics score the exit code of a command, the results of tests, or the change in the number of passing tests.
+//!
+//! See [`sandbox`](crate::sandbox) for how commands are isolated.
 
 use std::sync::Arc;
 
@@ -25,12 +27,13 @@ mod command;
 mod stages;
 mod test_results;
 
-/// The content of a file in the work directory. A file is read-only unless its content includes a field of the
-/// prediction.
+/// The content of a file in the work directory.
 ///
-/// In JSON and on the command line, write a field as its name: `"program"` or `"pred.program"` for the prediction,
-/// `"gold.test"` for the gold row. Write constant content as `{"text": "..."}`, and a concatenation as a list of its
-/// parts.
+/// A file is read-only unless its content includes a field of the prediction.
+///
+/// In JSON and on the command line, write a field as its name. `"program"` and `"pred.program"` are fields of the
+/// prediction, and `"gold.test"` is a field of the gold row. Write constant content as `{"text": "..."}`, and a
+/// concatenation as a list of its parts.
 ///
 /// ```
 /// use dsrs_metrics::metrics::FileSource;
@@ -44,8 +47,9 @@ mod test_results;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(from = "JsonSource", into = "JsonSource")]
 pub enum FileSource {
-    /// A field of the gold row or the prediction. A string is written as is, `null` as nothing, and any other value as
-    /// JSON.
+    /// A field of the gold row or the prediction.
+    ///
+    /// A string is written as is, `null` as an empty string, and any other value as JSON.
     Field(Side, String),
     /// The same content for every row.
     Text(String),
@@ -127,12 +131,12 @@ conversions! {
     };
 }
 
-/// The files in the work directory, each with a relative path and its content.
+/// The files to create in the work directory, by relative path.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SandboxFiles(IndexMap<String, FileSource>);
 
 impl SandboxFiles {
-    /// Adds a file, replacing any file at its path.
+    /// Adds a file, replacing any existing file with the same path.
     pub fn push(&mut self, path: impl Into<String>, source: FileSource) {
         self.0.insert(path.into(), source);
     }
@@ -201,7 +205,9 @@ impl ValueType for SandboxFiles {
         .with_example(r#"'{"check.py": "program"}'"#);
 }
 
-/// The [`SandboxProvider`] that runs a metric's command; [`Bubblewrap`] by default.
+/// The [`SandboxProvider`] that runs a metric's command.
+///
+/// The default is [`Bubblewrap`].
 ///
 /// On the command line, `bubblewrap` is the only choice.
 ///
@@ -217,12 +223,14 @@ impl ValueType for SandboxFiles {
 pub struct Isolation(Arc<dyn SandboxProvider>);
 
 impl Isolation {
-    /// Creates an isolation that uses this provider.
+    /// Creates a setting that runs commands with the given provider.
     pub fn with_provider(provider: impl SandboxProvider + 'static) -> Self {
         Self(Arc::new(provider))
     }
 
-    /// Runs the command without isolation, with all permissions of the current process. See [`Unconfined`].
+    /// Creates a setting that runs commands without isolation.
+    ///
+    /// The command has all permissions of the current process. See [`Unconfined`].
     pub fn none_because_i_trust_the_code() -> Self {
         Self::with_provider(Unconfined::run_without_isolation_because_i_trust_the_code())
     }
@@ -264,21 +272,32 @@ impl ValueType for Isolation {
     const HELP: TypeHelp = TypeHelp::new("the name of an isolation");
 }
 
-/// Passes if a command over the row's files exits with the expected code, isolated from the host.
+/// Passes if a command exits with the expected code.
 ///
-/// The result is pass or fail. A command that exceeds a limit fails; the feedback ends with the last part of its
-/// output. The fields that `files` names become files of the work directory, in which `/bin/sh` runs the command; files
-/// without a field of the prediction are read-only. The command has no network and none of the host's environment. It
-/// sees none of the host's files except the programs and libraries in `/usr`, and the installation of the command that
-/// the host's `PATH` finds. Time, memory, processes, files and output are limited, and no process survives the row. See
-/// [`Bubblewrap`]. If this isolation is not available, or the command does not exist, no row is scored and an error
-/// names the program to install.
+/// The metric creates files from the row, and runs the command isolated from the host.
 ///
-/// **One stage does not detect cheating.** If the tested code runs in the same process or sandbox as its checks, it can
-/// score 1 by exiting with the expected code before they run, returning objects that are equal to everything, or
-/// replacing the test framework. For code that may cheat, set `check`: the program runs first, all its processes are
-/// killed, and the check then runs in a new sandbox over the files that the program left. The check must treat these
-/// files as data: compare or parse them, and never execute, import or unpickle them.
+/// The result is pass or fail. A command that exceeds a limit fails. The feedback ends with the last part of the
+/// command's output.
+///
+/// Each field that `files` names becomes a file in the work directory. `/bin/sh` runs the command in this directory. A
+/// file is read-only unless it contains a field of the prediction.
+///
+/// The command has no network and none of the host's environment variables. The only host files that it can see are the
+/// programs and libraries in `/usr`, and the installation of the command found in the host's `PATH`.
+///
+/// Time, memory, processes, files and output are limited. All processes are killed when the row ends. See
+/// [`Bubblewrap`].
+///
+/// If this isolation is not available or the command does not exist, no row is scored. The error names the program to
+/// install.
+///
+/// **One stage does not detect cheating.** Code that runs in the same process or sandbox as its checks can score 1
+/// without passing them. It can exit with the expected code before the checks run, return objects that are equal to
+/// everything, or replace the test framework.
+///
+/// For code that may cheat, set `check`. The program then runs first, and all its processes are killed. The check runs
+/// in a new sandbox over the files that the program left. It must treat these files as data: compare or parse them, and
+/// never execute, import or unpickle them.
 ///
 /// ```no_run
 /// use dsrs_metrics::metrics::{FileSource, Sandbox};
@@ -297,7 +316,7 @@ impl ValueType for Isolation {
 /// # }
 /// ```
 ///
-/// The same program in two stages, which compare its output with a field of the gold row:
+/// The following metric runs the program in two stages, and compares its output with a field of the gold row:
 ///
 /// ```no_run
 /// # use dsrs_metrics::metrics::{FileSource, Sandbox};
@@ -310,22 +329,20 @@ impl ValueType for Isolation {
 ///     .build();
 /// ```
 ///
-/// On the command line:
-/// `--param 'sandbox.command=python3 main.py' --param 'sandbox.files={"main.py":"program"}'
-/// --param 'sandbox.check=cmp /program/stdout expected'
-/// --param 'sandbox.check_files={"expected":"gold.stdout"}'`.
+/// On the command line, write `--param 'sandbox.command=python3 main.py' --param 'sandbox.files={"main.py":"program"}'
+/// --param 'sandbox.check=cmp /program/stdout expected' --param 'sandbox.check_files={"expected":"gold.stdout"}'`.
 #[metric(tier = truth, cost = "500 msat")]
 pub async fn sandbox(
     example: &Example,
     pred: &Prediction,
-    /// The command line for `/bin/sh`.
+    /// The command line to run with `/bin/sh`.
     #[param]
     command: &str,
     #[param(flatten)] settings: &CommandSettings,
-    /// The exit code that passes; if there is a check stage, the exit code of that stage.
+    /// The exit code that passes. If there is a check stage, its exit code is compared.
     #[param(default = 0)]
     expected_exit_code: i32,
-    /// Wall-clock seconds after which the command is killed, for each stage.
+    /// The time limit for each stage, in wall-clock seconds. A command that takes longer is killed.
     #[param(default = 30)]
     timeout_secs: u64,
 ) -> Result<Explained<Check>, Unscored> {

@@ -7,18 +7,27 @@ use crate::metric;
 use crate::sandbox::Termination;
 use crate::sandbox::counts::{self, Counts};
 
-/// Passes if the tests pass: the test command exits with 0, at least one test ran, and none failed.
+/// Passes if the tests pass.
 ///
-/// The score is in [0, 1]; 1 is a pass. With `partial_credit`, it is the share of tests that passed, and 1 only if all
-/// passed and the exit code is 0. The counts are parsed from the output ([`parse`](crate::sandbox::counts::parse):
-/// cargo, pytest, unittest, `24 passed; 0 failed`). An output without a summary scores 0, and the feedback shows its
-/// last lines; a test command that is killed or crashes scores 0 too. The command runs isolated as described at
-/// [`sandbox`](crate::metrics::sandbox()), without network: everything that the tests need must be in `folder`, `files`
-/// or `readable`.
+/// The test command must exit with 0, at least one test must run, and no test may fail.
 ///
-/// **One stage does not detect cheating.** Tests that import the tested code run in its process, where it can score 1
-/// by printing a summary such as `24 passed in 0.12s` and exiting with 0, or by replacing the test framework. For code
-/// that may cheat, set `check` to tests over the output of the program; see [`sandbox`](crate::metrics::sandbox()).
+/// The score is in [0, 1], and 1 is a pass. With `partial_credit`, the score is the fraction of tests that passed. It
+/// is 1 only if all tests passed and the exit code is 0.
+///
+/// The metric reads the number of tests from the output, as described at [`parse`](crate::sandbox::counts::parse). It
+/// understands cargo, pytest, unittest, and lines such as `24 passed; 0 failed`.
+///
+/// An output without a summary scores 0, and the feedback shows its last lines. A test command that is killed or
+/// crashes also scores 0.
+///
+/// The command runs in isolation, without network access; see [`sandbox`](crate::metrics::sandbox()). Everything that
+/// the tests need must be in `folder`, `files` or `readable`.
+///
+/// **One stage does not detect cheating.** Tests that import the tested code run in the same process as this code. The
+/// code can score 1 by printing a summary such as `24 passed in 0.12s` and exiting with 0, or by replacing the test
+/// framework.
+///
+/// For code that may cheat, set `check` to tests of the program's output; see [`sandbox`](crate::metrics::sandbox()).
 ///
 /// ```no_run
 /// use dsrs_metrics::metrics::{FileSource, TestPass};
@@ -39,14 +48,14 @@ use crate::sandbox::counts::{self, Counts};
 pub async fn test_pass(
     example: &Example,
     pred: &Prediction,
-    /// The command line for `/bin/sh`.
+    /// The command line to run with `/bin/sh`.
     #[param(default = "cargo test")]
     command: &str,
     #[param(flatten)] settings: &CommandSettings,
-    /// `true` to score the share of tests that pass instead of all or nothing.
+    /// `true` to score the fraction of tests that passed. Otherwise, the score is 0 unless all tests pass.
     #[param(default = false)]
     partial_credit: bool,
-    /// Wall-clock seconds after which the command is killed, for each stage.
+    /// The time limit for each stage, in wall-clock seconds. A command that takes longer is killed.
     #[param(default = 120)]
     timeout_secs: u64,
 ) -> Result<Explained<FeedbackMetric>, Unscored> {
@@ -136,18 +145,24 @@ fn share(counts: Counts, is_success: bool) -> f64 {
     }
 }
 
-/// Scores the change in the number of passing tests: 1 if more pass than before, 0.5 if the number is the same, and 0
-/// if fewer pass.
+/// Scores the change in the number of passing tests.
 ///
-/// The confidence is 0.9, because the number of passing tests does not show which ones pass. The number before is
-/// `gold.tests_passing`; the number after is parsed from the test command's output as for [`test_pass`]. If the command
-/// is killed, or fails without a summary, no tests pass, and the details show why. If it succeeds without a summary,
-/// the row fails with the last lines of the output. The command runs isolated as described at
-/// [`sandbox`](crate::metrics::sandbox()).
+/// The score is 1 if more tests pass than before, 0.5 if the number is the same, and 0 if fewer tests pass.
 ///
-/// **One stage does not detect cheating.** The exit code is not part of the score, so tested code that prints a test
-/// summary gets the number that it prints. For code that may cheat, set `check`; see
-/// [`sandbox`](crate::metrics::sandbox()).
+/// The number before the change is `gold.tests_passing`. The number after the change is read from the test command's
+/// output, as for [`test_pass`].
+///
+/// The confidence is 0.9, because the numbers do not show which tests pass.
+///
+/// A command that is killed, or that fails without a summary, counts as 0 passing tests. The details show the reason.
+/// If the command succeeds without a summary, the row fails with the last lines of the output.
+///
+/// The command runs isolated as described at [`sandbox`](crate::metrics::sandbox()).
+///
+/// **One stage does not detect cheating.** The exit code is not part of the score. The tested code can therefore print
+/// a test summary with any number.
+///
+/// For code that may cheat, set `check`; see [`sandbox`](crate::metrics::sandbox()).
 ///
 /// ```no_run
 /// use dsrs_metrics::metrics::{FileSource, VerificationDelta};
@@ -168,11 +183,11 @@ pub async fn verification_delta(
     example: &Example,
     pred: &Prediction,
     #[gold(default = 0)] tests_passing: u64,
-    /// The command line for `/bin/sh`.
+    /// The command line to run with `/bin/sh`.
     #[param(default = "cargo test")]
     command: &str,
     #[param(flatten)] settings: &CommandSettings,
-    /// Wall-clock seconds after which the command is killed, for each stage.
+    /// The time limit for each stage, in wall-clock seconds. A command that takes longer is killed.
     #[param(default = 120)]
     timeout_secs: u64,
 ) -> Result<MetricScore, Unscored> {

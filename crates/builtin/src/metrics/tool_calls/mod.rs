@@ -1,4 +1,6 @@
-//! Metrics of tool calls: whether the parameters match the JSON Schema, and whether the call is a repetition.
+//! Metrics for tool calls.
+//!
+//! The metrics check that the parameters match a JSON Schema, and that the call is not a repetition.
 
 #[cfg(feature = "schema")]
 mod tool_params_schema;
@@ -12,12 +14,15 @@ use crate::metric;
 #[cfg(feature = "schema")]
 pub use tool_params_schema::{InvalidSchema, ToolParamsSchema, ToolSchemas, tool_params_schema};
 
-/// Passes if the tool call is new: no call in the history has the same tool and the same parameters.
+/// Passes if the tool call is new.
 ///
-/// The score is 1 (pass) if the call is new, and 0 (fail) otherwise. Reads `pred.tool`, `pred.params`, and the `tool`
-/// and `params` of earlier calls from the list `gold.execution_history`. Parameters are compared as JSON values, so the
-/// order of keys and how numbers are written (`1`, `1.0`, `1e0`) don't matter. A missing `params` or `tool` equals
-/// `null`. A row without a history has no earlier calls.
+/// A call is new if no call in the history has the same tool and the same parameters.
+///
+/// The score is 1 if the call is new, and 0 otherwise. The metric compares `pred.tool` and `pred.params` with the
+/// `tool` and `params` of each call in `gold.execution_history`. If a row has no history, its call is always new.
+///
+/// Parameters are compared as JSON values. The order of keys doesn't matter, and numbers are compared by value, so `1`
+/// equals `1.0` and `1e0`. A missing `params` or `tool` equals `null`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::WasRepeated;

@@ -37,19 +37,29 @@ const MAX_REFERENCES: usize = 1_000;
 /// The maximum size of all patterns of the schemas, with repetitions written out. They compile in half a second.
 const MAX_PATTERNS: u64 = 2_000_000;
 
-/// Passes if the parameters of the tool call are valid against the tool's JSON Schema.
+/// Passes if the parameters of the tool call match the tool's JSON Schema.
 ///
-/// The result is pass or fail; the feedback lists the JSON pointer of every error, up to ten. Reads `pred.tool`,
-/// `pred.params`, and the schemas by tool from the `schemas` parameter, or from `gold.schemas` if a row has its own
-/// tools. A tool without a schema is unknown and fails; so does a missing `tool`. Parameters in a string are parsed as
-/// JSON if possible, because models often write them that way. The `$schema` of a schema selects its draft: 4, 6, 7,
-/// 2019-09 or 2020-12, which is the default. `format` is an annotation, as in Python's `jsonschema`. Nothing is
-/// fetched: a `$ref` must resolve within the schema. An invalid schema in the configuration is an error before the
-/// first row. An invalid schema in a row, or a pattern that takes too long, is an error of that row.
+/// The result is pass or fail. The feedback lists up to ten errors, each with its JSON pointer.
 ///
-/// A schema is also invalid if it would take too much work: more than 1,000 references, or patterns of more than 2
-/// million characters with repetitions written out. Parameters whose validation takes more than 5 seconds fail; only
-/// references can take that long. Each message quotes at most 400 bytes.
+/// The metric reads `pred.tool` and `pred.params`. The schemas come from the `schemas` parameter, or from
+/// `gold.schemas` if a row has its own tools.
+///
+/// The call fails if `tool` is missing or has no schema.
+///
+/// Models often write the parameters as a string. If the string contains JSON, it is parsed.
+///
+/// A schema can select its draft with `$schema`: 4, 6, 7, 2019-09 or 2020-12, which is the default. The `format`
+/// keyword is not checked, as in Python's `jsonschema`.
+///
+/// The metric does not fetch schemas, so a `$ref` must resolve within the schema.
+///
+/// If a schema in the configuration is invalid, the run fails before the first row. If a schema in a row is invalid, or
+/// a pattern takes too long, only that row fails with an error.
+///
+/// A schema is also invalid if it is too expensive to check. It can have at most 1,000 references. All patterns
+/// together can have at most 2 million characters, with repetitions written out.
+///
+/// If the validation takes more than 5 seconds, the call fails. Each message in the feedback quotes at most 400 bytes.
 ///
 /// ```
 /// use dsrs_metrics::metrics::{ToolParamsSchema, ToolSchemas};
@@ -72,7 +82,7 @@ pub fn tool_params_schema(
     #[pred(missing)] tool: &str,
     #[pred] params: Option<&Value>,
     #[gold("schemas")] own: Option<&Value>,
-    /// The schemas: a JSON object from tool name to schema.
+    /// The JSON Schemas of the tools, as a JSON object from tool name to schema.
     #[param(default)]
     schemas: &ToolSchemas,
 ) -> Result<Check, Unscored> {
@@ -183,7 +193,7 @@ struct Tool {
 pub struct InvalidSchema {
     /// The tool.
     pub tool: String,
-    /// The error, with a JSON pointer to its place in the schema.
+    /// The reason the schema is invalid, with a JSON pointer to the error.
     pub reason: String,
 }
 
@@ -193,8 +203,8 @@ impl ToolSchemas {
     /// Compiles schemas from `(tool name, schema)` pairs.
     ///
     /// # Errors
-    /// Returns [`InvalidSchema`] for the first schema that violates its draft, has an unresolvable `$ref`, or would
-    /// take too much work.
+    /// Returns [`InvalidSchema`] for the first invalid schema. A schema is invalid if it violates its draft, has an
+    /// unresolvable `$ref`, or is too expensive to check.
     pub fn new<'s, N: Into<String>>(
         schemas: impl IntoIterator<Item = (N, &'s Value)>,
     ) -> Result<Self, InvalidSchema> {

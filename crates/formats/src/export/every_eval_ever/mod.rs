@@ -1,7 +1,9 @@
-//! *Every Eval Ever*, schema 0.3.0: a JSON file for the run and a JSONL file with the rows, in the folder that its
-//! validator expects: `data/DATASET/DEVELOPER/MODEL/UUID.json` and `UUID_samples.jsonl`.
+//! Export to the *Every Eval Ever* format, schema 0.3.0.
 //!
-//! Both files are described by the `every-eval-ever` package, in `eval.schema.json` and
+//! The output is a JSON file for the run and a JSONL file with the rows. They are written to the folder that the
+//! format's validator expects: `data/DATASET/DEVELOPER/MODEL/UUID.json` and `UUID_samples.jsonl`.
+//!
+//! The schemas of both files are in the `every-eval-ever` package, as `eval.schema.json` and
 //! `instance_level_eval.schema.json`.
 
 mod aggregate;

@@ -1,4 +1,6 @@
-//! Logs of inspect_ai: an archive with a header, a member for each sample, and the samples' summaries.
+//! Export to inspect_ai logs.
+//!
+//! A log is an archive that contains a header, the samples and their summaries.
 //!
 //! `sample.rs` writes the samples.
 

@@ -1,4 +1,6 @@
-//! Logs of inspect_ai: `.eval`, a ZIP archive with a member for each epoch of a sample, and `.json`.
+//! Import of logs from inspect_ai.
+//!
+//! A log is a ZIP archive (`.eval`) with a member for each epoch of a sample, or a JSON file (`.json`).
 //!
 //! The logs are written by <https://github.com/UKGovernmentBEIS/inspect_ai/tree/main/src/inspect_ai/log>. `archive.rs`
 //! finds the members of an archive, `header.rs` reads what was evaluated, `sample.rs` reads a sample with its scores, and `messages.rs` converts its

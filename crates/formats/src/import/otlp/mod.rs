@@ -1,5 +1,7 @@
-//! OpenTelemetry spans in OTLP's JSON: one document, or one per line, as file exporters write them. With the `otel`
-//! feature, `protobuf.rs` reads protobuf too.
+//! Import of OpenTelemetry spans in OTLP.
+//!
+//! The file contains one JSON document, or one per line, as file exporters write them. With the `otel` feature,
+//! `protobuf.rs` also reads protobuf.
 //!
 //! The format is described at <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>. The spans of a trace
 //! may be anywhere in the file. `document.rs` reads them, and finds the spans below each root.

@@ -1,7 +1,9 @@
-//! The wire formats of the common providers: OpenAI's chat completions, which most servers implement, Anthropic's
-//! messages, and Gemini's `generateContent`.
+//! The wire formats of the common providers.
 //!
-//! Only what a judge needs is implemented: text, a schema, sampling parameters, usage.
+//! The formats are OpenAI's chat completions, which most servers implement, Anthropic's messages, and Gemini's
+//! `generateContent`.
+//!
+//! The client supports only what a judge needs: text, schemas, sampling parameters and usage.
 
 mod anthropic;
 pub(super) mod embeddings;

@@ -9,7 +9,11 @@ use crate::contract::{Example, MetricSpec, Requirement};
 use crate::evaluate::input::{Devset, DevsetRow};
 use crate::evaluate::row::{MetricEntry, requirements};
 
-/// The rows of a devset: any [`IntoIterator`] over rows of type `G`, or the path of a file if `G` can be deserialized.
+/// The rows of a devset.
+///
+/// You can pass any [`IntoIterator`] over rows of type `G`. If `G` can be deserialized, you can also pass the path of a
+/// file.
+///
 /// `Kind` distinguishes the two cases, and the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "expected rows of type `{G}` or the path of a file, found `{Self}`",
@@ -17,16 +21,16 @@ use crate::evaluate::row::{MetricEntry, requirements};
     note = "write `.devset(rows)` for a `Vec` or another iterator of rows, `.devset(\"dev.jsonl\")` for a file, whose row type needs `#[derive(serde::Deserialize)]`, and `.devset_stream(rows)` for a stream"
 )]
 pub trait DevsetRows<G, Kind> {
-    /// Sets these rows as the devset of a builder.
+    /// Sets the rows as the devset of the builder.
     #[doc(hidden)]
     fn set<P>(self, builder: &mut EvaluateBuilder<G, P>);
 }
 
-/// Marks a devset or inputs given as a list.
+/// Marks a devset or input names that you pass as a list.
 #[doc(hidden)]
 pub enum ByList {}
 
-/// Marks a devset or inputs given as a string or a path.
+/// Marks a devset or input names that you pass as a string or a path.
 #[doc(hidden)]
 pub enum ByName {}
 
@@ -77,15 +81,18 @@ impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, ByName> for Path
     }
 }
 
-/// The names of a program's inputs: a single name, or any [`IntoIterator`] over names. `Kind` distinguishes the two
-/// cases, and the compiler infers it.
+/// The names of a program's inputs.
+///
+/// You can pass a single name, or any [`IntoIterator`] over names.
+///
+/// `Kind` distinguishes the two cases, and the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "expected the names of the program's inputs, found `{Self}`",
     label = "expected field names",
     note = "write `.inputs(\"question\")` for one input, and `.inputs([\"question\", \"context\"])` for several"
 )]
 pub trait InputNames<Kind> {
-    /// Returns the names.
+    /// Returns the names of the inputs.
     #[doc(hidden)]
     fn input_names(self) -> Vec<String>;
 }

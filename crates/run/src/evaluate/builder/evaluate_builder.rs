@@ -22,7 +22,9 @@ use crate::messages::escape;
 /// The maximum absolute value of a failure score: any mean that includes it, times 100, is finite.
 const MAX_FAILURE_SCORE: f64 = 1e300;
 
-/// Builds an [`Evaluate`](crate::Evaluate). Returned by [`Evaluate::builder`](crate::Evaluate::builder) and
+/// A builder for an [`Evaluate`](crate::Evaluate).
+///
+/// This builder is created by [`Evaluate::builder`](crate::Evaluate::builder) and
 /// [`Evaluate::typed`](crate::Evaluate::typed).
 #[derive_where(Clone)]
 #[must_use]
@@ -40,14 +42,20 @@ pub struct EvaluateBuilder<G, P> {
 
 /// Settings of rows with dynamic fields.
 impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
-    /// Sets which fields the program receives from rows that do not declare their own with
-    /// [`with_inputs`](Example::with_inputs). All other fields are labels for the metrics. You must declare the inputs
-    /// in one of these two ways. Otherwise, running a program is an error, because the program would receive the
-    /// expected answer.
+    /// Sets which fields of a row the program receives.
     ///
-    /// An input that is missing from every row of the devset is also an error, and the message suggests the most
-    /// similar field name. If only some rows lack an input, these rows fail without calling the program. To make an
-    /// input optional, declare it with `with_inputs` on the rows that have it.
+    /// All other fields are labels for the metrics.
+    ///
+    /// Rows that declare their own inputs with [`with_inputs`](Example::with_inputs) are not affected.
+    ///
+    /// To run a program, you must declare the inputs in one of these two ways. Otherwise, the run returns an error,
+    /// because the program would receive the expected answer.
+    ///
+    /// An input that is missing from every row of the devset is also an error. The message suggests the most similar
+    /// field name.
+    ///
+    /// If only some rows lack an input, these rows fail and the program is not called for them. To make an input
+    /// optional, declare it with `with_inputs` on the rows that have it.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -77,7 +85,9 @@ impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
     }
 }
 
-/// A list of metrics of a single type. Implemented for every [`IntoIterator`].
+/// A list of metrics of a single type.
+///
+/// This trait is implemented for every [`IntoIterator`].
 #[diagnostic::on_unimplemented(
     message = "expected a list of metrics of one type, found `{Self}`",
     label = "expected a list",
@@ -102,8 +112,11 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         }
     }
 
-    /// Adds a metric. The first metric determines the headline score. You can also pass a `Box` or `Arc` of a metric,
-    /// including `dyn Metric`.
+    /// Adds a metric to the evaluation.
+    ///
+    /// The first metric determines the headline score.
+    ///
+    /// You can also pass a `Box` or `Arc` of a metric, including `dyn Metric`.
     pub fn metric(self, metric: impl Metric<G, P> + 'static) -> Self {
         self.metrics([metric])
     }
@@ -123,22 +136,27 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Adds an expensive metric, such as a judge, that evaluates only a sample of the rows. Its mean over all rows is
-    /// estimated from the sample and, if you set one, from a cheap proxy metric.
+    /// Adds an expensive metric that evaluates only a sample of the rows.
     ///
-    /// All other metrics evaluate every row first, and the rows stay in memory until the sample is drawn. The sample
-    /// can be stratified by another metric, the proxy. The draw depends only on the rows' ids and the
-    /// [seed](crate::StatisticsSettings::seed), so the result is the same at any concurrency. Rows outside the sample
-    /// have the outcome [`NotSampled`](crate::contract::Outcome::NotSampled).
+    /// For example, use this method for a judge. The metric's mean over all rows is then estimated from the sample. If
+    /// you stratify the sample by a cheap metric, called the proxy, the estimate also uses the proxy's scores.
+    ///
+    /// All other metrics evaluate every row first. The rows stay in memory until the sample is drawn.
+    ///
+    /// The sample depends only on the rows' ids and the [seed](crate::StatisticsSettings::seed), so the result is the
+    /// same at any concurrency.
+    ///
+    /// Rows outside the sample have the outcome [`NotSampled`](crate::contract::Outcome::NotSampled).
     ///
     /// | scores of the metric | estimate |
     /// | --- | --- |
     /// | pass or fail | [post-stratified](crate::stats::sampled_share) |
     /// | numbers | [prediction-powered](crate::stats::prediction_powered) |
     ///
-    /// If the proxy gives nearly all rows the same score, or if the metric has no score for a sampled row, the estimate
-    /// uses only the sample. A note in the headline then says why. If the sample size is at least the number of rows,
-    /// the metric judges all of them.
+    /// The proxy is ignored if it gives nearly all rows the same score, or if the metric has no score for a sampled
+    /// row. A note in the headline then explains why.
+    ///
+    /// If the sample size is at least the number of rows, the metric judges every row.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -188,14 +206,23 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Sets the rows to run the program on: a list, or the path of a file. You can use the same devset for any number
-    /// of runs. Each run checks the [`inputs`](EvaluateBuilder::inputs) of all rows before it runs the first one.
+    /// Sets the rows to run the program on.
     ///
-    /// A file's extension selects its format: JSONL, JSON, CSV or Parquet, if the format's feature is enabled. Each row
-    /// is either `{"id": .., "gold": {..}}` or an object with the example's fields at its top level. The run uses the
-    /// ids in the file, so you can compare it with other runs. A row without an id is identified by its number. The
-    /// whole file is read at once. If the file cannot be read, [`build`](Self::build) returns an error that names the
-    /// line. Rows of your own type are deserialized.
+    /// You can pass a list or the path of a file. Each run checks the [`inputs`](EvaluateBuilder::inputs) of all rows
+    /// before it runs the first one.
+    ///
+    /// You can use the same devset for any number of runs.
+    ///
+    /// A file's extension selects its format: JSONL, JSON, CSV or Parquet, if the format's feature is enabled.
+    ///
+    /// The whole file is read at once. If the file cannot be read, [`build`](Self::build) returns an error that names
+    /// the line.
+    ///
+    /// Each row is either `{"id": .., "gold": {..}}` or an object with the example's fields at its top level. Rows of
+    /// your own type are deserialized.
+    ///
+    /// The run uses the ids in the file, so you can compare it with other runs. A row without an id is identified by
+    /// its number.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -218,10 +245,13 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Sets a stream of rows to run the program on. The stream is read lazily, and only one run can use it. Its items
-    /// are `G` or `Result<G, _>`; the first error ends the run. A row with undeclared
-    /// [`inputs`](EvaluateBuilder::inputs) also ends the run. If a declared input is missing from a row, only that row
-    /// fails.
+    /// Sets a stream of rows to run the program on.
+    ///
+    /// The stream is read lazily, and only one run can use it. Its items are `G` or `Result<G, _>`, and the first error
+    /// ends the run.
+    ///
+    /// A row with undeclared [`inputs`](EvaluateBuilder::inputs) also ends the run. If a row only lacks a declared
+    /// input, only that row fails.
     pub fn devset_stream<R: Fallible<G>>(
         mut self,
         rows: impl Stream<Item = R> + Send + 'static,
@@ -231,43 +261,61 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Adds an observer to call at the start of a run, after each row, and at the end of the run.
+    /// Adds an observer of the run.
+    ///
+    /// The observer is called at the start of the run, after each row, and at the end of the run.
     pub fn observer(mut self, observer: impl Observer<G, P> + 'static) -> Self {
         self.options.observers.push(Arc::new(observer));
         self
     }
 
     setters! {
-        /// Sets the function that returns a row's id. By default, a row's id is the one in the file. If the row has
-        /// none, its id is its position, counted from 1 in a file and from 0 in memory.
+        /// Sets the function that returns a row's id.
+        ///
+        /// By default, a row's id is the one in the file. If there is no id in the file, the row's id is its position,
+        /// counted from 1. Rows in memory are counted from 0.
         pub fn row_id(name: impl Fn(&G) -> String + Send + Sync + 'static)
             => row_id = Some(Arc::new(name));
 
-        /// Sets the maximum number of rows to evaluate concurrently; the default is 32. Tasks are spawned on demand, so
-        /// a high limit costs nothing by itself.
+        /// Sets the maximum number of rows to evaluate concurrently.
         ///
-        /// If you pass predictions and all metrics are synchronous, rows are evaluated on separate threads, one per
-        /// thread of the runtime.
+        /// The default is 32. Tasks are spawned on demand, so a high limit costs nothing by itself.
+        ///
+        /// If you pass predictions and all metrics are synchronous, rows are evaluated on separate threads. The run
+        /// then uses at most as many threads as the runtime has.
         pub fn concurrency(rows: usize) => options.concurrency = rows;
 
-        /// Sets whether the run shows progress on standard error: the running score, failures, rate and remaining time.
-        /// `true` shows progress only on a terminal, and [`ProgressDisplay::Always`] shows it everywhere.
+        /// Sets whether the run shows its progress on standard error.
+        ///
+        /// The progress shows the running score, failures, rate and remaining time. With `true`, progress appears only
+        /// on a terminal. [`ProgressDisplay::Always`] shows it everywhere.
         pub fn display_progress(display: impl Into<ProgressDisplay>)
             => options.progress = display.into();
 
-        /// Stops the run once the program or any metric has failed on this many rows. Both 0 and 1 stop at the first
-        /// failed row. No more rows are started, but rows in progress can finish. The result contains all finished
-        /// rows, and its ending is [`Ending::MaxErrors`](crate::Ending::MaxErrors).
+        /// Stops the run once this many rows have failed.
+        ///
+        /// A row fails if the program or any metric fails. The values 0 and 1 both stop the run at the first failed
+        /// row.
+        ///
+        /// No more rows are started, but rows in progress can finish.
+        ///
+        /// The result contains all finished rows, and its ending is [`Ending::MaxErrors`](crate::Ending::MaxErrors).
         pub fn max_errors(rows: u64) => options.max_errors = Some(rows);
 
-        /// Sets how many times each row is evaluated. Each repeat runs the program, if there is one, and every metric;
-        /// the repeats of a row run one after another. Use repeats if your program or judges can reply differently each
-        /// time.
+        /// Sets how many times each row is evaluated.
         ///
-        /// A row's score is the mean of its repeats. A failed repeat counts as the failure score. A metric's mean,
-        /// standard error and interval are computed over rows. [`RepeatSummary`](crate::RepeatSummary) reports pass@k,
-        /// pass^k, consistency and variances. Your program can read the number of the current repeat from
-        /// [`RepeatNumber`](crate::RepeatNumber). The timeout applies to each repeat separately.
+        /// Use repeats if your program or judges can reply differently each time. Each repeat runs the program, if
+        /// there is one, and every metric. The repeats of a row run one after another.
+        ///
+        /// A row's score is the mean over its repeats. A failed repeat counts as the failure score.
+        ///
+        /// A metric's mean, standard error and interval are computed over rows.
+        ///
+        /// [`RepeatSummary`](crate::RepeatSummary) reports pass@k, pass^k, consistency and variances.
+        ///
+        /// Your program can read the number of the current repeat from [`RepeatNumber`](crate::RepeatNumber).
+        ///
+        /// The timeout applies to each repeat separately.
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;
@@ -292,24 +340,31 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         /// ```
         pub fn repeats(repeats: u32) => row_options.repeats = Some(repeats);
 
-        /// Sets the time limit for one row, including its program and metrics. Metrics that have not finished by then
-        /// fail, and finished metrics keep their scores. A synchronous metric cannot be interrupted. If it finishes too
-        /// late, it fails and its score is discarded.
+        /// Sets the time limit for one row, including its program and metrics.
+        ///
+        /// Metrics that exceed the limit fail. Metrics that finished earlier keep their scores.
+        ///
+        /// A synchronous metric cannot be interrupted. If it finishes too late, it fails and its score is discarded.
         pub fn timeout(each_row: Duration) => row_options.timeout = Some(each_row);
 
-        /// Sets whether the result contains all rows; the default is `true`. With `false`, memory use does not depend
-        /// on the number of rows.
+        /// Sets whether the result contains all rows.
+        ///
+        /// The default is `true`. With `false`, memory use does not depend on the number of rows.
         pub fn keep_results(keep: bool) => options.keep_results = keep;
 
-        /// Sets the program's name in the [manifest](crate::results::Manifest), such as `baseline`. The name can have
-        /// at most 1,000 bytes and no control characters.
+        /// Sets the program's name in the [manifest](crate::results::Manifest), such as `baseline`.
+        ///
+        /// The name can have at most 1,000 bytes and no control characters.
         pub fn label(name: impl Into<String>) => options.run.label = Some(name.into());
 
     }
 
-    /// Adds a tag to the [manifest](crate::results::Manifest), such as the version of the program or of a prompt. The
-    /// name and the value can each have at most 1,000 bytes and no control characters. [`build`](Self::build) returns
-    /// an error if you set a tag twice.
+    /// Adds a tag to the [manifest](crate::results::Manifest).
+    ///
+    /// For example, a tag can be the version of the program or of a prompt.
+    ///
+    /// The name and the value can each have at most 1,000 bytes and no control characters. [`build`](Self::build)
+    /// returns an error if you set a tag twice.
     pub fn tag(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let (name, value) = (name.into(), value.into());
         let first = self.options.run.tags.insert(name.clone(), value.clone());

@@ -8,13 +8,16 @@ use super::evaluate_builder::EvaluateBuilder;
 use crate::evaluate::early::{EarlyGate, EarlyOptions};
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
-    /// Sets the conditions that stop the run early, in addition to [`max_errors`](Self::max_errors); see
-    /// [`StopSettings`].
+    /// Sets the conditions that stop the run early.
+    ///
+    /// These conditions apply in addition to [`max_errors`](Self::max_errors). See [`StopSettings`].
     pub fn stop(self, set: impl FnOnce(StopSettings<G, P>) -> StopSettings<G, P>) -> Self {
         set(StopSettings(self)).0
     }
 
-    /// Sets how failures count and what is recorded about them; see [`FailureSettings`].
+    /// Sets how failed rows are scored and recorded.
+    ///
+    /// See [`FailureSettings`].
     ///
     /// ```
     /// use dsrs_metrics::{Evaluate, metrics};
@@ -37,22 +40,30 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 }
 
-/// Settings for stopping a run early; see [`EvaluateBuilder::stop`].
+/// Settings for stopping a run early.
+///
+/// See [`EvaluateBuilder::stop`].
 #[must_use]
 pub struct StopSettings<G, P>(pub(super) EvaluateBuilder<G, P>);
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
     setters! {
-        /// Stops the run once `signal` completes. No more rows are started, and rows in progress can finish within the
-        /// [grace period](Self::grace_period). The result's ending is [`Ending::Stopped`](crate::Ending::Stopped).
+        /// Stops the run once `signal` completes.
+        ///
+        /// No more rows are started, and rows in progress can finish within the [grace period](Self::grace_period). The
+        /// result's ending is [`Ending::Stopped`](crate::Ending::Stopped).
         pub fn when(signal: impl Future<Output = ()> + Send + 'static)
             => 0.options.stop_when = Some(signal.boxed().shared());
 
-        /// Sets how long rows in progress can keep running after [`when`](Self::when) or a signal requests a stop; the
-        /// default is 30 s. Rows that take longer are abandoned: their programs and asynchronous metrics are cancelled,
-        /// and the result does not contain them. A row that computes without awaiting anything cannot be cancelled, so
-        /// the run waits one more second and then ends without the row. On a single-threaded runtime, such a row can
-        /// hold up the run for longer.
+        /// Sets how long rows in progress can keep running after a stop.
+        ///
+        /// The period starts when [`when`](Self::when) or a signal requests the stop. The default is 30 s.
+        ///
+        /// Rows that take longer are abandoned. The run cancels their programs and asynchronous metrics, and leaves
+        /// these rows out of the result.
+        ///
+        /// A row cannot be cancelled while it computes without awaiting anything. The run waits one more second and
+        /// then ends without the row. On a single-threaded runtime, the row can hold up the run for longer.
         ///
         /// ```
         /// use std::time::Duration;
@@ -84,33 +95,41 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
         pub fn grace_period(rows_in_progress: Duration) => 0.options.grace_period = rows_in_progress;
     }
 
-    /// Ends the run as soon as every gate is decided. `alpha` is the maximum probability that any verdict differs from
-    /// the verdict that all rows would give. With `None`, the run continues until the remaining rows cannot change any
-    /// verdict.
+    /// Ends the run as soon as every gate is decided.
+    ///
+    /// `alpha` is the maximum probability that a verdict would be different if all rows were evaluated. With `None`,
+    /// the run continues until the remaining rows cannot change any verdict.
     ///
     /// Rows are evaluated in a random order that depends only on their ids and the
-    /// [seed](crate::StatisticsSettings::seed), so the result is the same at any concurrency. The tests stay valid even
-    /// though the gates are checked after each row. Rows that are not needed have the outcome
-    /// [`NotNeeded`](crate::contract::Outcome::NotNeeded). All rows are read into memory before the first one is
-    /// evaluated.
+    /// [seed](crate::StatisticsSettings::seed). The result is therefore the same at any concurrency.
+    ///
+    /// The gates are checked after each row. The tests stay valid despite these repeated checks.
+    ///
+    /// All rows are read into memory before the first one is evaluated. Rows that are not needed have the outcome
+    /// [`NotNeeded`](crate::contract::Outcome::NotNeeded).
     ///
     /// | gate | decided by |
     /// | --- | --- |
     /// | `polite >= 0.9`, `wer <= 20%`, `failed <= 0.02` | the mean of all rows, with a [test by betting](crate::stats::BettingTest::of_rows) |
     /// | `lower(polite) >= 0.9`, `upper(wer) <= 0.2` | the mean of the population that the rows are a sample of, [likewise](crate::stats::BettingTest::of_population) |
     ///
-    /// As in any run, a metric's mean excludes the rows on which the metric abstains. Once the budget fails to cover a
-    /// row, no later row counts as evidence, because which rows the budget covers depends on their order.
+    /// A metric's mean excludes the rows on which the metric abstains, as in any run.
+    ///
+    /// If the budget does not cover a row, the gates ignore all later rows. This is because the order of the rows
+    /// determines which rows the budget covers.
     ///
     /// If there are several gates, each verdict is wrong with a probability of at most `alpha` divided by the number of
-    /// gates. If all rows are evaluated, any undecided gates are decided as in an ordinary run. If the run ends early,
-    /// the interval of a mean is a [confidence sequence](crate::stats::confidence_sequence).
+    /// gates.
     ///
-    /// If you run it again with a store, the result is the same. The run can then start rows that the first one did not,
-    /// at most twice as many as run concurrently, and pays for those.
+    /// If all rows are evaluated, any undecided gates are decided as in an ordinary run.
+    ///
+    /// If the run ends early, the interval of a mean is a [confidence sequence](crate::stats::confidence_sequence).
+    ///
+    /// If you run it again with a store, the result is the same. The second run may evaluate and pay for a few rows
+    /// that the first run did not start. Their number is at most twice the concurrency.
     ///
     /// [`build`](EvaluateBuilder::build) returns an error if a gate uses a metric without a range or a metric that
-    /// scores all rows together. For such metrics, a single row could change the verdict.
+    /// scores all rows together. With these metrics, a single row could change the verdict.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -151,12 +170,17 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
         Self(builder)
     }
 
-    /// Stops the run at the first Ctrl-C, SIGTERM or SIGHUP, like [`when`](Self::when). A line on standard error says
-    /// how long rows in progress have to finish; see [grace period](Self::grace_period). When that time is over, or at
-    /// the second signal, the rows in progress are abandoned, even if they compute without awaiting anything. Finished
-    /// rows are kept. The third signal ends the process with exit code 130. The next run that writes the same result
-    /// file removes the temporary files left behind. If the process ignores SIGHUP, as under `nohup`, it continues to
-    /// ignore it.
+    /// Stops the run at the first Ctrl-C, SIGTERM or SIGHUP, like [`when`](Self::when).
+    ///
+    /// A message on standard error says how long rows in progress have to finish. See [grace
+    /// period](Self::grace_period).
+    ///
+    /// After this time, or at the second signal, unfinished rows are abandoned. Finished rows are kept.
+    ///
+    /// The third signal ends the process with exit code 130. It can leave temporary files behind. The next run that
+    /// writes the same result file removes them.
+    ///
+    /// If SIGHUP is already ignored, as under `nohup`, it stays ignored.
     #[cfg(feature = "ctrl-c")]
     pub fn on_ctrl_c(mut self) -> Self {
         self.0.options.stop_on_ctrl_c = true;
@@ -164,29 +188,48 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
     }
 }
 
-/// Settings for failed rows; see [`EvaluateBuilder::failures`].
+/// Settings for failed rows.
+///
+/// See [`EvaluateBuilder::failures`].
 #[must_use]
 pub struct FailureSettings<G, P>(pub(super) EvaluateBuilder<G, P>);
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> FailureSettings<G, P> {
     setters! {
-        /// Sets the failure score: the value that a failed row contributes to [`mean`](crate::MetricSummary::mean). It
-        /// must be between -1e300 and 1e300; the default is 0.
+        /// Sets the score that a failed row contributes to the [`mean`](crate::MetricSummary::mean).
+        ///
+        /// The score must be between -1e300 and 1e300. The default is 0.
         pub fn score(score: f64) => 0.options.run.failure_score = score;
 
-        /// Sets whether to record the backtraces of panics in [`RowResult::traceback`](crate::RowResult::traceback) and
-        /// in result files. Recording installs a panic hook once, which also calls the previous hook. This setting does
-        /// not affect returned errors, which always include their causes if their `{:#}` format shows them.
+        /// Sets whether to record the backtraces of panics.
+        ///
+        /// Backtraces are recorded in [`RowResult::traceback`](crate::RowResult::traceback) and in result files.
+        ///
+        /// This setting installs a panic hook once. The hook also calls the previous hook.
+        ///
+        /// This setting does not affect returned errors. They always include their causes if their `{:#}` format shows
+        /// them.
         pub fn provide_traceback(provide: bool) => 0.row_options.traceback = provide;
 
-        /// Sets whether the run ends with an error if a metric cannot read a row, for example because a required field
-        /// is missing. By default, only that row fails. This setting applies only to rows read from files with
-        /// [`score_files`](crate::Evaluate::score_files). A row of invalid JSON always ends the run.
+        /// Sets whether the run ends with an error if a metric cannot read a row.
+        ///
+        /// For example, a required field may be missing. By default, only that row fails.
+        ///
+        /// This setting applies only to rows read from files with [`score_files`](crate::Evaluate::score_files).
+        ///
+        /// A row of invalid JSON always ends the run.
         pub fn reject_unreadable_rows(reject: bool) => 0.row_options.rejects_unreadable = reject;
 
-        /// Starts a second attempt, but never a third, if a program or asynchronous metric has not finished after
-        /// `delay`. The first attempt to succeed is used, and the other is cancelled. If one attempt fails, the run
-        /// waits for the other. Off by default. A cancelled call can incur a cost that no score reports.
+        /// Starts a second attempt if a program or asynchronous metric takes too long.
+        ///
+        /// The second attempt starts if the first has not finished after `delay`. There is never a third attempt.
+        ///
+        /// The run uses the first attempt to succeed and cancels the other. If one attempt fails, the run waits for the
+        /// other.
+        ///
+        /// This is off by default.
+        ///
+        /// A cancelled call can incur a cost that no score reports.
         pub fn resubmit_stragglers(delay: Duration) => 0.row_options.resubmit_after = Some(delay);
     }
 }

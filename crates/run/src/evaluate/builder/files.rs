@@ -12,7 +12,9 @@ use crate::evaluate::report::{Format, row_line};
 use crate::evaluate::summary::EvaluationResult;
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
-    /// Sets the files that the run writes; see [`FileSettings`].
+    /// Sets the files that the run writes.
+    ///
+    /// See [`FileSettings`].
     ///
     /// ```no_run
     /// use dsrs_metrics::{Evaluate, metrics};
@@ -26,49 +28,77 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 }
 
-/// Settings for the files that a run writes; see [`EvaluateBuilder::files`].
+/// Settings for the files that a run writes.
 ///
-/// Result files list rows in input order and appear only at the end of the run. If the run is stopped early, they
-/// contain the finished rows. The run checks that the files are writable before it evaluates any row.
+/// See [`EvaluateBuilder::files`].
+///
+/// Result files list rows in input order and appear only at the end of the run.
+///
+/// If the run is stopped early, they contain the finished rows.
+///
+/// The run checks that the files are writable before it evaluates any row.
 #[must_use]
 pub struct FileSettings<G, P>(pub(super) EvaluateBuilder<G, P>);
 
 impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     FileSettings<G, P>
 {
-    /// Writes the rows to a CSV file. The columns are `id`; `gold.FIELD` and `pred.FIELD` if a program was run;
-    /// `latency_s`, `input_tokens`, `output_tokens` and `cost_msats` if the program returned them
-    /// ([`ProgramOutput`](dsrs_metrics_core::ProgramOutput)); and `attributes.FIELD`. Each metric has the columns
-    /// `NAME` (its value), `NAME.outcome`, `NAME.passed`, `NAME.confidence`, `NAME.details`, `NAME.feedback` and
-    /// `NAME.cost_msats`. It also has `NAME.error`, `NAME.parts` and `NAME.metadata` if any row has them. Lists and
-    /// objects are written as JSON.
+    /// Writes the rows to a CSV file.
+    ///
+    /// The file has these columns:
+    ///
+    /// - `id`
+    /// - `gold.FIELD` and `pred.FIELD`, if a program was run
+    /// - `latency_s`, `input_tokens`, `output_tokens` and `cost_msats`, if the program returned them
+    ///   ([`ProgramOutput`](dsrs_metrics_core::ProgramOutput))
+    /// - `attributes.FIELD`
+    ///
+    /// Each metric has the columns `NAME` (its value), `NAME.outcome`, `NAME.passed`, `NAME.confidence`,
+    /// `NAME.details`, `NAME.feedback` and `NAME.cost_msats`. It also has `NAME.error`, `NAME.parts` and
+    /// `NAME.metadata` if any row has them.
+    ///
+    /// Lists and objects are written as JSON.
     #[cfg(feature = "csv")]
     pub fn csv(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::Csv, path.into())
     }
 
-    /// Writes the rows to a Parquet file, with the same columns as [`csv`](Self::csv). pandas, polars and DuckDB can
-    /// read the file directly. Numbers, booleans and strings keep their types, and lists and objects are written as
-    /// JSON. If a column has values of different types, the whole column is JSON.
+    /// Writes the rows to a Parquet file.
+    ///
+    /// The columns are the same as in [`csv`](Self::csv). pandas, polars and DuckDB can read the file directly.
+    ///
+    /// Numbers, booleans and strings keep their types, and lists and objects are written as JSON. If a column has
+    /// values of different types, the whole column is JSON.
     #[cfg(feature = "parquet")]
     pub fn parquet(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::Parquet, path.into())
     }
 
     setters! {
-        /// Sets whether strings that a spreadsheet would evaluate as a formula get a leading apostrophe in CSV files.
-        /// The default is `true`, because rows come from models and data sets. The apostrophe is added to strings in
-        /// cells and in the header that begin with `=`, `+`, `-`, `@`, a tab or a line break, optionally preceded by
-        /// apostrophes. Readers of result files remove it again ([`Results::read`](crate::results::Results::read),
-        /// [`DataReader`](crate::data::DataReader)). If you pass `false`, strings are written unchanged, for programs
-        /// that do not know the escape. However, a string such as `'=1` then loses its apostrophe when the file is read
-        /// back.
+        /// Sets whether to escape strings that a spreadsheet would evaluate as formulas.
+        ///
+        /// This setting applies to CSV files. The default is `true`, because strings in rows often come from models and
+        /// data sets.
+        ///
+        /// Escaped strings get a leading apostrophe.
+        ///
+        /// Cells and column names are escaped if they begin with `=`, `+`, `-`, `@`, a tab or a line break, optionally
+        /// preceded by apostrophes.
+        ///
+        /// Readers of result files remove the apostrophe again ([`Results::read`](crate::results::Results::read),
+        /// [`DataReader`](crate::data::DataReader)).
+        ///
+        /// Pass `false` if another program reads the file and does not remove the apostrophe. Strings are then written
+        /// unchanged.
+        ///
+        /// However, a string such as `'=1` loses its apostrophe when this library reads the file back.
         #[cfg(feature = "csv")]
         pub fn escape_formulas(escape: bool) => 0.options.escape_formulas = escape;
 
-        /// Sets whether result files include gold rows and predictions even if you passed the predictions to
-        /// [`score`](crate::Evaluate::score). By default, result files include them only if the run made the
-        /// predictions with a program.
+        /// Sets whether result files always include gold rows and predictions.
+        ///
+        /// By default, result files include them only if the run called a program. If `true`, they are also included if
+        /// you passed the predictions to [`score`](crate::Evaluate::score).
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;
@@ -89,18 +119,24 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
         pub fn save_rows(save: bool) => 0.options.save_rows = save;
     }
 
-    /// Writes the rows to a JSON file: an array of the same objects as in [`jsonl`](Self::jsonl).
+    /// Writes the rows to a JSON file.
+    ///
+    /// The file is an array of the same objects as in [`jsonl`](Self::jsonl).
     pub fn json(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::Json, path.into())
     }
 
-    /// Writes the rows as JSON Lines. Each line is an object such as `{"id": .., "gold": .., "pred": .., "scores":
-    /// {"NAME": {"outcome": "scored", "value": 1.0, "passed": true, "confidence": 1.0, "details": null, "feedback":
-    /// null, "cost_msats": 0}}}`. `gold_hash` and `pred_hash` follow the scores; `compare` and `agree` use them to
-    /// detect rows that differ. A row without an id also has `"positional": true`. `gold` and `pred` are present if the
-    /// run called a program or [`save_rows`](Self::save_rows) is set. `latency_s`, `input_tokens`, `output_tokens` and
-    /// `cost_msats` are present if the program returned them. `attributes`, `traceback`, and a score's `error`, `parts`
-    /// and `metadata` are omitted if they are empty. `details` explains the score, unless `feedback` does.
+    /// Writes the rows to a JSON Lines file.
+    ///
+    /// Each line is an object such as `{"id": .., "gold": .., "pred": .., "scores": {"NAME": {"outcome": "scored",
+    /// "value": 1.0, "passed": true, "confidence": 1.0, "details": null, "feedback": null, "cost_msats": 0}}}`. A row
+    /// without an id also has `"positional": true`.
+    ///
+    /// - `gold` and `pred` are present if the run called a program or [`save_rows`](Self::save_rows) is set.
+    /// - `gold_hash` and `pred_hash` follow the scores. `compare` and `agree` use them to detect rows that differ.
+    /// - `latency_s`, `input_tokens`, `output_tokens` and `cost_msats` are present if the program returned them.
+    /// - `attributes` and `traceback` are omitted if they are empty, as are a score's `error`, `parts` and `metadata`.
+    /// - `details` explains the score, unless `feedback` does.
     pub fn jsonl(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::JsonLines, path.into())
     }
@@ -118,8 +154,10 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
 impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     EvaluateBuilder<G, P>
 {
-    /// Prints a table of rows to standard output at the end of the run. If you pass a number, it prints that many rows
-    /// from the start; `true` or `None` prints all rows, and `false` prints no table.
+    /// Prints a table of rows to standard output at the end of the run.
+    ///
+    /// If you pass a number, the table shows at most that many of the first rows. `true` or `None` prints all rows, and
+    /// `false` prints no table.
     pub fn display_table(mut self, rows: impl Into<TableRows>) -> Self {
         let TableRows(rows) = rows.into();
         self.options.table_rows = rows.unwrap_or(0);
@@ -128,8 +166,10 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     }
 }
 
-/// The number of rows to display in a table. Converts from a `usize`, from a `bool` (`true` for all rows, `false` for
-/// no table), and from an `Option<usize>` (`None` for all rows).
+/// The number of rows to show in a table.
+///
+/// You can convert a `usize`, a `bool` or an `Option<usize>` into this type. `true` and `None` mean all rows, and
+/// `false` means no table.
 #[cfg(feature = "report")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableRows(Option<usize>);

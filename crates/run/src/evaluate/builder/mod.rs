@@ -1,4 +1,6 @@
-//! The builder of [`Evaluate`](crate::Evaluate), with a file for each group of settings.
+//! The builder of [`Evaluate`](crate::Evaluate).
+//!
+//! Each group of settings has its own file.
 
 mod devset;
 mod evaluate_builder;

@@ -18,7 +18,9 @@ use crate::evaluate::summary::value_at;
 use crate::lm::Ledger;
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
-    /// Sets how paid results are stored and recorded; see [`ModelSettings`].
+    /// Sets how results that cost money are stored and recorded.
+    ///
+    /// See [`ModelSettings`].
     ///
     /// ```
     /// use dsrs_metrics::{Evaluate, lm::Ledger, metrics};
@@ -33,7 +35,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 }
 
-/// Settings for language models and paid results; see [`EvaluateBuilder::models`].
+/// Settings for language models and for results that cost money.
+///
+/// See [`EvaluateBuilder::models`].
 #[must_use]
 pub struct ModelSettings<G, P>(pub(super) EvaluateBuilder<G, P>);
 
@@ -43,18 +47,28 @@ where
     G: Serialize + Send + Sync + 'static,
     P: Serialize + DeserializeOwned + Send + Sync + 'static,
 {
-    /// Sets the folder of a [`Store`](crate::lm::Store) that keeps every result that costs something. These are program
-    /// outputs, replies from judges' models, and evaluations by metrics that declare a cost. If you run again, even
-    /// after the process was interrupted or killed, you pay only for what changed, such as a row, a metric, a prompt or
-    /// a model. Free results are recomputed. The result is the same as with an empty store.
+    /// Sets the folder of a [`Store`](crate::lm::Store) that keeps results that cost money.
     ///
-    /// Each result is stored before its row continues. The next run repeats calls that were in progress when the
-    /// process died, and calls that failed at no cost. Several processes can share a store. The budget of a
-    /// [`Scorer`](crate::Scorer) includes what a killed run paid.
+    /// Results that cost money are program outputs, replies from judges' models, and evaluations by metrics that
+    /// declare a cost.
+    ///
+    /// If you run again, you pay only for what changed, such as a row, a metric, a prompt or a model. This is true even
+    /// if the process was interrupted or killed.
+    ///
+    /// Results that cost nothing are recomputed. The scores are the same as with an empty store.
+    ///
+    /// Each result is stored before the evaluation of its row continues. The next run repeats calls that were in
+    /// progress when the process died. It also repeats calls that failed at no cost.
+    ///
+    /// Several processes can share a store.
+    ///
+    /// The budget of a [`Scorer`](crate::Scorer) includes what a killed run paid.
     ///
     /// A program's output depends on its inputs and its [version](Self::program_version). Without a version, the store
     /// cannot know which files, variables and settings the program depends on. It therefore keeps the outputs only
-    /// until the run ends. If such a run is interrupted or killed, you can resume it as long as the executable and its
+    /// until the run ends.
+    ///
+    /// If a run without a version is interrupted or killed, you can resume it as long as the executable and its
     /// arguments are the same.
     ///
     /// ```
@@ -93,8 +107,9 @@ where
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ModelSettings<G, P> {
-    /// Sets the program's version. The next run with the same version reuses this run's stored outputs. The manifest
-    /// also records the version.
+    /// Sets the program's version.
+    ///
+    /// The next run with the same version reuses this run's stored outputs. The manifest also records the version.
     pub fn program_version(mut self, version: impl Into<String>) -> Self {
         let version = version.into();
         self.0.options.program_version = Some(version.clone());
@@ -102,22 +117,28 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ModelSettings<G, P> {
         self
     }
 
-    /// Sets whether to ignore stored results. If `true`, the run pays for them again and replaces them.
+    /// Sets whether to ignore the results in the store.
+    ///
+    /// If `true`, the run pays for these results again and replaces them in the store.
     pub fn refresh(mut self, refresh: bool) -> Self {
         self.0.options.refresh = refresh;
         self
     }
 
     setters! {
-        /// Sets the ledger that the metrics' language models were built with. At the end of the run, the ledger's
-        /// totals are recorded in the [manifest](crate::results::Manifest). Models that were built without this ledger
-        /// are not included.
+        /// Sets the ledger that records the calls of the metrics' language models.
+        ///
+        /// Build the models with the same ledger. Models that were built without it are not included.
+        ///
+        /// At the end of the run, the ledger's totals are recorded in the [manifest](crate::results::Manifest).
         pub fn ledger(ledger: Ledger) => 0.options.ledger = Some(ledger);
     }
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
-    /// Sets how groups, standard errors and intervals are computed; see [`StatisticsSettings`].
+    /// Sets how groups, standard errors and intervals are computed.
+    ///
+    /// See [`StatisticsSettings`].
     ///
     /// ```
     /// use dsrs_metrics::{Evaluate, metrics};
@@ -134,13 +155,17 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 }
 
-/// Settings for groups, standard errors and intervals; see [`EvaluateBuilder::statistics`].
+/// Settings for groups, standard errors and intervals.
+///
+/// See [`EvaluateBuilder::statistics`].
 #[must_use]
 pub struct StatisticsSettings<G, P>(pub(super) EvaluateBuilder<G, P>);
 
 impl StatisticsSettings<Example, Prediction> {
-    /// Sets the field that defines a row's group: `gold.FIELD`, `pred.FIELD`, or the name of an attribute. Use dots for
-    /// fields of nested objects. See [`group_by`](Self::group_by).
+    /// Sets the field to group rows by.
+    ///
+    /// The field is `gold.FIELD`, `pred.FIELD`, or the name of an attribute. Use dots for fields of nested objects. See
+    /// [`group_by`](Self::group_by).
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -168,12 +193,16 @@ impl StatisticsSettings<Example, Prediction> {
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StatisticsSettings<G, P> {
-    /// Sets a function that returns the group of a row, such as the document that a question is about. The intervals
-    /// then account for the similarity of rows within a group. If the function returns `None`, the row forms its own
-    /// group.
+    /// Sets a function that returns the group of a row.
     ///
-    /// The standard errors are cluster-robust; see [`Clusters`](crate::stats::Clusters). Each group takes about 50
-    /// bytes of memory per metric, plus its name.
+    /// For example, the group can be the document that a question is about. The intervals then account for the
+    /// similarity of rows within a group.
+    ///
+    /// If the function returns `None`, the row forms its own group.
+    ///
+    /// The standard errors are cluster-robust. See [`Clusters`](crate::stats::Clusters).
+    ///
+    /// Each group takes about 50 bytes of memory per metric, plus its name.
     pub fn group_by(
         mut self,
         group: impl Fn(&RowResult<G, P>) -> Option<String> + Send + Sync + 'static,
@@ -195,9 +224,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StatisticsSettings<G, P
     }
 
     setters! {
-        /// Computes BCa bootstrap intervals from this many samples of the rows, instead of Wilson and Student's t
-        /// intervals; see [`Bootstrap::mean`](crate::stats::Bootstrap::mean). The bootstrap takes 24 bytes of memory
-        /// per row and metric.
+        /// Computes BCa bootstrap intervals from this many samples of the rows.
+        ///
+        /// These intervals replace the Wilson and Student's t intervals. See
+        /// [`Bootstrap::mean`](crate::stats::Bootstrap::mean).
+        ///
+        /// The bootstrap takes 24 bytes of memory per row and metric.
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;
@@ -215,8 +247,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StatisticsSettings<G, P
         /// ```
         pub fn bootstrap(samples: u32) => 0.options.run.bootstrap = Some(samples);
 
-        /// Sets the seed for random numbers, such as those that the bootstrap draws; the default is 0. The same rows
-        /// and seed give the same result at any concurrency.
+        /// Sets the seed for random numbers, for example in the bootstrap.
+        ///
+        /// The default is 0. The same rows and seed give the same result at any concurrency.
         pub fn seed(seed: u64) => 0.options.run.seed = seed;
     }
 }

@@ -22,7 +22,7 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// Returns `true` if the figure is within the bound.
+    /// Returns `true` if the value is within the bound.
     pub fn holds(self, value: f64) -> bool {
         match self {
             Self::AtLeast(bound) => value >= bound,
@@ -30,7 +30,7 @@ impl Bound {
         }
     }
 
-    /// Returns the limit.
+    /// Returns the value of the bound.
     pub const fn limit(self) -> f64 {
         match self {
             Self::AtLeast(limit) | Self::AtMost(limit) => limit,
@@ -38,7 +38,7 @@ impl Bound {
     }
 }
 
-/// The part of a score that is compared with a bound.
+/// The part of a score that a gate compares with a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// The point estimate.
@@ -52,25 +52,25 @@ pub enum End {
 /// A gate that can be decided before all rows are evaluated.
 #[derive(Debug, Clone)]
 pub struct EarlyGate {
-    /// The gate as written.
+    /// The source text of the gate.
     pub text: String,
-    /// The figure that the gate limits.
+    /// The figure that the gate checks.
     pub figure: Figure,
     /// The bound on the figure.
     pub bound: Bound,
 }
 
-/// The figure that a gate limits.
+/// A figure that a gate can check.
 #[derive(Debug, Clone)]
 pub enum Figure {
-    /// The score of a metric, or an end of its interval.
+    /// The score of a metric, or one end of its interval.
     Score {
         /// The metric.
         metric: String,
         /// The score or the end of the interval.
         end: End,
     },
-    /// The share of failed rows.
+    /// The fraction of rows that failed.
     Failed,
     /// A metric's mean improvement over its earlier scores for the same rows.
     Gain {

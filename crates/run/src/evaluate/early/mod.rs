@@ -1,7 +1,10 @@
 //! Ends a run once its gates are decided.
 //!
-//! Rows are evaluated in the order of the hash of their ids and the seed, and the gates are decided on prefixes of that
-//! order. A row that finishes before an earlier one waits for it, so the result doesn't depend on concurrency.
+//! A hash of the row's id and the seed determines the order of the rows. Each check of the gates uses the first rows in
+//! this order.
+//!
+//! A row that finishes before an earlier one waits for it, so the result doesn't depend on concurrency.
+//!
 //! `gate.rs` reads and tests a gate.
 
 mod gate;

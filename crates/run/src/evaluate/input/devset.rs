@@ -22,8 +22,12 @@ use crate::evaluate::error::EvaluateError;
 use crate::evaluate::shared::lock;
 use crate::messages::{escape, suggest};
 
-/// A row of a devset list. The item type `R` is always `Self`. This trait exists because a bound on the item type could
-/// not have its own error message. It has a single impl, so the compiler can infer the item type of an empty list.
+/// A row of a devset list.
+///
+/// The item type `R` is always `Self`.
+///
+/// This trait gives a clear error message for items of the wrong type. It has a single impl, so the compiler can infer
+/// the item type of an empty list.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "expected devset rows of type `{Self}`, found `{R}`",
@@ -31,7 +35,7 @@ use crate::messages::{escape, suggest};
     note = "write `Evaluate::typed()` for rows of your own type, `.iter().cloned()` for references to rows, and `Example::from_serialize(&value)` for other values"
 )]
 pub trait DevsetRow<R>: Sized {
-    /// Converts the item into the row.
+    /// Converts an item of a devset into a row.
     fn from_row(row: R) -> Self;
 }
 

@@ -1,4 +1,4 @@
-//! The rows of a run before they are evaluated.
+//! The rows of a run, before they are evaluated.
 //!
 //! `source.rs` hands out rows of a list, a stream or chunks (`chunks.rs`) to a run's threads or tasks. `numbering.rs`
 //! numbers them and finds duplicate ids. `devset.rs` has the rows that a program is run on and checks their inputs.

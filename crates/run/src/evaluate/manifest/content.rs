@@ -16,12 +16,15 @@ use crate::json::equality;
 use crate::lm::CallTotals;
 use crate::messages::{escape, hash};
 
-/// The format version of result files, manifests and JSON output, as described in `docs/schema`.
+/// The format version of result files, manifests and JSON output.
+///
+/// The format is described in `docs/schema`.
 #[doc(hidden)]
 pub const FORMAT: u32 = 1;
 
-/// A record of a run: what it measured, and the metrics and data it used. The manifest is written next to each result
-/// file as `FILE.manifest.json`, and is also part of the result in memory.
+/// A record of what a run measured, and which metrics and data it used.
+///
+/// The manifest is written next to each result file as `FILE.manifest.json`. It is also part of the result in memory.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -41,20 +44,29 @@ pub const FORMAT: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Manifest {
-    /// The format version, currently 1.
+    /// The format version of the manifest, currently 1.
     pub format: u32,
-    /// A record of what the run measured. The same inputs give the same record.
+    /// A record of what the run measured.
+    ///
+    /// The same inputs always give the same record.
     pub run: RunManifest,
-    /// The process that carried out the run. Its values differ every time, even for the same inputs. `None` if the
-    /// manifest was read from a Parquet file's metadata.
+    /// Information about the process that carried out the run.
+    ///
+    /// These values differ from run to run, even for the same inputs.
+    ///
+    /// This field is `None` if the manifest was read from a Parquet file's metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<ProcessManifest>,
-    /// The result file that the manifest describes; `None` for a result in memory.
+    /// The result file that the manifest describes.
+    ///
+    /// This is `None` for a result in memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<DescribedFile>,
 }
 
-/// The part of a manifest that records what was measured. The same inputs give the same record.
+/// The part of a manifest that records what the run measured.
+///
+/// The same inputs always give the same record.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunManifest {
@@ -64,49 +76,64 @@ pub struct RunManifest {
     /// The [tags](crate::EvaluateBuilder::tag) of the program.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
-    /// The identity of each metric, by name, in the order you added the metrics.
+    /// The identity of each metric, by name.
+    ///
+    /// The metrics are in the order in which you added them.
     pub metrics: IndexMap<String, MetricIdentity>,
-    /// The models that answered for each metric's judges, as in
-    /// [`MetricSummary::judged_by`](crate::MetricSummary::judged_by). A metric has no entry if no models were reported.
+    /// The models that each metric's judges used, as reported by the providers.
+    ///
+    /// The models are listed as in [`MetricSummary::judged_by`](crate::MetricSummary::judged_by). A metric has no entry
+    /// if its providers reported no models.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub judged_by: IndexMap<String, Vec<JudgedBy>>,
-    /// The number of replies, by metric, from models that [`judged_by`](Self::judged_by) does not list, if any.
+    /// The number of replies from models that [`judged_by`](Self::judged_by) does not list, for each metric.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub judged_by_others: IndexMap<String, u64>,
-    /// The files that the rows came from; empty if the rows were in memory.
+    /// The files that the rows came from.
+    ///
+    /// This is empty if the rows were in memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<DataFile>,
     /// The number of finished rows.
     pub rows: u64,
-    /// `true` if any row has no id of its own. The id of such a row is its position, so a comparison pairs the rows by
-    /// position.
+    /// `true` if any row is identified by its position.
+    ///
+    /// A comparison pairs these rows by position.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub positional_ids: bool,
     /// The number of rows on which the program or a metric failed.
     pub failed_rows: u64,
-    /// The reason the run ended: `complete`, `max_errors`, `stopped`, `decided` or `output_failed`.
+    /// The reason the run ended.
+    ///
+    /// This is `complete`, `max_errors`, `stopped`, `decided` or `output_failed`.
     pub ending: String,
     /// The number of times each row was evaluated, if [`repeats`](crate::EvaluateBuilder::repeats) was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats: Option<u32>,
     /// The score that a failed row contributes to a mean.
     pub failure_score: f64,
-    /// The fields that the program receives from rows that do not declare their own.
+    /// The fields of a row that the program receives as inputs.
+    ///
+    /// Rows that declare their own inputs are not affected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_inputs: Option<Vec<String>>,
-    /// The field that defines a row's group.
+    /// The field that rows are grouped by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// The settings of a [`Scorer`](crate::scoring::Scorer): `scorer.threshold`, `scorer.on_missing` and
-    /// `scorer.aggregation`.
+    /// The settings of a [`Scorer`](crate::scoring::Scorer).
+    ///
+    /// The settings are named `scorer.threshold`, `scorer.on_missing` and `scorer.aggregation`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
     /// The number of bootstrap samples, if intervals are bootstrapped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<u32>,
-    /// The seed for the bootstrap, for the order of rows in a run that can end early, and for drawing samples.
+    /// The seed for the random numbers of the run.
+    ///
+    /// The run uses this seed to bootstrap intervals and to draw samples. The seed also determines the order of rows in
+    /// a run that can end early.
     pub seed: u64,
-    /// The gates and their verdicts, if the run could end before all rows were evaluated.
+    /// The gates and their verdicts, if the run could end early.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub early: Option<EarlyResult>,
     /// The estimated means of the metrics that judged only a sample of the rows.
@@ -122,11 +149,11 @@ pub struct RunManifest {
 pub struct Library {
     /// The version of the library.
     pub version: String,
-    /// The enabled features of the harness.
+    /// The enabled Cargo features of the library.
     pub features: Vec<String>,
 }
 
-/// The process that carried out a run.
+/// Information about the process that carried out a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ProcessManifest {
@@ -134,14 +161,18 @@ pub struct ProcessManifest {
     pub started: String,
     /// The duration of the run, in seconds.
     pub duration_s: f64,
-    /// The commit of the git repository that contains the working directory, if any. Recorded only if the run writes a
-    /// result file.
+    /// The git commit of the working directory, if it is in a git repository.
+    ///
+    /// The commit is recorded only if the run writes a result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitCommit>,
-    /// The XXH3 hash of the executable, as 128 bits in hexadecimal. Unlike the
-    /// [fingerprint](dsrs_metrics_core::spec::MetricSpec::code) of a metric's code, it also covers the functions that
-    /// the metric calls. `None` if the run writes no result file, or if the executable cannot be read or was built
-    /// without optimizations.
+    /// The 128-bit XXH3 hash of the executable, in hexadecimal.
+    ///
+    /// The hash also covers the functions that a metric calls. The
+    /// [fingerprint](dsrs_metrics_core::spec::MetricSpec::code) of the metric's code does not.
+    ///
+    /// This is `None` if the run writes no result file, or if the executable cannot be read or was built without
+    /// optimizations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
     /// The tokens and cost of the program and the metrics.
@@ -154,18 +185,22 @@ pub struct ProcessManifest {
 pub struct RunCosts {
     /// The cost of the metrics, in millisatoshis.
     pub metrics_cost_msats: u64,
-    /// The program's cost in millisatoshis; `None` if the program reported no cost, or if the cost of any row is
-    /// unknown.
+    /// The program's cost in millisatoshis.
+    ///
+    /// This is `None` if the program reported no cost, or if the cost of any row is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_cost_msats: Option<u64>,
     /// The number of tokens in the program's prompts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_input_tokens: Option<u64>,
-    /// The number of tokens in the replies to the program.
+    /// The number of tokens in the models' replies to the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_output_tokens: Option<u64>,
-    /// The calls to language models with their tokens and cost, if the run has a
-    /// [ledger](crate::ModelSettings::ledger). Includes probes and calls for abandoned rows.
+    /// The number of calls to language models, with their tokens and cost.
+    ///
+    /// The totals include probes and calls for abandoned rows.
+    ///
+    /// This field is `None` if the run has no [ledger](crate::ModelSettings::ledger).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language_models: Option<CallTotals>,
 }
@@ -174,7 +209,9 @@ pub struct RunCosts {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GitCommit {
-    /// The hash of the commit; `None` if the repository cannot be read.
+    /// The hash of the commit.
+    ///
+    /// This is `None` if the repository cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// `true` if committed files have been modified.
@@ -185,14 +222,16 @@ pub struct GitCommit {
     pub error: Option<String>,
 }
 
-/// A result file that a manifest describes.
+/// The result file that a manifest belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DescribedFile {
     /// The file's size in bytes.
     pub bytes: u64,
-    /// The XXH3 hash of the file's content, as 128 bits in hexadecimal. It detects accidental changes but not
-    /// deliberate ones, because anyone who changes the file can change the manifest too.
+    /// The 128-bit XXH3 hash of the file's content, in hexadecimal.
+    ///
+    /// The hash detects accidental changes. It does not protect against deliberate ones, because anyone who changes the
+    /// file can change the manifest too.
     pub xxh3: String,
 }
 
@@ -334,7 +373,9 @@ pub(crate) fn canonical_hash(value: &Value) -> String {
 /// The suffix that turns the name of a result file into the name of its manifest.
 pub(crate) const MANIFEST_SUFFIX: &str = ".manifest.json";
 
-/// Returns the path of a result file's manifest: `FILE.manifest.json`.
+/// Returns the path of a result file's manifest.
+///
+/// The path is `FILE.manifest.json`.
 ///
 /// ```
 /// use std::path::Path;

@@ -38,7 +38,7 @@ const CHECKSUM: &str = "checksum";
 const MAX_LENGTH: u64 = 64 << 20;
 
 dsrs_metrics_values::message_errors! {
-    /// An error returned when a manifest, or a result file with a manifest, cannot be used.
+    /// An error returned when a manifest or its result file cannot be used.
     pub struct ManifestError;
 }
 

@@ -8,26 +8,32 @@ use serde::{Deserialize, Serialize};
 use crate::contract::RepliedBy;
 use crate::messages::escape;
 
-/// The number of replies that a judge received from one model, as reported by the provider. For an example, see the
-/// guide's `judges` page.
+/// A model that a judge used, with its number of replies.
+///
+/// The provider reports the name of the model that replied. For an example, see the guide's `judges` page.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct JudgedBy {
     /// The configured model of the judge, as `provider:model`.
     pub judge: String,
-    /// The model that the provider reported; empty if it reported only a fingerprint.
+    /// The model that the provider reported.
+    ///
+    /// The name is empty if the provider reported only a fingerprint.
     pub model: String,
-    /// The fingerprint that the provider reported; see
-    /// [`LmReply::fingerprint`](dsrs_metrics_core::lm::LmReply::fingerprint).
+    /// The fingerprint that the provider reported.
+    ///
+    /// See [`LmReply::fingerprint`](dsrs_metrics_core::lm::LmReply::fingerprint).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
-    /// The number of replies, including stored replies and replies that the judge could not parse.
+    /// The number of replies from this model.
+    ///
+    /// The number includes stored replies and replies that the judge could not parse.
     pub replies: u64,
 }
 
-/// The number of replies to one judge, by reported model and by fingerprint.
+/// The number of replies to one judge, for each model and fingerprint.
 ///
-/// `Display`: `openai:m replied as m-1 (20 replies), m-2 (1 reply); fingerprints: fp_a (21 replies)`
+/// `Display` writes `openai:m replied as m-1 (20 replies), m-2 (1 reply); fingerprints: fp_a (21 replies)`.
 #[doc(hidden)]
 #[derive(Default)]
 pub struct JudgeReplies<'a> {
@@ -37,7 +43,9 @@ pub struct JudgeReplies<'a> {
 }
 
 impl<'a> JudgeReplies<'a> {
-    /// Returns a metric's replies, grouped by judge. Unknown models and fingerprints are not counted.
+    /// Returns a metric's replies, grouped by judge.
+    ///
+    /// Replies without a model name or fingerprint are not counted.
     pub fn of_each(metric: &'a [JudgedBy]) -> impl Iterator<Item = Self> {
         metric
             .chunk_by(|one, other| one.judge == other.judge)
@@ -77,9 +85,9 @@ impl fmt::Display for JudgeReplies<'_> {
     }
 }
 
-/// The number of replies for each model or fingerprint, by name.
+/// A count of replies by the name of a model or fingerprint.
 ///
-/// `Display`: `m-1 (20 replies), m-2 (1 reply)`
+/// `Display` writes `m-1 (20 replies), m-2 (1 reply)`.
 #[doc(hidden)]
 #[derive(Default)]
 pub struct ReportedNames<'a>(BTreeMap<&'a str, u64>);
@@ -137,8 +145,10 @@ impl fmt::Display for ReportedNames<'_> {
 /// At most this many models are named per metric, because a provider may report a new fingerprint with each reply.
 const MAX_NAMED: usize = 100;
 
-/// Counts one metric's replies by model. If there are too many models, only the first ones in alphabetical order are
-/// kept. The counts therefore do not depend on the order of the rows.
+/// The number of judge replies for one metric, for each model.
+///
+/// If there are too many models, only the first ones in alphabetical order are kept. The counts therefore do not depend
+/// on the order of the rows.
 #[derive(Default)]
 pub struct JudgedByTally {
     /// The models, without counts, and the number of replies of each.

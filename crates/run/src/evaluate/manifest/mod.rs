@@ -1,8 +1,14 @@
-//! The manifest of a run: what was measured, by which metrics and judges, on which data.
+//! The manifest of a run, which records what was measured.
 //!
-//! `content.rs` has the content, `judged_by.rs` the models that answered for judges, `partial.rs` what a part of the rows
-//! decided, and `file.rs` the file beside a result file. `started.rs` has the manifest of a run in progress, and what it
-//! records of the process.
+//! The manifest also records the metrics, the judges and the data.
+//!
+//! The module has these files:
+//!
+//! - `content.rs` has the content of a manifest.
+//! - `judged_by.rs` has the models that judges used.
+//! - `partial.rs` has results that are based on only some of the rows.
+//! - `file.rs` reads and writes the file next to a result file.
+//! - `started.rs` has the manifest of a run in progress and the information about its process.
 
 mod content;
 mod file;

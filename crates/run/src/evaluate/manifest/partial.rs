@@ -8,12 +8,15 @@ use serde::{Deserialize, Serialize};
 use crate::messages::thousands;
 use crate::stats::Interval;
 
-/// The result of a run that ends once its gates are decided: the gates' verdicts and the number of rows they took.
+/// The result of a run that can end early, once its gates are decided.
+///
+/// The result contains the gates' verdicts and the number of evaluated rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EarlyResult {
-    /// The maximum probability that any verdict is wrong. `None` if the run ends only when no remaining row could
-    /// change a verdict.
+    /// The maximum probability that any verdict is wrong.
+    ///
+    /// This is `None` if the run ends only when no remaining row could change a verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
     /// The number of rows that were evaluated.
@@ -22,8 +25,9 @@ pub struct EarlyResult {
     pub rows: u64,
     /// The gates and their verdicts.
     pub gates: Vec<DecidedGate>,
-    /// The 95% [confidence sequence](crate::stats::confidence_sequence) of each metric's mean, if the run ended before all
-    /// rows were evaluated.
+    /// The 95% [confidence sequence](crate::stats::confidence_sequence) of each metric's mean.
+    ///
+    /// This is empty unless the run ended before all rows were evaluated.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ci95: BTreeMap<String, [f64; 2]>,
 }
@@ -32,12 +36,17 @@ pub struct EarlyResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DecidedGate {
-    /// The gate as written.
+    /// The source text of the gate.
     pub gate: String,
-    /// `true` if the gate passed; `None` if the gate was still undecided at the end of the run.
+    /// `true` if the gate passed.
+    ///
+    /// This is `None` if the gate was still undecided at the end of the run.
     pub passed: Option<bool>,
-    /// The evidence for the verdict: 1 / `e_value` bounds the probability that the verdict is wrong. `None` if no
-    /// remaining row could change the verdict.
+    /// The strength of the evidence for the verdict.
+    ///
+    /// The verdict is wrong with a probability of at most 1 / `e_value`.
+    ///
+    /// This field is `None` if no remaining row could change the verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub e_value: Option<f64>,
 }
@@ -55,18 +64,24 @@ impl EarlyResult {
     }
 }
 
-/// A metric's mean over all rows, estimated from the sample of rows that the metric judged.
+/// A metric's mean over all rows, estimated from a sample.
+///
+/// The metric judged only the rows in the sample.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TruthResult {
     /// The name of the metric.
     pub metric: String,
-    /// The proxy that the sample is stratified by: a metric that has a score for every row.
+    /// The proxy metric that the sample is stratified by.
+    ///
+    /// The proxy has a score for every row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// The method used to estimate the mean.
     pub method: TruthMethod,
-    /// The number of rows that the sample was drawn from. These are the rows with a prediction.
+    /// The number of rows that the sample was drawn from.
+    ///
+    /// Only rows with a prediction are counted.
     pub rows: u64,
     /// The number of rows in the sample.
     pub sampled: u64,
@@ -76,16 +91,18 @@ pub struct TruthResult {
     pub mean: f64,
     /// The 95% interval of the mean.
     pub ci95: [f64; 2],
-    /// The number of rows that the metric would have to judge without a proxy to get an equally narrow interval.
+    /// The effective sample size: how many judged rows would give an interval this narrow without the proxy.
     pub worth: f64,
     /// The strata of the sample.
     pub strata: Vec<TruthStratum>,
-    /// The reason the proxy is not used; `None` if it is used.
+    /// The reason the proxy was not used.
+    ///
+    /// This is `None` if the proxy was used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// A stratum of the rows.
+/// A stratum of the rows that a sample is drawn from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TruthStratum {
@@ -103,7 +120,7 @@ pub enum TruthMethod {
     /// Uses the mean of the sample alone.
     #[default]
     Sample,
-    /// Weights each stratum by its share of the rows, with [`sampled_share`](crate::stats::sampled_share).
+    /// Weights each stratum by its fraction of all rows, with [`sampled_share`](crate::stats::sampled_share).
     PostStratified,
     /// Corrects the proxy's mean with the sample, using [`prediction_powered`](crate::stats::prediction_powered).
     PredictionPowered,

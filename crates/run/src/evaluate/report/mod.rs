@@ -1,4 +1,4 @@
-//! The output of an evaluation: progress on standard error, a table, result files.
+//! Reports an evaluation as progress on standard error, a table, or result files.
 
 #[cfg(feature = "csv")]
 mod columns;

@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 /// Determines where progress is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ProgressDisplay {
-    /// Doesn't show progress.
+    /// Never shows progress.
     #[default]
     Off,
     /// Shows progress on standard error if it is a terminal.
     Terminal,
-    /// Always shows progress on standard error, as plain lines if it is not a terminal.
+    /// Always shows progress on standard error.
+    ///
+    /// If standard error is not a terminal, progress is written as plain lines.
     Always,
 }
 

@@ -27,23 +27,29 @@ use crate::json::unique_keys::{UniqueKeys, unique_entries};
 pub struct ResultRow {
     /// The row's id, unique within its file.
     pub id: String,
-    /// The row's location in the scored data, or in the result file if it was read from one.
+    /// The location of the row in the scored data.
+    ///
+    /// If the row was read from a result file, this is its location in that file.
     #[serde(skip)]
     pub origin: Option<Origin>,
-    /// The gold row; `None` if the file has no gold rows. Fields read from a CSV file are strings.
+    /// The gold row.
+    ///
+    /// This is `None` if the file has no gold rows. Fields read from a CSV file are strings.
     #[serde(default, deserialize_with = "any_value")]
     pub gold: Option<Value>,
-    /// The prediction; `None` if the file has no predictions, or if the program failed.
+    /// The prediction.
+    ///
+    /// This is `None` if the file has no predictions, or if the program failed.
     #[serde(default, deserialize_with = "any_value")]
     pub pred: Option<Value>,
-    /// All other fields of the scored row.
+    /// Additional fields of the scored row.
     #[serde(default, deserialize_with = "unique_entries")]
     pub attributes: Fields,
-    /// The latency that the program returned, in seconds.
+    /// The program's latency in seconds, as returned by the program.
     pub latency_s: Option<f64>,
     /// The number of tokens in the program's prompts.
     pub input_tokens: Option<u64>,
-    /// The number of tokens in the replies to the program.
+    /// The number of tokens in the models' replies to the program.
     pub output_tokens: Option<u64>,
     /// The program's cost in millisatoshis, excluding the cost of the metrics.
     pub cost_msats: Option<u64>,
@@ -56,10 +62,14 @@ pub struct ResultRow {
     /// The hash of the prediction. `None` without a prediction, or in a file from an earlier version.
     #[serde(default, deserialize_with = "hash")]
     pub(crate) pred_hash: Option<u64>,
-    /// `true` if the row has no id of its own and `id` is its position.
+    /// `true` if the row is identified by its position.
+    ///
+    /// The data then contains no id for the row.
     #[serde(default, rename = "positional")]
     pub is_positional: bool,
-    /// The reference to the manifest. Only the last row of a file contains it.
+    /// A reference to the manifest of the file.
+    ///
+    /// Only the last row of a file contains this reference.
     #[doc(hidden)]
     pub manifest: Option<String>,
     /// The result of each metric, in file order.
@@ -68,8 +78,9 @@ pub struct ResultRow {
     /// The scores of the repeats. Reading a row computes the shares from them and leaves this empty.
     #[serde(default)]
     pub(crate) repeats: Vec<RepeatScores>,
-    /// `true` if the format has columns. In such a format, an absent value is null, and all numbers in a column have
-    /// the same type.
+    /// `true` if the file format has columns, like CSV.
+    ///
+    /// In a format with columns, an absent value is null, and all numbers in a column have the same type.
     #[doc(hidden)]
     #[serde(skip)]
     pub is_flat: bool,
@@ -104,15 +115,19 @@ fn hash<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     text.map(hash).transpose()
 }
 
-/// The result of a metric, or of a component of a composite metric, for one row.
+/// The result of a metric for one row.
+///
+/// The metric can also be a component of a composite metric.
 ///
 /// The serialized form is the same as in result files.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ResultScore {
-    /// The outcome: a score, or the reason there is none.
+    /// The outcome of the metric, such as scored or failed.
     pub outcome: ResultOutcome,
-    /// The score, always finite. `None` unless the outcome is [`Scored`](ResultOutcome::Scored).
+    /// The score, which is always finite.
+    ///
+    /// This is `None` unless the outcome is [`Scored`](ResultOutcome::Scored).
     pub value: Option<f64>,
     /// The verdict, if the metric has one.
     pub passed: Option<bool>,
@@ -134,27 +149,29 @@ pub struct ResultScore {
     /// The metric that rejected the row, if the row was gated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gated_by: Option<String>,
-    /// The budget in millisatoshis that did not cover the row, if the row was skipped.
+    /// The budget in millisatoshis, if it did not cover the row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_msats: Option<u64>,
-    /// The row's probability of being drawn, if the row is outside the sample.
+    /// The probability that the row is in the sample, if the row was not drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probability: Option<f64>,
-    /// Named scores, such as `precision`.
+    /// The named scores of the metric, such as `precision`.
     #[serde(
         default,
         deserialize_with = "unique_entries",
         skip_serializing_if = "IndexMap::is_empty"
     )]
     pub parts: IndexMap<String, f64>,
-    /// Additional values that the metric returned, of any type, such as a judge's reasoning.
+    /// Additional values that the metric returned, such as a judge's reasoning.
+    ///
+    /// The values can have any type.
     #[serde(
         default,
         deserialize_with = "unique_entries",
         skip_serializing_if = "Map::is_empty"
     )]
     pub metadata: Map<String, Value>,
-    /// The results of the components, if the metric is a composite.
+    /// The results of the components of a composite metric.
     #[serde(
         default,
         deserialize_with = "unique_entries",
@@ -171,20 +188,25 @@ pub struct ResultScore {
     /// `true` if the value is the mean of repeats that each pass or fail. A baseline has it instead of the repeats.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_share: bool,
-    /// `true` if the offline judge, not a model, rated the row for this metric or one of its components.
+    /// `true` if an offline judge scored the row without a language model.
+    ///
+    /// This also applies to the judges of the metric's components.
     #[serde(skip)]
     pub is_judged_offline: bool,
 }
 
-/// The outcome of a row: a score, or the reason there is none. The variants have the same names as those of
-/// [`Outcome`](dsrs_metrics_core::Outcome).
+/// The outcome of a metric for a row.
+///
+/// The variants have the same names as those of [`Outcome`](dsrs_metrics_core::Outcome).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ResultOutcome {
     /// The metric returned a score.
     Scored,
-    /// The row has no score of its own, but contributes to the metric's corpus score.
+    /// The row has no score of its own.
+    ///
+    /// The row contributes to the metric's corpus score instead.
     Counted,
     /// A cheaper metric rejected the row.
     Gated,
@@ -218,7 +240,9 @@ impl ResultOutcome {
         }
     }
 
-    /// Returns `true` if the metric or the program failed. Such a row contributes the failure score to the mean.
+    /// Returns `true` if the metric or the program failed.
+    ///
+    /// A failed row contributes the failure score to the mean.
     pub const fn is_failure(self) -> bool {
         matches!(self, Self::MetricFailed | Self::ProgramFailed)
     }
@@ -278,8 +302,10 @@ impl ResultRow {
         self
     }
 
-    /// Returns the value of an attribute, `gold.FIELD` or `pred.FIELD`. A path can lead into objects and lists. Values
-    /// read from a CSV file are strings.
+    /// Returns the value of a field.
+    ///
+    /// The field is an attribute, `gold.FIELD` or `pred.FIELD`. The field name can be a path into objects and lists.
+    /// Values read from a CSV file are strings.
     pub fn field(&self, field: &str) -> Option<&Value> {
         let side = match field.split_once('.') {
             Some(("gold", field)) => self.gold.as_ref().map(|gold| (gold, field)),
@@ -292,7 +318,9 @@ impl ResultRow {
         })
     }
 
-    /// Returns the hash of the prediction, or `None` if there is no prediction or an earlier version wrote the file.
+    /// Returns the hash of the prediction.
+    ///
+    /// Returns `None` if there is no prediction, or if an earlier version of the library wrote the file.
     #[doc(hidden)]
     pub fn pred_hash(&self) -> Option<u64> {
         self.pred_hash
@@ -388,7 +416,7 @@ impl RunRecord {
 }
 
 impl ResultScore {
-    /// Returns the first of these that is present: the error, the details or the feedback.
+    /// Returns the error, the details or the feedback, in this order of preference.
     #[doc(hidden)]
     pub fn explanation(&self) -> Option<&str> {
         self.error
@@ -397,8 +425,9 @@ impl ResultScore {
             .or(self.feedback.as_deref())
     }
 
-    /// Returns the models that answered for the judges of the metric or its components, like [`Scored::replied_by`].
-    /// Returns an empty list if an earlier version wrote the file.
+    /// Returns the models that the judges of the metric and its components used.
+    ///
+    /// This is like [`Scored::replied_by`]. Returns an empty list if an earlier version of the library wrote the file.
     ///
     /// ```
     /// use dsrs_metrics::results::Results;
@@ -420,7 +449,9 @@ impl ResultScore {
         own.into_iter().chain(of_components).collect()
     }
 
-    /// Creates the record of an outcome, without the outcome's contribution to a corpus score.
+    /// Creates a result from an outcome.
+    ///
+    /// The outcome's contribution to a corpus score is left out.
     #[doc(hidden)]
     pub fn of(outcome: &Outcome) -> Self {
         let scored = outcome.scored();

@@ -23,10 +23,15 @@ const MAX_SCORE_WIDTH: usize = 18;
 const MIN_WIDTH: usize = 9;
 const DEFAULT_WIDTH: u16 = 100;
 
-/// A table of a result's rows. Each line shows a row's id, the fields of its gold row and prediction, and each metric's
-/// outcome. The table is as wide as the terminal, or 100 columns if there is no terminal. Long values are truncated.
-/// Fields that do not fit are left out, and the table shows how many. Fields that the first metric reads come first,
-/// then the first field (usually the question), then the rest.
+/// A table of a result's rows.
+///
+/// Each line shows a row's id, the fields of its gold row and prediction, and each metric's outcome.
+///
+/// The table is as wide as the terminal, or 100 columns if there is no terminal.
+///
+/// Long values are truncated. Fields that do not fit are left out, and the table shows how many.
+///
+/// Fields that the first metric reads come first, then the first field (usually the question), then the rest.
 pub struct ResultTable {
     columns: Vec<String>,
     rows: Vec<Vec<String>>,
@@ -39,7 +44,9 @@ pub struct ResultTable {
 }
 
 impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
-    /// Returns a table of the first `rows` rows, or of all stored rows if `rows` is `None`.
+    /// Returns a table of the first `rows` rows.
+    ///
+    /// If `rows` is `None`, the table has all stored rows.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;

@@ -15,16 +15,20 @@ use crate::contract::Outcome;
 use crate::evaluate::shared::lock;
 use crate::lm::{LmError, Store};
 
-/// The state of a scorer's budget, shared by all clones of the scorer. All amounts are in millisatoshis.
+/// The state of a scorer's budget.
 ///
-/// `spent + reserved <= limit` always holds, unless a metric costs more than it declared. In that case, `overrun` is
-/// the excess, and a call starts only if the remaining budget covers it.
+/// All clones of the scorer share the budget. All amounts are in millisatoshis.
+///
+/// `spent + reserved <= limit` holds unless a metric costs more than it declared. In that case, `overrun` is the
+/// excess. A new call then starts only if the remaining budget covers it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct BudgetReport {
-    /// The limit. If it is `None`, the budget is unlimited and nothing is reserved.
+    /// The maximum amount that calls can cost in total.
+    ///
+    /// If this is `None`, the budget is unlimited and nothing is reserved.
     pub limit: Option<u64>,
-    /// The total reported cost of calls, whether they scored or failed.
+    /// The total reported cost of calls, including calls that failed.
     pub spent: u64,
     /// The amount reserved for calls in progress.
     pub reserved: u64,
@@ -35,7 +39,9 @@ pub struct BudgetReport {
 }
 
 impl BudgetReport {
-    /// Returns the amount that can still be reserved, or `None` if there is no limit.
+    /// Returns the amount that can still be reserved.
+    ///
+    /// Returns `None` if there is no limit.
     pub fn available(&self) -> Option<u64> {
         let taken = self.spent.saturating_add(self.reserved);
         self.limit.map(|limit| limit.saturating_sub(taken))
@@ -234,25 +240,31 @@ impl Drop for Charge<'_> {
     }
 }
 
-/// The calls for a single row, or for all rows of a run, and their cost. All amounts are in millisatoshis, and sums
-/// saturate.
+/// The number and cost of the calls for a row or a run.
+///
+/// All amounts are in millisatoshis. Sums saturate instead of overflowing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Spending {
     /// The number of calls to truth metrics.
     pub truth_calls: u64,
-    /// The number of calls skipped because the proxies rejected the rollout.
+    /// The number of truth calls skipped because the proxies rejected the rollout.
     pub truth_calls_gated: u64,
     /// The declared maximum cost of the skipped calls.
     pub saved_msats: u64,
-    /// The total reported cost of calls in both tiers, whether they scored or failed. A call that panicked reports no
-    /// cost.
+    /// The total reported cost of calls to proxy and truth metrics.
+    ///
+    /// This includes calls that failed. A call that panicked reports no cost.
     pub spent_msats: u64,
-    /// The amount reserved for calls; 0 if there is no budget.
+    /// The amount reserved for calls.
+    ///
+    /// This is 0 if there is no budget.
     pub reserved_msats: u64,
     /// The amount that was reserved but released without being spent.
     pub returned_msats: u64,
-    /// The amount by which calls exceeded their reservations; 0 if there is no budget.
+    /// The amount by which calls exceeded their reservations.
+    ///
+    /// This is 0 if there is no budget.
     pub overrun_msats: u64,
 }
 

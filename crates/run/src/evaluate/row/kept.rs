@@ -111,16 +111,17 @@ pub(crate) struct RunStore<G, P> {
     totals: [AtomicU64; 3],
 }
 
-/// Counts the results that a run took from its store and those that it paid for.
+/// The number of results that a run reused from its store or paid for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreUse {
-    /// The number of rows that cost nothing because the store had all their paid results.
+    /// The number of rows that cost nothing because all their results were in the store.
     pub rows_as_before: u64,
-    /// The number of results taken from the store: model replies, program outputs and evaluations by metrics with a
-    /// cost.
+    /// The number of results taken from the store.
+    ///
+    /// Results are model replies, program outputs and evaluations by metrics with a cost.
     pub found: u64,
-    /// The number of results that were paid for.
+    /// The number of results that the run paid for.
     pub paid: u64,
 }
 

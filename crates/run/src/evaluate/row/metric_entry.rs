@@ -167,7 +167,9 @@ pub(crate) fn checked_requirements<G: Sync, P: Sync>(
     Ok(all)
 }
 
-/// A sample of the rows, for a metric that you add with [`EvaluateBuilder::truth`](crate::EvaluateBuilder::truth).
+/// A sample of the rows for an expensive metric to judge.
+///
+/// Pass the sample and the metric to [`EvaluateBuilder::truth`](crate::EvaluateBuilder::truth).
 ///
 /// ```
 /// use dsrs_metrics::runs::Sample;
@@ -181,14 +183,19 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Creates a sample of this many rows. The minimum is 10.
+    /// Creates a sample of this many rows.
+    ///
+    /// The sample must have at least 10 rows.
     pub fn rows(rows: u64) -> Self {
         Self { rows, by: None }
     }
 
-    /// Sets the proxy: another metric in the run that the sample is stratified by. The strata are the proxy's verdicts,
-    /// or fifths of its scores, and each stratum is sampled in proportion to its size. The more closely the proxy
-    /// follows the truth, the narrower the interval.
+    /// Sets the metric to stratify the sample by, called the proxy.
+    ///
+    /// The proxy must be another metric in the run. Rows are divided into strata by the proxy's verdicts, or into up to
+    /// five strata by its scores. Each stratum is sampled in proportion to its size.
+    ///
+    /// The more closely the proxy agrees with the sampled metric, the narrower the interval.
     #[must_use]
     pub fn stratified_by(self, proxy: impl Into<String>) -> Self {
         let by = Some(proxy.into());

@@ -24,9 +24,13 @@ use crate::contract::{
 use crate::evaluate::input::Input;
 use crate::evaluate::shared::lock;
 
-/// The zero-based number of the current rollout. [`Scorer::run`](crate::Scorer::run) sets this number, and the program
-/// reads it with `Settings::get::<RolloutNumber>()`. If your program has a cache or a seed, make the cache key or seed
-/// depend on this number; otherwise, all rollouts are the same.
+/// The zero-based number of the current rollout of a row.
+///
+/// [`Scorer::run`](crate::Scorer::run) sets this number, and the program reads it with
+/// `Settings::get::<RolloutNumber>()`.
+///
+/// If your program has a cache or a seed, make the cache key or seed depend on this number. Otherwise, all rollouts are
+/// the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RolloutNumber(pub usize);
 

@@ -13,25 +13,33 @@ use crate::stats::Moments;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct RowResult<G = Example, P = Prediction> {
-    /// The row's id from its source. If the row has none, this is its position, counted from 1 in a file and from 0 in
-    /// memory.
+    /// The row's id from its source.
+    ///
+    /// If the row has no id, this is its position, counted from 1 in a file and from 0 in memory.
     pub id: String,
-    /// `true` if the row has no id of its own and `id` is its position.
+    /// `true` if the row is identified by its position.
+    ///
+    /// The data then contains no id for the row.
     pub is_positional: bool,
     /// The labelled example.
     pub gold: Arc<G>,
-    /// The prediction; `None` if the program failed. With repeats, this is the first prediction that the program
-    /// returned.
+    /// The program's prediction for the row.
+    ///
+    /// This is `None` if the program failed. With repeats, this is the first prediction that the program returned.
     pub pred: Option<P>,
-    /// The trace, usage and latency of the program; `None` if the program failed, or if the row came with a prediction
-    /// but without these values.
+    /// The trace, usage and latency of the program.
+    ///
+    /// This is `None` if the program failed, or if the row came with a prediction but without these values.
     pub run: Option<Box<ProgramRun>>,
-    /// The outcome of each metric, in the order of the metrics. With [repeats](crate::EvaluateBuilder::repeats), each
-    /// score is the mean over the repeats.
+    /// The outcome of each metric, in the order of the metrics.
+    ///
+    /// With [repeats](crate::EvaluateBuilder::repeats), each score is the mean over the repeats.
     pub outcomes: Vec<Outcome>,
-    /// The repeats of the row; empty if the row was evaluated only once.
+    /// The repeats of the row.
+    ///
+    /// This is empty if the row was evaluated only once.
     pub repeats: Vec<Repeat<P>>,
-    /// All other fields of the row.
+    /// Additional fields of the row.
     pub attributes: Fields,
     /// The file and line of the row, if it comes from a file.
     pub origin: Option<Origin>,
@@ -125,7 +133,7 @@ impl<G, P> RowResult<G, P> {
         self.outcomes.first()?.value()
     }
 
-    /// Returns `true` if the program or any metric failed, in any repeat.
+    /// Returns `true` if the program or any metric failed in any repeat.
     pub fn is_failure(&self) -> bool {
         self.all_outcomes().any(Outcome::is_failure)
     }
@@ -137,7 +145,9 @@ impl<G, P> RowResult<G, P> {
             .chain(self.repeats.iter().flat_map(|repeat| &repeat.outcomes))
     }
 
-    /// Returns the prediction of a repeat, or `None` if the program failed in that repeat or the row has fewer repeats.
+    /// Returns the prediction of a repeat.
+    ///
+    /// Returns `None` if the program failed in that repeat or the row has fewer repeats.
     pub fn pred_of_repeat(&self, number: usize) -> Option<&P> {
         match &self.repeats.get(number)?.pred {
             RepeatPred::OfRow => self.pred.as_ref(),
@@ -147,12 +157,14 @@ impl<G, P> RowResult<G, P> {
     }
 }
 
-/// One repeat of a row: the prediction, the record of the program's run, and the outcomes.
+/// One of the repeated evaluations of a row.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Repeat<P> {
     pub(crate) pred: RepeatPred<P>,
-    /// The trace, usage and latency of the program; `None` if the row came with a prediction or the program failed.
+    /// The trace, usage and latency of the program.
+    ///
+    /// This is `None` if the row came with a prediction or the program failed.
     pub run: Option<Box<ProgramRun>>,
     /// The outcome of each metric, in the order of the metrics.
     pub outcomes: Vec<Outcome>,

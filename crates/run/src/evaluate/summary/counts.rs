@@ -14,7 +14,7 @@ use crate::stats::{Moments, Proportion};
 
 /// A field that a metric reads but no prediction has.
 ///
-/// `Display` says what to correct: `` no prediction has a field `anwser`; did you mean `answer`? ``
+/// `Display` suggests a correction: `` no prediction has a field `anwser`; did you mean `answer`? ``
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct UnknownField {
@@ -111,10 +111,11 @@ impl MissingTally {
     }
 }
 
-/// Statistics on how much a metric's scores vary between the repeats of a row and between rows.
+/// Statistics on how much a metric's scores vary between repeats and between rows.
 ///
-/// The statistics cover rows where every repeat has a score or failed. A failed repeat counts as the failure score and
-/// does not count as a pass.
+/// The statistics cover only rows in which every repeat was scored or failed.
+///
+/// A failed repeat counts as the failure score and does not count as a pass.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RepeatSummary {
@@ -126,19 +127,31 @@ pub struct RepeatSummary {
     pub evaluations: u64,
     /// The number of failed repeats, over all rows.
     pub failed: u64,
-    /// The variance between the repeats of a row, averaged over rows. `None` if there are no rows.
+    /// The variance between the repeats of a row, averaged over rows.
+    ///
+    /// This is `None` if there are no rows.
     pub variance_within: Option<f64>,
-    /// The variance between rows, excluding the part that comes from repeats. It is the variance of the rows' means
-    /// minus `variance_within / repeats`, or 0 if that is negative (one-way analysis of variance). `None` if there are
-    /// fewer than two rows.
+    /// The variance between rows, excluding the part that comes from repeats.
+    ///
+    /// This is the variance of the rows' means minus `variance_within / repeats`, or 0 if that is negative (one-way
+    /// analysis of variance).
+    ///
+    /// This field is `None` if there are fewer than two rows.
     pub variance_between: Option<f64>,
-    /// The probability that two repeats of a row have the same score, in [0, 1]. `None` if there are no rows.
+    /// The probability that two repeats of a row have the same score.
+    ///
+    /// The value is in [0, 1]. This field is `None` if there are no rows.
     pub consistency: Option<f64>,
-    /// pass@k for each k: the unbiased estimate of the probability that at least one of k repeats passes, in [0, 1];
-    /// see [`Proportion::pass_at`]. Empty if the metric has no verdict.
+    /// The estimated probability that at least one of k repeats passes, for each k.
+    ///
+    /// This is the unbiased estimate of pass@k, in [0, 1]. See [`Proportion::pass_at`].
+    ///
+    /// The map is empty if the metric has no verdict.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub pass_at: BTreeMap<u32, f64>,
-    /// pass^k for each k: the estimated probability that all k repeats pass, in [0, 1]; see [`Proportion::pass_hat`].
+    /// The estimated probability that all k repeats pass, for each k.
+    ///
+    /// This is the estimate of pass^k, in [0, 1]. See [`Proportion::pass_hat`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub pass_hat: BTreeMap<u32, f64>,
 }

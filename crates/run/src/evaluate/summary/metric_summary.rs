@@ -13,44 +13,64 @@ use crate::messages::escape;
 use crate::stats::decimals::decimals;
 use crate::stats::{Histogram, Interval, Uncertainty};
 
-/// The summary of a metric, or of one of its named scores, over all rows.
+/// A summary of a metric's scores over all rows.
 ///
-/// Every row is counted in exactly one of `scored`, `failed`, `gated`, `skipped`, `abstained`, `not_needed`
-/// and `not_sampled`.
+/// The summary can also cover one of the metric's named scores.
+///
+/// Every row counts towards exactly one of `scored`, `failed`, `gated`, `skipped`, `abstained`, `not_needed` and
+/// `not_sampled`.
 ///
 /// | number | sum | divided by |
 /// | --- | --- | --- |
 /// | `mean_scored` | values of scored rows | `scored` |
 /// | `mean` | the same, and `failure_score` for each failed row | `scored + failed` |
 ///
-/// Both means exclude rows that were gated, skipped, not needed or not sampled, and rows on which the metric abstained.
-/// The headline counts these rows. If a scored row has no value for a named score, it counts as abstained for that
-/// score. Sums are exact, so the result does not depend on the order in which rows finish.
+/// [`mean`](Self::mean) and [`mean_scored`](Self::mean_scored) exclude rows that were gated, skipped, not needed or not
+/// sampled. They also exclude rows on which the metric abstained. The headline reports the number of these rows.
+///
+/// If a scored row has no value for a named score, it counts as abstained for that score.
+///
+/// Sums are exact, so the result does not depend on the order in which rows finish.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MetricSummary {
-    /// The metric's name, or `NAME.PART` for a named score.
+    /// The metric's name.
+    ///
+    /// This is `NAME.PART` for a named score.
     #[serde(skip)]
     pub name: String,
-    /// The score, in the metric's range: the share of `true` for a bool (in [0, 1]), the mean for a number, or the
-    /// corpus score for a corpus metric. `None` if no row has a score, if the corpus score is [not
-    /// defined](Self::not_defined), or if a field that the metric reads is missing from every prediction.
+    /// The score of the metric, in the metric's range.
+    ///
+    /// For a bool, this is the fraction of rows that are `true`, in [0, 1]. For a number, it is the mean. For a corpus
+    /// metric, it is the corpus score.
+    ///
+    /// This is `None` if no row has a score, or if the corpus score is [not defined](Self::not_defined). It is also
+    /// `None` if every prediction lacks a field that the metric reads.
     pub score: Option<f64>,
-    /// The standard error and the 95% interval of [`score`](Self::score). Bools use a Wilson interval. Numbers use a
-    /// Student's t interval, or a Wilson interval if [most scores are
-    /// equal](crate::stats::Moments::uncertainty_within). The interval is cluster-robust if rows have
-    /// [groups](crate::StatisticsSettings::group_by), and BCa with a [bootstrap](crate::StatisticsSettings::bootstrap).
+    /// The standard error and the 95% interval of [`score`](Self::score).
+    ///
+    /// Bools use a Wilson interval. Numbers use a Student's t interval, or a Wilson interval if [most scores are
+    /// equal](crate::stats::Moments::uncertainty_within).
+    ///
+    /// The interval is cluster-robust if rows have [groups](crate::StatisticsSettings::group_by), and BCa with a
+    /// [bootstrap](crate::StatisticsSettings::bootstrap).
+    ///
     /// Failed rows count as the failure score here too.
     #[serde(flatten)]
     pub uncertainty: Uncertainty,
-    /// The number of groups with at least one row in the mean; `None` if rows have no groups.
+    /// The number of groups with at least one row in the mean.
+    ///
+    /// This is `None` if rows have no groups.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<u64>,
-    /// Statistics over the repeats, if rows are evaluated [several times](crate::EvaluateBuilder::repeats); `None` for
-    /// a named score.
+    /// Statistics over the repeats, if rows are evaluated [several times](crate::EvaluateBuilder::repeats).
+    ///
+    /// This is `None` for a named score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeats: Option<Box<RepeatSummary>>,
-    /// The mean over scored and failed rows. A failed row counts as the failure score.
+    /// The mean over scored and failed rows.
+    ///
+    /// Each failed row counts as the failure score.
     pub mean: Option<f64>,
     /// The mean over the scored rows.
     pub mean_scored: Option<f64>,
@@ -64,64 +84,91 @@ pub struct MetricSummary {
     pub gated: u64,
     /// The number of rows that the budget did not cover.
     pub skipped: u64,
-    /// The number of rows on which the metric abstained. For a named score, this includes scored rows without a value
-    /// for it.
+    /// The number of rows on which the metric abstained.
+    ///
+    /// For a named score, this includes scored rows that have no value for the named score.
     pub abstained: u64,
-    /// The number of rows that were not evaluated because the gates had already been decided; see
-    /// [`when_decided`](crate::StopSettings::when_decided).
+    /// The number of rows not evaluated because the gates were already decided.
+    ///
+    /// See [`when_decided`](crate::StopSettings::when_decided).
     #[serde(skip_serializing_if = "is_zero")]
     pub not_needed: u64,
-    /// The number of rows outside the sample that the metric judged; see [`truth`](crate::EvaluateBuilder::truth).
+    /// The number of rows that are outside the metric's sample.
+    ///
+    /// See [`truth`](crate::EvaluateBuilder::truth).
     #[serde(skip_serializing_if = "is_zero")]
     pub not_sampled: u64,
-    /// The estimate from the sample. It determines the [`score`](Self::score), [`mean`](Self::mean) and interval.
-    /// `None` if the metric evaluated all rows.
+    /// The estimate from the sample, if the metric judged only a sample of the rows.
+    ///
+    /// The [`score`](Self::score), [`mean`](Self::mean) and interval are taken from this estimate. This field is `None`
+    /// if the metric evaluated all rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<Box<TruthResult>>,
-    /// The number of rows that passed, because the score is `true` or meets the threshold. `None` if the metric has no
-    /// verdict.
+    /// The number of rows that passed.
+    ///
+    /// A row passes if its score is `true` or meets the threshold. This field is `None` if the metric has no verdict.
     pub passed: Option<u64>,
-    /// The total cost of scored and failed rows, in millisatoshis; 0 for a named score.
+    /// The total cost of scored and failed rows, in millisatoshis.
+    ///
+    /// This is 0 for a named score.
     pub cost_msats: u64,
-    /// The number of rows that the judge scored offline, using token overlap instead of a model.
+    /// The number of rows that the judge scored offline.
+    ///
+    /// An offline judge uses token overlap instead of a model.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_offline: u64,
-    /// The number of scored rows whose prediction lacks a field that the metric reads, or has `null` in that field; see
+    /// The number of scored rows whose prediction lacks a field that the metric reads.
+    ///
+    /// A field that is `null` counts as missing. See
     /// [`Scored::missing_fields`](dsrs_metrics_core::Scored::missing_fields).
     #[serde(skip_serializing_if = "is_zero")]
     pub missing: u64,
-    /// The number of rows that lack each field, by field name. A row can lack several fields.
+    /// The number of rows that lack each field, by field name.
+    ///
+    /// A row can lack several fields.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub missing_fields: BTreeMap<String, u64>,
-    /// The fields that the metric reads but no scored prediction has. If there are any, the metric has no headline,
-    /// because the names must be wrong.
+    /// The fields that the metric reads but no scored prediction has.
+    ///
+    /// If this list is not empty, the metric has no headline, because the field names are probably wrong.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown_fields: Vec<UnknownField>,
-    /// The number of rows scored by only part of a panel, because a judge returned no verdict.
+    /// The number of rows scored by only some of a panel's judges.
+    ///
+    /// For each of these rows, at least one judge on the panel returned no verdict.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_in_part: u64,
-    /// The number of rows scored by only part of a panel that does not set a `quorum`, so losing a judge was not
-    /// explicitly allowed.
+    /// The number of rows scored by only some judges of a panel without a `quorum`.
+    ///
+    /// Panels with a `quorum` are not counted, because they allow missing verdicts.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_without_quorum: u64,
-    /// The models that replied to the judges of this metric and its components, as reported by their providers. Lists
-    /// at most 100, ordered by judge, model and fingerprint, and counts only replies for scored rows.
+    /// The models that the judges of this metric and its components used.
+    ///
+    /// The providers report the names of the models. The list has at most 100 entries, ordered by judge, model and
+    /// fingerprint.
+    ///
+    /// Only replies for scored rows are counted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub judged_by: Vec<JudgedBy>,
     /// The number of replies from models that [`judged_by`](Self::judged_by) does not name.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_by_others: u64,
-    /// The corpus score over all scored rows, such as corpus BLEU or micro F1. `None` unless the metric returns
-    /// [counts](dsrs_metrics_core::CorpusCounts) and this score differs from the mean.
+    /// The corpus score over all scored rows, such as corpus BLEU or micro F1.
+    ///
+    /// This is `None` if the metric returns no [counts](dsrs_metrics_core::CorpusCounts), or if the corpus score is the
+    /// same as the mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corpus: Option<f64>,
-    /// The reason a corpus metric has no score for these rows, if it has none.
+    /// The reason the corpus score is undefined, if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_defined: Option<String>,
-    /// The distribution of the scores, if the scores are numbers in a finite range; `None` for a named score.
+    /// The distribution of the scores, if they are numbers in a finite range.
+    ///
+    /// This is `None` for a named score.
     #[serde(skip)]
     pub histogram: Option<Histogram>,
-    /// The error of the first judge that returned no verdict, in input order.
+    /// The error from the first judge that returned no verdict.
     #[serde(skip)]
     #[doc(hidden)]
     pub first_lost_judge: Option<String>,
@@ -149,7 +196,9 @@ impl MetricSummary {
         self.scored + self.failed + unscored + self.not_needed + self.not_sampled
     }
 
-    /// Returns [`score`](Self::score) times 100, unrounded. This is a percentage if the metric's range is [0, 1].
+    /// Returns the [`score`](Self::score) times 100, unrounded.
+    ///
+    /// This is a percentage if the metric's range is [0, 1].
     pub fn percent(&self) -> Option<f64> {
         self.score.map(|score| 100.0 * score)
     }

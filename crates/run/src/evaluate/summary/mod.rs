@@ -1,4 +1,6 @@
-//! The result of a run: counts, means and intervals of each metric, and totals of the program.
+//! The result of a run.
+//!
+//! The result contains the counts, means and intervals of each metric, and the totals of the program.
 //!
 //! `tally.rs` counts the outcomes of a metric; each thread counts the simple ones itself. `sample.rs` has the values
 //! with their interval and groups, and `counts.rs` the variance between repeats and the fields that predictions lack.

@@ -18,22 +18,33 @@ use crate::stats::Histogram;
 /// The maximum number of named scores whose headlines are shown, per metric.
 const SHOWN_PARTS: usize = 20;
 
-/// The result of an evaluation: the score, the rows, and a summary per metric.
+/// The result of an evaluation, with its score, rows and metric summaries.
 ///
-/// `Display` shows the headline of every metric and of its first 20 named scores, with intervals and denominators, and
-/// the first error if every row failed. `{:#}` adds a histogram for metrics with numbers in a finite range. `Debug`
-/// shows the score and the number of rows. None of these formats prints rows.
+/// `Display` shows the headline of every metric and of its first 20 named scores, with intervals and denominators. If
+/// every row failed, it also shows the first error.
+///
+/// `{:#}` adds a histogram for metrics with numbers in a finite range.
+///
+/// `Debug` shows only the score and the number of rows. Neither prints the rows themselves.
 #[derive(Clone, PartialEq)]
 #[must_use]
 #[non_exhaustive]
 pub struct EvaluationResult<G = Example, P = Prediction> {
-    /// The score of the first metric, in the metric's range: the mean over rows (for a bool, the share of `true`, in
-    /// [0, 1]), or the corpus score. `None` if no row has a score, or if a field that the metric reads is missing from
-    /// every prediction (see [`MetricSummary::unknown_fields`]).
+    /// The score of the first metric, in the metric's range.
+    ///
+    /// This is the mean over rows, or the corpus score. For a bool, the mean is the fraction of rows that are `true`,
+    /// in [0, 1].
+    ///
+    /// This is `None` if no row has a score, or if every prediction lacks a field that the metric reads (see
+    /// [`MetricSummary::unknown_fields`]).
     pub score: Option<f64>,
-    /// The rows in input order; empty with `keep_results(false)`.
+    /// The rows in input order.
+    ///
+    /// This is empty with `keep_results(false)`.
     pub results: Vec<RowResult<G, P>>,
-    /// The summaries of the metrics. Each metric is followed by its named scores.
+    /// The summaries of the metrics.
+    ///
+    /// Each metric is followed by its named scores.
     pub metrics: Vec<MetricSummary>,
     /// The tokens, cost and latency of the program, over all rows.
     pub program: ProgramTotals,
@@ -47,28 +58,40 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub ending: Ending,
     /// The duration of the run.
     pub elapsed: Duration,
-    /// The message of the first observer that panicked, if any. An observer that panics is not called again.
+    /// The message of the first observer that panicked, if any.
+    ///
+    /// An observer is not called again after it panics.
     pub observer_error: Option<String>,
-    /// The number of rows without a value for the [`group`](crate::StatisticsSettings::group) field. Each of these rows
-    /// forms its own group. 0 if rows have no groups.
+    /// The number of rows without a value for the [`group`](crate::StatisticsSettings::group) field.
+    ///
+    /// Each of these rows forms its own group. The number is 0 if you don't group rows.
     pub without_group: u64,
-    /// The gates of [`when_decided`](crate::StopSettings::when_decided) and their verdicts, if you set any.
+    /// The gates that you set with [`when_decided`](crate::StopSettings::when_decided) and their verdicts, if any.
     pub early: Option<EarlyResult>,
-    /// The number of results taken from the store and the number paid for, if the run has a store.
+    /// The number of results that the run reused from the store or paid for.
+    ///
+    /// This is `None` if the run has no store.
     pub store: Option<StoreUse>,
-    /// The mappings of [`score_files`](crate::Evaluate::score_files) whose paths were not found in any row; empty
-    /// unless all rows were read.
+    /// The mappings of [`score_files`](crate::Evaluate::score_files) whose paths no row contains.
+    ///
+    /// This is empty if the run ended before it read all rows.
     pub unused_mappings: Vec<Mapping>,
-    /// Notes on the files passed to [`score_files`](crate::Evaluate::score_files), such as the detected delimiter or
-    /// the number of rows left out by a join with gold rows.
+    /// Notes on the files passed to [`score_files`](crate::Evaluate::score_files).
+    ///
+    /// For example, a note can give the detected delimiter, or the number of rows that a join with gold rows leaves
+    /// out.
     pub notes: Vec<String>,
-    /// The run's manifest, which records the metrics' identities, the data files and the program.
+    /// The manifest of the run.
+    ///
+    /// The manifest records the metrics' identities, the data files and the program.
     pub manifest: Box<Manifest>,
     /// The fields that the metrics read, first metric first.
     pub(crate) reads: Vec<String>,
 }
 
-/// The reason why an evaluation ended. The result always contains all finished rows.
+/// The reason why an evaluation ended.
+///
+/// The result always contains all finished rows.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Ending {
@@ -85,7 +108,9 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// Returns the name of the ending in snake case, as written in reports.
+    /// Returns the name of the ending in snake case.
+    ///
+    /// Reports use this name.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Complete => "complete",
@@ -115,14 +140,19 @@ impl<G, P> EvaluationResult<G, P> {
         self.metrics.iter().find(|summary| summary.name == name)
     }
 
-    /// Returns [`score`](Self::score) times 100, unrounded, as DSPy reports it.
+    /// Returns the [`score`](Self::score) times 100, unrounded.
+    ///
+    /// DSPy reports the score in this form.
     pub fn percent(&self) -> Option<f64> {
         self.score.map(|score| 100.0 * score)
     }
 
-    /// Returns each row as a triple of its example, its prediction and the first metric's score, as in DSPy. A failed
-    /// row has the failure score, and no prediction if the program failed. A gated, skipped or abstained row has no
-    /// score. If you set `keep_results(false)`, the iterator is empty.
+    /// Returns each row as a triple of its example, its prediction and its score.
+    ///
+    /// The score is that of the first metric, as in DSPy. A failed row has the failure score, and it has no prediction
+    /// if the program failed. A gated, skipped or abstained row has no score.
+    ///
+    /// If you set `keep_results(false)`, the iterator is empty.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -170,8 +200,10 @@ impl<G, P> EvaluationResult<G, P> {
     /// Returns the score, or an error that explains why there is none.
     ///
     /// # Errors
-    /// Returns a [`NothingScored`](EvaluateErrorKind::NothingScored) error if every prediction lacks a field that the
-    /// metric reads, or if no row has a score. In the second case, the error includes the first failed row's error.
+    /// Returns a [`NothingScored`](EvaluateErrorKind::NothingScored) error if no row has a score, or if every
+    /// prediction lacks a field that the metric reads.
+    ///
+    /// If no row has a score, the error includes the first failed row's error.
     pub fn try_score(&self) -> Result<f64, EvaluateError> {
         let nothing_scored =
             |message| EvaluateError::new(EvaluateErrorKind::NothingScored, message);
@@ -268,7 +300,7 @@ impl<G, P> fmt::Display for EvaluationResult<G, P> {
 }
 
 impl<G, P> EvaluationResult<G, P> {
-    /// Writes the headlines and, if the run ended early, the reason.
+    /// Writes the headlines, and the reason if the run ended early.
     #[doc(hidden)]
     pub fn fmt_headlines(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines = self.headlines(f.alternate());
@@ -302,22 +334,29 @@ impl<G, P> fmt::Debug for EvaluationResult<G, P> {
     }
 }
 
-/// A program's tokens, cost and latency, summed over the rows of an evaluation. Rows whose program failed are not
-/// included, because a failed program returns none of these.
+/// A program's tokens, cost and latency, summed over the rows of an evaluation.
 ///
-/// Serializes as `{"latency_s": .., "latency_rows": N, "input_tokens": .., "output_tokens": .., "cost_msats": ..,
-/// "usage_rows": N}`. The JSON includes only latencies that the program itself returned, because measured latencies
-/// differ from run to run.
+/// Rows whose program failed are not included, because a failed program returns none of these values.
+///
+/// The totals serialize as `{"latency_s": .., "latency_rows": N, "input_tokens": .., "output_tokens": .., "cost_msats":
+/// .., "usage_rows": N}`.
+///
+/// The JSON includes only latencies that the program itself returned, because measured latencies differ from run to
+/// run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProgramTotals {
-    /// The total usage over all rows; `None` if the program returned no usage. The cost is `None` if the cost of any
-    /// row is unknown.
+    /// The total usage over all rows.
+    ///
+    /// This is `None` if the program returned no usage. The cost is `None` if the cost of any row is unknown.
     pub usage: Option<ProgramUsage>,
     /// The number of rows whose usage is known.
     pub usage_rows: u64,
-    /// The total latency over all rows, either measured or returned by the program; `None` if no program was run. Rows
-    /// run concurrently, so this is not the duration of the evaluation.
+    /// The total latency over all rows, either measured or returned by the program.
+    ///
+    /// Rows run concurrently, so this is not the duration of the evaluation.
+    ///
+    /// This field is `None` if no program was run.
     pub latency: Option<Duration>,
     /// The number of rows whose latency is known.
     pub latency_rows: u64,

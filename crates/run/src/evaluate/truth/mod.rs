@@ -1,4 +1,4 @@
-//! Metrics that judge a sample of the rows.
+//! Metrics that judge only a sample of the rows.
 //!
 //! All other metrics evaluate every row first, and the rows wait in memory. Then the sample is drawn by the hash of the
 //! rows' ids, so it doesn't depend on concurrency. `estimate.rs` draws it, and estimates the mean of all rows.

@@ -1,8 +1,13 @@
 //! The threads and tasks that evaluate rows.
 //!
-//! `threads.rs` evaluates rows that never wait, and `tasks.rs` all others; it also judges a sample of the rows. They
-//! share the state of [`Run`]. Finished rows reach the [`Collector`], simple ones in groups. `ctrl_c.rs` ends a run
-//! early.
+//! The module has these files:
+//!
+//! - `threads.rs` evaluates rows that never wait.
+//! - `tasks.rs` evaluates all other rows, and judges a sample of the rows.
+//! - `ctrl_c.rs` ends a run early.
+//!
+//! Threads and tasks share the state of [`Run`]. They pass finished rows to the [`Collector`]. Simple rows are passed
+//! in groups.
 
 #[cfg(feature = "ctrl-c")]
 mod ctrl_c;

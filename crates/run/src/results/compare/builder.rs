@@ -27,7 +27,9 @@ use crate::results::run_scores::{Columns, RunScores, Selected};
 /// The default number of random assignments in the permutation test.
 const DRAWS: u32 = 100_000;
 
-/// Builds a [`Comparison`]. Returned by [`Comparison::builder`].
+/// A builder for a [`Comparison`].
+///
+/// This builder is created by [`Comparison::builder`].
 #[derive(Debug, Clone, Default)]
 pub struct ComparisonBuilder {
     metrics: IndexSet<String>,
@@ -65,38 +67,58 @@ impl ComparisonBuilder {
     }
 
     setters! {
-        /// Sets the metrics to compare. `NAME.PART` is a named score or component of a metric, and `NAME.corpus` is the
-        /// metric's corpus score, such as corpus BLEU. By default, all metrics and their corpus scores are compared,
-        /// and both runs must have the same metrics.
+        /// Sets the metrics to compare.
+        ///
+        /// `NAME.PART` is a named score or component of a metric. `NAME.corpus` is the metric's corpus score, such as
+        /// corpus BLEU.
+        ///
+        /// By default, all metrics and their corpus scores are compared. Both runs must then have the same metrics.
         pub fn metrics(names: impl IntoIterator<Item = impl Into<String>>)
             => metrics = names.into_iter().map(Into::into).collect();
 
-        /// Sets the metrics for which lower scores are better, such as an error rate. Each must be among the compared
-        /// metrics. You need this setting only for runs without a manifest.
+        /// Sets the metrics for which lower scores are better, such as error rates.
+        ///
+        /// Each metric must be among the compared metrics.
+        ///
+        /// You need this setting only for runs without a manifest.
         pub fn lower_is_better(names: impl IntoIterator<Item = impl Into<String>>)
             => lower_is_better = names.into_iter().map(Into::into).collect();
 
-        /// Sets the metrics to compare even if their identities differ, for example because they use different judges
-        /// or thresholds. By default, such metrics are not compared; see
-        /// [`IdentityComparison`](crate::results::IdentityComparison).
+        /// Sets the metrics to compare even if they differ between the runs.
+        ///
+        /// For example, the metrics may use different judges or thresholds. By default, metrics that differ are not
+        /// compared. See [`IdentityComparison`](crate::results::IdentityComparison).
         pub fn allow_different(names: impl IntoIterator<Item = impl Into<String>>)
             => allow_different = names.into_iter().map(Into::into).collect();
 
-        /// Sets whether to treat metrics with the same version but different code as different metrics, which are not
-        /// compared. By default, they are compared, and a [note](crate::results::IdentityComparison::notes) says that
-        /// the code changed.
+        /// Sets whether a metric whose code changed counts as a different metric.
+        ///
+        /// This setting applies to metrics that have the same version in both runs.
+        ///
+        /// If `true`, metrics whose code changed are not compared. By default, they are compared, and a
+        /// [note](crate::results::IdentityComparison::notes) says that the code changed.
         pub fn strict_identity(strict_identity: bool) => strict_identity = strict_identity;
 
-        /// Sets the field to group rows by: an attribute or `gold.FIELD`. The interval and the test then account for
-        /// the similarity of rows within a group, and each group is also compared on its own. A row whose field is
-        /// missing or `null` forms its own group.
+        /// Sets the field to group rows by.
+        ///
+        /// The field is an attribute or `gold.FIELD`. The interval and the test then account for the similarity of rows
+        /// within a group.
+        ///
+        /// Each group is also compared on its own.
+        ///
+        /// A row whose field is missing or `null` forms its own group.
         pub fn group(field: impl Into<String>) => group = Some(field.into());
 
-        /// Sets whether to leave out rows that only one run has. By default, such rows cause an error.
+        /// Sets whether to ignore rows that only one run has.
+        ///
+        /// By default, a row that only one run has is an error.
         pub fn only_paired(only_paired: bool) => only_paired = only_paired;
 
-        /// Sets whether every run must have a manifest. If `true`, a run without a manifest is an error, because
-        /// nothing says what it measured. An edited result file or manifest is always an error.
+        /// Sets whether every run must have a manifest.
+        ///
+        /// If `true`, a run without a manifest is an error, because it is unknown what the run measured.
+        ///
+        /// An edited result file or manifest is always an error.
         ///
         /// ```
         /// use dsrs_metrics::results::Comparison;
@@ -114,21 +136,30 @@ impl ComparisonBuilder {
         /// ```
         pub fn require_identity(require_identity: bool) => require_identity = require_identity;
 
-        /// Sets the number of random assignments in the permutation test. The default is 100,000, and at most 10,000
-        /// are used for a corpus score. If there are few rows, all possible assignments are evaluated instead. If there
-        /// are more than 50,000 differences of similar size, the normal limit is used; see
+        /// Sets the number of random assignments in the permutation test.
+        ///
+        /// The default is 100,000, but at most 10,000 are used for a corpus score.
+        ///
+        /// If there are few rows, all possible assignments are evaluated instead.
+        ///
+        /// If more than 50,000 rows differ by similar amounts, a normal approximation is used instead. See
         /// [`permutation_limit`](crate::stats::permutation_limit).
         pub fn draws(draws: u32) => draws = Some(draws);
 
-        /// Sets whether to test pass/fail metrics with the mid-p value of McNemar's test instead of the exact p-value.
-        /// The mid-p value finds more differences but may slightly exceed the significance level; see
-        /// [`mcnemar_mid_p`](crate::stats::mcnemar_mid_p).
+        /// Sets whether to use the mid-p value of McNemar's test for pass/fail metrics.
+        ///
+        /// By default, the exact p-value is used. The mid-p value detects more differences, but its error rate can be
+        /// slightly above the significance level. See [`mcnemar_mid_p`](crate::stats::mcnemar_mid_p).
         pub fn mid_p(mid_p: bool) => mid_p = mid_p;
 
-        /// Sets whether the test and the interval stay valid if you compare the runs repeatedly, such as while rows are
-        /// still being evaluated. By default, they are valid for a single comparison. A sequential test needs more rows
-        /// to detect a difference; see [`BettingTest`](crate::stats::BettingTest). The row order depends only on the
-        /// row ids and the [`seed`](Self::seed), as it does for runs that end early.
+        /// Sets whether the results stay valid if you compare the runs repeatedly.
+        ///
+        /// You can then compare runs while rows are still being evaluated. By default, the test and the interval are
+        /// valid for a single comparison.
+        ///
+        /// A sequential test needs more rows to detect a difference. See [`BettingTest`](crate::stats::BettingTest).
+        ///
+        /// The row order depends only on the row ids and the [`seed`](Self::seed).
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;
@@ -156,20 +187,27 @@ impl ComparisonBuilder {
         /// ```
         pub fn sequential(sequential: bool) => sequential = sequential;
 
-        /// Sets the seed for the permutation test and for the row order in a sequential test. The default is 0.
+        /// Sets the seed for the permutation test and for the sequential row order.
+        ///
+        /// The default is 0.
         pub fn seed(seed: u64) => seed = seed;
 
-        /// Sets the maximum number of ids to list per metric, separately for better and for worse rows. By default, all
-        /// ids are listed, at about 60 bytes each.
+        /// Sets the maximum number of row ids to list per metric.
+        ///
+        /// The limit applies separately to better and to worse rows.
+        ///
+        /// By default, all ids are listed. Each id takes about 60 bytes.
         pub fn listed_rows(limit: usize) => listed_rows = Some(limit);
     }
 
     /// Compares the second run, `b`, with the first run, `a`.
     ///
-    /// A row is compared for a metric if it was scored or failed in each run. A failed row counts as the failure score,
-    /// as in the run's headline, so failures never raise a mean. Rows that are gated, skipped or abstained in either
-    /// run are counted but not compared. Corpus scores have no failure score, so they exclude rows that failed in
-    /// either run.
+    /// A row is compared for a metric if both runs scored it or failed on it. Rows that are gated, skipped or abstained
+    /// in either run are counted but not compared.
+    ///
+    /// A failed row counts as the failure score, as in the run's headline, so failures never raise a mean.
+    ///
+    /// Corpus scores have no failure score, so they exclude rows that failed in either run.
     ///
     /// # Errors
     /// Returns a [`ResultsError`] if the runs have different rows, data, metrics or groups, or if a failed row would
@@ -178,8 +216,9 @@ impl ComparisonBuilder {
         self.of_scores(&self.scores(a)?, &self.scores(b)?)
     }
 
-    /// Reads the ids, outcomes and values that this comparison needs from a result file. A row takes about 100 bytes of
-    /// memory, plus 24 bytes for each metric.
+    /// Reads the scores that this comparison needs from a result file.
+    ///
+    /// Only ids, outcomes and values are kept in memory. A row takes about 100 bytes, plus 24 bytes for each metric.
     ///
     /// ```
     /// use dsrs_metrics::results::{Comparison, Verdict};
@@ -211,7 +250,9 @@ impl ComparisonBuilder {
         self.read_named(NamedFile::from(file.as_ref()))
     }
 
-    /// Like [`read`](Self::read), but messages show the file's `name` instead of its path.
+    /// Reads the scores that this comparison needs from a file with a display name.
+    ///
+    /// This is like [`read`](Self::read), but messages show the file's `name` instead of its path.
     ///
     /// # Errors
     /// Returns the same errors as [`read`](Self::read).
@@ -241,7 +282,9 @@ impl ComparisonBuilder {
         }
     }
 
-    /// Like [`of`](Self::of), but takes the scores returned by this builder's [`read`](Self::read).
+    /// Compares the scores of the second run, `b`, with those of the first run, `a`.
+    ///
+    /// This is like [`of`](Self::of), but takes the scores returned by this builder's [`read`](Self::read).
     ///
     /// # Errors
     /// Returns the same errors as [`of`](Self::of).

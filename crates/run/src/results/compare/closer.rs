@@ -12,9 +12,13 @@ use crate::results::file::Results;
 use crate::results::{ResultOutcome, ResultRow, ResultScore, ResultsError};
 
 impl ComparisonBuilder {
-    /// Compares two runs by how close they are to labels. For each metric, `metrics` contains the closeness of the
-    /// first run's rows, followed by that of the second run's rows. If labels are verdicts, each row is right or wrong.
-    /// If labels are numbers, each row has a difference from its label, and lower is better.
+    /// Compares two runs by how close their scores are to the labels.
+    ///
+    /// The `metrics` map contains the closeness of each metric's scores to the labels. The rows of the first run come
+    /// first, followed by those of the second run.
+    ///
+    /// If the labels are verdicts, the runs are compared by how often the metric is right. If the labels are numbers,
+    /// they are compared by the distance from the label, where lower is better.
     ///
     /// # Errors
     /// Returns a [`ResultsError`] if the runs have different rows, or if no row can be compared with a label.

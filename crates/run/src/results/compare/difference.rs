@@ -14,33 +14,45 @@ use crate::stats::{
     score_difference,
 };
 
-/// The difference between the means or corpus scores of two runs, over the compared rows.
+/// The difference between the means or corpus scores of two runs.
 ///
-/// For pass/fail metrics, means are shares in [0, 1]. A figure that cannot be computed is `None`. For a corpus score,
-/// single rows have no score, so `wins` and `losses` are 0, and `ties` counts the rows with equal contributions.
+/// The difference is computed over the compared rows only.
+///
+/// For pass/fail metrics, means are fractions in [0, 1].
+///
+/// A figure that cannot be computed is `None`.
+///
+/// Single rows have no corpus score. In a comparison of corpus scores, `wins` and `losses` are therefore 0, and `ties`
+/// counts the rows with equal contributions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PairedDifference {
     /// The number of compared rows.
     pub n: u64,
-    /// The number of groups, if the interval and the test are computed by group.
+    /// The number of groups, if the interval and the test account for groups.
     #[serde(rename = "clusters", skip_serializing_if = "Option::is_none")]
     pub clusters: Option<u64>,
     /// The first run's mean or corpus score.
     pub a: Option<f64>,
     /// The second run's mean or corpus score.
     pub b: Option<f64>,
-    /// The difference `b - a`. `None` if there are no rows, if a score is above 1e150 in magnitude, or if a corpus
-    /// score is unknown.
+    /// The difference `b - a`.
+    ///
+    /// This is `None` if there are no rows, if a score is above 1e150 in magnitude, or if a corpus score is unknown.
     pub difference: Option<f64>,
-    /// The standard error of the difference. It is cluster-robust if rows are grouped. For a corpus score, it is
-    /// computed with the paired bootstrap (Koehn 2004).
+    /// The standard error of the difference.
+    ///
+    /// The error is cluster-robust if rows are grouped. For a corpus score, it is computed with the paired bootstrap
+    /// (Koehn 2004).
     pub stderr: Option<f64>,
-    /// The 95% interval of the difference. Pass/fail metrics use Tango's interval. Numbers use a Student's t interval,
-    /// or a Wilson interval if [most rows are equal](Moments::uncertainty_within). Corpus scores use an interval from
-    /// the paired bootstrap.
+    /// The 95% interval of the difference.
+    ///
+    /// Pass/fail metrics use Tango's interval. Numbers use a Student's t interval, or a Wilson interval if [most rows
+    /// are equal](Moments::uncertainty_within). Corpus scores use an interval from the paired bootstrap.
     pub ci95: Option<Interval>,
-    /// The two-sided p-value of `test`; `None` if `difference` is `None`.
+    /// The two-sided p-value of `test`.
+    ///
+    /// This is `None` if `difference` is `None`.
     pub p_value: Option<f64>,
     /// The test that produced the p-value.
     pub test: DifferenceTest,
@@ -48,14 +60,19 @@ pub struct PairedDifference {
     pub wins: u64,
     /// The number of rows that are worse in the second run.
     pub losses: u64,
-    /// The number of rows with the same score in both runs, [up to rounding](score_difference).
+    /// The number of rows with the same score in both runs.
+    ///
+    /// Scores that [differ only by rounding](score_difference) count as the same.
     pub ties: u64,
 }
 
 impl PairedDifference {
-    /// Returns `true` if a comparison of this size has less than 80% power: at the 5% level, it would detect a
-    /// difference this large less than 80% of the time. If the observed difference is significant anyway, the true
-    /// difference is probably smaller.
+    /// Returns `true` if a comparison of this size has less than 80% power.
+    ///
+    /// A comparison with this many rows would detect a difference of this size less than 80% of the time, at the 5%
+    /// level.
+    ///
+    /// If the observed difference is significant anyway, the true difference is probably smaller.
     pub fn has_low_power(&self) -> bool {
         let (Some(difference), Some(stderr)) = (self.difference, self.stderr) else {
             return false;
@@ -68,23 +85,29 @@ impl PairedDifference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DifferenceTest {
-    /// McNemar's exact test on the rows that pass in only one run.
+    /// McNemar's exact test on the rows that pass in exactly one of the runs.
     McnemarExact,
-    /// The mid-p value of McNemar's test; see [`mcnemar_mid_p`](crate::stats::mcnemar_mid_p).
+    /// The mid-p value of McNemar's test.
+    ///
+    /// See [`mcnemar_mid_p`](crate::stats::mcnemar_mid_p).
     McnemarMidP,
-    /// The permutation test over all sign assignments. For a corpus score, the test covers all ways to swap the runs'
-    /// results.
+    /// The permutation test over all sign assignments.
+    ///
+    /// For a corpus score, the test covers all possible ways to swap the results of the two runs.
     PermutationExact,
     /// The permutation test over this many random assignments.
     Permutation(u64),
-    /// The normal limit of the permutation test, used for very many rows; see
-    /// [`permutation_limit`](crate::stats::permutation_limit).
+    /// A normal approximation of the permutation test, used if there are very many rows.
+    ///
+    /// See [`permutation_limit`](crate::stats::permutation_limit).
     PermutationLimit,
-    /// A test by betting that places two bets on every row, one for each run; see [`BettingTest`]. The p-value is twice
-    /// the inverse of the larger capital. It stays valid no matter how often you compare the runs.
+    /// A betting test, which stays valid no matter how often you compare the runs.
+    ///
+    /// The test bets on each row, once for each run. See [`BettingTest`].
     Betting,
-    /// The test that corresponds to the interval of [`sampled_difference`](crate::stats::sampled_difference), used if
-    /// the metric judged only a sample of the rows.
+    /// The test used if a metric judged only a sample of the rows.
+    ///
+    /// The test corresponds to the interval of [`sampled_difference`](crate::stats::sampled_difference).
     PredictionPowered,
 }
 
@@ -96,7 +119,9 @@ impl DifferenceTest {
         }
     }
 
-    /// Returns the name of the test in snake case, as in JSON.
+    /// Returns the name of the test in snake case.
+    ///
+    /// The JSON form uses this name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::McnemarExact => "mcnemar_exact",

@@ -20,28 +20,40 @@ use crate::results::run_scores::Selected;
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct IdentityComparison {
-    /// The reason why a run's identity is unknown; `None` if the run has a manifest. If either identity is unknown,
-    /// metrics are compared by name alone.
+    /// For each run, the reason why it is unknown what the run measured.
+    ///
+    /// The reason is `None` if the run has a manifest.
+    ///
+    /// If it is unknown what one of the runs measured, metrics are compared by name alone.
     pub unknown: Sides<Option<String>>,
-    /// The metrics whose identities differ. They are not compared unless you [allow
-    /// it](crate::results::ComparisonBuilder::allow_different).
+    /// The metrics that differ between the runs, even though they have the same name.
+    ///
+    /// These metrics are not compared unless you [allow it](crate::results::ComparisonBuilder::allow_different).
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub different: IndexMap<String, MetricDifference>,
-    /// Other differences between the runs, one sentence each. They can concern the data files, the label, the repeats,
-    /// the library version, or the fingerprints of the models that answered for a judge. Unless the comparison is
-    /// [strict](crate::results::ComparisonBuilder::strict_identity), they can also concern the code of a metric.
+    /// Other differences between the runs, one sentence each.
+    ///
+    /// The differences can concern the data files, the label, the repeats, the library version, or the fingerprints of
+    /// the models that judges used.
+    ///
+    /// Unless the comparison is [strict](crate::results::ComparisonBuilder::strict_identity), they can also concern the
+    /// code of a metric.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// The differences between two metrics that have the same name in different runs.
+/// The differences between two metrics with the same name, one from each run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MetricDifference {
-    /// A sentence for each difference, such as `judged by openai:a in A, openai:b in B`, or
-    /// `openai:a replied as a-1 in A, a-2 in B` if the provider reported different models.
+    /// The differences, one sentence each.
+    ///
+    /// An example is `judged by openai:a in A, openai:b in B`.
+    ///
+    /// If the provider reported different models for the same name, an example is `openai:a replied as a-1 in A, a-2 in
+    /// B`.
     pub differences: Vec<String>,
-    /// `true` if the metric is compared anyway.
+    /// `true` if the metric is compared despite the differences.
     pub is_compared: bool,
 }
 
@@ -115,7 +127,7 @@ impl IdentityComparison {
         }
     }
 
-    /// Returns the metrics that are not compared because their identities differ.
+    /// Returns the metrics that are not compared because they differ between the runs.
     pub fn not_compared(&self) -> impl Iterator<Item = (&str, &MetricDifference)> {
         let different = self
             .different
@@ -124,8 +136,9 @@ impl IdentityComparison {
         different.map(|(name, metric)| (&**name, metric))
     }
 
-    /// Returns a sentence for each metric that is not compared, such as
-    /// `not compared: polite: judged by openai:a in A, openai:b in B`.
+    /// Returns a sentence for each metric that is not compared.
+    ///
+    /// An example is `not compared: polite: judged by openai:a in A, openai:b in B`.
     pub fn sentences(&self) -> Vec<String> {
         let not_compared = self.not_compared();
         not_compared

@@ -21,48 +21,65 @@ const LEVEL: f64 = 0.05;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MetricComparison {
-    /// The name of the metric: `NAME.PART` for a named score or component, and `NAME.corpus` for a corpus score.
+    /// The name of the metric.
+    ///
+    /// This is `NAME.PART` for a named score or component, and `NAME.corpus` for a corpus score.
     #[serde(skip)]
     pub name: String,
     /// The difference over all compared rows.
     #[serde(flatten)]
     pub overall: PairedDifference,
-    /// The p-value, adjusted for the number of tested metrics (Holm).
+    /// The p-value after Holm's adjustment for the number of tested metrics.
     pub p_adjusted: Option<f64>,
-    /// The conclusion from the adjusted p-value.
+    /// The conclusion of the comparison, based on the adjusted p-value.
     pub verdict: Verdict,
-    /// The reason why the metric was not tested; `None` if it was.
+    /// The reason why the metric was not tested.
+    ///
+    /// This is `None` if the metric was tested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_tested: Option<String>,
-    /// The kind of the scores: pass or fail (or shares of repeats that pass), numbers, or a corpus score.
+    /// The kind of the scores.
+    ///
+    /// The scores are verdicts, numbers or a corpus score. If rows have repeats, a verdict becomes the fraction of
+    /// repeats that pass.
     pub kind: ScoreKind,
-    /// The direction that counts as better: higher or lower scores.
+    /// Indicates whether higher or lower scores are better.
     pub direction: Direction,
-    /// The number of compared rows that failed and therefore count as the failure score. Always 0 for a corpus score.
+    /// The number of compared rows that failed, for each run.
+    ///
+    /// Failed rows count as the failure score. The number is always 0 for a corpus score.
     pub failed: Sides<u64>,
-    /// The score that a failed row counts as.
+    /// The score that a failed row contributes to a mean.
     pub failure_score: f64,
     /// The difference over the rows that both runs scored, if some compared rows failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scored_in_both: Option<PairedDifference>,
-    /// The sample that the difference is estimated from, if a run judged only a sample of its rows.
+    /// The sample of rows that the difference is estimated from.
+    ///
+    /// This is `None` unless a run judged only a sample of its rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<SampledRows>,
-    /// The number of rows in both runs that are not compared because at least one run has no score for them. In a
-    /// comparison of means, a failed row counts as scored. Rows outside a run's sample are not counted.
+    /// The number of rows in both runs that are not compared for this metric.
+    ///
+    /// At least one run has no score for these rows. In a comparison of means, a failed row counts as scored.
+    ///
+    /// Rows outside a run's sample are not counted.
     pub not_compared: u64,
     /// The mean difference if rows that only one run scored counted as failures of the other.
     #[serde(skip)]
     pub(crate) difference_with_lost: Option<f64>,
-    /// The number of rows that are not compared, for each run and outcome.
+    /// The number of rows that are not compared, for each run and each outcome.
     pub without_score: Sides<BTreeMap<&'static str, u64>>,
-    /// The ids of the rows that are better in the second run, largest difference first. At most
-    /// [`listed_rows`](super::ComparisonBuilder::listed_rows) ids are listed, but `wins` counts all of these rows.
+    /// The ids of the rows that are better in the second run, largest difference first.
+    ///
+    /// At most [`listed_rows`](super::ComparisonBuilder::listed_rows) ids are listed. The field `wins` counts all
+    /// better rows.
     pub better_rows: Vec<String>,
-    /// The ids of the rows that are worse in the second run, largest difference first, up to the same limit. `losses`
-    /// counts all of these rows.
+    /// The ids of the rows that are worse in the second run, largest difference first.
+    ///
+    /// The limit is the same as for `better_rows`. The field `losses` counts all worse rows.
     pub worse_rows: Vec<String>,
-    /// The comparison of each group, in the first run's order.
+    /// The comparison of each group of rows, in the first run's order.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub groups: IndexMap<String, GroupComparison>,
 }
@@ -74,32 +91,39 @@ pub struct GroupComparison {
     /// The difference over the rows of the group.
     #[serde(flatten)]
     pub difference: PairedDifference,
-    /// The p-value, adjusted for the number of groups (Holm).
+    /// The p-value after Holm's adjustment for the number of groups.
     pub p_adjusted: Option<f64>,
-    /// The conclusion from the adjusted p-value.
+    /// The conclusion of the comparison, based on the adjusted p-value.
     pub verdict: Verdict,
 }
 
-/// What a comparison concludes about the second run.
+/// The conclusion of a comparison about the second run.
 ///
-/// Serializes as its name: `better`, `worse`, `unchanged`, `no_difference`, `not_enough_rows` or `not_tested`.
+/// A verdict serializes as its name: `better`, `worse`, `unchanged`, `no_difference`, `not_enough_rows` or
+/// `not_tested`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// The second run is better: the adjusted p-value is below 0.05.
+    /// The second run is better, because the adjusted p-value is below 0.05.
     Better,
-    /// The second run is worse: the adjusted p-value is below 0.05.
+    /// The second run is worse, because the adjusted p-value is below 0.05.
     Worse,
-    /// No row changed. The interval shows how large a difference could still be.
+    /// All compared rows have the same score in both runs.
+    ///
+    /// The interval still shows how large the true difference could be.
     Unchanged,
-    /// There is no significant difference. This is not evidence that the runs are equal.
+    /// There is no significant difference.
+    ///
+    /// This is not evidence that the runs are equal.
     NoDifference,
     /// There are too few rows or groups for any p-value to be below 0.05.
     NotEnoughRows {
         /// The minimum number of rows or groups for a p-value below 0.05.
         needed: u64,
     },
-    /// The difference or its test cannot be computed; see [`MetricComparison::not_tested`].
+    /// The difference or its test cannot be computed.
+    ///
+    /// See [`MetricComparison::not_tested`].
     NotTested,
 }
 
@@ -250,7 +274,9 @@ impl MetricComparison {
 }
 
 impl MetricComparison {
-    /// Returns the number of rows that have a score or failed in only one of the runs. These rows are not compared.
+    /// Returns the number of rows with a score or failure in only one run.
+    ///
+    /// These rows are not compared.
     pub fn scored_in_one(&self) -> u64 {
         let without: u64 = [&self.without_score.a, &self.without_score.b]
             .into_iter()

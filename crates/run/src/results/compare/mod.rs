@@ -1,10 +1,15 @@
 //! The comparison of two runs over the same rows.
 //!
-//! `builder.rs` has the settings and the order of the checks. `pairs.rs` matches rows by id and reads their scores and
-//! groups. `identity.rs` compares what the runs measured and the models that answered for their judges. `difference.rs`
-//! computes the figures, `corpus.rs` those for a score of all rows, `sampled.rs` those of a metric that judged a sample,
-//! and `closer.rs` which run is closer to labels.
-//! `text.rs` shows them.
+//! The module has these files:
+//!
+//! - `builder.rs` has the settings and the order of the checks.
+//! - `pairs.rs` matches rows by id, and reads their scores and groups.
+//! - `identity.rs` compares what the runs measured and which models their judges used.
+//! - `difference.rs` computes the figures.
+//! - `corpus.rs` computes the figures of corpus scores.
+//! - `sampled.rs` computes the figures of a metric that judged only a sample.
+//! - `closer.rs` computes which run is closer to the labels.
+//! - `text.rs` shows the figures.
 
 mod builder;
 mod closer;
@@ -35,8 +40,11 @@ pub use sampled::SampledRows;
 #[doc(hidden)]
 pub use text::aligned;
 
-/// A comparison of run B with run A, for each metric. `Display` shows a table and one sentence per metric; the JSON
-/// form contains every figure.
+/// A comparison of two runs, metric by metric.
+///
+/// Run B is compared with run A.
+///
+/// `Display` shows a table and one sentence per metric. The JSON output contains every value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Comparison {
@@ -45,27 +53,38 @@ pub struct Comparison {
     pub a: RunTotals,
     /// The second run, usually the newer one.
     pub b: RunTotals,
-    /// The number of rows in both runs.
+    /// The number of rows that both runs have.
     pub paired: u64,
-    /// `true` if rows have no ids and are paired by position. The two rows of a pair have the same gold row.
+    /// `true` if rows have no ids and are paired by position.
+    ///
+    /// The two rows of a pair have the same gold row.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub paired_by_position: bool,
-    /// The ids of the rows that only the first run has. These rows are not compared.
+    /// The ids of the rows that only the first run has.
+    ///
+    /// These rows are not compared.
     pub only_in_a: Vec<String>,
-    /// The ids of the rows that only the second run has. These rows are not compared.
+    /// The ids of the rows that only the second run has.
+    ///
+    /// These rows are not compared.
     pub only_in_b: Vec<String>,
     /// The field that rows are grouped by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// The number of rows whose group field is missing or `null`. Each of these rows forms its own group, but these
-    /// groups are not compared separately.
+    /// The number of rows whose group field is missing or `null`.
+    ///
+    /// Each of these rows forms its own group. Groups of this kind are not compared separately.
     #[serde(skip_serializing_if = "is_zero")]
     pub without_group: u64,
     /// The seed of the permutation tests and of the bootstrap.
     pub seed: u64,
-    /// The comparison of what the runs measured, including the metrics that are not compared because they differ.
+    /// The comparison of what the runs measured.
+    ///
+    /// Metrics that differ between the runs are listed here and are not compared.
     pub identity: IdentityComparison,
-    /// The compared metrics, in the order you selected them, or in the first run's order if you didn't.
+    /// The compared metrics.
+    ///
+    /// The metrics are in the order in which you selected them, or in the first run's order if you didn't select any.
     #[serde(serialize_with = "metric::by_name")]
     pub metrics: Vec<MetricComparison>,
     /// Why each of the other metrics cannot be compared, in a partial comparison.
@@ -78,7 +97,9 @@ fn is_zero(rows: &u64) -> bool {
 }
 
 impl Comparison {
-    /// Compares all metrics of two runs. The runs must have the same rows.
+    /// Compares all metrics of two runs.
+    ///
+    /// The runs must have the same rows.
     ///
     /// # Errors
     /// Returns a [`ResultsError`] if the runs have different rows or metrics.
@@ -86,7 +107,7 @@ impl Comparison {
         Self::builder().of(a, b)
     }
 
-    /// Returns a builder that lets you select metrics, groups or rows.
+    /// Returns a builder for selecting metrics, groups or rows.
     pub fn builder() -> ComparisonBuilder {
         ComparisonBuilder::default()
     }
@@ -113,7 +134,9 @@ impl Comparison {
 }
 
 impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
-    /// Compares a later run with this one, row by row. See [`Comparison::builder`] for settings.
+    /// Compares a later run with this run, row by row.
+    ///
+    /// For settings, see [`Comparison::builder`].
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -151,9 +174,12 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
         Comparison::of(&a.with_name("A"), &b.with_name("B"))
     }
 
-    /// Compares this run with an earlier run, read from a result file. Rows are matched by id, so read the devset from
-    /// a file with [`devset`](crate::EvaluateBuilder::devset) or set [`row_id`](crate::EvaluateBuilder::row_id). If the
-    /// result file has no manifest, its failed rows count as this run's failure score.
+    /// Compares this run with an earlier run, which is read from a result file.
+    ///
+    /// Rows are matched by id. To give your rows ids, read the devset from a file with
+    /// [`devset`](crate::EvaluateBuilder::devset) or set [`row_id`](crate::EvaluateBuilder::row_id).
+    ///
+    /// If the result file has no manifest, its failed rows count as the failure score of this run.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;

@@ -321,11 +321,13 @@ impl<T> From<[T; 2]> for Sides<T> {
     }
 }
 
-/// A run's totals: its number of rows, and the latency, tokens and cost of the rows that both runs have.
+/// The totals of a single run in a comparison.
+///
+/// The latency, tokens and cost cover only the rows that both runs have.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RunTotals {
-    /// The path of the file, or the name of the results.
+    /// The name of the run, by default the path of its file.
     pub name: String,
     /// The program's label, from the run's manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -335,17 +337,21 @@ pub struct RunTotals {
     pub data: Vec<String>,
     /// The total number of rows in the run.
     pub rows: u64,
-    /// The mean latency of the program, in seconds, over the rows whose latency is known.
+    /// The mean latency of the program, in seconds.
+    ///
+    /// Only rows with a known latency are included.
     pub latency_s: Option<f64>,
     /// The number of rows whose latency is known.
     pub latency_rows: u64,
     /// The number of tokens in the program's prompts.
     pub input_tokens: Option<u64>,
-    /// The number of tokens in the replies to the program.
+    /// The number of tokens in the models' replies to the program.
     pub output_tokens: Option<u64>,
     /// The number of rows whose token counts are known.
     pub usage_rows: u64,
-    /// The program's cost in millisatoshis; `None` if the cost of a row with tokens is unknown.
+    /// The program's cost in millisatoshis.
+    ///
+    /// This is `None` if the cost of a row with tokens is unknown.
     pub cost_msats: Option<u64>,
     /// The cost of all metrics in the run, in millisatoshis.
     pub metric_cost_msats: u64,

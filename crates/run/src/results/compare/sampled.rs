@@ -16,16 +16,24 @@ use crate::stats::{
 /// The minimum number of rows that both runs judged.
 const MIN_ROWS: usize = 10;
 
-/// The sample that a difference is estimated from, if a run judged only a sample of its rows.
+/// A sample of rows that the difference between two runs is estimated from.
+///
+/// The difference is estimated if at least one run judged only a sample of its rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SampledRows {
-    /// The number of rows in both runs. `n` counts only the rows that both runs judged.
+    /// The number of rows that both runs have.
+    ///
+    /// The field `n` counts only the rows that both runs judged.
     pub rows: u64,
-    /// The proxy metric whose differences over all rows are used in the estimate, if any.
+    /// The proxy metric that the estimate uses, if any.
+    ///
+    /// The estimate uses the difference in the proxy's scores over all rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// The number of rows that both runs would have to judge without a proxy to get an equally narrow interval.
+    /// The effective sample size: how many judged rows would give an interval this narrow without the proxy.
+    ///
+    /// Each of the two runs would have to judge this many rows.
     pub worth: f64,
 }
 

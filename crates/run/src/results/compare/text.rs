@@ -103,8 +103,11 @@ impl Comparison {
             .collect()
     }
 
-    /// Returns the comparison as Markdown: the runs, a table of the metrics, and a sentence for each metric. Metric and
-    /// file names are escaped.
+    /// Returns the comparison as Markdown.
+    ///
+    /// The text lists the runs, a table of the metrics, and a sentence for each metric.
+    ///
+    /// Metric and file names are escaped.
     pub fn markdown(&self) -> String {
         let mut rows = table_cells("metric", &self.lines()).into_iter();
         let header = rows.next().unwrap_or_default();
@@ -198,7 +201,9 @@ fn p_value(p: f64) -> String {
 }
 
 impl MetricComparison {
-    /// Returns a sentence that says which run is better and by how much, or that there is no significant difference.
+    /// Returns a sentence that says which run is better and by how much.
+    ///
+    /// If there is no significant difference, the sentence says so.
     ///
     /// ```
     /// use dsrs_metrics::results::{Comparison, Results};

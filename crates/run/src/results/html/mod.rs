@@ -1,12 +1,15 @@
-//! The HTML report: results as one file that opens in any browser and makes no requests.
+//! Writes the HTML report.
+//!
+//! The report is one file that opens in any browser and makes no requests.
 //!
 //! The page is the shell in `page/page.html` with the data as JSON, which the script in `page/` turns into text, charts
 //! and tables. `run.rs` reads the totals over all rows of a run, and then the rows that `table_rows.rs` chooses. `view.rs`
 //! returns the data of the sections, with `histogram.rs`, and `rows.rs` writes it together with the rows.
 //!
 //! Everything from a row is treated as text. The JSON contains no `<`, `>` or `&`, and the script does not parse HTML.
-//! Characters that would hide or reverse others are escaped as on the terminal. A content security policy forbids
-//! requests and any script but this one.
+//! Characters that would hide or reverse others are escaped as on the terminal.
+//!
+//! A content security policy forbids requests and all other scripts.
 
 mod histogram;
 mod rows;
@@ -47,17 +50,27 @@ const SCRIPT: &str = concat!(
     include_str!("page/controls.js"),
 );
 
-/// A report on one or two runs, as a self-contained HTML file. The report shows scores with 95% intervals and
-/// denominators, distributions, groups, cost and time, and a table of the rows with search, filters, word diffs,
-/// feedback and metadata.
+/// A report on one or two runs, as a self-contained HTML file.
 ///
-/// The table shows at most 20,000 rows. If there are more, it shows the rows whose outcome or verdict changed, the
-/// failed rows, the rows with the worst scores, and a sample of the rest. The page says how many rows of each kind
-/// there are. All other parts of the report cover all rows.
+/// The report shows scores with 95% intervals and denominators, distributions, groups, cost and time. A table shows the
+/// rows with search, filters, word diffs, feedback and metadata.
+///
+/// The table shows at most 20,000 rows. If there are more, it shows the following rows:
+///
+/// - rows whose outcome or verdict changed
+/// - rows that failed
+/// - rows with the worst scores
+/// - a sample of the rest
+///
+/// The page shows how many rows of each kind there are. All other parts of the report cover all rows.
 ///
 /// The page makes no requests. Strings from rows are shown as text, even if they contain HTML, and are truncated to
-/// 20,000 characters. A failed row counts as the [failure score](Results::with_failure_score) in every mean. Gated,
-/// skipped and abstained rows are counted but excluded from every mean. Requires the `html` feature.
+/// 20,000 characters.
+///
+/// A failed row counts as the [failure score](Results::with_failure_score) in every mean. Gated, skipped and abstained
+/// rows are counted but excluded from every mean.
+///
+/// This type requires the `html` feature.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -106,36 +119,49 @@ impl<'a> HtmlReport<'a> {
         Self::of(vec![Run::Results(results)])
     }
 
-    /// Creates a report on two runs and pairs their rows by id. Rows whose verdict changed come first.
+    /// Creates a report on two runs, with rows paired by id.
+    ///
+    /// Rows whose verdict changed come first in the table.
     pub fn comparison(a: &'a Results, b: &'a Results) -> Self {
         Self::of(vec![Run::Results(a), Run::Results(b)])
     }
 
-    /// Creates a report on one or two runs. The runs must have been read with the report's group field.
+    /// Creates a report on one or two runs.
+    ///
+    /// Read the runs with the same group field that you set for the report.
     #[doc(hidden)]
     pub fn of_runs(runs: &'a [ReportRun<'a>]) -> Self {
         Self::of(runs.iter().map(Run::Read).collect())
     }
 
     setters! {
-        /// Sets the title. The default is the name of the run, or the names of both runs.
+        /// Sets the title of the report.
+        ///
+        /// The default is the name of the run, or the names of both runs.
         pub fn title(title: impl Into<String>) => title = Some(title.into());
 
-        /// Sets the field to group scores by: an attribute of the rows, or a dotted path such as `gold.topic`. The
-        /// report then also shows scores by group. The intervals over all rows are cluster-robust, because rows in the
-        /// same group are not independent.
+        /// Sets the field to group scores by.
+        ///
+        /// The field is an attribute of the rows, or a dotted path such as `gold.topic`. The report then also shows
+        /// scores by group.
+        ///
+        /// The intervals over all rows are then cluster-robust, because rows in the same group are not independent.
         pub fn group(field: impl Into<String>) => comparison.group = Some(field.into());
 
-        /// Sets whether every run must have a manifest. If `true`, a run without a manifest is an error, because
-        /// nothing says what it measured.
+        /// Sets whether every run must have a manifest.
+        ///
+        /// If `true`, a run without a manifest is an error, because it is unknown what the run measured.
         pub fn require_identity(require_identity: bool) => comparison.require_identity = require_identity;
-        /// Sets whether to treat metrics with the same version but different code as different metrics. The report
-        /// doesn't show a difference in scores between different metrics.
+        /// Sets whether a metric whose code changed counts as a different metric.
+        ///
+        /// If two metrics count as different, the report doesn't show the difference between their scores.
         pub fn strict_identity(strict_identity: bool) => comparison.strict_identity = strict_identity;
     }
 
-    /// Adds metrics to compare even if their identities differ, for example because they use different judges or
-    /// thresholds. By default, the report shows how such metrics differ instead of the difference between their scores.
+    /// Adds metrics to compare even if they differ between the runs.
+    ///
+    /// For example, the metrics may use different judges or thresholds. By default, the report shows how the metrics
+    /// differ, but not the difference between their scores.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -165,8 +191,11 @@ impl<'a> HtmlReport<'a> {
         self
     }
 
-    /// Adds metrics for which lower scores are better. Each must be in at least one run. You need this setting only for
-    /// runs without a manifest.
+    /// Adds metrics for which lower scores are better.
+    ///
+    /// Each metric must be in at least one run.
+    ///
+    /// You need this setting only for runs without a manifest.
     pub fn lower_is_better<S: Into<String>>(
         mut self,
         metrics: impl IntoIterator<Item = S>,
@@ -203,8 +232,8 @@ impl<'a> HtmlReport<'a> {
     /// Returns the report as an HTML page.
     ///
     /// # Errors
-    /// Returns a [`ResultsError`] if no row has the group field, or if the two runs cannot be compared because they
-    /// share no rows or have different gold rows.
+    /// Returns a [`ResultsError`] if no row has the group field. It is also an error if the two runs share no rows or
+    /// have different gold rows.
     pub fn to_html(&self) -> Result<String, ResultsError> {
         let group = self.comparison.group.as_deref();
         let runs = self.runs.iter().map(|run| match run {
@@ -229,10 +258,12 @@ impl<'a> HtmlReport<'a> {
         ))
     }
 
-    /// Writes the page to a file atomically: the file appears only once it is complete.
+    /// Writes the page to a file.
+    ///
+    /// The file is written atomically, so it appears only once it is complete.
     ///
     /// # Errors
-    /// Returns the same errors as [`to_html`](Self::to_html), and an error if the file cannot be written.
+    /// Returns the same errors as [`to_html`](Self::to_html), or an error if the file cannot be written.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), ResultsError> {
         let path = path.as_ref();
         let html = self.to_html()?;

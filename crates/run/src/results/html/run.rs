@@ -16,7 +16,9 @@ use crate::results::file::Results;
 use crate::results::run::{entry, name_of, read_lines};
 use crate::results::run_scores::{Columns, RunScores, Score};
 
-/// A run's totals over all rows, and the source of the rows in the table.
+/// A run to show in a report.
+///
+/// This contains the totals over all rows, and the source of the rows to show in the table.
 #[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct ReportRun<'a> {
@@ -32,8 +34,10 @@ enum Rows<'a> {
 }
 
 impl ReportRun<'static> {
-    /// Reads a result file for a report, optionally grouped by a field. A row takes about 100 bytes of memory, plus 24
-    /// bytes for each metric. A stream takes more memory, because it cannot be read again.
+    /// Reads a result file for a report, optionally grouped by a field.
+    ///
+    /// A row takes about 100 bytes of memory, plus 24 bytes for each metric. A stream takes more memory, because it
+    /// cannot be read again.
     ///
     /// # Errors
     /// Returns the same errors as [`Results::read`].
@@ -69,8 +73,9 @@ impl ReportRun<'static> {
     }
 
     setters! {
-        /// Sets the score that a failed row contributes to a mean. The default is the score in the manifest, or 0
-        /// without a manifest.
+        /// Sets the score that a failed row contributes to a mean.
+        ///
+        /// The default is the failure score in the manifest, or 0 if there is no manifest.
         pub fn with_failure_score(score: f64) => scores.run.failure_score = score;
     }
 }

@@ -1,6 +1,9 @@
-//! Compares an answer with reference answers: exact match, token overlap, answers in passages.
+//! Comparison of an answer with reference answers.
 //!
-//! The free functions use the `Dspy` profile; [`Profile`] has them for every profile. Each function takes one path:
+//! The functions compare answers by exact match, by token overlap, or by searching for them in passages.
+//!
+//! The free functions use the `Dspy` profile. [`Profile`] has the same functions for every profile. This table shows
+//! which files each function uses:
 //!
 //! | function | files, in the order of the calls |
 //! | --- | --- |
@@ -26,7 +29,9 @@ use unicode_normalization::UnicodeNormalization as _;
 use super::NoReferences;
 use super::unicode::{is_space, is_word};
 
-/// Returns `true` if the prediction equals any reference after [`normalize_text`]. This is dspy's `EM`.
+/// Returns `true` if the prediction equals any of the references after normalization.
+///
+/// Strings are normalized with [`normalize_text`]. This function is equivalent to dspy's `EM`.
 ///
 /// # Errors
 /// Returns [`NoReferences`] if `answers` is empty.
@@ -40,10 +45,12 @@ pub fn em<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<bool, NoRefe
     Profile::Dspy.em(prediction, answers)
 }
 
-/// Returns the best token-level F1 over the references, in [0, 1]. This is dspy's `F1`.
+/// Returns the best token-level F1 over all references, in [0, 1].
 ///
-/// Tokens are the words of the normalized strings, counted as a multiset. F1 is `2pr / (p + r)`, or 0 if the strings
-/// have no token in common, even if both are empty.
+/// This function is equivalent to dspy's `F1`.
+///
+/// Tokens are the words of the normalized strings. A word that occurs several times is counted several times. F1 is
+/// `2pr / (p + r)`. If the strings have no token in common, it is 0, even if both are empty.
 ///
 /// # Errors
 /// Returns [`NoReferences`] if `answers` is empty.
@@ -56,10 +63,12 @@ pub fn f1<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, NoRefer
     Profile::Dspy.f1(prediction, answers)
 }
 
-/// Returns the best HotPotQA F1 over the references, in [0, 1]. This is dspy's `HotPotF1`.
+/// Returns the best HotPotQA F1 over all references, in [0, 1].
 ///
-/// The score is computed as in [`f1`], except that it is 0 if either normalized side is `yes`, `no` or `noanswer` and
-/// the sides differ.
+/// This function is equivalent to dspy's `HotPotF1`.
+///
+/// The score is computed as in [`f1`], with one exception. If one of the normalized strings is `yes`, `no` or
+/// `noanswer` and the other is different, the score is 0.
 ///
 /// # Errors
 /// Returns [`NoReferences`] if `answers` is empty.
@@ -73,8 +82,10 @@ pub fn hotpot_f1<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, 
     Profile::Dspy.hotpot_f1(prediction, answers)
 }
 
-/// Returns the best token-level precision over the references, in [0, 1]: the fraction of the prediction's tokens found
-/// in the reference. It equals the maximum of dspy's `precision_score`.
+/// Returns the best token-level precision over all references, in [0, 1].
+///
+/// Precision is the fraction of the prediction's tokens that are found in the reference. The result is the maximum of
+/// dspy's `precision_score` over all references.
 ///
 /// # Errors
 /// Returns [`NoReferences`] if `answers` is empty.
@@ -87,8 +98,10 @@ pub fn precision<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, 
     Profile::Dspy.precision(prediction, answers)
 }
 
-/// Returns the best token-level recall over the references, in [0, 1]: the fraction of the reference's tokens found in
-/// the prediction. dspy has no separate function for recall, but computes it in its `f1_score`.
+/// Returns the best token-level recall over all references, in [0, 1].
+///
+/// Recall is the fraction of the reference's tokens that are found in the prediction. dspy has no separate function for
+/// recall, but computes it in its `f1_score`.
 ///
 /// # Errors
 /// Returns [`NoReferences`] if `answers` is empty.
@@ -101,35 +114,47 @@ pub fn recall<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, NoR
     Profile::Dspy.recall(prediction, answers)
 }
 
-/// Returns `true` if the prediction equals the reference after [`normalize_text`]. This is dspy's `em_score`.
+/// Returns `true` if the prediction equals the reference after normalization.
+///
+/// Strings are normalized with [`normalize_text`]. This function is equivalent to dspy's `em_score`.
 pub fn em_score(prediction: &str, reference: &str) -> bool {
     Profile::Dspy.em_score(prediction, reference)
 }
 
-/// Returns the token-level F1 against one reference, in [0, 1], like dspy's `f1_score`.
+/// Returns the token-level F1 of a prediction and a reference, in [0, 1].
+///
+/// This function is equivalent to dspy's `f1_score`.
 pub fn f1_score(prediction: &str, reference: &str) -> f64 {
     Profile::Dspy.f1_score(prediction, reference)
 }
 
-/// Returns HotPotQA's F1 against one reference, in [0, 1], like dspy's `hotpot_f1_score`.
+/// Returns the HotPotQA F1 of a prediction and a reference, in [0, 1].
+///
+/// This function is equivalent to dspy's `hotpot_f1_score`.
 pub fn hotpot_f1_score(prediction: &str, reference: &str) -> f64 {
     Profile::Dspy.hotpot_f1_score(prediction, reference)
 }
 
-/// Returns the token-level precision against one reference, in [0, 1], like dspy's `precision_score`.
+/// Returns the token-level precision of a prediction and a reference, in [0, 1].
+///
+/// This function is equivalent to dspy's `precision_score`.
 pub fn precision_score(prediction: &str, reference: &str) -> f64 {
     Profile::Dspy.precision_score(prediction, reference)
 }
 
-/// Returns the token-level recall against one reference, in [0, 1], as computed in dspy's `f1_score`.
+/// Returns the token-level recall of a prediction and a reference, in [0, 1].
+///
+/// The recall is computed as in dspy's `f1_score`.
 pub fn recall_score(prediction: &str, reference: &str) -> f64 {
     Profile::Dspy.recall_score(prediction, reference)
 }
 
-/// Returns `true` if the prediction matches any reference: exactly if `frac` is at least 1, and otherwise with a token
-/// F1 of at least `frac`. This is dspy's `answer_exact_match`.
+/// Returns `true` if the prediction matches any of the references.
 ///
-/// A `frac` of 0 or less accepts every prediction, and a NaN accepts none.
+/// If `frac` is at least 1, the match must be exact. Otherwise, the token-level F1 must be at least `frac`. This
+/// function is equivalent to dspy's `answer_exact_match`.
+///
+/// If `frac` is 0 or less, every prediction is accepted. If it is NaN, every prediction is rejected.
 ///
 /// # Errors
 /// Returns [`NoReferences`] if `answers` is empty.
@@ -147,11 +172,15 @@ pub fn answer_exact_match<S: AsRef<str>>(
     Profile::Dspy.answer_exact_match(prediction, answers, frac)
 }
 
-/// Returns `true` if any passage contains any answer as consecutive tokens. This is dspy's `answer_passage_match`.
+/// Returns `true` if any of the passages contains any of the answers.
 ///
-/// Both sides are normalized with [`normalize_text`] and then split with [`dpr_normalize`]. The result is `false` if
-/// there are no answers or no passages. As in dspy, an answer that normalizes to an empty string is found in every
-/// passage; the other profiles find it in none.
+/// A passage contains an answer if the answer's tokens occur in it consecutively. This function is equivalent to dspy's
+/// `answer_passage_match`.
+///
+/// Passages and answers are normalized with [`normalize_text`] and then split into tokens with [`dpr_normalize`]. The
+/// result is `false` if there are no answers or no passages.
+///
+/// As in dspy, an answer that normalizes to an empty string is found in every passage. Other profiles never find it.
 ///
 /// ```
 /// # use dsrs_metrics::text::answer_passage_match;
@@ -163,17 +192,23 @@ pub fn answer_passage_match<P: AsRef<str>, A: AsRef<str>>(passages: &[P], answer
     Profile::Dspy.answer_passage_match(passages, answers)
 }
 
-/// Lower-case words that normalization removes.
+/// The English articles that normalization removes, in lower case.
 pub const ARTICLES: [&str; 3] = ["a", "an", "the"];
 
 /// Normalizes a string for comparison, exactly as dspy's `normalize_text` does.
 ///
-/// The steps are, in this order: Unicode NFD, lower case, removal of the 32 ASCII punctuation characters, removal of
-/// the English articles `a`, `an` and `the`, and collapsing of whitespace to single spaces. For any string of Unicode
-/// 14 characters, the result is the same as in dspy 3.4.1 on CPython 3.11.
+/// Normalization has these steps, in this order:
 ///
-/// Normalizing a string twice can give a different result from normalizing it once. If punctuation was removed between
-/// two combining marks, the second NFD can reorder the marks. Normalizing a third time never changes anything.
+/// - The string is converted to Unicode NFD.
+/// - It is converted to lower case.
+/// - The 32 ASCII punctuation characters are removed.
+/// - The English articles `a`, `an` and `the` are removed.
+/// - Whitespace is collapsed to single spaces.
+///
+/// For any string of Unicode 14 characters, the result is the same as in dspy 3.4.1 on CPython 3.11.
+///
+/// Normalizing the result again can change it. If punctuation was removed between two combining marks, the second
+/// normalization can reorder the marks.
 ///
 /// ```
 /// # use dsrs_metrics::text::normalize_text;

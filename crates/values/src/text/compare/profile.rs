@@ -33,27 +33,40 @@ use crate::text::words::{Replacement, WordLists, for_each_word};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Profile {
-    /// Normalizes exactly as dspy does; see [`normalize_text`].
+    /// Normalizes strings exactly as dspy does.
+    ///
+    /// See [`normalize_text`] for the steps.
     #[default]
     Dspy,
-    /// Folds Unicode and removes punctuation.
+    /// Folds Unicode characters and removes punctuation.
     ///
-    /// Applies NFKC and full case folding, maps decimal digits of all scripts to ASCII, and removes invisible
-    /// characters. Then removes articles and the punctuation of every script (categories P, Sc, Sm, Sk), as `Dspy` does
-    /// for ASCII. Other symbols are kept, so two emoji differ. Articles and punctuation are kept if nothing else would
-    /// be left. Each letter of a script without spaces is a token.
+    /// Strings are normalized with NFKC and full case folding. Decimal digits of all scripts become ASCII digits, and
+    /// invisible characters are removed.
+    ///
+    /// Articles and punctuation are removed as in `Dspy`, but for every script (categories P, Sc, Sm, Sk). They are
+    /// kept if nothing else would be left. Other symbols are always kept, so two emoji differ.
+    ///
+    /// Each letter of a script without spaces is a token.
     Folded,
-    /// Like `Folded`, but keeps numbers and symbols that carry meaning.
+    /// Works like `Folded`, but keeps numbers and symbols that carry meaning.
     ///
-    /// Symbols (`+ = < > $ € ° ^ ~ |` ...) and `% ‰ # & @` are always kept. Punctuation is kept between two digits
-    /// (`3.14`, `10:30`, `1/2`, `2020-01-05`), except for a comma that groups thousands. It is also kept as a sign or a
-    /// decimal point before a number (`-5`, `-$5`, `.5`). A hyphen inside a word is not a sign: "COVID-19" becomes
-    /// "covid19". Other punctuation is removed. `x²` becomes `x^2`.
+    /// Punctuation and symbols are treated as follows:
+    ///
+    /// - Symbols (`+ = < > $ € ° ^ ~ |` ...) and `% ‰ # & @` are always kept.
+    /// - Punctuation between two digits is kept (`3.14`, `10:30`, `1/2`, `2020-01-05`), except for a comma that groups
+    ///   thousands.
+    /// - A sign or a decimal point before a number is kept (`-5`, `-$5`, `.5`). A hyphen inside a word is not a sign:
+    ///   "COVID-19" becomes "covid19".
+    /// - Other punctuation is removed.
+    ///
+    /// A superscript keeps its meaning: `x²` becomes `x^2`.
     FoldedSymbols,
 }
 
 impl Profile {
-    /// Normalizes a string for comparison. The words of the result are separated by single spaces.
+    /// Normalizes a string for comparison.
+    ///
+    /// The words of the result are separated by single spaces.
     pub fn normalize(self, text: &str) -> String {
         match self {
             Self::Dspy => normalize_text(text),
@@ -64,7 +77,9 @@ impl Profile {
 }
 
 impl Profile {
-    /// Returns the tokens that token-level scores count, in order.
+    /// Returns the tokens of a string, in order.
+    ///
+    /// Token-level scores, such as F1, count these tokens.
     ///
     /// ```
     /// # use dsrs_metrics::text::Profile;
@@ -79,8 +94,8 @@ impl Profile {
 
     /// Splits a normalized string into tokens.
     ///
-    /// The `Dspy` profile splits at spaces. In the other profiles, each letter of a script without spaces is also a
-    /// token, together with the combining marks that follow it.
+    /// The `Dspy` profile splits the string at spaces. In the other profiles, each letter of a script without spaces is
+    /// also a token. Combining marks belong to the letter before them.
     #[doc(hidden)]
     pub fn split(self, normalized: &str) -> impl Iterator<Item = &str> {
         let words = normalized.split(' ').filter(|word| !word.is_empty());
@@ -116,7 +131,9 @@ fn add_dspy(text: &str, words: &mut WordLists) {
 }
 
 impl Profile {
-    /// Returns `true` if the prediction equals the reference after normalization, like dspy's `em_score`.
+    /// Returns `true` if the prediction equals the reference after normalization.
+    ///
+    /// With the `Dspy` profile, this method is equivalent to dspy's `em_score`.
     pub fn em_score(self, prediction: &str, reference: &str) -> bool {
         match self {
             _ if prediction == reference => true,
@@ -129,22 +146,30 @@ impl Profile {
         }
     }
 
-    /// Returns the token-level F1 against one reference, in [0, 1], like dspy's `f1_score`.
+    /// Returns the token-level F1 of a prediction and a reference, in [0, 1].
+    ///
+    /// This function is equivalent to dspy's `f1_score`.
     pub fn f1_score(self, prediction: &str, reference: &str) -> f64 {
         self.pair(prediction, reference, overlap::f1)
     }
 
-    /// Returns HotPotQA's F1 against one reference, in [0, 1], like dspy's `hotpot_f1_score`.
+    /// Returns the HotPotQA F1 of a prediction and a reference, in [0, 1].
+    ///
+    /// This function is equivalent to dspy's `hotpot_f1_score`.
     pub fn hotpot_f1_score(self, prediction: &str, reference: &str) -> f64 {
         self.pair(prediction, reference, overlap::hotpot_f1)
     }
 
-    /// Returns the token-level precision against one reference, in [0, 1], like dspy's `precision_score`.
+    /// Returns the token-level precision of a prediction and a reference, in [0, 1].
+    ///
+    /// This function is equivalent to dspy's `precision_score`.
     pub fn precision_score(self, prediction: &str, reference: &str) -> f64 {
         self.pair(prediction, reference, overlap::precision)
     }
 
-    /// Returns the token-level recall against one reference, in [0, 1], as computed in dspy's `f1_score`.
+    /// Returns the token-level recall of a prediction and a reference, in [0, 1].
+    ///
+    /// The recall is computed as in dspy's `f1_score`.
     pub fn recall_score(self, prediction: &str, reference: &str) -> f64 {
         self.pair(prediction, reference, overlap::recall)
     }
@@ -175,8 +200,9 @@ impl Profile {
         }))
     }
 
-    /// Returns `true` if the prediction equals any reference after normalization, like dspy's `EM`. See
-    /// [`em`](super::em).
+    /// Returns `true` if the prediction equals any of the references after normalization.
+    ///
+    /// See [`em`](super::em) for details. With the `Dspy` profile, this method is equivalent to dspy's `EM`.
     ///
     /// # Errors
     /// Returns [`NoReferences`] if `answers` is empty.
@@ -189,7 +215,9 @@ impl Profile {
             .any(|answer| self.em_score(prediction, answer.as_ref())))
     }
 
-    /// Returns the best token-level F1 over the references, like dspy's `F1`. See [`f1`](super::f1).
+    /// Returns the best token-level F1 over all references.
+    ///
+    /// See [`f1`](super::f1) for details. With the `Dspy` profile, this method is equivalent to dspy's `F1`.
     ///
     /// # Errors
     /// Returns [`NoReferences`] if `answers` is empty.
@@ -197,7 +225,10 @@ impl Profile {
         self.best(prediction, answers, overlap::f1)
     }
 
-    /// Returns the best HotPotQA F1 over the references, like dspy's `HotPotF1`. See [`hotpot_f1`](super::hotpot_f1).
+    /// Returns the best HotPotQA F1 over all references.
+    ///
+    /// See [`hotpot_f1`](super::hotpot_f1) for details. With the `Dspy` profile, this method is equivalent to dspy's
+    /// `HotPotF1`.
     ///
     /// # Errors
     /// Returns [`NoReferences`] if `answers` is empty.
@@ -209,8 +240,9 @@ impl Profile {
         self.best(prediction, answers, overlap::hotpot_f1)
     }
 
-    /// Returns the best token-level precision over the references. See
-    /// [`precision`](super::precision).
+    /// Returns the best token-level precision over all references.
+    ///
+    /// See [`precision`](super::precision) for details.
     ///
     /// # Errors
     /// Returns [`NoReferences`] if `answers` is empty.
@@ -222,7 +254,9 @@ impl Profile {
         self.best(prediction, answers, overlap::precision)
     }
 
-    /// Returns the best token-level recall over the references. See [`recall`](super::recall).
+    /// Returns the best token-level recall over all references.
+    ///
+    /// See [`recall`](super::recall) for details.
     ///
     /// # Errors
     /// Returns [`NoReferences`] if `answers` is empty.
@@ -234,7 +268,9 @@ impl Profile {
         self.best(prediction, answers, overlap::recall)
     }
 
-    /// Returns `true` if the prediction matches any reference exactly or with an F1 of at least `frac`. See
+    /// Returns `true` if the prediction matches any of the references.
+    ///
+    /// The match must be exact, or have a token-level F1 of at least `frac`. See
     /// [`answer_exact_match`](super::answer_exact_match).
     ///
     /// # Errors
@@ -251,10 +287,12 @@ impl Profile {
         Ok(self.f1(prediction, answers)? >= frac)
     }
 
-    /// Returns `true` if any passage contains any answer. See
-    /// [`answer_passage_match`](super::answer_passage_match).
+    /// Returns `true` if any of the passages contains any of the answers.
     ///
-    /// The folding profiles compare their own tokens, and never find an answer that has no tokens.
+    /// See [`answer_passage_match`](super::answer_passage_match) for details.
+    ///
+    /// The `Folded` and `FoldedSymbols` profiles split strings into their own tokens. With these profiles, an answer
+    /// without any tokens is never found.
     pub fn answer_passage_match<P: AsRef<str>, A: AsRef<str>>(
         self,
         passages: &[P],
@@ -264,10 +302,11 @@ impl Profile {
     }
 }
 
-/// Splits a string into lower-cased tokens, exactly as dspy's `DPR_normalize` does.
+/// Splits a string into lower-case tokens, exactly as dspy's `DPR_normalize` does.
 ///
-/// After NFD, a token is a run of letters, numbers and combining marks, or a single other character that is neither a
-/// separator nor a control character. Characters are classified as in Python's `regex` package.
+/// The string is first converted to NFD. A token is then a run of letters, numbers and combining marks, or any other
+/// single character. Separators and control characters are not tokens. Characters are classified as in Python's `regex`
+/// package.
 ///
 /// ```
 /// # use dsrs_metrics::text::dpr_normalize;
@@ -294,7 +333,9 @@ fn dpr_tokens(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Answers to search for in passages. The answers are normalized and split into tokens only once.
+/// A set of answers to search for in passages.
+///
+/// The answers are normalized and split into tokens only once.
 ///
 /// ```
 /// # use dsrs_metrics::text::{PassageAnswers, Profile};
@@ -308,7 +349,9 @@ pub struct PassageAnswers {
 }
 
 impl PassageAnswers {
-    /// Normalizes the answers. As in dspy, the list of answers can be empty. No passage matches an empty list.
+    /// Creates a set of answers, which are normalized with the given profile.
+    ///
+    /// As in dspy, the list of answers can be empty. In this case, no passage matches.
     pub fn new<S: AsRef<str>>(profile: Profile, answers: &[S]) -> Self {
         let mut lists = WordLists::default();
         for answer in answers {
@@ -320,7 +363,9 @@ impl PassageAnswers {
         }
     }
 
-    /// Returns `true` if the passage contains any of the answers as consecutive tokens.
+    /// Returns `true` if the passage contains any of the answers.
+    ///
+    /// A passage contains an answer if the answer's tokens occur in it consecutively.
     pub fn in_passage(&self, passage: &str) -> bool {
         WordLists::with(|lists| {
             lists.add_all(&self.answers);

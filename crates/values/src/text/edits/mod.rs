@@ -1,7 +1,9 @@
-//! Edit distances between strings and between lists of words, as similarities in [0, 1] and as error rates.
+//! Edit distances between strings and between lists of words.
 //!
-//! The `rapidfuzz` crate computes the distances. This module defines which units to count, and how to score empty
-//! strings.
+//! The module computes similarities in [0, 1] and error rates.
+//!
+//! The distances come from the `rapidfuzz` crate. This module decides which units are counted and how empty strings are
+//! scored.
 
 use rapidfuzz::distance::{indel, lcs_seq, levenshtein};
 use serde::{Deserialize, Serialize};
@@ -9,25 +11,30 @@ use serde::{Deserialize, Serialize};
 use crate::text::unicode::is_space;
 use crate::text::words::{WordLists, split};
 
-/// Which edits a similarity counts.
+/// The kind of edit distance that a similarity is based on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EditDistance {
-    /// Insertions, deletions and substitutions (Levenshtein 1966), relative to the longer string.
+    /// The number of insertions, deletions and substitutions.
+    ///
+    /// The similarity is relative to the length of the longer string (Levenshtein 1966).
     #[default]
     Levenshtein,
-    /// Insertions and deletions, relative to the total length of both strings. `rapidfuzz.fuzz.ratio` is this
-    /// similarity times 100.
+    /// The number of insertions and deletions.
+    ///
+    /// The similarity is relative to the total length of both strings. `rapidfuzz.fuzz.ratio` is this similarity times
+    /// 100.
     Indel,
 }
 
 impl EditDistance {
-    /// Returns the similarity of two strings, in [0, 1]: `1 - edits / length`. Edits and length are counted in
-    /// characters (code points).
+    /// Returns the similarity of two strings, in [0, 1].
     ///
-    /// Two empty strings have a similarity of 1. The result is `rapidfuzz`'s `normalized_similarity`, but rounded only
-    /// once, so 17/20 is exactly the float 0.85 and reaches a threshold of 0.85.
+    /// The similarity is `1 - edits / length`. Edits and length are counted in characters (code points).
+    ///
+    /// Two empty strings have a similarity of 1. Apart from rounding, the result is the same as `normalized_similarity`
+    /// in `rapidfuzz`.
     ///
     /// ```
     /// use dsrs_metrics::text::EditDistance;
@@ -68,7 +75,9 @@ pub(super) fn share_left(distance: usize, whole: usize) -> f64 {
     }
 }
 
-/// The number of edits that turn a prediction into its reference, and the length of the reference.
+/// The number of edits between a prediction and its reference.
+///
+/// Includes the reference's length, so you can compute an error rate.
 ///
 /// ```
 /// use dsrs_metrics::text::EditCounts;
@@ -86,7 +95,9 @@ pub struct EditCounts {
 }
 
 impl EditCounts {
-    /// Counts the edits between the words of two strings. Whitespace of any kind separates words.
+    /// Counts the edits between the words of two strings.
+    ///
+    /// Words are separated by whitespace of any kind.
     pub fn of_words(prediction: &str, reference: &str) -> Self {
         WordLists::with(|words| {
             words.add(split(prediction));
@@ -102,7 +113,9 @@ impl EditCounts {
         })
     }
 
-    /// Counts the edits between the characters (code points) of two strings, without surrounding whitespace.
+    /// Counts the edits between the characters of two strings.
+    ///
+    /// Characters are code points. Whitespace at the start and the end of a string is ignored.
     pub fn of_characters(prediction: &str, reference: &str) -> Self {
         let (prediction, reference) = (
             prediction.trim_matches(is_space),
@@ -115,15 +128,19 @@ impl EditCounts {
         }
     }
 
-    /// Returns the edits per word or character of the reference. The rate is 0 for equal strings, and above 1 if there
-    /// are more edits than words or characters in the reference. If the reference is empty, the rate is the number of
-    /// edits, as in `jiwer`.
+    /// Returns the number of edits per word or character of the reference.
+    ///
+    /// The rate is 0 for equal strings. It is above 1 if there are more edits than words or characters in the
+    /// reference.
+    ///
+    /// If the reference is empty, the rate is the number of edits, as in `jiwer`.
     pub fn rate(self) -> f64 {
         self.edits as f64 / self.length.max(1) as f64
     }
 
-    /// Returns the counts with the lowest rate or, in a tie, the first of them. Returns `None` if there are no
-    /// references.
+    /// Returns the counts with the lowest error rate.
+    ///
+    /// If several have the same error rate, the first one is returned. Returns `None` if there are no references.
     pub fn best(counts: impl IntoIterator<Item = Self>) -> Option<Self> {
         counts.into_iter().reduce(|best, next| {
             if next.rate() < best.rate() {

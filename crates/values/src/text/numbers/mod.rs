@@ -1,4 +1,6 @@
-//! Numbers in strings: reads the last number of a string, and compares the last numbers of two strings.
+//! Functions that read and compare numbers in strings.
+//!
+//! [`numeric_match`] compares the last numbers of two strings.
 
 mod grammar;
 mod symbols;
@@ -16,14 +18,18 @@ pub(super) use self::grammar::grouped;
 use self::grammar::{Numeral, Scanner};
 use self::symbols::GROUP;
 
-/// The mark, `.` or `,`, that separates the fractional part of a number.
+/// The character that separates the fractional part of a number, `.` or `,`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecimalMark {
-    /// A point, as in 1,234.5. A single comma groups thousands (1,234) or separates the items of a list (1,5).
+    /// A point, as in 1,234.5.
+    ///
+    /// A single comma groups thousands (1,234) or separates the items of a list (1,5).
     #[default]
     Point,
-    /// A comma, as in 1.234,5. A single point groups thousands (1.234) or, if it cannot, is a decimal point (1.5).
+    /// A comma, as in 1.234,5.
+    ///
+    /// A single point groups thousands where possible (1.234). Otherwise, it is a decimal point (1.5).
     Comma,
 }
 
@@ -36,7 +42,9 @@ impl DecimalMark {
     }
 }
 
-/// Options for reading and comparing numbers; see [`numeric_match`].
+/// Options for reading and comparing numbers.
+///
+/// See [`numeric_match`].
 ///
 /// ```
 /// # use dsrs_metrics::text::{NumericOptions, numeric_match};
@@ -47,26 +55,36 @@ impl DecimalMark {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NumericOptions {
-    /// The largest accepted `|prediction - reference|`, in the same unit as the numbers. A negative value or NaN counts
-    /// as 0.
+    /// The largest absolute difference at which two numbers count as equal.
+    ///
+    /// The difference is `|prediction - reference|`, in the same unit as the numbers. A negative value or NaN counts as
+    /// 0.
     pub abs_tolerance: f64,
-    /// The largest accepted `|prediction - reference| / |reference|`, as a fraction: 0.01 is one percent. A negative
-    /// value or NaN counts as 0.
+    /// The largest relative difference at which two numbers count as equal.
+    ///
+    /// The difference is `|prediction - reference| / |reference|`, as a fraction: 0.01 is one percent. A negative value
+    /// or NaN counts as 0.
     pub rel_tolerance: f64,
-    /// The decimal mark used on both sides.
+    /// The decimal mark used in both the prediction and the reference.
     pub decimal_mark: DecimalMark,
-    /// `true` if `50%` is read as 0.5. Otherwise the percent sign is a unit like any other, and `50%` is read as 50.
+    /// `true` to read `50%` as 0.5.
+    ///
+    /// Otherwise, the percent sign is a unit like any other, and `50%` is read as 50.
     pub percent_as_fraction: bool,
 }
 
 impl NumericOptions {
-    /// Like [`last_number`], but with these options.
+    /// Returns the last number in a string, according to these options.
+    ///
+    /// See the function [`last_number`] for how numbers are read.
     pub fn last_number(&self, text: &str) -> Option<Number> {
         let (_, numerals) = self.numerals(text);
         Some(self.number(numerals.last()?))
     }
 
-    /// Returns all numbers in a string, in order. A mixed number such as `6 1/2` is one number.
+    /// Returns all numbers in a string, in order.
+    ///
+    /// A mixed number such as `6 1/2` is a single number.
     ///
     /// ```
     /// # use dsrs_metrics::text::NumericOptions;
@@ -94,8 +112,10 @@ impl NumericOptions {
         Number::new(numeral, self.percent_as_fraction && numeral.is_percent)
     }
 
-    /// Returns the number that makes up the whole string, apart from a sign, currency signs, percent signs, brackets
-    /// and whitespace. Returns `None` if the string contains anything else.
+    /// Returns the number that makes up the whole string.
+    ///
+    /// The string can also contain a sign, currency signs, percent signs, brackets and whitespace. Returns `None` if it
+    /// contains anything else.
     ///
     /// ```
     /// # use dsrs_metrics::text::NumericOptions;
@@ -126,21 +146,21 @@ impl NumericOptions {
 
 /// Returns the last number in a string, exactly as written.
 ///
-/// - Digits may be from any script. A number has at most 10,000 digits, and is never part of a longer run of digits, the
+/// - Digits may be from any script. A number has at most 10,000 digits. It is never part of a longer run of digits, the
 ///   end of a word (`H2O`), an exponent (`m^2`), or a chain of points (`1.2.3`).
-/// - Thousands can be grouped as in `1,234,567` or `12,34,567`, or with apostrophes, underscores, thin spaces or
-///   no-break spaces, including those of LaTeX (`10{,}000`, `10\,000`). Ordinary spaces separate numbers. `1.234.567`
-///   and `1.234,56` are read as European notation, but `1.234` has three decimal places and `1,5` is a list. See
-///   [`DecimalMark`] for other notations.
-/// - A sign is a minus or hyphen directly before the number or its currency sign, unless it joins words or numbers: the
-///   last number of `10-12` is 12, and the last number of `COVID-19` is 19.
-/// - Exponents are read from `1.5e-3`, `1.5 × 10^-3` and `10⁵`, and have at most four digits. Degrees and ordinals
+/// - Thousands can be grouped as in `1,234,567` or `12,34,567`. They can also be grouped with apostrophes, underscores,
+///   thin spaces or no-break spaces, including those of LaTeX (`10{,}000`, `10\,000`). Ordinary spaces separate
+///   numbers. `1.234.567` and `1.234,56` are read as European notation, but `1.234` has three decimal places and `1,5`
+///   is a list. See [`DecimalMark`] for other notations.
+/// - A sign is a minus or hyphen directly before the number or its currency sign. A hyphen that joins words or numbers
+///   is not a sign: the last number of `10-12` is 12, and the last number of `COVID-19` is 19.
+/// - Exponents are read from `1.5e-3`, `1.5 × 10^-3` and `10⁵`. They have at most four digits. Degrees and ordinals
 ///   (`45^\circ`, `20^{th}`) are not exponents.
 /// - Fractions are read from `1/2`, `6 1/2`, `6½`, `\frac{1}{2}` and `1\frac12`, but not from dates (`12/25/2020`).
-/// - Other powers, roots, functions and constants (`2^10`, `\sqrt{2}`, `\frac{x}{2}`, `2\pi`) are not evaluated.
-///   Neither they nor the numbers in or next to them count: in `\sqrt{16} = 4`, only 4 does.
-/// - Currency signs, units and (by default) percent signs are ignored. Words such as "million" do not multiply a
-///   number.
+/// - Other powers, roots, functions and constants (`2^10`, `\sqrt{2}`, `\frac{x}{2}`, `2\pi`) are not evaluated. The
+///   numbers in or next to them are ignored: in `\sqrt{16} = 4`, the only number is 4.
+/// - Currency signs and units are ignored. By default, percent signs are ignored too. Words such as "million" do not
+///   multiply a number.
 ///
 /// ```
 /// # use dsrs_metrics::text::last_number;
@@ -152,12 +172,12 @@ pub fn last_number(text: &str) -> Option<Number> {
     NumericOptions::default().last_number(text)
 }
 
-/// Returns `true` if the last number of the prediction equals the last number of the reference, within the
-/// tolerances.
+/// Returns `true` if the last numbers of two strings are equal within the tolerances.
 ///
-/// With tolerances of 0, decimals are compared exactly: 18 equals 18.0 and 1/2 equals 0.5, but
-/// 10000000000000001 does not equal 10000000000000000. A tolerance is exact too, because it stands for the shortest
-/// decimal that rounds to the float: 1.1 is within 0.1 of 1.0. Returns `false` if either side has no number.
+/// Returns `false` if either string has no number.
+///
+/// With tolerances of 0, decimals are compared exactly: 18 equals 18.0 and 1/2 equals 0.5, but 10000000000000001 does
+/// not equal 10000000000000000. A tolerance is treated as a decimal too, so 1.1 is within 0.1 of 1.0.
 ///
 /// ```
 /// # use dsrs_metrics::text::{NumericOptions, numeric_match};
@@ -175,9 +195,9 @@ pub fn numeric_match(prediction: &str, reference: &str, options: &NumericOptions
     }
 }
 
-/// An exact rational number read from a string: a decimal divided by an integer.
+/// An exact rational number, read from a string.
 ///
-/// Numbers are equal if their values are, however they are written: 0.50 equals 1/2.
+/// Numbers are compared by value, so 0.50 equals 1/2.
 #[derive(Clone, Debug)]
 pub struct Number {
     numerator: BigInt,
@@ -234,7 +254,7 @@ impl Number {
         }
     }
 
-    /// Returns the nearest float, or infinity if the number is outside the range of `f64`.
+    /// Returns the nearest `f64`, or infinity if the number is out of range.
     pub fn to_f64(&self) -> f64 {
         let float = |integer: &BigInt, exponent| {
             let decimal = format!("{integer}e{exponent}");
@@ -243,8 +263,9 @@ impl Number {
         float(&self.numerator, self.exponent) / float(&self.denominator, 0)
     }
 
-    /// Returns `true` if this number equals `reference` within the given tolerances. The relative tolerance is a
-    /// fraction of `reference`.
+    /// Returns `true` if this number equals `reference` within the given tolerances.
+    ///
+    /// The relative tolerance is a fraction of `reference`.
     pub fn is_close(&self, reference: &Self, options: &NumericOptions) -> bool {
         if self == reference {
             return true;

@@ -1,4 +1,6 @@
-//! BLEU (Papineni et al. 2002) of a sentence and of a corpus, as in sacrebleu 2.6.
+//! The BLEU score of a sentence or of a corpus, as in sacrebleu 2.6.
+//!
+//! BLEU was introduced by Papineni et al. (2002).
 
 use std::borrow::Cow;
 
@@ -14,18 +16,26 @@ use crate::text::{NoReferences, NormalForm};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BleuSmoothing {
-    /// No smoothing: the score is 0 if any length has no match.
+    /// No smoothing is applied.
+    ///
+    /// The score is 0 if there is any n-gram length without a match.
     None,
-    /// Counts 0.1 matches instead of 0.
+    /// An n-gram length without a match counts as having 0.1 matches.
     Floor,
-    /// Adds one to the number of matches and to the number of n-grams, for each length except the first.
+    /// One is added to the number of matches and to the number of n-grams.
+    ///
+    /// This applies to each n-gram length except the first.
     AddOne,
-    /// Counts 1/2 match for the first length without a match, 1/4 for the second and so on, as in NIST's `mteval-v13a`.
+    /// An n-gram length without a match counts as having a fraction of a match.
+    ///
+    /// The fraction is 1/2 for the first such length, 1/4 for the second and so on, as in NIST's `mteval-v13a`.
     #[default]
     Exp,
 }
 
-/// Options for BLEU. The defaults are sacrebleu's.
+/// Options for computing BLEU.
+///
+/// The defaults are the same as in sacrebleu.
 ///
 /// ```
 /// use dsrs_metrics::text::BleuOptions;
@@ -42,14 +52,17 @@ pub enum BleuSmoothing {
 pub struct BleuOptions {
     /// How strings are split into words.
     pub tokens: BleuTokens,
-    /// The smoothing for n-gram lengths without a match.
+    /// How n-gram lengths without a match are smoothed.
     pub smoothing: BleuSmoothing,
-    /// The length of the longest n-gram, clamped to 1..=16.
+    /// The length of the longest n-gram.
+    ///
+    /// The value is clamped to 1..=16.
     pub max_order: usize,
-    /// `true` if case is ignored.
+    /// `true` to ignore case.
     pub lowercase: bool,
-    /// The Unicode normal form that strings are converted to before they are compared. sacrebleu compares strings as
-    /// is.
+    /// The Unicode normal form to which strings are converted before they are compared.
+    ///
+    /// sacrebleu compares strings without conversion.
     pub form: NormalForm,
 }
 
@@ -70,9 +83,15 @@ impl BleuOptions {
         self.max_order.clamp(1, MAX_ORDER)
     }
 
-    /// Returns the counts for one row: the prediction's length, the nearest reference's length, the number of matches
-    /// of each order, and the number of n-grams of each order in the prediction. If two references are equally near,
-    /// the shorter one counts. An n-gram matches at most as often as it occurs in any single reference.
+    /// Returns the counts from which the BLEU score of one row is computed.
+    ///
+    /// The counts are, in this order:
+    ///
+    /// - The length of the prediction.
+    /// - The length of the reference that is closest in length. In a tie, this is the shorter one.
+    /// - The number of matching n-grams of each length. Matches are clipped, as in the BLEU paper: extra repetitions of
+    ///   an n-gram in the prediction don't count.
+    /// - The number of n-grams of each length in the prediction.
     ///
     /// # Errors
     /// Returns [`NoReferences`] if there are no references.
@@ -109,8 +128,10 @@ impl BleuOptions {
         })
     }
 
-    /// Returns the BLEU score of one row, in [0, 1], over the orders for which the prediction is long enough
-    /// (sacrebleu's `effective_order`). sacrebleu's score is 100 times this score.
+    /// Returns the BLEU score of one row, in [0, 1].
+    ///
+    /// N-gram lengths above the length of the prediction are ignored, as with sacrebleu's `effective_order`.
+    /// sacrebleu's score is 100 times this score.
     pub fn sentence_score(&self, counts: &[u64]) -> f64 {
         self.score(counts, true)
     }
@@ -143,7 +164,7 @@ impl BleuOptions {
         brevity(*lengths) * (logs / longest).exp()
     }
 
-    /// Returns the brevity penalty: the factor by which a short prediction lowers the score.
+    /// Returns the brevity penalty, a factor that lowers the score of a short prediction.
     #[doc(hidden)]
     pub fn brevity_penalty(counts: &[u64]) -> f64 {
         counts
@@ -188,20 +209,25 @@ fn brevity([prediction, reference]: [u64; 2]) -> f64 {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum BleuTokens {
-    /// The tokenizer of `mteval-v13a`, used by WMT. Splits off ASCII punctuation, except inside numbers. A string
-    /// without spaces, as in Chinese or Japanese, is one word; use `zh` or `char` for such strings.
+    /// The tokenizer of `mteval-v13a`, which is used by WMT.
+    ///
+    /// The tokenizer splits off ASCII punctuation, except inside numbers. A string without spaces, as in Chinese or
+    /// Japanese, is a single word. Use `zh` or `char` for such strings.
     #[default]
     #[serde(rename = "13a", alias = "v13a")]
     V13a,
-    /// Like `13a`, but each Chinese character and each CJK or full-width punctuation mark is a word. The character
-    /// ranges are the ones that sacrebleu's table covers in practice, which exclude ideographs beyond the Basic
-    /// Multilingual Plane.
+    /// Works like the tokenizer `13a`, but each Chinese character is a separate word.
+    ///
+    /// Each CJK or full-width punctuation mark is a word too. As in sacrebleu, ideographs beyond the Basic Multilingual
+    /// Plane are not included.
     #[serde(rename = "zh")]
     Zh,
     /// Every character except whitespace is a word.
     #[serde(rename = "char")]
     Char,
-    /// Whitespace separates words. Use this for strings that are already tokenized.
+    /// Words are separated by whitespace.
+    ///
+    /// Use this for strings that are already tokenized.
     #[serde(rename = "none")]
     None,
 }

@@ -17,7 +17,9 @@ const ASCII: usize = 128;
 /// Consecutive numbers for other characters.
 type Numbers = HashMap<char, u32, RandomState>;
 
-/// Options for chrF. The defaults are those of sacrebleu's chrF2; set `word_order` to 2 for chrF++.
+/// Options for computing chrF.
+///
+/// The defaults are those of sacrebleu's chrF2. For chrF++, set `word_order` to 2.
 ///
 /// ```
 /// use dsrs_metrics::text::{ChrfOptions, NoReferences};
@@ -32,18 +34,23 @@ type Numbers = HashMap<char, u32, RandomState>;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ChrfOptions {
-    /// The length of the longest character n-gram, at most 16.
+    /// The length of the longest character n-gram.
+    ///
+    /// The maximum is 16.
     pub char_order: usize,
-    /// The length of the longest word n-gram, at most 16; 0 ignores words.
+    /// The length of the longest word n-gram.
+    ///
+    /// The maximum is 16. If the length is 0, words are ignored.
     pub word_order: usize,
     /// The weight of recall relative to precision.
     pub beta: f64,
-    /// `true` if case is ignored.
+    /// `true` to ignore case.
     pub lowercase: bool,
-    /// `true` if whitespace counts as a character.
+    /// `true` to count whitespace as characters.
     pub whitespace: bool,
-    /// The Unicode normal form that strings are converted to before they are compared. sacrebleu compares strings as
-    /// is.
+    /// The Unicode normal form to which strings are converted before they are compared.
+    ///
+    /// sacrebleu compares strings without conversion.
     pub form: NormalForm,
 }
 
@@ -61,8 +68,12 @@ impl Default for ChrfOptions {
 }
 
 impl ChrfOptions {
-    /// Returns the counts for one row, against the reference with the best score. For each order, characters first,
-    /// these are the number of n-grams in the prediction, in the reference, and in both.
+    /// Returns the counts from which the chrF score of one row is computed.
+    ///
+    /// For each n-gram length, these are the numbers of n-grams in the prediction, in the reference, and in both.
+    /// Character n-grams come before word n-grams.
+    ///
+    /// If there are several references, the one with the best score is used.
     ///
     /// # Errors
     /// Returns [`NoReferences`] if there are no references.
@@ -119,9 +130,10 @@ impl ChrfOptions {
         characters
     }
 
-    /// Returns the F score of precision and recall, in [0, 1]. Precision and recall are each averaged over the orders
-    /// for which both sides are long enough. Returns 0 if there is no such order. sacrebleu's score is 100 times this
-    /// score.
+    /// Returns the chrF score, computed from counts, in [0, 1].
+    ///
+    /// This is the F score of precision and recall, each averaged over the n-gram lengths for which both sides are long
+    /// enough. The score is 0 if both sides are too short for all lengths. sacrebleu's score is 100 times this score.
     pub fn score(&self, counts: &[u64]) -> f64 {
         let Some((precision, recall)) = Self::precision_and_recall(counts) else {
             return 0.0;
@@ -134,8 +146,9 @@ impl ChrfOptions {
         ((1.0 + factor) * precision * recall / (factor * precision + recall)).min(1.0)
     }
 
-    /// Returns precision and recall, each averaged over the orders that both sides are long enough for; `None` if there
-    /// is no such order.
+    /// Returns the mean precision and the mean recall over all n-gram lengths.
+    ///
+    /// Only lengths for which both sides have n-grams are included. Returns `None` if there is no such length.
     #[doc(hidden)]
     pub fn precision_and_recall(counts: &[u64]) -> Option<(f64, f64)> {
         let (mut precision, mut recall, mut orders) = (0.0, 0.0, 0.0);

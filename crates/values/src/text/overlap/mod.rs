@@ -1,4 +1,6 @@
-//! Metrics of n-grams and word sequences shared with references: BLEU, chrF, ROUGE.
+//! Metrics that count the n-grams or word sequences shared with a reference.
+//!
+//! This module contains BLEU, chrF and ROUGE.
 
 mod bleu;
 mod chrf;
@@ -14,7 +16,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-/// The maximum length of the n-grams that are counted.
+/// The maximum length of an n-gram.
 #[doc(hidden)]
 pub const MAX_ORDER: usize = 16;
 

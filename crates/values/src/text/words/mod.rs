@@ -1,4 +1,4 @@
-//! Words: splitting strings into words, words as integers, counting words, searching for keywords.
+//! Functions that split strings into words, count words and search for keywords.
 
 mod lists;
 mod windows;
@@ -18,12 +18,16 @@ pub fn split(text: &str) -> impl Iterator<Item = &str> {
     text.split(is_space).filter(|word| !word.is_empty())
 }
 
-/// A string to search for keywords. It is normalized once for all keywords.
+/// A string in which keywords can be searched.
+///
+/// The string is normalized once for all keywords.
 ///
 /// Composed and decomposed forms of a letter are equal (NFC). Unless `case_sensitive` is set, both the string and the
-/// keyword are fully case folded, so "STRASSE" contains "straße". If `whole_words` is set, a keyword that begins or
-/// ends with a letter, digit, mark or underscore matches only at a word boundary: "TODOS" does not contain "TODO", but
-/// "C++17" contains "C++". Scripts without spaces have no word boundaries.
+/// keyword are fully case folded, so "STRASSE" contains "straße".
+///
+/// If `whole_words` is set, a keyword that begins or ends with a letter, digit, mark or underscore matches only at a
+/// word boundary. For example, "TODOS" does not contain "TODO", but "C++17" contains "C++". Scripts without spaces have
+/// no word boundaries.
 ///
 /// ```
 /// use dsrs_metrics::text::Searchable;
@@ -39,7 +43,7 @@ pub struct Searchable<'a> {
 }
 
 impl<'a> Searchable<'a> {
-    /// Normalizes a string to search for keywords.
+    /// Normalizes a string so keywords can be searched in it.
     pub fn new(text: &'a str, case_sensitive: bool, whole_words: bool) -> Self {
         Self {
             text: normalized(text, case_sensitive),
@@ -78,7 +82,7 @@ impl<'a> Searchable<'a> {
         !self.whole_words || !is_one_word(rest.chars().next_back(), keyword.chars().next())
     }
 
-    /// Returns `true` if the string equals `other`.
+    /// Returns `true` if the string equals `other`, after both are normalized.
     ///
     /// ```
     /// # use dsrs_metrics::text::Searchable;
@@ -131,8 +135,8 @@ fn normalized(text: &str, case_sensitive: bool) -> Cow<'_, str> {
 
 /// Returns the number of words in a string.
 ///
-/// Words are separated by spaces and contain at least one letter or digit: "state-of-the-art" is one word, and a dash
-/// alone is not a word. In scripts without spaces, every letter counts as a word.
+/// Words are separated by spaces and contain at least one letter or digit. For example, "state-of-the-art" is one word,
+/// and a dash alone is not a word. In scripts without spaces, every letter counts as a word.
 ///
 /// ```
 /// # use dsrs_metrics::text::count_words;
@@ -156,12 +160,18 @@ fn count_in(piece: &str) -> usize {
     words
 }
 
-/// Returns the approximate number of tokens that a language model's tokenizer would count.
+/// Returns the approximate number of tokens in a string.
 ///
-/// The approximation follows fixed rules, so it is the same on every machine. A run of ASCII letters counts as one
-/// token for every six letters, rounded up. Digits count as one token for every three, and other letters as one for
-/// every two. A letter of a script without spaces counts as one token, as does a run of the same punctuation mark or
-/// symbol, or a run of line breaks. Other spaces do not count.
+/// The result approximates the number that a language model's tokenizer would count.
+///
+/// The approximation follows fixed rules, so the result is the same on every machine:
+///
+/// - A run of ASCII letters counts as one token for every six letters, rounded up.
+/// - Digits count as one token for every three.
+/// - Other letters count as one token for every two.
+/// - A letter of a script without spaces counts as one token.
+/// - A run of the same punctuation mark or symbol counts as one token, and so does a run of line breaks.
+/// - Other spaces do not count.
 ///
 /// ```
 /// # use dsrs_metrics::text::count_tokens;

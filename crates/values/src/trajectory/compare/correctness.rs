@@ -19,35 +19,41 @@ const MAX_STEPS: u64 = 1_000_000_000;
 /// The largest number of pairs of calls that are compared one by one.
 const MAX_PAIRS: u64 = 16_000_000;
 
-/// The order in which expected calls must be made.
+/// The order in which the expected calls must be made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CallOrder {
-    /// The calls can be in any order.
+    /// The calls can be made in any order.
     #[default]
     Any,
-    /// The calls must be in the same order, but other calls can come between them.
+    /// The calls must be made in the expected order.
+    ///
+    /// Other calls can come between them.
     InOrder,
-    /// The calls must be in the same order, without any other calls.
+    /// The calls must be made in the expected order, without any other calls.
     Exact,
 }
 
-/// What to compare in addition to the tools that were called.
+/// Options for comparing tool calls with expected calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ToolCorrectnessOptions {
     /// The order in which the expected calls must be made.
     pub order: CallOrder,
-    /// `true` if arguments are compared.
+    /// `true` to compare the arguments of the calls.
     pub arguments: bool,
-    /// `true` if results are compared.
+    /// `true` to compare the results of the calls.
     pub outputs: bool,
 }
 
 impl ToolCorrectnessOptions {
-    /// Returns how well a call matches the expected one, in [0, 1]. The weight is 0 if the tools differ, or if results
-    /// are compared and differ. Otherwise, it is the fraction of arguments that are equal, over the keys of both calls,
-    /// or 1 if arguments are not compared. Objects in arguments are compared key by key.
+    /// Returns how well a call matches an expected call, in [0, 1].
+    ///
+    /// The weight is 0 if the tools differ, or if results are compared and differ. If arguments are not compared, the
+    /// weight is 1.
+    ///
+    /// Otherwise, the weight is the fraction of arguments that are equal. This fraction covers the keys of both calls,
+    /// and objects in arguments are compared key by key.
     pub fn weight(self, called: &ToolCall, expected: &ToolCall) -> f64 {
         let is_output = !self.outputs || is_same_output(called, expected);
         match called.name == expected.name && is_output {
@@ -57,13 +63,16 @@ impl ToolCorrectnessOptions {
         }
     }
 
-    /// Returns how well the expected calls were made, in [0, 1]. Each call is assigned to at most one expected call, in
-    /// the required order. The score is the largest possible sum of the pairs' weights, divided by the number of
-    /// expected calls. If the order must be exact, the score is either 1 or 0. If no calls are expected, the score is 1
-    /// if no calls were made, and 0 otherwise.
+    /// Returns how well the expected calls were made, in [0, 1].
+    ///
+    /// Each call is assigned to at most one expected call, in the required order. The score is the largest possible sum
+    /// of the pairs' weights, divided by the number of expected calls.
+    ///
+    /// If the order must be exact, the score is either 1 or 0. If no calls are expected, the score is 1 if no calls
+    /// were made, and 0 otherwise.
     ///
     /// # Errors
-    /// Returns [`TooManyCalls`] if there are too many distinct calls to assign.
+    /// Returns [`TooManyCalls`] if there are too many distinct calls to compare.
     pub fn score(self, called: &Trajectory, expected: &Trajectory) -> Result<f64, TooManyCalls> {
         let (calls, wanted) = (called.tool_calls(), expected.tool_calls());
         if wanted.is_empty() {

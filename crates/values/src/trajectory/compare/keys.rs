@@ -138,7 +138,7 @@ fn push_text(key: &mut String, text: &str) {
 /// The largest number of pairs of calls for a longest common subsequence; it takes seconds.
 const MAX_PAIRS: u64 = 4_000_000_000;
 
-/// The number of calls in each of two trajectories, and the number they have in common.
+/// The number of calls in two trajectories, and the number of calls they share.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -152,7 +152,7 @@ const MAX_PAIRS: u64 = 4_000_000_000;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallCounts {
-    /// The number of calls that both trajectories have in common.
+    /// The number of calls that both trajectories share.
     pub common: usize,
     /// The number of calls that were made.
     pub called: usize,
@@ -161,8 +161,10 @@ pub struct CallCounts {
 }
 
 impl CallCounts {
-    /// Counts the calls that both trajectories have in common, in any order (the multiset intersection). Calls are
-    /// compared by tool and, if `with_args` is `true`, also by arguments.
+    /// Counts the calls that two trajectories share, in any order.
+    ///
+    /// Calls are compared by tool and, if `with_args` is `true`, also by arguments. A call that both trajectories
+    /// contain several times is counted several times.
     pub fn in_any_order(called: &ToolCalls<'_>, expected: &ToolCalls<'_>, with_args: bool) -> Self {
         let mut keys = Keys::default();
         let mut counts = Vec::<[usize; 2]>::new();
@@ -179,7 +181,9 @@ impl CallCounts {
         }
     }
 
-    /// Counts the calls in a longest common subsequence of the tool names.
+    /// Counts the calls that two trajectories share, in the same order.
+    ///
+    /// The shared calls are a longest common subsequence of the tool names.
     ///
     /// # Errors
     /// Returns [`TooManyCalls`] if there are more than 4,000,000,000 pairs of calls.
@@ -205,12 +209,16 @@ impl CallCounts {
         })
     }
 
-    /// Returns the fraction of the calls that were expected, in [0, 1]. Returns 1 if neither side has a call.
+    /// Returns the fraction of calls that were expected, in [0, 1].
+    ///
+    /// Returns 1 if neither trajectory has a call.
     pub fn precision(self) -> f64 {
         self.share(self.called)
     }
 
-    /// Returns the fraction of the expected calls that were made, in [0, 1]. Returns 1 if neither side has a call.
+    /// Returns the fraction of expected calls that were made, in [0, 1].
+    ///
+    /// Returns 1 if neither trajectory has a call.
     pub fn recall(self) -> f64 {
         self.share(self.expected)
     }
@@ -235,8 +243,9 @@ impl CallCounts {
 /// The largest number of calls of a cycle that is found.
 const MAX_CYCLE: usize = 100;
 
-/// Limits on how often calls can be repeated before they count as a loop. Calls are equal if their tools and arguments
-/// are equal.
+/// Limits on how often calls can be repeated before they count as a loop.
+///
+/// Two calls are equal if their tools and arguments are equal.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -248,9 +257,13 @@ const MAX_CYCLE: usize = 100;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LoopLimits {
-    /// The maximum number of times that the same call can be made in the whole trajectory.
+    /// The maximum number of times that the same call can be made.
+    ///
+    /// All calls of the trajectory are counted.
     pub max_same: NonZeroUsize,
-    /// The maximum number of times in succession that a cycle of two or more calls can occur.
+    /// The maximum number of times that a cycle of calls can occur in a row.
+    ///
+    /// A cycle consists of two or more calls.
     pub max_cycles: NonZeroUsize,
 }
 
@@ -265,20 +278,29 @@ impl Default for LoopLimits {
     }
 }
 
-/// A call, or a cycle of calls, that is repeated more often than allowed.
+/// A call or a cycle of calls that is repeated too often.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallLoop<'t> {
-    /// The call, or each call in the cycle, in order.
+    /// The calls in the cycle, in order.
+    ///
+    /// If a single call is repeated, the list contains only that call.
     pub calls: Vec<&'t ToolCall>,
-    /// The number of times that the call is made, or that the cycle occurs in succession.
+    /// The number of times that the call or the cycle is repeated.
+    ///
+    /// For a single call, this is the number of times in the whole trajectory. For a cycle, it is the number of times
+    /// in a row.
     pub times: usize,
-    /// The position of the first call, counting from 1.
+    /// The position of the first call of the loop, starting at 1.
     pub first: usize,
 }
 
 impl LoopLimits {
-    /// Returns the first of the shortest cycles that are repeated too often. If there is no such cycle, returns the
-    /// most frequent call if it is made too often. Cycles of more than 100 calls are not found.
+    /// Returns a loop of calls that exceeds these limits, or `None` if there is none.
+    ///
+    /// Shorter cycles take precedence over longer ones, and earlier cycles over later ones. If no cycle exceeds the
+    /// limit, the most frequent call is returned if it exceeds its own limit.
+    ///
+    /// Cycles of more than 100 calls are not found.
     pub fn find<'t>(self, calls: &ToolCalls<'t>) -> Option<CallLoop<'t>> {
         let mut keys = Keys::default();
         let numbers: Vec<usize> = calls.iter().map(|call| keys.of_call(call)).collect();

@@ -38,10 +38,12 @@ impl TooManyCalls {
 /// The key of the rule for all other tools.
 const OTHERS: &str = "*";
 
-/// How a call's arguments must match those of an expected call to the same tool.
+/// A rule for comparing the arguments of a call with those of an expected call.
 ///
-/// Values are compared as JSON: the order of keys does not matter, 1 equals 1.0, and `true` equals neither 1 nor
-/// "true".
+/// Both calls are to the same tool.
+///
+/// Arguments are compared as JSON values. The order of keys does not matter, and 1 equals 1.0. However, `true` equals
+/// neither 1 nor "true".
 ///
 /// ```
 /// use dsrs_metrics::trajectory::ArgsRule;
@@ -59,20 +61,28 @@ pub enum ArgsRule {
     /// Arguments are not compared.
     Ignore,
     /// Every argument of the call must be expected.
+    ///
+    /// The call can lack some of the expected arguments.
     Subset,
     /// The call must have every expected argument.
+    ///
+    /// The call can have other arguments as well.
     Superset,
-    /// The values at these paths, such as `city` or `filter.days`, must be equal. A missing value equals `null`.
+    /// The values at these paths must be equal.
+    ///
+    /// For example, a path can be `city` or `filter.days`. A missing value equals `null`.
     Paths(Vec<String>),
-    /// Calls a function that you provide. If the call's arguments are not an object, they do not match, and the
-    /// function is not called.
+    /// A function that you provide decides if the arguments match.
+    ///
+    /// If the call's arguments are not an object, they do not match, and the function is not called.
     Function(ArgsFunction),
 }
 
 type Compare = dyn Fn(&Value, &Value) -> bool + Send + Sync;
 
-/// A function that compares a call's arguments with those of an expected call. The function's name is part of a
-/// metric's identity.
+/// A function that compares a call's arguments with those of an expected call.
+///
+/// The function's name is part of a metric's identity.
 #[derive(Clone)]
 pub struct ArgsFunction {
     name: String,
@@ -99,7 +109,9 @@ impl PartialEq for ArgsFunction {
 }
 
 impl ArgsRule {
-    /// Creates a rule that passes the call's arguments and the expected arguments to a function.
+    /// Creates a rule that compares arguments with a function.
+    ///
+    /// The function receives the call's arguments and the expected arguments.
     ///
     /// ```
     /// use dsrs_metrics::trajectory::ArgsRule;
@@ -195,10 +207,10 @@ fn at<'a>(args: &'a Value, path: &str) -> &'a Value {
     path::below(args, path).unwrap_or(&Value::Null)
 }
 
-/// The argument rule for each tool.
+/// The rules for comparing arguments, by tool.
 ///
 /// To set a parameter of this type, write the name of a rule, a list of paths, or an object that maps tool names to
-/// either of these. `*` stands for all other tools; their rule is `exact` by default.
+/// either of them. In an object, `*` stands for all other tools. Their default rule is `exact`.
 ///
 /// ```
 /// use dsrs_metrics::trajectory::{ArgsRule, ArgsRules};
@@ -241,8 +253,9 @@ impl ArgsRules {
         self.tools.get(tool).unwrap_or(&self.others)
     }
 
-    /// Returns `true` if a call matches an expected one: both call the same tool, and the arguments match under that
-    /// tool's rule.
+    /// Returns `true` if a call matches an expected call.
+    ///
+    /// Both must call the same tool, and the arguments must match under that tool's rule.
     pub fn matches(&self, called: &ToolCall, expected: &ToolCall) -> bool {
         called.name == expected.name && self.of(&called.name).matches(&called.args, &expected.args)
     }

@@ -14,39 +14,49 @@ use crate::trajectory::calls::ToolCalls;
 use crate::trajectory::steps::Trajectory;
 use crate::trajectory::steps::{Role, ToolCall};
 
-/// How a trajectory must match an expected one: the modes of agentevals' `trajectory_match_mode`, plus `ordered`.
+/// A mode for matching a trajectory with an expected one.
 ///
-/// Every strict match is also an ordered match, every ordered match is also an unordered one, and every unordered match
-/// is both a subset and a superset. Message texts and call results are never compared.
+/// The modes are those of agentevals' `trajectory_match_mode`, plus `ordered`.
+///
+/// Every strict match is also an ordered match, and every ordered match is also an unordered one. Every unordered match
+/// is both a subset and a superset.
+///
+/// Message texts and call results are never compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum MatchMode {
-    /// The same number of messages with the same roles, and the same calls in the same order in each message.
+    /// Both trajectories have the same roles and the same calls in each message.
+    ///
+    /// The number of messages must be the same. The calls of each message must be in the same order.
     #[default]
     Strict,
-    /// The same calls in the same order, however they are distributed over messages.
+    /// Both trajectories have the same calls in the same order.
+    ///
+    /// The calls can be spread over messages in a different way.
     Ordered,
-    /// The same calls in any order.
+    /// Both trajectories have the same calls, in any order.
     Unordered,
-    /// No calls other than the expected ones; expected calls can be missing.
+    /// All calls are expected, but expected calls can be missing.
     Subset,
-    /// Every expected call was made; other calls are allowed.
+    /// All expected calls were made, but other calls are allowed.
     Superset,
 }
 
-/// The reason why a trajectory does not match an expected one. Messages and calls are numbered from 1.
+/// The reason why a trajectory does not match an expected one.
+///
+/// Messages and calls are numbered from 1.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum TrajectoryDifference<'t> {
-    /// The number of messages differs.
+    /// The two trajectories have different numbers of messages.
     Messages {
         /// The number of messages.
         called: usize,
         /// The number of expected messages.
         expected: usize,
     },
-    /// A message does not have the expected role.
+    /// A message has a different role than expected.
     Role {
         /// The number of the message.
         message: usize,
@@ -55,7 +65,9 @@ pub enum TrajectoryDifference<'t> {
         /// The expected role.
         expected: Role,
     },
-    /// The first call that differs. `None` means that this side has no more calls.
+    /// A call differs from the expected call.
+    ///
+    /// This is the first difference. If `called` or `expected` is `None`, that side has no more calls.
     Call {
         /// The number of the message, if calls are compared message by message.
         message: Option<usize>,
@@ -66,16 +78,21 @@ pub enum TrajectoryDifference<'t> {
         /// The expected call.
         expected: Option<&'t ToolCall>,
     },
-    /// Calls without a partner, in any order. For `subset`, these are the extra calls and their counterparts; for
-    /// `superset`, the missing calls and their counterparts.
+    /// Some calls have no matching call on the other side.
+    ///
+    /// For `subset`, only extra calls are a difference. Missing calls to the same tools are listed as their
+    /// counterparts. For `superset`, only missing calls are a difference, and extra calls are their counterparts.
+    ///
+    /// The calls can be in any order.
     Unmatched(UnmatchedCalls<'t>),
 }
 
 impl MatchMode {
-    /// Returns the reason why a trajectory does not match the expected one, or `None` if it does.
+    /// Returns the reason why a trajectory does not match the expected one, or `None` if it matches.
     ///
     /// # Errors
-    /// Returns [`TooManyCalls`] if there are too many distinct calls to one tool; see [`UnmatchedCalls::new`].
+    /// Returns [`TooManyCalls`] if there are too many distinct calls to one tool. See [`UnmatchedCalls::new`] for the
+    /// limit.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -175,12 +192,14 @@ fn first_difference<'t>(
 /// The largest number of pairs of different calls of one tool that are compared one by one.
 const MAX_PAIRS: usize = 1_000_000;
 
-/// The calls that are left over after matching as many calls as possible one to one.
+/// The calls that are left over after matching calls with expected calls.
+///
+/// Calls are matched one to one, in as many pairs as possible.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct UnmatchedCalls<'t> {
     /// The expected calls that were not made, in order.
     pub missing: Vec<&'t ToolCall>,
-    /// The calls that were not expected, in order.
+    /// The calls that were made but not expected, in order.
     pub extra: Vec<&'t ToolCall>,
 }
 
@@ -188,12 +207,13 @@ pub struct UnmatchedCalls<'t> {
 type Group = [Vec<usize>; 2];
 
 impl<'t> UnmatchedCalls<'t> {
-    /// Matches calls with expected calls. This takes linear time if the rules compare calls by equality (`exact`,
-    /// `ignore`, paths). Other rules compare every pair of distinct calls to the same tool.
+    /// Matches calls with expected calls and returns the calls that are left over.
+    ///
+    /// This takes linear time if the rules compare calls by equality (`exact`, `ignore`, paths). Other rules compare
+    /// every pair of distinct calls to the same tool.
     ///
     /// # Errors
-    /// Returns [`TooManyCalls`] if the other rules would have to compare more than 1,000,000 pairs of calls to one
-    /// tool.
+    /// Returns [`TooManyCalls`] if a rule would have to compare more than 1,000,000 pairs of calls to one tool.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -242,13 +262,17 @@ impl<'t> UnmatchedCalls<'t> {
 }
 
 impl UnmatchedCalls<'_> {
-    /// Keeps only the extra calls that could replace a missing call: for each tool, no more than it has missing calls.
+    /// Keeps all missing calls, and only the extra calls that could replace one of them.
+    ///
+    /// For each tool, at most as many extra calls are kept as there are missing calls.
     pub fn of_missing(mut self) -> Self {
         retain_counterparts(&mut self.extra, &self.missing);
         self
     }
 
-    /// Keeps only the missing calls that an extra call could replace: for each tool, no more than it has extra calls.
+    /// Keeps all extra calls, and only the missing calls that one of them could replace.
+    ///
+    /// For each tool, at most as many missing calls are kept as there are extra calls.
     pub fn of_extra(mut self) -> Self {
         retain_counterparts(&mut self.missing, &self.extra);
         self

@@ -1,4 +1,6 @@
-//! Reads trajectories from JSON: detects the form of a value, and reads its items one after another.
+//! Reads trajectories from JSON.
+//!
+//! The reader first detects the form of a value and then reads its items one after another.
 
 mod atif;
 mod call;
@@ -216,12 +218,16 @@ fn with_keys(noun: &str, object: &Map<String, Value>) -> String {
 }
 
 crate::message_errors! {
-    /// The error returned when a value is not a trajectory. The message says what was found and what to write instead.
+    /// The error returned when a value is not a trajectory.
+    ///
+    /// The message says what was found and what to write instead.
     pub struct TrajectoryError;
 }
 
 impl Trajectory {
-    /// Reads a trajectory in one of the forms that the [module](super) lists.
+    /// Reads a trajectory from a JSON value.
+    ///
+    /// The value can have any of the forms that the [module](super) lists.
     ///
     /// # Errors
     /// Returns [`TrajectoryError`] if the value has none of these forms, or if a message is invalid.
@@ -241,7 +247,7 @@ impl Trajectory {
         read(value, false).map_err(TrajectoryError::from)
     }
 
-    /// Describes each call whose arguments the model did not write as a JSON object.
+    /// Returns a description of each call whose arguments are not a JSON object.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -271,10 +277,12 @@ impl<'de> Deserialize<'de> for Trajectory {
     }
 }
 
-/// The trajectory that a gold row expects. This type dereferences to [`Trajectory`].
+/// An expected trajectory, read from a gold row.
 ///
-/// An expected trajectory is read more strictly: arguments must be an object, because the row's author wrote them, not
-/// a model. A list of strings is accepted as well, and read as tool names.
+/// This type dereferences to [`Trajectory`].
+///
+/// An expected trajectory is written by a person and not by a model, so its arguments must be objects. A list of
+/// strings is also accepted and is read as tool names.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

@@ -1,5 +1,6 @@
-//! The rules of `#[metric]` that can be checked on tokens. rustc checks rules that need types, through the assertions
-//! in `expand/assert.rs`.
+//! The rules of `#[metric]` that can be checked on tokens.
+//!
+//! rustc checks the rules that need types, through the assertions in `expand/assert.rs`.
 
 mod defaults;
 mod signature;

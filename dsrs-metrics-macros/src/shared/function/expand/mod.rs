@@ -1,5 +1,7 @@
-//! Expands a checked model into the function as written, the metric's struct, and one hidden block of impls. Generated
-//! tokens have the span of the function's name, so rustc never points at the attribute.
+//! Expands a metric function that has been checked.
+//!
+//! The expansion contains the function as written, the metric's struct, and one hidden block of impls. Generated tokens
+//! have the span of the function's name, so rustc never points at the attribute.
 
 mod assert;
 mod builder;

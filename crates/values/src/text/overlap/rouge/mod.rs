@@ -1,4 +1,6 @@
-//! ROUGE (Lin 2004) as computed by Google's `rouge-score` 0.1.2.
+//! ROUGE as computed by Google's `rouge-score` 0.1.2.
+//!
+//! ROUGE was introduced by Lin (2004).
 
 mod porter;
 
@@ -12,16 +14,20 @@ use crate::text::words::{Replacement, WordLists};
 use crate::text::{NoReferences, NormalForm, common_subsequence};
 use porter::stem;
 
-/// What ROUGE counts as a word.
+/// How strings are split into words for ROUGE.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RougeTokens {
-    /// Runs of ASCII letters and digits in lower case, as in `rouge-score` by default. Other characters separate words:
-    /// "naïve" becomes "na" and "ve", and Chinese text has no words.
+    /// A word is a run of ASCII letters and digits, in lower case.
+    ///
+    /// This is the default in `rouge-score`. Other characters separate words: "naïve" becomes "na" and "ve", and
+    /// Chinese text has no words.
     #[default]
     Ascii,
-    /// Runs of letters, digits and marks of any script in lower case. Each letter of a script without spaces is a word.
+    /// A word is a run of letters, digits and marks of any script, in lower case.
+    ///
+    /// Each letter of a script without spaces is a word.
     Unicode,
 }
 
@@ -86,10 +92,12 @@ fn ascii_words(text: &str) -> impl Iterator<Item = &str> {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RougeOptions {
-    /// What counts as a word.
+    /// How strings are split into words.
     pub tokens: RougeTokens,
-    /// `true` if words of more than three characters are reduced to their stems, so "cats" equals "cat". The stemmer is
-    /// Porter's (1980) for English, with nltk's extensions.
+    /// `true` to reduce words to their stems, so "cats" equals "cat".
+    ///
+    /// Words of up to three characters are left unchanged. The stemmer is Porter's (1980) for English, with nltk's
+    /// extensions.
     pub use_stemmer: bool,
 }
 
@@ -130,29 +138,38 @@ fn stemmed(word: &str) -> String {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Rouge {
-    /// Overlap of n-grams of this many words, at least 1.
+    /// The overlap of n-grams.
+    ///
+    /// The value is the number of words in an n-gram, at least 1.
     N(usize),
     /// The longest common subsequence of words.
     L,
-    /// The longest common subsequence line by line: counts the words of each reference line that are in a longest
-    /// common subsequence with any line of the prediction. Lines are separated by `\n`; as with `rouge-score`, put each
-    /// sentence on its own line. Takes time proportional to the product of both lengths.
+    /// The longest common subsequence of words, computed line by line.
+    ///
+    /// A word of a reference line is counted if it is in a longest common subsequence with any line of the prediction.
+    /// Lines are separated by `\n`. As with `rouge-score`, put each sentence on its own line.
+    ///
+    /// The time is proportional to the product of the lengths of both strings.
     Lsum,
 }
 
-/// Precision, recall and their harmonic mean, each in [0, 1].
+/// A ROUGE score with its precision, recall and F1, each in [0, 1].
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RougeScore {
-    /// The fraction of the prediction found in the reference.
+    /// The fraction of the prediction that is found in the reference.
     pub precision: f64,
-    /// The fraction of the reference found in the prediction.
+    /// The fraction of the reference that is found in the prediction.
     pub recall: f64,
-    /// `2pr / (p + r)`, or 0 if both are 0, even for two empty strings.
+    /// The harmonic mean of precision and recall, `2pr / (p + r)`.
+    ///
+    /// The result is 0 if both are 0, even for two empty strings.
     pub f1: f64,
 }
 
 impl Rouge {
-    /// Returns the score for the reference with the best F1 or, in a tie, for the first of them.
+    /// Returns the score for the reference with the best F1.
+    ///
+    /// In a tie, the first reference is used.
     ///
     /// # Errors
     /// Returns [`NoReferences`] if there are no references.
