@@ -39,10 +39,8 @@ pub mod runs;
 #[cfg(feature = "evaluate")]
 pub mod scoring;
 
-/// A module whose path rustc shows in errors about a JSON value.
-///
-/// If this module were public, rustc would write `std::string::String` instead of `String`, because of the variant
-/// `Value::String`.
+/// The path that rustc shows in errors about a JSON value. If this module were public, the variant `Value::String`
+/// would make rustc write `std::string::String` instead of `String`.
 #[doc(hidden)]
 pub mod value {
     pub use dsrs_metrics_core::value::Value;

@@ -90,7 +90,14 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         return Err(err!("--map id=.. needs --labels or --score; remove it"));
     }
     let file = InputFile::open_scores(&own, args.from, &args.results, has_labels)?;
-    let results = Results::read_named(file.named());
+    // Labels in the rows may be anywhere in them.
+    let is_in_side = |side: &str| !has_labels && args.label.starts_with(side);
+    let (in_gold, in_pred) = (is_in_side("gold."), is_in_side("pred."));
+    let results = Results::read_shrunk(file.named(), |row| {
+        row.drop_texts();
+        row.gold = row.gold.take().filter(|_| in_gold);
+        row.pred = row.pred.take().filter(|_| in_pred);
+    });
     let results = results.map_err(|error| args.from.advise(error.into(), [&args.results]))?;
     args.from
         .check_has_scores(&args.results, results.metrics().len())?;

@@ -60,13 +60,17 @@ impl Results {
     /// Returns a [`ResultsError`] with the file and line if the file cannot be read, is not a result file, or does not
     /// match its manifest.
     pub fn read(file: impl AsRef<Path>) -> Result<Self, ResultsError> {
-        Self::read_named(NamedFile::from(file.as_ref()))
+        Self::read_shrunk(NamedFile::from(file.as_ref()), |_| ())
     }
 
+    /// Like [`read`](Self::read), but calls a function with each row to drop what the caller does not need.
     #[doc(hidden)]
-    pub fn read_named(file: NamedFile<'_>) -> Result<Self, ResultsError> {
+    pub fn read_shrunk(
+        file: NamedFile<'_>,
+        shrink: impl Fn(&mut ResultRow) + Sync,
+    ) -> Result<Self, ResultsError> {
         let mut results = Self::new(String::new());
-        results.run = Run::read(file, |_| (), |row| results.push(row))?;
+        results.run = Run::read(file, shrink, |row| results.push(row))?;
         Ok(results)
     }
 

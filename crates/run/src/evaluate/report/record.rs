@@ -318,6 +318,14 @@ impl ResultRow {
         })
     }
 
+    /// Drops the explanations and feedback of the metrics.
+    #[doc(hidden)]
+    pub fn drop_texts(&mut self) {
+        for score in self.scores.values_mut() {
+            (score.details, score.feedback) = (None, None);
+        }
+    }
+
     /// Returns the hash of the prediction.
     ///
     /// Returns `None` if there is no prediction, or if an earlier version of the library wrote the file.

@@ -259,9 +259,7 @@ impl ComparisonBuilder {
     #[doc(hidden)]
     pub fn read_named(&self, file: NamedFile<'_>) -> Result<RunScores, ResultsError> {
         let without_texts = |row: &mut ResultRow| {
-            for score in row.scores.values_mut() {
-                (score.details, score.feedback) = (None, None);
-            }
+            row.drop_texts();
             if self.group.is_none() {
                 (row.gold, row.pred) = (None, None);
             }
