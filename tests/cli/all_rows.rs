@@ -60,16 +60,16 @@ fn it_is_listed_with_its_kind_and_without_a_threshold() {
     let listed = list("cohen_kappa", "100");
     assert_snapshot!(listed, @"
     cohen_kappa
-      Computes Cohen's kappa of gold and predicted labels, over all rows.
-      Kappa measures agreement beyond chance. If you set `weights`, labels are sorted as numbers, or as
-      strings if any of them is not a number. Kappa is undefined if all labels are equal.
+      Computes Cohen's kappa of gold and predicted labels over all rows.
+      Kappa measures agreement beyond chance. The score is undefined if all labels are equal.
+      If you set `weights`, labels are sorted as numbers. If any label is not a number, labels are
+      sorted as strings.
       proxy, one score for all rows in -1.0..=1.0, higher is better, free
       version 1, code ..
       reads  gold.answer: string, a number, true or false
       reads  pred.answer: string, a number, true or false, may be missing
-      param  case_sensitive: true or false = true - `true` to treat labels that differ only in case as
-             different.
-      param  weights: KappaWeights = unweighted - The weight of a disagreement: `unweighted`, `linear`
+      param  case_sensitive: true or false = true - `true` to compare labels case-sensitively.
+      param  weights: KappaWeights = unweighted - How disagreements are weighted: `unweighted`, `linear`
              or `quadratic`.
       param  cost: cost = 0 msat - The maximum expected cost of one call.
     ");

@@ -77,9 +77,9 @@ pub fn answer_passage_match(
     profile.answer_passage_match(&context, &answer)
 }
 
-/// Passes if the normalized answer equals any reference answer.
+/// An alias for `answer_exact_match` with `frac = 1`.
 ///
-/// This metric is an alias for `answer_exact_match` with `frac = 1`. It is equivalent to dspy's `EM`.
+/// It passes if the normalized answer equals any reference answer, as dspy's `EM` does.
 ///
 /// The alias has no `frac` parameter. In summaries and result files, its scores are named `em`.
 ///
