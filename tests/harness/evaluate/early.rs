@@ -1,7 +1,7 @@
 //! A run that ends once its gates are decided: the same rows decide at any concurrency, and the others are counted.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dsrs_metrics::prelude::*;
@@ -78,6 +78,32 @@ async fn the_same_rows_decide_at_any_concurrency() {
     }
     assert_eq!(runs[0], runs[1]);
     assert_eq!(runs[0], runs[2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_ends_when_the_deciding_row_is_the_last_of_many_to_finish() {
+    let calls = Arc::new(Mutex::new(Vec::new()));
+    let record = Arc::clone(&calls);
+    let run = |concurrency, slow: Option<u64>| {
+        let record = Arc::clone(&record);
+        let program = move |inputs: Example| {
+            let n = inputs.get("n").unwrap().as_u64().unwrap();
+            record.lock().unwrap().push(n);
+            async move {
+                let wait = if Some(n) == slow { 10_000 } else { 1 };
+                tokio::time::sleep(Duration::from_millis(wait)).await;
+                prediction! { "answer" => 0 }
+            }
+        };
+        let evaluate = evaluate(1000, 25).inputs(["n"]).concurrency(concurrency);
+        let evaluate = evaluate.stop(|stop| stop.when_decided(["right >= 0.9"], 0.01));
+        tokio::time::timeout(Duration::from_secs(600), evaluate.run(program))
+    };
+    let one_by_one = run(1, None).await.unwrap().unwrap().early.unwrap();
+    let deciding = calls.lock().unwrap()[one_by_one.evaluated as usize - 1];
+    // The rows after it finish first, as many as may wait.
+    let result = run(4, Some(deciding)).await.expect("the run ends").unwrap();
+    assert_eq!(result.early.unwrap(), one_by_one);
 }
 
 #[tokio::test]

@@ -169,10 +169,12 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
         self.finished(index, row, &mut Lines::default());
     }
 
-    /// Returns `true` if so many finished rows wait for an earlier one that no other row should be paid for.
+    /// Returns `true` if so many finished rows wait for an earlier one that no other row should be paid for. After a
+    /// stop, rows wait forever, and the source says that there are no more.
     fn is_ahead(&self) -> bool {
         let early = self.early.as_ref();
         early.is_some_and(|early| early.waiting() >= self.options.concurrency)
+            && !self.stop.is_at(Level::Stopped)
     }
 
     /// Writes, shows and counts a finished row.
