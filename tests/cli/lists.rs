@@ -90,7 +90,7 @@ fn a_named_metric_has_its_whole_documentation() {
 
 #[test]
 fn an_alias_is_listed_as_one() {
-    let alias = "An alias for `answer_exact_match` with `frac = 1`";
+    let alias = "Alias for `answer_exact_match` with `frac = 1`";
     assert!(list("em", "80").starts_with(&format!("em\n  {alias}.\n")));
     let all = list("", "80");
     let line = all.lines().find(|line| line.starts_with("  em ")).unwrap();

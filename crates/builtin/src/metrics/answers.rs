@@ -77,7 +77,7 @@ pub fn answer_passage_match(
     profile.answer_passage_match(&context, &answer)
 }
 
-/// An alias for `answer_exact_match` with `frac = 1`.
+/// Alias for `answer_exact_match` with `frac = 1`.
 ///
 /// It passes if the normalized answer equals any reference answer, as dspy's `EM` does.
 ///
