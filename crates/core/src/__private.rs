@@ -41,9 +41,7 @@ pub use crate::score::return_types::{Decided, Undecided};
 pub mod root {
     pub use crate::*;
 }
-/// A placeholder for the setters in `dsrs_metrics`.
-///
-/// The setters are for parameters that several built-in metrics share.
+/// Empty in this crate. `dsrs_metrics` has setters for parameters that several built-in metrics share.
 pub mod setters {}
 pub use crate::{
     Answer, Configure, CorpusReturn, Direction, Explanation, FieldSpec, FieldType, MetricCall,

@@ -59,12 +59,12 @@ pub(super) fn error(model: &str) -> LmError {
     error
 }
 
-/// Returns a placeholder for the longest reply that `max_tokens` allows.
+/// Returns a text at least as long as any reply that `max_tokens` allows.
 ///
-/// A call that quotes this placeholder has at least as many tokens as a call that quotes a real reply.
+/// A call that quotes this text costs at least as much as a call that quotes a real reply.
 ///
-/// Each byte of the placeholder counts as a token. It has more tokens than a reply can have, because a list may be
-/// quoted with numbered items.
+/// Each byte counts as a token. The text has more tokens than any reply, because a later call may quote a list with
+/// numbered items.
 pub fn longest_reply(max_tokens: Option<u32>) -> String {
     /// A judge reads no longer reply.
     const MAX_BYTES: usize = 1 << 20;

@@ -1,6 +1,6 @@
 //! Metrics that compare an answer with reference answers: exact match, token F1, passages, numbers.
 //!
-//! This file is long because each metric has its rules, a reference and an example. The code itself is short.
+//! The file is long because each metric has its rules, a reference and an example. The code itself is short.
 
 use crate::contract::{at_least, within};
 use crate::json::describe::shown;

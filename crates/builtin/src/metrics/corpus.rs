@@ -10,7 +10,7 @@
 //! The scores are defined as in scikit-learn 1.9 and the `krippendorff` package, version 0.9. In scikit-learn, an
 //! undefined Matthews correlation is 0.
 //!
-//! This file is long because each metric has its rules, a reference and an example. The code itself is short.
+//! The file is long because each metric has its rules, a reference and an example. The code itself is short.
 
 use crate::contract::{LabelFormula, within};
 use crate::stats::{AlphaLevel, Brier, Calibration, ClassScores, KappaWeights, ValuePairs};

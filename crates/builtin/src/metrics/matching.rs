@@ -37,7 +37,7 @@
 //! - `pattern` and `regex` have no look-around and no backreferences, because these take more than linear time.
 //!   `pattern` ignores white space around groups, and groups that take no part in the match.
 //!
-//! This file is long because each metric has its rules, a reference and an example. The code itself is short.
+//! The file is long because each metric has its rules, a reference and an example. The code itself is short.
 
 use crate::contract::{Check, Unscored};
 use crate::json::describe::shown;
@@ -316,8 +316,8 @@ pub fn contains_all(
 pub fn contains_any(
     #[gold(default)] answer: StrOrList<'_>,
     #[pred(named_by = field)] text: &str,
-    /// The strings to search for, at least one of which must be found. If empty, the metric uses the strings of
-    /// `gold.answer`.
+    /// The strings to search for. The output must contain at least one of them. If empty, the metric uses the strings
+    /// of `gold.answer`.
     #[param(default)]
     values: &[String],
     #[param(flatten)] search: &StringSearch,

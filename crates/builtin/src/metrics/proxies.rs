@@ -5,7 +5,7 @@
 //! value nested deeper than 128 levels is an error. A configured metric's spec names the field that it reads. Rows that
 //! derive `Record` work too, but because the parameter may name any field, missing ones are found only at run time.
 //!
-//! This file is long because each metric has its rules, a reference and an example. The code itself is short.
+//! The file is long because each metric has its rules, a reference and an example. The code itself is short.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

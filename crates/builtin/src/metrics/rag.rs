@@ -3,7 +3,7 @@
 //!
 //! They implement the metrics of the heritage document.
 //!
-//! This file is long because each metric has its rules, a reference and an example. The code itself is short.
+//! The file is long because each metric has its rules, a reference and an example. The code itself is short.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

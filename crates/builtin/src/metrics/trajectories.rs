@@ -18,7 +18,7 @@
 //! `ToolCallAccuracy` of ragas has no counterpart: it is 0 unless all names match, and compares arguments as strings.
 //! `tool_correctness` with `order=in_order` and `arguments=true` gives credit for each expected call.
 //!
-//! This file is long because each metric has its rules, a reference and an example. The code itself is short.
+//! The file is long because each metric has its rules, a reference and an example. The code itself is short.
 
 use std::num::NonZeroUsize;
 

@@ -7,7 +7,7 @@
 //!
 //! The model must return exactly one verdict for each statement; otherwise, the row fails.
 //!
-//! This file is long because it contains the prompts and outputs of seven judges. The code itself is short.
+//! The file is long because it contains the prompts and outputs of seven judges. The code itself is short.
 
 use serde::{Deserialize, Serialize};
 

@@ -148,7 +148,7 @@ pub struct Stratum {
     pub rows: u64,
     /// The rows with this verdict that have a label.
     ///
-    /// The trials are the labelled rows, of which there are at most `rows`. The successes are the rows labelled as
+    /// The trials are the labelled rows, so there are at most `rows` trials. The successes are the rows labelled as
     /// passing.
     pub labelled: Proportion,
 }

@@ -5,7 +5,7 @@
 //!
 //! The metrics check the form of an output, not whether it is true. Use a judge to decide whether a plan is good.
 //!
-//! This file is long because each metric has its rules, a reference and an example. The code itself is short.
+//! The file is long because each metric has its rules, a reference and an example. The code itself is short.
 
 use std::borrow::Cow;
 

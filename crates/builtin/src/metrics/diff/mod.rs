@@ -4,7 +4,7 @@
 //!
 //! The metric does not use `#[metric]`, because it is asynchronous only at the strictness that calls a language model.
 //!
-//! This file is long because it writes out the builder, parameters and contract. `compare.rs` contains the comparison.
+//! The file is long because it writes out the builder, parameters and contract. `compare.rs` contains the comparison.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};

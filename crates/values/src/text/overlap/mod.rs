@@ -24,8 +24,8 @@ pub const MAX_ORDER: usize = 16;
 const NONE: u32 = u32::MAX;
 
 /// Counts, for each length from 1 to `orders` (at `length - 1`), the matching n-grams of the first sequence. The count
-/// of an n-gram is clipped to its largest count in any other sequence. A sequence is a list of numbers below `distinct`,
-/// each of which stands for a word or a character. A round for each length numbers the shared n-grams, and joins
+/// of an n-gram is clipped to its largest count in any other sequence. A sequence is a list of numbers below `distinct`;
+/// each number represents a word or a character. A round for each length numbers the shared n-grams, and joins
 /// neighbours into longer ones.
 fn ngram_matches(texts: &[&[u32]], orders: usize, mut distinct: usize) -> Vec<u64> {
     let mut matches = vec![0; orders];
