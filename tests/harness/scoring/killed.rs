@@ -33,9 +33,10 @@ fn finished(dir: &Path, budget: u64) -> Value {
     serde_json::from_slice(&fs::read(dir.join("result.json")).unwrap()).unwrap()
 }
 
-/// The calls that were made so far, with their cost.
+/// The calls that were made so far, with their cost. A line that is still being written does not count.
 fn paid(dir: &Path) -> Vec<(Call, u64)> {
     let text = fs::read_to_string(dir.join("paid")).unwrap_or_default();
+    let complete = text.rfind('\n').map_or("", |end| &text[..end]);
     let call = |line: &str| {
         let [kind, row, rollout, cost] = line.split(' ').collect::<Vec<_>>()[..] else {
             panic!("not a call: {line}");
@@ -46,7 +47,7 @@ fn paid(dir: &Path) -> Vec<(Call, u64)> {
             number(cost),
         )
     };
-    text.lines().map(call).collect()
+    complete.lines().map(call).collect()
 }
 
 /// The calls whose result is in the store.

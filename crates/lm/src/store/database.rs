@@ -93,7 +93,8 @@ fn connected(path: &Path) -> rusqlite::Result<Connection> {
         };
         Err(failure(SQLITE_ERROR, reason))
     };
-    let is_new = check(&connection)?;
+    // In one transaction, so that the three facts are of one moment.
+    let is_new = check(&*connection.transaction()?)?;
     // Readers do not wait for writers, and a process that dies leaves no lock.
     connection.pragma_update(None, "journal_mode", "wal")?;
     // The store's own thread syncs; see `LogSync`.
