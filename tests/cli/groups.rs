@@ -59,6 +59,17 @@ fn a_seed_gives_the_same_bootstrap() {
 }
 
 #[test]
+fn a_field_without_a_value_is_named() {
+    let row = r#"{"pred": {"answer": "a"}, "gold": {"answer": "a", "x": null}, "x": null}"#;
+    let folder = Folder::with("rows.jsonl", format!("{row}\n"));
+    for field in ["x", "gold.x"] {
+        let ran = folder.run(&format!("score rows.jsonl -m same_text --group {field}"));
+        let err = format!("--group {field}: it has no value in any row\n");
+        assert_eq!((ran.code, ran.err), (Some(2), err));
+    }
+}
+
+#[test]
 fn a_field_that_rows_lack_is_named() {
     let folder = Folder::with("rows.jsonl", rows());
     let run = |field| folder.run(&format!("score rows.jsonl -m same_text --group {field}"));

@@ -203,6 +203,9 @@ fn unknown_group(
     let names = known.iter().filter_map(|name| name.strip_prefix(prefix));
     let nearest = nearest(&field[prefix.len()..], names);
     let name = escape::name(field);
+    if known.iter().any(|name| name == field) {
+        return Some(format!("--group {name}: it has no value in any row"));
+    }
     let (what, otherwise) = match side {
         Some(_) => ("field", String::new()),
         None => (
