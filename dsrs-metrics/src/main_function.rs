@@ -57,8 +57,8 @@ macro_rules! main {
 /// The return type of the `main` function that `main!` defines.
 #[cfg(feature = "cli")]
 #[diagnostic::on_unimplemented(
-    message = "`dsrs_metrics::main!` defines the function `main`, and nothing calls it inside another function",
-    label = "write `dsrs_metrics::main!` outside of all functions, and remove `fn main`"
+    message = "`dsrs_metrics::main!` defines `main`, which is never called if it is inside another function",
+    label = "write `dsrs_metrics::main!` outside any function, and remove `fn main`"
 )]
 pub trait OfMain {}
 

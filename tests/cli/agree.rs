@@ -226,7 +226,7 @@ fn labels_of_one_class_leave_figures_undefined_with_their_reason() {
            fail  pass
     fail      0     0
     pass      1     1
-    labels: 2 of 10 rows, chosen in an unknown way. Unless they are a random sample, accuracy, kappa, Spearman, sensitivity and specificity describe only these rows; `passed, corrected` describes all rows if those of each verdict are a random sample
+    labels: 2 of 10 rows, chosen in an unknown way. Unless they are a random sample, accuracy, kappa, Spearman, sensitivity and specificity describe only these rows; `passed, corrected` describes all rows if the labelled rows of each verdict are a random sample
     intervals: Wilson for shares; MOVER for the correction (post-stratification)
     Spearman (2 rows): not enough rows: needs 3
     specificity (0 rows): not enough rows: needs 1

@@ -311,7 +311,7 @@ fn files_that_cannot_be_read() {
     let error = |file| folder.score_error(&format!("{file} -m same_text"));
     assert_eq!(
         error("rows"),
-        "rows: expected row files in the folder, found none with the extension .jsonl, .json, .csv or .parquet; name a file"
+        "rows: expected row files in the folder, found none with the extension .jsonl, .json, .csv or .parquet; pass a file"
     );
     assert_snapshot!(error("none.jsonl"),
         @"none.jsonl: cannot be read: No such file or directory (os error 2)");

@@ -192,7 +192,7 @@ fn markdown_has_the_headlines_and_the_comparison() {
     | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
     | same\_text | 4 | 25.00% | 25.00% | 0.00 | \[-48.99, 48.99\] | 1.000 | 0 | 0 | 4 |
 
-    - same\_text: equal in all 4 rows; a difference up to 48.99 percentage points is still possible
+    - same\_text: equal in all 4 rows; a difference of up to 48.99 percentage points is still possible
     ");
 }
 

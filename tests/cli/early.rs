@@ -112,7 +112,7 @@ fn rows_that_were_not_needed_are_in_every_file() {
     metric   n        A        B  B - A   95% interval      p  B better  A better  equal
     em      68  100.00%  100.00%   0.00  [-5.35, 5.35]  1.000         0         0     68
 
-    em: equal in all 68 rows; a difference up to 5.35 percentage points is still possible; not compared: 932 rows without a score (A: 932 not_needed)
+    em: equal in all 68 rows; a difference of up to 5.35 percentage points is still possible; not compared: 932 rows without a score (A: 932 not_needed)
     ");
 }
 

@@ -236,7 +236,7 @@ fn what_is_no_file_of_rows_is_named() {
         ),
         (
             "PAR1\u{15}",
-            "Parquet; name the file .parquet, or pass --format parquet",
+            "Parquet; rename the file to .parquet, or pass --format parquet",
         ),
     ] {
         let folder = with("rows.jsonl", content);
@@ -450,7 +450,7 @@ fn scores_of_another_program_are_compared_and_checked() {
     assert_snapshot!(folder.run("report a.csv --from ragas --score score=score --out a.html").error(),
         @"--score reads rows as they are, and --from reads another program's scores; remove one of them");
     assert_snapshot!(folder.run("report a.csv --score score=score:0..0.8 --out a.html").error(),
-        @"a.csv:2: `score`: expected a score in [0, 0.8], the range of --score score, found 0.9; fix the row, or give the range of the scores");
+        @"a.csv:2: `score`: expected a score in [0, 0.8], the range of --score score, found 0.9; fix the row, or correct the range");
     assert_snapshot!(folder.run("report a.csv --score score=scor --out a.html").error(),
         @"a.csv: --score score: no row has `scor`; did you mean `score`?");
     assert_snapshot!(folder.run("report a.csv --score q=question --out a.html").error(),

@@ -90,7 +90,7 @@ fn an_invalid_setting_is_rejected_before_the_first_row() {
         (
             "em",
             "em.threshold=0.5",
-            "metric `em`: `threshold`: expected no threshold for a metric that returns `bool`, found 0.5; remove the threshold",
+            "metric `em`: `threshold`: a metric that returns `bool` takes no threshold, found 0.5; remove the threshold",
         ),
         (
             "f1",
@@ -100,7 +100,7 @@ fn an_invalid_setting_is_rejected_before_the_first_row() {
         (
             "semantic_f1",
             "semantic_f1.threshold=0",
-            "metric `semantic_f1`: `threshold`: expected a threshold that some scores fail, found 0.0, which every score in the range 0.0..=1.0 passes; write a larger one",
+            "metric `semantic_f1`: `threshold`: every score in the range 0.0..=1.0 passes the threshold 0.0; write a larger one",
         ),
     ] {
         assert_eq!(error_of(metric, param), message, "{param}");

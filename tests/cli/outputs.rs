@@ -112,7 +112,7 @@ fn no_output_of_any_command_is_an_input() {
                 "score in.jsonl -m sandbox --param sandbox.command=true --param sandbox.folder=tests {output}"
             ),
             &format!(
-                "{output} is in the folder `tests`, which the parameter `Sandbox.folder` names; choose another file for {option}"
+                "{output} is in the folder `tests`, named by the parameter `Sandbox.folder`; choose another file for {option}"
             ),
         );
     }

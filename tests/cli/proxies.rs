@@ -259,12 +259,12 @@ fn a_configuration_that_fails_every_row_is_an_error_before_the_first() {
         (
             "json_field_accuracy",
             &["abs_tolerance=-1"],
-            "expected `abs_tolerance` of at least 0, found -1",
+            "expected `abs_tolerance` to be at least 0, found -1",
         ),
         (
             "numeric_match",
             &["rel_tolerance=-0.5"],
-            "expected `rel_tolerance` of at least 0, found -0.5",
+            "expected `rel_tolerance` to be at least 0, found -0.5",
         ),
         (
             "entity_f1",

@@ -174,7 +174,7 @@ fn a_wrong_configuration_is_an_error_before_the_first_row() {
     assert_snapshot!(error(&["sandbox.command="]),
         @"metric `sandbox`: `command` is empty; set it to the command line to run");
     assert_snapshot!(error(&["sandbox.command=true", "sandbox.timeout_secs=0"]),
-        @"metric `sandbox`: expected `timeout_secs` of at least 1, found 0");
+        @"metric `sandbox`: expected `timeout_secs` to be at least 1, found 0");
     assert_snapshot!(error(&["sandbox.command=true", "sandbox.folder=/none"]),
         @"metric `sandbox`: `folder`: the directory `/none` does not exist");
     assert_snapshot!(error(&["sandbox.command=true", r#"sandbox.readable=["none"]"#]),
@@ -192,7 +192,7 @@ fn a_wrong_configuration_is_an_error_before_the_first_row() {
     assert_snapshot!(error(&["sandbox.command=true", r#"sandbox.limits={"time_secs": 1}"#]),
         @r#"metric `sandbox`: parameter `limits`: expected a JSON object of limits, as in '{"memory_mb": 512}', found `{"time_secs": 1}` (unknown field `time_secs`, expected one of `cpu_secs`, `memory_mb`, `processes`, `file_mb`, `disk_mb`, `output_kb`)"#);
     assert_snapshot!(error(&["sandbox.command=true", r#"sandbox.limits={"memory_mb": 0}"#]),
-        @"metric `sandbox`: expected `limits.memory_mb` of at least 1, found 0");
+        @"metric `sandbox`: expected `limits.memory_mb` to be at least 1, found 0");
     let huge =
         "sandbox.limits={\"memory_mb\": 18446744073709551615, \"file_mb\": 18446744073709551615}";
     let stderr = run(&["sandbox.command=true", huge]).err;

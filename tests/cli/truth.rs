@@ -112,7 +112,7 @@ fn rows_outside_the_sample_are_in_every_file() {
     metric    n       A       B  B - A   95% interval      p  B better  A better  equal
     em      100  85.00%  85.00%   0.00  [-2.80, 2.80]  1.000         0         0    100
 
-    em: equal in all 100 of 1,000 rows judged in both; a difference up to 2.80 percentage points is still possible
+    em: equal in all 100 of 1,000 rows judged in both; a difference of up to 2.80 percentage points is still possible
     ");
 }
 
@@ -185,7 +185,7 @@ fn sampled_runs_are_compared_by_the_rows_that_both_judged_and_the_proxies_of_all
     metric  n       A        B   B - A     95% interval  p  B better  A better  equal
     em      2  50.00%  100.00%  +50.00  [-48.64, 90.55]  -         1         0      1
 
-    em: no test, because both runs judged only 2 of the same rows, and a test needs 10; sample them with the same seed, or sample more rows (2 rows)
+    em: no test, because only 2 rows were judged in both runs, and a test needs 10; sample them with the same seed, or sample more rows (2 rows)
       B is better in 1 row: `r102`
     ");
     assert_snapshot!(compare("old.a.jsonl new.a.jsonl -m em --group topic"), @"

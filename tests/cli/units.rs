@@ -129,7 +129,7 @@ fn summaries_of_the_version_with_percentages_are_refused() {
         errors[0].clone()
     };
     assert_snapshot!(error("old.json"),
-        @"old.json: expected an array of rows, found an object; write it with `score --out`, because the output of `score --json` has no rows; if each line is a row, name the file .jsonl");
+        @"old.json: expected an array of rows, found an object; write it with `score --out`, because the output of `score --json` has no rows; if each line is a row, rename it to .jsonl");
     assert_snapshot!(error("old.jsonl"),
         @"old.jsonl:1: expected a row with `scores`, as written by `score --out`, found none, only `rows`, `metrics`, `ending`, `elapsed_s`");
     let csv = error("old.csv");

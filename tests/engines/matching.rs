@@ -308,7 +308,7 @@ fn choices_are_labels_or_texts_and_an_unknown_gold_answer_is_an_error() {
             .value
     });
     assert_eq!(numbers, [1.0, 0.0]);
-    let message = "metric `choice`: expected a choice of the 3 in `gold.choices`, such as `B`, in `gold.answer`, found";
+    let message = "metric `choice`: expected a choice from the 3 in `gold.choices`, such as `B`, in `gold.answer`, found";
     assert_eq!(of(json!("D"), "D"), Err(format!("{message} \"D\"")));
     assert_eq!(
         of(json!("Berlin"), "D"),

@@ -160,7 +160,7 @@ fn the_number_of_columns_is_limited() {
     let error = first_error(&DataReader::new(), Format::Csv, ",".repeat(1_000_000));
     assert_eq!(
         error,
-        "rows:1: expected at most 1000000 columns, found more; write a JSON object into one column"
+        "rows:1: expected at most 1000000 columns, found more; put a JSON object in one column instead"
     );
 }
 

@@ -154,7 +154,7 @@ async fn wrong_vectors_fail_the_row_and_are_never_a_score() {
         (vec![vec![1.0]; 3], "expected 2 vectors, found 3"),
         (
             vec![vec![1.0], vec![1.0, 2.0]],
-            "expected vectors of one length, found 1 and 2 numbers",
+            "expected vectors of the same length, found 1 and 2 numbers",
         ),
         (
             vec![vec![], vec![]],

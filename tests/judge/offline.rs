@@ -218,7 +218,7 @@ async fn a_judge_is_asked_offline_by_its_value_or_by_the_scope() {
         by_overlap
     );
     let mixed = panel([model, none.clone(), none]).offline().build();
-    let expected = "metric `semantic_equivalence`: expected either models or offline for all judges in the panel, found both; remove the named models or the offline setting";
+    let expected = "metric `semantic_equivalence`: a panel cannot mix models and offline judges; remove the named models or the offline setting";
     assert_eq!(value(mixed, with_model()).await, Err(expected.to_owned()));
     let named = judge().with_lm("openai:gpt-6-luna");
     let expected = "metric `semantic_equivalence`: the judge names the model `openai:gpt-6-luna`, which is not called with `--offline`; remove `--offline` (in code `Models::offline()`), or the model's name";

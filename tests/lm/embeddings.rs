@@ -142,7 +142,7 @@ async fn bad_replies_are_errors_in_words() {
         (one(json!([1, 2])), "expected 2 vectors, found 1"),
         (
             two(json!([1, 2]), json!([1, 2, 3])),
-            "expected vectors of one length, found 2 and 3 numbers",
+            "expected vectors of the same length, found 2 and 3 numbers",
         ),
         (
             two(json!([]), json!([])),

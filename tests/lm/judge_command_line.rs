@@ -417,7 +417,7 @@ async fn a_model_without_a_price_is_rejected_under_a_budget_unless_allowed() {
     assert_eq!(server.received().len(), 0);
     let ran = score(3, &[&args[..], &["--allow-unpriced"]].concat(), &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let expected = "0 msat (plus 4 attempts of unknown cost); including 1 probe, 0 msat; rows are charged 30 msat, as the judges declare for calls of unknown cost\n";
+    let expected = "0 msat (plus 4 attempts of unknown cost); including 1 probe, 0 msat; rows are charged 30 msat, the judges' declared cost for calls of unknown cost\n";
     assert!(ran.err.ends_with(expected), "{}", ran.err);
     let costs: Vec<_> = ran
         .lines

@@ -242,7 +242,7 @@ async fn the_models_of_a_panel_share_the_rate_limit_and_the_ledger() {
         "{}",
         ran.err
     );
-    assert!(ran.err.ends_with("; including 2 probes, 0 msat; rows are charged 800 msat, as the judges declare for calls of unknown cost\n"), "{}", ran.err);
+    assert!(ran.err.ends_with("; including 2 probes, 0 msat; rows are charged 800 msat, the judges' declared cost for calls of unknown cost\n"), "{}", ran.err);
     // 60 calls at once, the others at intervals of a tenth of a second; separate limiters would not
     // delay any call.
     let times = times.lock().unwrap();

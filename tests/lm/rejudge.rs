@@ -300,8 +300,7 @@ async fn numeric_labels_are_compared_by_the_difference_from_the_score() {
         "grade",
     ];
     let text = Judges::succeeded(judges.run(&rejudge).await);
-    let sentence = "semantic_f1: judge openai:new is closer to the labels than openai:old and openai:old: mean absolute \
-                    difference from the label 0.0950 and 0.3050 over 20 rows, difference -0.2100 [";
+    let sentence = "semantic_f1: judge openai:new is closer to the labels than openai:old and openai:old: mean absolute difference of 0.0950 and 0.3050 from the label over 20 rows, difference -0.2100 [";
     assert!(text.contains(sentence), "{text}");
     let threshold = judges
         .run(&[
@@ -497,7 +496,7 @@ async fn an_output_or_setting_that_cannot_be_used_is_an_error_before_a_call() {
         (&["--junit", "missing/junit.xml"], "missing/junit.xml"),
         (&["--markdown", "folder.jsonl"], "folder.jsonl"),
         (&["--summary", "missing/summary.csv"], "missing/summary.csv"),
-        (&["--store", "file"], "file: it is a file; name a folder"),
+        (&["--store", "file"], "file: it is a file; choose a folder"),
         (
             &["--otlp", "localhost:4318"],
             "invalid collector URL `localhost:4318`",

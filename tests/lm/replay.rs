@@ -507,7 +507,7 @@ async fn a_damaged_file_is_named_with_its_line_and_not_overwritten() {
         format!("{shown}: expected recorded calls of version 1, found version 2; use the version ");
     assert!(error(&newer).starts_with(&start));
     let other = format!(
-        "{shown}: expected recorded calls, whose first line is {{\"replay\":1}}; name another file, or remove this one"
+        "{shown}: expected recorded calls, starting with the line {{\"replay\":1}}; use another file, or remove this one"
     );
     for (content, expected) in [("# Notes\n", &other), ("", &other), (&newer, &start)] {
         assert!(error(content).starts_with(expected), "{content}");

@@ -170,7 +170,9 @@ fn a_command_without_a_store_or_with_an_invalid_limit_says_so() {
     let is_file = store(&file, &["info"]);
     assert_eq!(is_file.code, Some(2));
     assert!(
-        is_file.err.ends_with("file: it is a file; name a folder\n"),
+        is_file
+            .err
+            .ends_with("file: it is a file; choose a folder\n"),
         "{}",
         is_file.err
     );
@@ -212,7 +214,7 @@ async fn score_uses_the_store_of_the_option_and_refuses_a_file() {
     for more in [&[][..], &["--estimate"]] {
         let args = ["-m", "polite", "--lm", MODEL, "--store", "rows.jsonl"];
         let ran = score(3, &[&args, more].concat(), &variables).await;
-        refused(&ran, "rows.jsonl: it is a file; name a folder");
+        refused(&ran, "rows.jsonl: it is a file; choose a folder");
     }
     assert_eq!(server.received().len(), calls);
 }
@@ -229,7 +231,7 @@ async fn the_file_of_an_earlier_version_is_named_once_and_remains() {
         ("DSRS_STORE", dir.path().to_str().unwrap()),
     ];
     let run = || score(1, &["-m", "polite", "--lm", MODEL], &variables);
-    let line = "replies.redb: the replies from an earlier version, which this version cannot read, so their calls are paid for again; remove the file unless you plan to go back to that version\n";
+    let line = "replies.redb: this version cannot read the replies of an earlier version, so those calls are paid for again; remove the file unless you plan to go back to that version\n";
     let first = run().await;
     assert_eq!(
         (first.code, first.err.matches(line).count()),

@@ -12,7 +12,8 @@ use tempfile::TempDir;
 
 use crate::ask;
 
-const OTHER: &str = "name another folder (--store, DSRS_STORE), or use none (--no-store)";
+const OTHER: &str =
+    "choose another folder (--store, DSRS_STORE), or disable the store (--no-store)";
 
 fn temp_dir() -> TempDir {
     tempfile::tempdir().unwrap()
@@ -102,7 +103,7 @@ fn a_folder_that_cannot_be_created_is_named() {
     assert_eq!(source.unwrap().kind(), std::io::ErrorKind::NotADirectory);
     let error = Store::open(&file).unwrap_err().to_string();
     assert!(
-        error.ends_with("file: it is a file; name a folder"),
+        error.ends_with("file: it is a file; choose a folder"),
         "{error}"
     );
 }

@@ -236,7 +236,7 @@ fn entity_types_are_compared_exactly() {
             .score(&person(), &prediction! {})
             .unwrap_err()
             .to_string(),
-        "metric `entity_type_accuracy`: `pred.entity_type` is missing, and `missing` is empty"
+        "metric `entity_type_accuracy`: `pred.entity_type` is missing; add it, or set `missing`"
     );
 }
 

@@ -190,7 +190,7 @@ impl<'a> Files<'a> {
                     None => "the file ",
                 };
                 return Err(err!(
-                    "{found} is {place}`{}`, which the parameter `{parameter}` names; choose another file for {}",
+                    "{found} is {place}`{}`, named by the parameter `{parameter}`; choose another file for {}",
                     path.display(),
                     found.option
                 ));

@@ -271,7 +271,7 @@ impl OwnScore {
     fn check(&self, score: f64, row: &ObjectRow) -> Result<()> {
         match self.range {
             Some([min, max]) if score < min || score > max => Err(err!(
-                "{}: `{}`: expected a score in [{min}, {max}], the range of --score {}, found {score}; fix the row, or give the range of the scores",
+                "{}: `{}`: expected a score in [{min}, {max}], the range of --score {}, found {score}; fix the row, or correct the range",
                 row.at,
                 escape::name(&self.path),
                 escape::name(&self.name)

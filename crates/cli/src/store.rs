@@ -55,7 +55,7 @@ pub(super) fn run(args: &StoreCommand) -> Result<ExitCode> {
         .or_else(variable)
         .or_else(Store::default_dir);
     let folder = folder.ok_or_else(|| {
-        err!("no folder for the store, because the user has no home folder; pass --store DIR")
+        err!("cannot locate the store, because no home directory was found; pass --store DIR")
     })?;
     let text = match Store::open_existing(&folder)? {
         None => format!("{}: no store", folder.join(Store::FILE).display()),

@@ -36,7 +36,7 @@ pub fn within<T: Send + 'static>(
 ) -> io::Result<Option<T>> {
     if LATE.load(Ordering::Relaxed) >= MAX_LATE {
         return Err(io::Error::other(
-            "earlier work on untrusted input did not stop; restart the program",
+            "earlier tasks on untrusted input are still running; restart the program",
         ));
     }
     let (send, receive) = mpsc::channel();

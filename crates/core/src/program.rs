@@ -158,7 +158,7 @@ impl<P, E: fmt::Display + 'static> ProgramReturn<P> for Result<ProgramOutput<P>,
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a program from `{G}` to `{P}`",
     label = "not a program from `{G}` to `{P}`",
-    note = "write `|row: {G}| async move {{ .. }}`, or `async fn program(row: {G}) -> {P}` and its name without `()`, or implement `Module`"
+    note = "pass a closure `|row: {G}| async move {{ .. }}`, the name (without `()`) of an `async fn program(row: {G}) -> {P}`, or a type that implements `Module`"
 )]
 pub trait Program<G, P, Kind>: IsProgram<G, Kind> + Send + Sync {
     /// Runs the program on the inputs of one row.

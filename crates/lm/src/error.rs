@@ -499,7 +499,7 @@ pub enum LmErrorKind {
     Store(String),
     /// No folder was found for the store.
     #[error(
-        "no folder for the store, because the user has no home folder; name a folder (--store, DSRS_STORE), or use none (--no-store)"
+        "cannot locate the store, because no home directory was found; choose a folder (--store, DSRS_STORE), or disable the store (--no-store)"
     )]
     NoStoreFolder,
     /// The model counts calls for an estimate instead of making them.

@@ -77,7 +77,7 @@ const X32_SYSCALL_BIT: u32 = 0x4000_0000;
 pub(super) fn write_filters(accounting: Accounting) -> Result<Vec<TempPath>, SandboxError> {
     let programs = programs(accounting).map_err(|error| {
         let reason = format!(
-            "cannot build the system call filter: {error}; supported are x86-64, AArch64 and RISC-V"
+            "cannot build the system call filter: {error}; x86-64, AArch64 and RISC-V are supported"
         );
         SandboxError::NoIsolation(reason)
     })?;

@@ -162,7 +162,7 @@ fn add_folder(root: &Path, all: &mut Vec<(String, String)>) -> Result<(), String
             }
             if all.len() > MAX_ENTRIES || left == 0 {
                 return Err(format!(
-                    "expected a folder of at most {MAX_ENTRIES} files and {} GiB, found a larger one `{}`; name a smaller folder",
+                    "expected a folder of at most {MAX_ENTRIES} files and {} GiB, found a larger one, `{}`; choose a smaller folder",
                     MAX_BYTES >> 30,
                     root.display()
                 ));

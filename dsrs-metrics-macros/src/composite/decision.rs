@@ -274,7 +274,7 @@ fn check_yes_or_no(decision: &Decision, text: &str, errors: &mut Errors) {
     let own = decision.answers().find(|answer| is_yes_or_no(answer));
     if let (Some(own), Some(other)) = (own, decision.answers().find(|answer| !is_yes_or_no(answer)))
     {
-        errors.at(other, format!("`{own}` and `{other}` are branches of `{text}`; write `yes` and `no` for a metric that returns a `bool`, or the variants of the enum that a judge answers with"));
+        errors.at(other, format!("`{own}` and `{other}` cannot both be branches of `{text}`; write `yes` and `no` for a metric that returns a `bool`, or the variants of the enum that a judge answers with"));
         return;
     }
     let span: Span = decision.node().map_or(decision.span, |node| node.span);

@@ -158,7 +158,7 @@ fn rows(function: &Function, attrs: &EvalAttrs, params: &Params, errors: &mut Er
         _ => {}
     }
     if let (Some(gold), Params::Whole { .. }) = (attrs.gold(), params) {
-        errors.at(gold, "`inputs(..)` selects fields of dynamic rows, and `gold` declares typed rows; remove one of them");
+        errors.at(gold, "`inputs(..)` selects fields of dynamic rows, but `gold` declares typed rows; remove one of them");
     }
 }
 
@@ -200,7 +200,7 @@ fn values(attrs: &EvalAttrs, errors: &mut Errors) {
     {
         errors.at(
             limit,
-            "expected `limit` of at least 1, found 0; write the number of rows to sample",
+            "expected `limit` to be at least 1, found 0; write the number of rows to sample",
         );
     }
     if let Some(budget) = &attrs.settings.budget
@@ -235,7 +235,7 @@ fn values(attrs: &EvalAttrs, errors: &mut Errors) {
         errors.at_span(span, message);
     }
     if let (Some(span), Some(_)) = (attrs.rescore, &attrs.repeats) {
-        errors.at_span(span, "`rescore` scores one old prediction of each row, and `repeats` makes several; remove one of them");
+        errors.at_span(span, "`rescore` scores one old prediction of each row, but `repeats` makes several; remove one of them");
     }
     if let (Some(span), Some(_)) = (attrs.store, &attrs.replay) {
         errors.at_span(span, "a store would hide calls from the replay; remove `store`, because recorded calls are not made again");

@@ -198,7 +198,7 @@ impl Values<'_> {
         let nearest = names::nearest(&text, &known.iter().map(String::as_str).collect::<Vec<_>>());
         let list = format!("`{}`", known.join("`, `"));
         self.errors.at(name, match (is_input, nearest) {
-            (true, _) => format!("`{text}` is an input, and the score is computed from the outputs; write an expression over {list}"),
+            (true, _) => format!("`{text}` is an input, but the score is computed from the outputs; write an expression over {list}"),
             (false, Some(near)) => format!("unknown output `{text}`; did you mean `{near}`?"),
             (false, None) => format!("unknown output `{text}`; write an expression over {list}, or `self::{text}` for a constant"),
         });

@@ -283,7 +283,7 @@ async fn an_invalid_configuration_is_an_error_before_the_first_row() {
     let metric: ToolStepUtility = configured(&[("min_utility", "2")]);
     assert_eq!(
         preflight_error(metric).await,
-        "metric `tool_step_utility`: expected `min_utility` of at most `max_utility`, found 2 and 1"
+        "metric `tool_step_utility`: expected `min_utility` to be at most `max_utility`, found 2 and 1"
     );
     let metric: Synthesis = configured(&[("weights", "[1, 1, 0, -1]")]);
     assert_eq!(

@@ -200,7 +200,7 @@ fn deep_trees_are_compared_without_recursion() {
         .unwrap_err()
         .to_string();
     assert!(
-        error.starts_with("valid JSON cannot be compared: recursion limit"),
+        error.starts_with("cannot compare the JSON values: recursion limit"),
         "{error}"
     );
 }

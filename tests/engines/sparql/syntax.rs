@@ -38,11 +38,11 @@ fn the_position_of_a_syntax_error_is_in_the_feedback() {
     );
     invalid(
         "SELEC ?s",
-        "line 1, column 9: syntax error just before, or unexpected end of the query",
+        "line 1, column 9: syntax error just before this point, or unexpected end of query",
     );
     invalid(
         "SELECT ?s WHERE { ?s ?p",
-        "line 1, column 24: syntax error just before, or unexpected end of the query",
+        "line 1, column 24: syntax error just before this point, or unexpected end of query",
     );
     invalid(
         "SELECT * WHERE { ?s <rel> 1 }",
@@ -61,7 +61,7 @@ fn the_position_of_a_syntax_error_is_in_the_feedback() {
 #[test]
 fn the_text_search_of_the_heritage_document_is_not_used() {
     // It accepts these, which no parser accepts ...
-    let end = "syntax error just before, or unexpected end of the query";
+    let end = "syntax error just before this point, or unexpected end of query";
     invalid("SELECT WHERE {}", &format!("line 1, column 16: {end}"));
     assert_eq!(checked("} SELECT ?s WHERE {").0, 0.0);
     // ... and rejects these.

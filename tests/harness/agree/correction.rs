@@ -64,11 +64,11 @@ fn a_judge_no_better_than_chance_has_no_correction() {
     );
     assert_eq!(
         correct((4, 9), (0, 0), (9, 10)),
-        Err("not enough rows: no compared row should pass by its label".into())
+        Err("not enough rows: no compared row has a passing label".into())
     );
     assert_eq!(
         correct((4, 9), (5, 10), (0, 0)),
-        Err("not enough rows: no compared row should fail by its label".into())
+        Err("not enough rows: no compared row has a failing label".into())
     );
     let rates = ErrorRates {
         sensitivity: share(10, 20),

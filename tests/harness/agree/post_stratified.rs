@@ -362,8 +362,8 @@ fn the_report_says_how_the_labelled_rows_were_chosen() {
     assert_eq!(
         line,
         "labels: 100 of 1000 rows, apparently chosen by verdict: 50.00% (50/100) of them passed, but 70.00% (700/1000) of all rows \
-         (Fisher's exact test: p < 0.01). So accuracy, kappa, Spearman, sensitivity and specificity describe only these rows; \
-         `passed, corrected` describes all rows if those of each verdict are a random sample"
+         (Fisher's exact test: p < 0.01). So accuracy, kappa, Spearman, sensitivity and specificity describe only these rows; `passed, corrected` describes all rows if the labelled rows of each verdict are a \
+         random sample"
     );
     // Verdicts that contradict what was stated have precedence.
     assert_eq!(labelled(&rows(700, 300, 50, 50), Random), (ByVerdict, line));
@@ -372,7 +372,7 @@ fn the_report_says_how_the_labelled_rows_were_chosen() {
     assert_eq!(
         line,
         "labels: 100 of 1000 rows, chosen in an unknown way. Unless they are a random sample, accuracy, kappa, Spearman, \
-         sensitivity and specificity describe only these rows; `passed, corrected` describes all rows if those of each verdict are a random sample"
+         sensitivity and specificity describe only these rows; `passed, corrected` describes all rows if the labelled rows of each verdict are a random sample"
     );
     let (sample, line) = labelled(&rows(700, 300, 66, 34), Random);
     assert_eq!(

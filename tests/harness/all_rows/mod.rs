@@ -328,7 +328,7 @@ fn a_corpus_metric_is_no_component_no_gate_and_has_no_threshold() {
         .block_on(evaluate.score([row(0, "a", "a")]))
         .unwrap_err()
         .to_string();
-    let message = "metric `accuracy`: expected no threshold for a metric that scores all rows together; remove the threshold, or compare the run's score";
+    let message = "metric `accuracy`: a metric that scores all rows together takes no threshold; remove the threshold, or compare the run's score";
     assert_eq!(error, message);
     let bins = Evaluate::builder().metric(ExpectedCalibrationError::builder().bins(0).build());
     let error = runtime

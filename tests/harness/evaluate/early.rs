@@ -237,7 +237,7 @@ fn what_no_row_decides_is_an_error_before_the_first_row() {
     let grouped = evaluate(3, 2)
         .statistics(|it| it.group("gold.n"))
         .stop(|stop| stop.when_decided(["lower(right) >= 0.5"], 0.05));
-    let expected = "gate `lower(right) >= 0.5`: its test needs independent rows, but rows have groups; remove the group, or evaluate all rows";
+    let expected = "gate `lower(right) >= 0.5`: its test needs independent rows, but the rows are grouped; remove the grouping, or evaluate all rows";
     assert_eq!(grouped.build().unwrap_err().to_string(), expected);
 }
 

@@ -83,7 +83,7 @@ async fn an_invalid_change_is_an_error_of_the_run() {
     let run = evaluate.to_builder().concurrency(0).run(echo).await;
     assert_eq!(
         run.unwrap_err().to_string(),
-        "expected `concurrency` of at least 1, found 0"
+        "expected `concurrency` to be at least 1, found 0"
     );
     let run = evaluate.to_builder().devset([]).run(echo).await;
     assert_eq!(run.unwrap_err().kind(), EvaluateErrorKind::NoRows);

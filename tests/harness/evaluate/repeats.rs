@@ -217,6 +217,6 @@ fn no_repeats_are_rejected() {
     let error = scoring().repeats(0).build().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "expected `repeats` of at least 1, found 0"
+        "expected `repeats` to be at least 1, found 0"
     );
 }

@@ -26,11 +26,11 @@ fn an_invalid_setup_is_rejected() {
     );
     assert_eq!(
         rejection(scoring().concurrency(0)),
-        "expected `concurrency` of at least 1, found 0"
+        "expected `concurrency` to be at least 1, found 0"
     );
     assert_eq!(
         rejection(scoring().timeout(Duration::ZERO)),
-        "expected `timeout` above 0 s, found 0 s; use a longer timeout, or none"
+        "expected `timeout` to be above 0 s, found 0 s; use a longer timeout, or none"
     );
     for score in [f64::NAN, f64::INFINITY, 1e308, -1.1e300] {
         assert_eq!(

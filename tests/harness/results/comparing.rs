@@ -281,7 +281,7 @@ fn rows_without_a_score_are_not_compared_and_counted() {
     );
     assert_eq!(
         metric.sentence(),
-        "m: equal in all 6 rows; a difference up to 39.03 percentage points is still possible; not compared: 4 rows without a score (A: 1 gated, 1 skipped; \
+        "m: equal in all 6 rows; a difference of up to 39.03 percentage points is still possible; not compared: 4 rows without a score (A: 1 gated, 1 skipped; \
          B: 2 abstained, 1 skipped)"
     );
 }

@@ -82,8 +82,8 @@ fn no_values_and_nan_are_errors_and_not_numbers() {
         assert_eq!(
             error.to_string(),
             format!(
-                "expected a percentage of the values at each end that is 0, or at least 1 and below 50, found {percent:?}; \
-                 write `TrimmedMean({suggested})`"
+                "expected 0, or a percentage from 1 to less than 50, to trim at each end, found \
+                 {percent:?}; write `TrimmedMean({suggested})`"
             )
         );
     }
@@ -110,7 +110,7 @@ fn a_trimmed_mean_takes_the_percentage_of_the_document_and_rejects_a_fraction() 
     };
     let expected = |found: &str, write: &str| {
         format!(
-            "expected a percentage of the values at each end that is 0, or at least 1 and below 50, found {found}; \
+            "expected 0, or a percentage from 1 to less than 50, to trim at each end, found {found}; \
              write `TrimmedMean({write})`"
         )
     };

@@ -176,7 +176,7 @@ async fn a_run_without_rows_or_concurrency_is_an_error() {
         .unwrap_err();
     assert_eq!(
         zero.to_string(),
-        "expected `concurrency` of at least 1, found 0"
+        "expected `concurrency` to be at least 1, found 0"
     );
 }
 

@@ -138,7 +138,7 @@ async fn no_rows_no_concurrency_and_rows_that_panic_are_errors() {
     let error = scorer.score_all([row(1)], 0).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "expected `concurrency` of at least 1, found 0"
+        "expected `concurrency` to be at least 1, found 0"
     );
     let breaking = (0..9).map(|number| {
         if number == 5 {

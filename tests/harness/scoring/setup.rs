@@ -111,16 +111,16 @@ fn numbers_out_of_range_are_rejected() {
     assert_eq!(error, "expected `threshold` between 0 and 1, found NaN");
     assert_eq!(
         rejection(cheap().num_rollouts(0)),
-        "expected `num_rollouts` of at least 1, found 0"
+        "expected `num_rollouts` to be at least 1, found 0"
     );
     assert_eq!(
         rejection(cheap().budget_msats(0)),
-        "expected `budget_msats` of at least 1, found 0; omit it for no limit"
+        "expected `budget_msats` to be at least 1, found 0; omit it for no limit"
     );
     let half = rejection(cheap().aggregation(AggregationMethod::TrimmedMean(0.5)));
     assert_eq!(
         half,
-        "expected a percentage of the values at each end that is 0, or at least 1 and below 50, found 0.5; write `TrimmedMean(10.0)`"
+        "expected 0, or a percentage from 1 to less than 50, to trim at each end, found 0.5; write `TrimmedMean(10.0)`"
     );
 }
 

@@ -22,7 +22,7 @@ async fn a_folder_that_cannot_be_created_is_an_error_before_the_first_row() {
     .await
     .unwrap_err();
     let expected = format!(
-        "store {}: Not a directory (os error 20); name another folder (--store, DSRS_STORE), or use none (--no-store)",
+        "store {}: Not a directory (os error 20); choose another folder (--store, DSRS_STORE), or disable the store (--no-store)",
         store.display()
     );
     assert_eq!((error.to_string(), paid.programs()), (expected, 0));

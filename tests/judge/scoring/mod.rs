@@ -242,19 +242,19 @@ async fn a_reply_without_probabilities_of_its_values_fails() {
         ),
         (
             graded(&[("7", f64::NAN), ("8", 0.5)]),
-            "expected log probabilities whose probabilities sum to at most 1, found NaN",
+            "expected token probabilities that sum to at most 1, found NaN",
         ),
         (
             graded(&[("7", 2.0)]),
-            "expected log probabilities whose probabilities sum to at most 1, found 2.00",
+            "expected token probabilities that sum to at most 1, found 2.00",
         ),
         (
             graded(&[("7", 0.9), ("8", 0.6), ("x", 0.1)]),
-            "expected log probabilities whose probabilities sum to at most 1, found 1.60",
+            "expected token probabilities that sum to at most 1, found 1.60",
         ),
         (
             graded(&[("7", f64::INFINITY)]),
-            "expected log probabilities whose probabilities sum to at most 1, found inf",
+            "expected token probabilities that sum to at most 1, found inf",
         ),
     ];
     for (reply, reason) in cases {

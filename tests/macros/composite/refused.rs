@@ -204,7 +204,7 @@ fn verdicts_need_verdicts() {
     let builder = Composite::builder("c", all([component(FormatOk)])).threshold(0.5);
     assert_eq!(
         refusal_of(builder),
-        "composite `c`: expected no threshold for a composite that is true or false; remove the threshold and `strict`"
+        "composite `c`: a composite that is true or false takes no threshold; remove the threshold and `strict`"
     );
     let builder = Composite::builder("c", component(Overlap)).strict();
     assert_eq!(

@@ -203,19 +203,19 @@ async fn an_invalid_setting_is_reported_before_the_first_row_and_by_every_call()
         ),
         (
             Box::new(share().with_threshold(0.0)),
-            "expected a threshold that some scores fail, found 0.0, which every score in the range 0.0..=1.0 passes; write a larger one",
+            "every score in the range 0.0..=1.0 passes the threshold 0.0; write a larger one",
         ),
         (
             Box::new(Errors.with_threshold(10.0)),
-            "expected a threshold that some scores fail, found 10.0, which every score in the range 0.0..=10.0 passes; write a smaller one",
+            "every score in the range 0.0..=10.0 passes the threshold 10.0; write a smaller one",
         ),
         (
             Box::new(Found.with_threshold(0.5)),
-            "expected no threshold for a metric that returns `bool`, found 0.5; remove the threshold",
+            "a metric that returns `bool` takes no threshold, found 0.5; remove the threshold",
         ),
         (
             Box::new(Found.strict()),
-            "expected a number for `strict`, found a metric that returns `bool`, whose scores are 0 and 1; remove `strict`",
+            "a metric that returns `bool` is always strict, because its scores are 0 and 1; remove `strict`",
         ),
         (
             Box::new(share().strict()),

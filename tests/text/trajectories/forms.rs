@@ -448,7 +448,7 @@ fn mistakes_name_the_message_and_what_to_write() {
             "message 2: call 2: call of `f`: expected `name`, `args`, `id`, `result`, `failed` or another system's name for one of \
              them, found `argumentz` with an object; write arguments as `args`, and remove anything that is not part of the call".to_owned()),
         (calling(json!({"name": "f", "args": {"a": 1}, "input": {"a": 2}})),
-            "message 2: call 2: expected one value, found `args` and `input` that differ; remove one".to_owned()),
+            "message 2: call 2: expected one value, found different ones in `args` and `input`; remove one".to_owned()),
         (calling(json!(["f"])), "message 2: call 2: expected an object, found a list".to_owned()),
         (json!([user, {"role": "tool", "tool_call_id": "x", "content": ""}]),
             "message 2: no earlier call has the id `x`; write the id of an earlier call".to_owned()),

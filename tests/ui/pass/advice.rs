@@ -312,7 +312,7 @@ fn moded(#[pred] answer: &str, #[param(default = Mode::Strict)] mode: Mode) -> b
 
 fn configured<M: dsrs_metrics::contract::Configure>() {}
 
-// note: write `{Self}::builder()`, the parameters, and `.build()`
+// note: write `{Self}::builder()`, set the parameters, then `.build()`
 fn built() -> Overlap {
     Overlap::builder().least(3).build()
 }
@@ -357,8 +357,8 @@ async fn programs(evaluate: &dsrs_metrics::Evaluate) {
     let _ = evaluate.run(|_: Example| async move { Err::<Prediction, _>("no answer".to_owned()) }).await;
 }
 
-// note: write `|row: {G}| async move { .. }`, or `async fn program(row: {G}) -> {P}` and its name without `()`,
-// or implement `Module`
+// note: pass a closure `|row: {G}| async move { .. }`, the name (without `()`) of an `async fn program(row: {G}) -> {P}`,
+// or a type that implements `Module`
 async fn program(row: Example) -> Prediction {
     prediction! { "count" => row.data.len() }
 }
@@ -378,7 +378,7 @@ async fn more_programs(evaluate: &dsrs_metrics::Evaluate) {
     let _ = evaluate.run(Echo).await;
 }
 
-// note: give the row `#[derive(Record)]`, or use `Example` and `Prediction`
+// note: add `#[derive(Record)]` to the row, or use `Example` and `Prediction`
 #[metric]
 fn named(#[pred(named_by = field)] text: &str, #[param(default = "answer")] field: String) -> bool {
     text.is_empty()

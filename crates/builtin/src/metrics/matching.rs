@@ -512,7 +512,7 @@ pub(in crate::metrics) fn expected_labels(
         if selected.is_empty() {
             let known = match choices.len() {
                 0 => String::new(),
-                count => format!(" of the {count} in `gold.choices`"),
+                count => format!(" from the {count} in `gold.choices`"),
             };
             return Err(format!(
                 "expected a choice{known}, such as `B`, in `gold.answer`, found {}",

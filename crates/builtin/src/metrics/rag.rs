@@ -209,7 +209,9 @@ pub fn entity_type_accuracy(
 ) -> Result<bool, String> {
     let or_missing = |given: Option<_>, field| match given {
         Some(given) => Ok(given),
-        None if missing.is_empty() => Err(format!("`{field}` is missing, and `missing` is empty")),
+        None if missing.is_empty() => {
+            Err(format!("`{field}` is missing; add it, or set `missing`"))
+        }
         None => Ok(missing),
     };
     let expected = or_missing(expected_entity_type, "gold.expected_entity_type")?;

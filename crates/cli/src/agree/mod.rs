@@ -190,7 +190,7 @@ fn has_other_code(
         .is_some_and(|(scored, it)| scored.has_other_code(&it));
     match is_other && args.strict_identity {
         true => Err(err!(
-            "{}: the code of `{}` changed since these results were written; score the rows again, raise the metric's version if its meaning changed, or leave out --strict-identity",
+            "{}: the code of `{}` changed since these results were written; score the rows again, bump the metric's version if its meaning changed, or leave out --strict-identity",
             args.results.display(),
             escape::name(name)
         )),
@@ -305,7 +305,7 @@ impl Report<'_> {
             let identity = it.identity.map_or_else(String::new, |it| format!("{it}\n"));
             let code = match it.has_other_code {
                 true => format!(
-                    "note: the code of `{name}` changed since these results were written; raise its version if its meaning changed\n"
+                    "note: the code of `{name}` changed since these results were written; bump its version if its meaning changed\n"
                 ),
                 false => String::new(),
             };

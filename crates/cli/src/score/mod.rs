@@ -74,7 +74,7 @@ fn with_files(args: &ScoreArguments) -> Result<ScoreArguments> {
     if args.from.from.is_none() {
         let files = args.data.iter().map(|path| match Format::files_in(path) {
             Ok(files) if files.is_empty() => Err(err!(
-                "{}: expected row files in the folder, found none with the extension {}; name a file",
+                "{}: expected row files in the folder, found none with the extension {}; pass a file",
                 path.display(),
                 Format::EXTENSIONS
             )),

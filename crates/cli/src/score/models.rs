@@ -305,7 +305,7 @@ fn declared_cost(
     let is_more = charged > total.cost_msats.saturating_sub(probes.cost_msats);
     (total.unpriced > probes.unpriced && is_more).then(|| {
         format!(
-            "; rows are charged {charged} msat, as the judges declare for calls of unknown cost"
+            "; rows are charged {charged} msat, the judges' declared cost for calls of unknown cost"
         )
     })
 }

@@ -213,7 +213,7 @@ fn unexpected(query: &str, line: usize, column: usize) -> String {
                 escape::escaped(&found)
             )
         }
-        None => "syntax error just before, or unexpected end of the query".to_owned(),
+        None => "syntax error just before this point, or unexpected end of query".to_owned(),
     }
 }
 

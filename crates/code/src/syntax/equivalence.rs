@@ -38,7 +38,7 @@ fn compare_json(left: &str, right: &str) -> Result<Comparison, ParserError> {
     // Both are valid, so this can fail only because of their depth or a number outside the range of a float.
     let value = |json| {
         serde_json::from_str::<Value>(json)
-            .map_err(|error| ParserError::from(format!("valid JSON cannot be compared: {error}")))
+            .map_err(|error| ParserError::from(format!("cannot compare the JSON values: {error}")))
     };
     Ok(Comparison::of(same_value(&value(left)?, &value(right)?)))
 }

@@ -53,7 +53,7 @@ pub(super) fn parse(language: Language, code: &str) -> Result<Tree, ParserError>
         ))
     };
     let grammar =
-        grammar(language).ok_or_else(|| failed("tree-sitter does not parse it".to_owned()))?;
+        grammar(language).ok_or_else(|| failed("tree-sitter does not support it".to_owned()))?;
     parser
         .set_language(&grammar)
         .map_err(|error| failed(error.to_string()))?;

@@ -358,7 +358,7 @@ impl Declaration {
     fn check_verdict(&self, derived: &Derived) -> Result<(), String> {
         if derived.is_bool() && (self.threshold.is_some() || self.strict) {
             return Err(
-                "expected no threshold for a composite that is true or false; remove the threshold and `strict`"
+                "a composite that is true or false takes no threshold; remove the threshold and `strict`"
                     .to_owned(),
             );
         }

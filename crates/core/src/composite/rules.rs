@@ -93,7 +93,7 @@ pub const fn is_param(spec: &MetricSpec<'_>, argument: &str) -> Option<Sentence>
         // The builder has no such method, which rustc reports.
         return None;
     }
-    let found = sentence!("a component of `#[metric]` has the " [text argument] " of its declaration; write ");
+    let found = sentence!("a component of `#[metric]` keeps the " [text argument] " from its declaration; write ");
     Some(match same(argument, "threshold") {
         true => sentence!(begin: found; "`" [text spec.name] " >= 0.5` for another one"),
         false => found.text("it in `Composite::builder` for another one"),
@@ -118,8 +118,8 @@ pub const fn is_truth(part: &str, derived: &Derived) -> Option<Sentence> {
 pub const fn is_yes_or_no(node: &str, derived: &Derived) -> Option<Sentence> {
     // A corpus metric already breaks another rule.
     unless!(derived.is_bool() || derived.is_corpus();
-        [name node] " returns a number, and `yes` and `no` are branches of a `bool`; write the variants of the enum that a judge \
-        answers with, or a composite such as `#[metric(all(" [text node] " >= " [decimal half(derived)]
+        [name node] " returns a number, but `yes` and `no` are branches of a `bool`; write the variants of \
+        the enum that a judge answers with, or a composite such as `#[metric(all(" [text node] " >= " [decimal half(derived)]
         "))] struct Good;` and `good` as the node")
 }
 

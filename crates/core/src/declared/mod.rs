@@ -23,7 +23,7 @@ use crate::spec::MetricSpec;
 #[diagnostic::on_unimplemented(
     message = "expected a metric known at compile time, found `{Self}`",
     label = "not a metric, or one written by hand",
-    note = "name a component after its `#[metric]` function or struct; the judge of `struct Polite`\nis `polite_judge`; add a metric written by hand with `Composite::builder(..)`"
+    note = "refer to a component by its `#[metric]` function or struct; the judge of `struct Polite`\nis `polite_judge`; add a metric written by hand with `Composite::builder(..)`"
 )]
 pub trait Declared: Sized {
     /// Specifies whether the metric has a verdict.

@@ -305,7 +305,7 @@ impl Models {
                 ..
             }) => return connect(id),
             _ => {
-                "nothing connects to it; build with the `lm` feature, or set a model with `.embedder(..)`"
+                "this build cannot connect to it; build with the `lm` feature, or set a model with `.embedder(..)`"
             }
         };
         Err(LmError::setting("embedding model", id, reason))

@@ -345,7 +345,8 @@ pub(super) enum Judges<'s> {
     Offline(&'s Offline),
 }
 
-const MIXED: &str = "expected either models or offline for all judges in the panel, found both; remove the named models or the offline setting";
+const MIXED: &str =
+    "a panel cannot mix models and offline judges; remove the named models or the offline setting";
 
 /// Connects one model of a panel, using the models of the scope; `None` is the offline stand-in.
 fn connect(

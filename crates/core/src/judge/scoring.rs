@@ -21,7 +21,7 @@ pub(super) fn check(signature: &Signature) -> Result<(), JudgeError> {
     let invalid = |message: String| Err(JudgeError::new(message));
     let Some(values) = signature.output_spec(output).and_then(values) else {
         return invalid(format!(
-            "`scoring(by = logprobs)` needs an output with at most {MAX_VALUES} values, and `{output}` has more; make it a `bool`, an integer with `range = 0..=9`, a string with `labels`, or an enum without fields"
+            "`scoring(by = logprobs)` needs an output with at most {MAX_VALUES} values, but `{output}` has more; make it a `bool`, an integer with `range = 0..=9`, a string with `labels`, or an enum without fields"
         ));
     };
     let values: Vec<String> = values.iter().map(shown).collect();
@@ -194,7 +194,7 @@ fn decide(
         // NaN if one is not a number.
         if sum.is_nan() || sum > MAX_SUM {
             return Err(format!(
-                "expected log probabilities whose probabilities sum to at most 1, found {sum:.2}"
+                "expected token probabilities that sum to at most 1, found {sum:.2}"
             ));
         }
         let mut chosen = None;

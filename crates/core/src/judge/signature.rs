@@ -108,7 +108,7 @@ impl PromptSettings {
         }
         if self.is_half && (self.instruction.is_some() || !self.demos.is_empty()) {
             return Err(JudgeError::new(
-                "expected no instruction and no demonstrations for two judges with one score, found some; set them on each judge",
+                "instructions and demonstrations are not supported for two judges with one score; set them on each judge",
             ));
         }
         Ok(())

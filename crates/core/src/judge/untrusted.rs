@@ -104,7 +104,7 @@ impl<T: Trusted> fmt::Display for Untrusted<T> {
 #[diagnostic::on_unimplemented(
     message = "row content cannot be interpolated into a prompt",
     label = "untrusted: the author of the row could instruct the judge",
-    note = "declare it as an `#[input(..)]`, which is put between fences that it cannot close;\nwrite `.get()` in code that computes with it"
+    note = "declare it as an `#[input(..)]`, which the prompt marks as data, not instructions;\nuse `.get()` in code that computes with it"
 )]
 trait Trusted {}
 

@@ -52,7 +52,7 @@ pub trait WithSettings: Declared {
     /// // A metric that returns `bool` already has a verdict.
     /// # let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "Paris" });
     /// let error = Em::default().with_threshold(0.5).score(&gold, &pred).unwrap_err().to_string();
-    /// let reason = "expected no threshold for a metric that returns `bool`, found 0.5; remove the threshold";
+    /// let reason = "a metric that returns `bool` takes no threshold, found 0.5; remove the threshold";
     /// assert_eq!(error, format!("metric `em`: {reason}"));
     /// ```
     fn with_threshold(self, threshold: f64) -> Instance<Self> {

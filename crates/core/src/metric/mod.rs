@@ -69,7 +69,7 @@ use crate::spec::{MetricSpec, MetricTier};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a metric over the rows `{G}` and `{P}`",
     label = "not a metric over these rows",
-    note = "annotate a function with `#[metric]` and write its struct (`Overlap` for `fn overlap`), wrap a closure in\n`metric_fn(\"name\", |gold, pred| ..)`, end a builder with `.build()`, or implement `Metric` by hand; a metric over rows of your own type needs `#[derive(Record)]` on them"
+    note = "annotate a function with `#[metric]` and pass its struct (`Overlap` for `fn overlap`), wrap a closure in\n`metric_fn(\"name\", |gold, pred| ..)`, end a builder with `.build()`, or implement `Metric` by hand; a metric over rows of your own type needs `#[derive(Record)]` on them"
 )]
 #[async_trait]
 pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {

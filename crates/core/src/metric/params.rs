@@ -377,6 +377,6 @@ fn wrong_type(
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no default, because a parameter requires a value",
     label = "a parameter requires a value",
-    note = "write `{Self}::builder()`, the parameters, and `.build()`"
+    note = "write `{Self}::builder()`, set the parameters, then `.build()`"
 )]
 pub trait HasDefaults<'metric> {}

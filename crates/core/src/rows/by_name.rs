@@ -29,7 +29,7 @@ pub(crate) const WHOLE: &str = "*";
 #[diagnostic::on_unimplemented(
     message = "expected a row with named fields, as the metric's parameters require, found `{Self}`",
     label = "not a row with named fields",
-    note = "give the row `#[derive(Record)]`, or use `Example` and `Prediction`"
+    note = "add `#[derive(Record)]` to the row, or use `Example` and `Prediction`"
 )]
 pub trait NamedFields {
     /// Returns the field as a string.

@@ -198,7 +198,7 @@ pub fn at_least<T: Copy + PartialOrd + std::fmt::Display>(
     let is_enough = value >= least;
     is_enough
         .then_some(())
-        .ok_or_else(|| format!("expected `{param}` of at least {least}, found {value}"))
+        .ok_or_else(|| format!("expected `{param}` to be at least {least}, found {value}"))
 }
 
 /// Checks the `beta` parameter of F-beta.

@@ -72,9 +72,9 @@ impl InstanceSettings {
     }
 }
 
-const STRICT_BOOL: &str = "expected a number for `strict`, found a metric that returns `bool`, whose scores are 0 and 1; remove `strict`";
+const STRICT_BOOL: &str = "a metric that returns `bool` is always strict, because its scores are 0 and 1; remove `strict`";
 const STRICT_CORPUS: &str =
-    "expected no `strict` for a metric that scores all rows together; remove `strict`";
+    "`strict` is not supported for a metric that scores all rows together; remove it";
 
 /// Applies the macros' rules for a threshold.
 #[expect(
@@ -84,9 +84,9 @@ const STRICT_CORPUS: &str =
 fn validate(threshold: f64, spec: &MetricSpec<'_>) -> std::result::Result<(), SettingError> {
     let fails = match (spec.kind, spec.range, spec.direction) {
         (ScoreKind::Bool, ..) => format!(
-            "expected no threshold for a metric that returns `bool`, found {threshold:?}; remove the threshold"
+            "a metric that returns `bool` takes no threshold, found {threshold:?}; remove the threshold"
         ),
-        (ScoreKind::Corpus, ..) => "expected no threshold for a metric that scores all rows together; remove the threshold, or compare the run's score".to_owned(),
+        (ScoreKind::Corpus, ..) => "a metric that scores all rows together takes no threshold; remove the threshold, or compare the run's score".to_owned(),
         _ if !threshold.is_finite() => format!(
             "expected a finite threshold, found {threshold:?}; write a number such as 0.5"
         ),
@@ -109,6 +109,6 @@ fn validate(threshold: f64, spec: &MetricSpec<'_>) -> std::result::Result<(), Se
 
 fn cannot_fail(threshold: f64, range: ScoreRange, other: &str) -> String {
     format!(
-        "expected a threshold that some scores fail, found {threshold:?}, which every score in the range {range} passes; write a {other} one"
+        "every score in the range {range} passes the threshold {threshold:?}; write a {other} one"
     )
 }

@@ -33,7 +33,7 @@ pub(super) fn import(inputs: &[Input<'_>], epochs: Epochs) -> Result<Converted, 
         }
     }
     if results.is_empty() {
-        let reason = "no results; name the file BFCL_.._result.json too, because a score file contains only the wrong rows";
+        let reason = "no results; pass BFCL_.._result.json too, because a score file lists only the wrong rows";
         return Err(inputs[0].whole(reason));
     }
     let (mut table, mut right) = (Table::default(), 0);

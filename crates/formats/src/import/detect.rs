@@ -160,7 +160,7 @@ fn describe(start: &[u8]) -> String {
         return "an empty file".to_owned();
     }
     if start.starts_with(b"PK") {
-        return "a ZIP archive, like an inspect_ai log (`--from inspect`)".to_owned();
+        return "a ZIP archive; pass `--from inspect` if it is an inspect_ai log".to_owned();
     }
     if [&b"\x1f\x8b"[..], b"\x28\xb5\x2f\xfd"]
         .iter()
@@ -187,7 +187,7 @@ fn describe(start: &[u8]) -> String {
         return described(format);
     }
     if has("results") && has("configs") {
-        let found = "lm-eval results without samples; name its samples_TASK_DATE.jsonl, which `--log_samples` saves";
+        let found = "lm-eval results without samples; pass its samples_TASK_DATE.jsonl, which `--log_samples` saves";
         return found.to_owned();
     }
     let words: Vec<&str> = first_line.split_whitespace().collect();

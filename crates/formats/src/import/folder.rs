@@ -79,11 +79,11 @@ fn files_of(format: ForeignFormat, folder: &Path) -> Result<Vec<PathBuf>, Format
     match (&*found, format) {
         ([], _) => Err(FormatError::at(
             folder,
-            "no file of this format in the folder; name the files",
+            "no file of this format in the folder; pass the files",
         )),
         ([_, second, ..], ForeignFormat::Helm) => Err(FormatError::at(
             second,
-            "found several runs in the folder; name a folder with only one run",
+            "found several runs in the folder; pass a folder with only one run",
         )),
         _ => Ok(found),
     }
@@ -104,7 +104,7 @@ fn merge(format: ForeignFormat, epochs: Epochs, files: &[&Path]) -> Result<Conve
             return Err(FormatError::at(
                 file,
                 format_args!(
-                    "duplicate log for the task `{}`, after {}; keep only one in the folder",
+                    "duplicate log for the task `{}`, first in {}; keep only one in the folder",
                     escape::name(&task),
                     first.display()
                 ),
@@ -146,7 +146,7 @@ fn merge(format: ForeignFormat, epochs: Epochs, files: &[&Path]) -> Result<Conve
                     return Err(FormatError::at(
                         file,
                         format_args!(
-                            "lower scores of `{name}` are better in some tasks and worse in others; name only files of the same kind"
+                            "lower scores of `{name}` are better in some tasks and worse in others; pass only files of the same kind"
                         ),
                     ));
                 }

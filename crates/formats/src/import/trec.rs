@@ -36,7 +36,11 @@ pub(super) fn import(inputs: &[Input<'_>], epochs: Epochs) -> Result<Converted, 
                     ranking.push((score, (*document).to_owned()));
                     table.run.label = tag.first().map(|tag| (*tag).to_owned());
                 }
-                _ => return Err(invalid("expected 4 columns of judgements, or 6 of a run")),
+                _ => {
+                    return Err(invalid(
+                        "expected 4 columns (judgements) or 6 columns (a run)",
+                    ));
+                }
             }
             if !seen.insert([columns[0], columns[2]].map(str::to_owned)) {
                 return Err(invalid(

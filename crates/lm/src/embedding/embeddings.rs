@@ -38,7 +38,7 @@ impl Embeddings {
     ///     error(2, &[&[1.0]]),
     ///     "local:example: cannot parse the provider's response: expected 2 vectors, found 1"
     /// );
-    /// assert!(error(2, &[&[1.0], &[1.0, 2.0]]).ends_with("expected vectors of one length, found 1 and 2 numbers"));
+    /// assert!(error(2, &[&[1.0], &[1.0, 2.0]]).ends_with("expected vectors of the same length, found 1 and 2 numbers"));
     /// assert!(error(1, &[&[0.5, f32::NAN]]).ends_with("expected finite numbers, found NaN at position 2 of vector 1"));
     /// ```
     ///
@@ -177,7 +177,7 @@ fn reason_against(texts: usize, vectors: &[Vec<f32>]) -> Option<String> {
     if let Some(other) = vectors.iter().find(|vector| vector.len() != length) {
         let other = other.len();
         return Some(format!(
-            "expected vectors of one length, found {length} and {other} numbers"
+            "expected vectors of the same length, found {length} and {other} numbers"
         ));
     }
     vectors

@@ -145,7 +145,7 @@ pub(super) fn shared(folder: &str) -> Result<Arc<dyn EmbeddingModel>, LmError> {
 fn contents(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     let unreadable = |error: std::io::Error| {
         format!(
-            "cannot read {} ({error}); name a folder with model.safetensors and tokenizer.json",
+            "cannot read {} ({error}); pass a folder with model.safetensors and tokenizer.json",
             path.display()
         )
     };

@@ -98,7 +98,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Calls>, ReplayError> {
         .and_then(|line| serde_json::from_slice(line).ok());
     let Some(Header { replay: found, .. }) = header else {
         return Err(ReplayError::new(format!(
-            "{shown}: expected recorded calls, whose first line is {{\"replay\":1}}; name another file, or remove this one"
+            "{shown}: expected recorded calls, starting with the line {{\"replay\":1}}; use another file, or remove this one"
         )));
     };
     if found != VERSION {

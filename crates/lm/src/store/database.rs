@@ -112,7 +112,8 @@ fn connected(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-const OTHER: &str = "name another folder (--store, DSRS_STORE), or use none (--no-store)";
+const OTHER: &str =
+    "choose another folder (--store, DSRS_STORE), or disable the store (--no-store)";
 
 /// Creates the file for this user alone, because it contains prompts, which quote rows. SQLite gives its other files
 /// the same mode.
@@ -186,7 +187,7 @@ pub(super) fn error_of(path: &Path, error: rusqlite::Error) -> LmError {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             let seconds = PATIENCE.as_secs();
             format!(
-                "another process has written to it for {seconds} seconds; wait until that process ends, or {OTHER}"
+                "another process has been writing to it for {seconds} seconds; wait until that process ends, or {OTHER}"
             )
         }
         _ => error.to_string(),

@@ -102,7 +102,7 @@ impl Store {
     /// # std::fs::create_dir_all(&dir)?;
     /// std::fs::write(dir.join("notes.txt"), "")?;
     /// let error = Store::open(dir.join("notes.txt")).unwrap_err().to_string();
-    /// assert!(error.ends_with("notes.txt: it is a file; name a folder"), "{error}");
+    /// assert!(error.ends_with("notes.txt: it is a file; choose a folder"), "{error}");
     /// # std::fs::remove_dir_all(dir)?;
     /// # Ok::<(), std::io::Error>(())
     /// ```
@@ -243,7 +243,7 @@ impl Shared {
 
 fn check_folder(dir: &Path) -> Result<(), LmError> {
     match dir.is_file() {
-        true => Err(store_error(dir, "it is a file; name a folder")),
+        true => Err(store_error(dir, "it is a file; choose a folder")),
         false => Ok(()),
     }
 }
@@ -254,7 +254,7 @@ fn tell_of_earlier_versions(path: &Path) {
         let file = path.with_file_name(name);
         if file.exists() {
             eprintln!(
-                "{}: the {what} from an earlier version, which this version cannot read, so their calls are paid for again; remove the file unless you plan to go back to that version",
+                "{}: this version cannot read the {what} of an earlier version, so those calls are paid for again; remove the file unless you plan to go back to that version",
                 file.display()
             );
         }

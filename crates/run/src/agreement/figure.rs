@@ -144,7 +144,7 @@ impl Agreement {
         let alone = format!(
             "accuracy, kappa, Spearman, sensitivity and specificity describe only these rows{}",
             if corrects {
-                "; `passed, corrected` describes all rows if those of each verdict are a random sample"
+                "; `passed, corrected` describes all rows if the labelled rows of each verdict are a random sample"
             } else {
                 ""
             }

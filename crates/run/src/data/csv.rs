@@ -220,7 +220,7 @@ impl CsvFile {
             return Err(DataError::too_large(
                 &self.input.at(first.line),
                 format_args!(
-                    "expected at most {MAX_COLUMNS} columns, found more; write a JSON object into one column"
+                    "expected at most {MAX_COLUMNS} columns, found more; put a JSON object in one column instead"
                 ),
             ));
         }

@@ -43,7 +43,7 @@ const OTHERS: [(&[u8], &str, &str); 7] = [
     (
         b"PAR1",
         "Parquet",
-        "name the file .parquet, or pass --format parquet",
+        "rename the file to .parquet, or pass --format parquet",
     ),
     (
         b"PK\x03\x04",

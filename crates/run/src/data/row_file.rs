@@ -112,7 +112,7 @@ impl RowSource {
         match fs::metadata(file) {
             Err(reason) => return Err(DataError::unreadable(name, &reason)),
             Ok(metadata) if metadata.is_dir() => {
-                let message = "expected a file, found a directory; name the files in it";
+                let message = "expected a file, found a directory; pass the files in it";
                 return Err(unreadable(message.to_owned()));
             }
             Ok(_) => {}

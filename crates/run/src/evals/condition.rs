@@ -171,7 +171,7 @@ pub(super) fn early_options(
             Condition::Better(metric) => gain(metric, 0.0),
             _ => {
                 return Err(format!(
-                    "gate `{text}`: `early` decides limits on metrics and on `failed`, `no_worse` and `better`; remove this gate, or `early`"
+                    "gate `{text}`: `early` can decide only limits on metrics or `failed`, `no_worse` and `better`; remove this gate, or `early`"
                 ));
             }
         };

@@ -83,7 +83,7 @@ pub(super) fn claim_name(source: &Source, folder: &Path, target: &Path) -> Resul
     });
     let other = other.map_err(|error: io::Error| {
         format!(
-            "cannot write below the target folder `{}`: {error}; make it writable, or set CARGO_TARGET_DIR",
+            "cannot write under the target folder `{}`: {error}; make it writable, or set CARGO_TARGET_DIR",
             target.display()
         )
     })?;

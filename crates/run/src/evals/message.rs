@@ -142,10 +142,10 @@ pub(super) fn rows<'r>(
     let count = ranked.len();
     let title = match baseline {
         Some(_) => format!(
-            "rows that changed most by {}, of {count}:",
+            "rows whose {} changed most, of {count}:",
             escape::name(metric)
         ),
-        None => format!("rows with the worst scores by {}:", escape::name(metric)),
+        None => format!("rows with the worst {} scores:", escape::name(metric)),
     };
     let shown = ranked
         .iter()

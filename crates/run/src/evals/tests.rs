@@ -254,7 +254,7 @@ fn a_gate_that_cannot_tell_is_undecided() {
     );
     let row = "  0  1 -> 0\n    gold  {\"answer\":0,\"n\":0,\"topic\":0}\n    old   \"not in the baseline; write `baseline_rows`\"\n    new   {\"answer\":9}\n";
     assert!(
-        failed.contains(&format!("rows that changed most by same, of 8:\n{row}")),
+        failed.contains(&format!("rows whose same changed most, of 8:\n{row}")),
         "{failed}"
     );
     assert!(
@@ -596,7 +596,7 @@ fn an_eval_with_early_ends_once_its_gates_are_decided() {
     assert_eq!(
         early(NEW, None, &each, &[]).lines().next(),
         Some(
-            "eval `capitals`: gate `each(\"topic\", same >= 0.5)`: `early` decides limits on metrics and on `failed`, `no_worse` and `better`; remove this gate, or `early`"
+            "eval `capitals`: gate `each(\"topic\", same >= 0.5)`: `early` can decide only limits on metrics or `failed`, `no_worse` and `better`; remove this gate, or `early`"
         )
     );
 }

@@ -19,7 +19,7 @@ use crate::lm::LmError;
 ///
 /// let error = Evaluate::<Example, Prediction>::builder().metric(F1::default()).concurrency(0).build().unwrap_err();
 /// assert_eq!(error.kind(), EvaluateErrorKind::Setting);
-/// assert_eq!(error.to_string(), "expected `concurrency` of at least 1, found 0");
+/// assert_eq!(error.to_string(), "expected `concurrency` to be at least 1, found 0");
 /// ```
 #[derive(Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]

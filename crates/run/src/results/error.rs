@@ -103,8 +103,8 @@ impl ResultsError {
         match (error.kind(), error.origin()) {
             (DataErrorKind::CutOff, Some(at)) => cut_off(at),
             (DataErrorKind::NotArray, _) => Self::read(format!(
-                "{}; write it with `score --out`, because the output of `score --json` has no rows; if each line is a row, name \
-                 the file .jsonl",
+                "{}; write it with `score --out`, because the output of `score --json` \
+                 has no rows; if each line is a row, rename it to .jsonl",
                 error.reason()
             )),
             _ => error.into(),

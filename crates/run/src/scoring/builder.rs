@@ -78,12 +78,12 @@ impl ScoringConfig {
         }
         if self.num_rollouts == 0 {
             return Err(ScorerError::setup(
-                "expected `num_rollouts` of at least 1, found 0",
+                "expected `num_rollouts` to be at least 1, found 0",
             ));
         }
         if self.budget_msats == Some(0) {
             return Err(ScorerError::setup(
-                "expected `budget_msats` of at least 1, found 0; omit it for no limit",
+                "expected `budget_msats` to be at least 1, found 0; omit it for no limit",
             ));
         }
         Ok(self.aggregation.check()?)

@@ -110,7 +110,7 @@ impl AggregationMethod {
         match *self {
             Self::TrimmedMean(percent) if percent != 0.0 && !(1.0..50.0).contains(&percent) => {
                 Err(format!(
-                    "expected a percentage of the values at each end that is 0, or at least 1 and below 50, found \
+                    "expected 0, or a percentage from 1 to less than 50, to trim at each end, found \
                      {percent:?}; write `TrimmedMean({})`",
                     suggested(percent)
                 )

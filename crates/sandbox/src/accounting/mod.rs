@@ -112,8 +112,8 @@ impl Mechanism {
         match wanted {
             None | Some(Accounting::PerTask) if process_tree::is_readable() => Ok(Self::PerTask),
             None | Some(Accounting::PerTask) => Err(SandboxError::NoIsolation(
-                "cannot account for memory: no cgroup is delegated, and /proc has no lists of children; \
-                 mount /proc, or run under `systemd-run --user --scope`"
+                "cannot account for memory: no cgroup is delegated, and /proc does not list child \
+                 processes; mount /proc, or run under `systemd-run --user --scope`"
                     .to_owned(),
             )),
             Some(Accounting::CgroupV2) => Err(SandboxError::NoIsolation(

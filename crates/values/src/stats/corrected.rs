@@ -82,11 +82,11 @@ pub fn rogan_gladen(observed: Proportion, rates: &ErrorRates) -> Result<Correcte
     let sensitivity = rates
         .sensitivity
         .rate()
-        .ok_or("not enough rows: no compared row should pass by its label")?;
+        .ok_or("not enough rows: no compared row has a passing label")?;
     let specificity = rates
         .specificity
         .rate()
-        .ok_or("not enough rows: no compared row should fail by its label")?;
+        .ok_or("not enough rows: no compared row has a failing label")?;
     // In integers, so that rounding cannot make a judge seem better than a coin.
     let (good, bad) = (rates.sensitivity, rates.specificity);
     let advantage = u128::from(good.successes) * u128::from(bad.trials)

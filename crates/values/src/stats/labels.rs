@@ -143,7 +143,7 @@ impl LabelPairs {
             right: sum.right + class.right,
         });
         sum.f1()
-            .ok_or_else(|| "no row has one of the labels".into())
+            .ok_or_else(|| "no row has any of the labels".into())
     }
 
     /// Returns the mean recall over all classes that occur as gold labels.

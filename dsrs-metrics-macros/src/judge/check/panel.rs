@@ -27,7 +27,7 @@ pub(super) fn check_sampling(judge: &Judge, errors: &mut Errors) {
     if let Some(tokens) = &judge.attrs.scoring.max_tokens {
         check_at_least_one(
             tokens,
-            "expected `max_tokens` of at least 1, found 0; write `max_tokens = 1024`, or remove it",
+            "expected `max_tokens` to be at least 1, found 0; write `max_tokens = 1024`, or remove it",
             errors,
         );
     }
@@ -65,7 +65,7 @@ pub(super) fn check_panel(judge: &Judge, errors: &mut Errors) {
     if let Some(quorum) = &panel.quorum {
         check_at_least_one(
             quorum,
-            "expected `quorum` of at least 1, found 0; write `quorum = 1`",
+            "expected `quorum` to be at least 1, found 0; write `quorum = 1`",
             errors,
         );
         let wanted = quorum.base10_parse::<usize>().unwrap_or(0);
@@ -81,7 +81,7 @@ pub(super) fn check_panel(judge: &Judge, errors: &mut Errors) {
     if let Some(limit) = &panel.max_concurrent {
         check_at_least_one(
             limit,
-            "expected `max_concurrent` of at least 1, found 0; write `max_concurrent = 1`",
+            "expected `max_concurrent` to be at least 1, found 0; write `max_concurrent = 1`",
             errors,
         );
     }

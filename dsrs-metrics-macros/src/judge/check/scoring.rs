@@ -68,7 +68,7 @@ fn check_weighed(judge: &Judge, Scoring { word, .. }: &Scoring, errors: &mut Err
     let mut decisions = judge.decisions();
     let Some(output) = decisions.next() else {
         if !judge.outputs.is_empty() {
-            errors.at(word, format!("`scoring(by = logprobs)` weighs the values of an output, and the judge has only strings; write {FEW}"));
+            errors.at(word, format!("`scoring(by = logprobs)` weighs the values of an output, but the judge has only strings; write {FEW}"));
         }
         return;
     };

@@ -57,7 +57,7 @@ fn check_step(judge: &Judge, index: usize, step: &Output, errors: &mut Errors) {
     }
     check_names(judge, index, names, errors);
     if let Some(limit) = &step.attr.max_items {
-        let message = "expected `max_items` of at least 1, found 0; write `max_items = 100`";
+        let message = "expected `max_items` to be at least 1, found 0; write `max_items = 100`";
         check_at_least_one(limit, message, errors);
         if !is_list(&step.field.ty) || step.attr.each.is_some() {
             errors.at(

@@ -37,11 +37,11 @@ pub(super) fn check(judge: &Judge, errors: &mut Errors) {
         );
     }
     if let Some(window) = &turns.window {
-        let message = "expected `window` of at least 1, found 0; write `window = 10`";
+        let message = "expected `window` to be at least 1, found 0; write `window = 10`";
         check_at_least_one(window, message, errors);
     }
     if let Some(max) = &turns.max {
-        let message = "expected `max` of at least 1, found 0; write `max = 100`";
+        let message = "expected `max` to be at least 1, found 0; write `max = 100`";
         check_at_least_one(max, message, errors);
     }
     let mut conversations = judge.conversations();

@@ -86,7 +86,7 @@ impl Binding {
         };
         if let Some(row) = dynamic_row(&typed.ty) {
             let role = side.name();
-            errors.at(&typed.ty, format!("`#[{role}]` reads a field, and `&{row}` is a whole row; remove `#[{role}]`, and write `{}: &{row}`", Side::name_of(row)));
+            errors.at(&typed.ty, format!("`#[{role}]` reads a field, but `&{row}` is a whole row; remove `#[{role}]`, and write `{}: &{row}`", Side::name_of(row)));
             return Self::Nothing;
         }
         let renamed = attr.rename.is_some();
@@ -297,7 +297,7 @@ fn unbound(typed: &PatType, ty: &Type, attrs: &Settings, errors: &mut Errors) ->
         (Some(row), None) if !is_field_type(ty) && matches!(row, Type::Path(_)) => {
             let row = as_written(row);
             format!(
-                "the parameter `{name}` has no source; name it `gold` or `pred` if a whole row is a `{row}`, write `#[gold]` or `#[pred]` to read a field of a row, `#[param]` for configuration, or `#[param(flatten)]` for a parameter struct"
+                "the parameter `{name}` has no source; name it `gold` or `pred` if `{row}` is the type of a whole row, write `#[gold]` or `#[pred]` to read a field of a row, `#[param]` for configuration, or `#[param(flatten)]` for a parameter struct"
             )
         }
         _ => format!(

@@ -162,7 +162,7 @@ pub(super) fn sparql() -> Vec<Case> {
             m::SparqlSyntaxValid,
             example! {},
             query("SELECT ?year {"),
-            "line 1, column 15: syntax error just before, or unexpected end of the query",
+            "line 1, column 15: syntax error just before this point, or unexpected end of query",
         ),
         case(
             m::SparqlExecutes::builder().data(store()).build(),
@@ -180,13 +180,13 @@ pub(super) fn sparql() -> Vec<Case> {
             m::HeritageRag,
             gold(),
             reply(),
-            "entity_f1 (0): missing: \"louvre\"; unexpected: \"prado\"\nsparql_syntax_valid (0): line 1, column 15: syntax error just before, or unexpected end of the query\nintent_accuracy (1): expected \"temporal\", found \"temporal\"\nanswer_present (1): there is an answer\nsources_used (1): sources are named",
+            "entity_f1 (0): missing: \"louvre\"; unexpected: \"prado\"\nsparql_syntax_valid (0): line 1, column 15: syntax error just before this point, or unexpected end of query\nintent_accuracy (1): expected \"temporal\", found \"temporal\"\nanswer_present (1): there is an answer\nsources_used (1): sources are named",
         ),
         case(
             m::HeritageRagStrict,
             gold(),
             reply(),
-            "entity_f1 (0): missing: \"louvre\"; unexpected: \"prado\"\nsparql_syntax_valid (0): line 1, column 15: syntax error just before, or unexpected end of the query\nintent_accuracy (1): expected \"temporal\", found \"temporal\"\nanswer_present (1): there is an answer",
+            "entity_f1 (0): missing: \"louvre\"; unexpected: \"prado\"\nsparql_syntax_valid (0): line 1, column 15: syntax error just before this point, or unexpected end of query\nintent_accuracy (1): expected \"temporal\", found \"temporal\"\nanswer_present (1): there is an answer",
         ),
     ]
 }

@@ -430,7 +430,7 @@ fn interval(min: f64, max: f64) -> Result<[f64; 2], String> {
     // NaN is not a valid bound.
     let is_interval = min <= max;
     is_interval.then_some([min, max]).ok_or_else(|| {
-        format!("expected `min_utility` of at most `max_utility`, found {min} and {max}")
+        format!("expected `min_utility` to be at most `max_utility`, found {min} and {max}")
     })
 }
 

@@ -113,7 +113,7 @@ fn scorer(weights: [f64; 4], full_delta: u32) -> Result<OutcomeCoupledScorer, St
     };
     let scorer = OutcomeCoupledScorer::new(weights).map_err(|error| error.to_string())?;
     let full_delta =
-        NonZeroU32::new(full_delta).ok_or("expected `full_delta` of at least 1, found 0")?;
+        NonZeroU32::new(full_delta).ok_or("expected `full_delta` to be at least 1, found 0")?;
     Ok(scorer.with_full_delta(full_delta))
 }
 

@@ -101,7 +101,7 @@ pub(super) fn adjust(
     Ok(Arc::new(Adjusted { metric, settings }))
 }
 
-const IS_STRICT: &str = "expected a metric that is not strict, found one made strict in code, whose scores are already 0 and 1; change the setting in code";
+const IS_STRICT: &str = "this metric was made strict in code, so its scores are already 0 or 1; change the setting in code";
 
 /// A metric created in code, with settings in text form. They are applied to its score, because a metric may implement
 /// [`Metric::answer`] without them.

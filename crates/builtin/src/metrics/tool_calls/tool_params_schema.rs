@@ -277,7 +277,7 @@ fn measure(schema: &Value, patterns_left: &mut u64, references: &mut usize) -> R
         None => {
             let start: String = pattern.chars().take(60).collect();
             Err(format!(
-                "its patterns have more than {MAX_PATTERNS} characters with repetitions expanded, at the pattern `{start}`; use smaller repetition counts"
+                "its patterns expand to more than {MAX_PATTERNS} characters at the pattern `{start}`; use smaller repetition counts"
             ))
         }
     };

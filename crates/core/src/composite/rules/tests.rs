@@ -181,11 +181,11 @@ fn an_argument_of_a_judge_is_a_parameter() {
     assert_message(is_param(&stars(), "threshold"), "");
     assert_message(
         is_param(&judge, "threshold"),
-        "a component of `#[metric]` has the threshold of its declaration; write `stars >= 0.5` for another one",
+        "a component of `#[metric]` keeps the threshold from its declaration; write `stars >= 0.5` for another one",
     );
     assert_message(
         is_param(&judge, "cost"),
-        "a component of `#[metric]` has the cost of its declaration; write it in `Composite::builder` for another one",
+        "a component of `#[metric]` keeps the cost from its declaration; write it in `Composite::builder` for another one",
     );
 }
 
@@ -222,7 +222,7 @@ fn a_node_is_true_or_false_and_its_branches_are_its_answers() {
     assert_message(is_yes_or_no("kappa", &corpus()), "");
     for (derived, half) in [(properties(stars()), "3.0"), (without_range(), "0.5")] {
         let expected = format!(
-            "`node` returns a number, and `yes` and `no` are branches of a `bool`; write the variants of the enum that a judge answers with, or a composite such as `#[metric(all(node >= {half}))] struct Good;` and `good` as the node"
+            "`node` returns a number, but `yes` and `no` are branches of a `bool`; write the variants of the enum that a judge answers with, or a composite such as `#[metric(all(node >= {half}))] struct Good;` and `good` as the node"
         );
         assert_message(is_yes_or_no("node", &derived), &expected);
     }

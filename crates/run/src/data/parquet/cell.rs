@@ -162,7 +162,7 @@ pub(super) fn json(text: &str) -> Result<Value, &'static str> {
     let UniqueKeys(value) = serde_json::from_str(text)
         .map_err(|_| "invalid JSON in a JSON column; correct it, or write the column as strings")?;
     match inexact_number(text) {
-        Some(_) => Err("a number in JSON is out of range, or an integer of more than 64 bits"),
+        Some(_) => Err("a JSON number is out of range, or an integer of more than 64 bits"),
         None => Ok(value),
     }
 }

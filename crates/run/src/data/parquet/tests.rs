@@ -222,7 +222,7 @@ fn a_typed_string_stays_a_string_and_a_column_of_json_is_parsed() {
         ),
         (
             "[1e-400]",
-            "a number in JSON is out of range, or an integer of more than 64 bits",
+            "a JSON number is out of range, or an integer of more than 64 bits",
         ),
     ] {
         let bytes = file(schema, vec![text(&[Some("a")]), text(&[Some(cell)])]);

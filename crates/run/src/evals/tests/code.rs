@@ -80,7 +80,7 @@ fn a_gate_says_that_the_code_of_its_metric_changed() {
 
     let other = shown(eval(&package, NEW, lax::Same));
     let sentence =
-        "; the code of `same` changed since the baseline; raise its version if its meaning changed";
+        "; the code of `same` changed since the baseline; bump its version if its meaning changed";
     assert!(gate_line(&other).ends_with(sentence), "{other}");
     assert!(
         other.contains("to accept these results as the baseline"),
@@ -101,7 +101,7 @@ fn a_gate_says_that_the_code_of_its_metric_changed() {
     });
     assert_eq!(
         strict.lines().next().unwrap(),
-        "eval `capitals` failed, because `strict` is set and a gate is undecided: no_worse(same, by = 0.02) undecided: not compared: same: the code of `same` changed since the baseline; raise its version if its meaning changed; write `baseline_rows, rescore` to score the old predictions with this code if it calls no model, or accept a new baseline (0 of 1 gates passed)"
+        "eval `capitals` failed, because `strict` is set and a gate is undecided: no_worse(same, by = 0.02) undecided: not compared: same: the code of `same` changed since the baseline; bump its version if its meaning changed; write `baseline_rows, rescore` to score the old predictions with this code if it calls no model, or accept a new baseline (0 of 1 gates passed)"
     );
 
     let raised = shown(eval(&package, NEW, raised::Same));

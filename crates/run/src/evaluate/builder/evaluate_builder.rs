@@ -423,14 +423,15 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     fn check_limits(&self) -> Result<(), EvaluateError> {
         let invalid = |message| Err(EvaluateError::setting(message));
         if self.options.concurrency == 0 {
-            return invalid("expected `concurrency` of at least 1, found 0".to_owned());
+            return invalid("expected `concurrency` to be at least 1, found 0".to_owned());
         }
         if self.row_options.repeats == Some(0) {
-            return invalid("expected `repeats` of at least 1, found 0".to_owned());
+            return invalid("expected `repeats` to be at least 1, found 0".to_owned());
         }
         if self.row_options.timeout == Some(Duration::ZERO) {
             return invalid(
-                "expected `timeout` above 0 s, found 0 s; use a longer timeout, or none".to_owned(),
+                "expected `timeout` to be above 0 s, found 0 s; use a longer timeout, or none"
+                    .to_owned(),
             );
         }
         let value = self.options.run.failure_score;

@@ -58,7 +58,7 @@ impl EarlyOptions {
                     "it cannot be decided for certain before all rows are evaluated; set an alpha such as 0.01".to_owned(),
                 ),
                 Ok(_) if has_groups => Err(
-                    "its test needs independent rows, but rows have groups; remove the group, or evaluate all rows".to_owned(),
+                    "its test needs independent rows, but the rows are grouped; remove the grouping, or evaluate all rows".to_owned(),
                 ),
                 Ok(_) => Ok(()),
             };

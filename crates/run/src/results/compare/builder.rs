@@ -315,8 +315,7 @@ impl ComparisonBuilder {
             ));
         }
         if self.sequential && self.group.is_some() {
-            let message =
-                "its test needs independent rows, but rows have groups; leave out one of the two";
+            let message = "its test needs independent rows, but the rows are grouped; remove `group` or `sequential`";
             return Err(ResultsError::setting("sequential", message.to_owned()));
         }
         let pairs = Pairs::of(a, b, self.only_paired)?;

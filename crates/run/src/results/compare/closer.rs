@@ -116,7 +116,7 @@ impl MetricComparison {
             _ => {
                 let [one, other] = [one, other].map(|mean| unit.figure(mean));
                 format!(
-                    "mean absolute difference from the label {one} and {other} over {}",
+                    "mean absolute difference of {one} and {other} from the label over {}",
                     rows(it.n)
                 )
             }

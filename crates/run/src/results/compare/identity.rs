@@ -244,7 +244,7 @@ fn differences(
 /// Returns the sentence about a metric whose code differs from that in the first run.
 pub(crate) fn other_code(name: &str, first: &str) -> String {
     let name = escape::name(name);
-    format!("the code of `{name}` changed since {first}; raise its version if its meaning changed")
+    format!("the code of `{name}` changed since {first}; bump its version if its meaning changed")
 }
 
 /// Returns `true` if a metric's code changed but its version did not.
@@ -392,7 +392,7 @@ fn reported_models(
     let [in_a, in_b] = [a, b].map(|run| run.judged_by_others.get(metric).copied().unwrap_or(0));
     if in_a > 0 || in_b > 0 {
         notes.push(format!(
-            "{name}: replies from models or fingerprints that the manifest does not name in A: {in_a}; in B: {in_b}"
+            "{name}: replies from models or fingerprints not named in the manifest: {in_a} in A,  in B{in_b}"
         ));
     }
     (differences, notes)

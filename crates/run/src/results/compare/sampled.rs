@@ -173,7 +173,7 @@ impl MetricComparison {
                 escape::name(metric.metric())
             )),
             () if judged < MIN_ROWS => Some(format!(
-                "no test, because both runs judged only {judged} of the same rows, and a test needs {MIN_ROWS}; sample them with the same seed, or sample more rows"
+                "no test, because only {judged} rows were judged in both runs, and a test needs {MIN_ROWS}; sample them with the same seed, or sample more rows"
             )),
             () => None,
         };

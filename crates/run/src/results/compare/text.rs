@@ -308,7 +308,7 @@ impl MetricComparison {
             Verdict::Unchanged => {
                 let possible = it.ci95.map(|it| unit.size(it.high));
                 let possible = possible.map_or(String::new(), |size| {
-                    format!("; a difference up to {size} is still possible")
+                    format!("; a difference of up to {size} is still possible")
                 });
                 format!("equal in all {found}{possible}")
             }

@@ -96,7 +96,7 @@ fn set(part: &mut Option<(String, Value)>, key: String, value: Value) -> Result<
         Some((first, other)) if *other != value => {
             let (first, key) = (name(first), name(&key));
             Err(format!(
-                "expected one value, found `{first}` and `{key}` that differ; remove one"
+                "expected one value, found different ones in `{first}` and `{key}`; remove one"
             ))
         }
         Some(_) => Ok(()),
