@@ -201,7 +201,7 @@ fn bytes_that_are_not_utf_8() {
 #[test]
 fn json_that_is_not_an_array_of_rows() {
     assert_snapshot!(error_of("rows.json", r#"{"rows": []}"#),
-        @"rows.json: expected an array of rows, found an object; if each line is an object, name the file .jsonl; if a field has the rows, write only its list, as `jq .FIELD` prints it");
+        @"rows.json: expected an array of rows, found an object; if each line is an object, rename it to .jsonl; if a field has the rows, write only its list, as `jq .FIELD` prints it");
     assert_snapshot!(error_of("rows.json", "[\n  4\n]"),
         @r#"rows.json:2: expected a row such as {"id": .., "gold": {..}, "pred": {..}}, found the number 4"#);
     let broken = [

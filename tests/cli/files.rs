@@ -214,7 +214,7 @@ fn forms_of_json_are_read() {
         r#"{"version": "1.1", "data": [{"answer": "a"}]}"#,
     );
     assert_snapshot!(folder.score_error("rows.json -m em"),
-        @"rows.json: expected an array of rows, found an object; if each line is an object, name the file .jsonl; if a field has the rows, write only its list, as `jq .FIELD` prints it");
+        @"rows.json: expected an array of rows, found an object; if each line is an object, rename it to .jsonl; if a field has the rows, write only its list, as `jq .FIELD` prints it");
     let folder = with(
         "rows.json",
         r#"{"columns":["answer","prediction"],"index":[1],"data":[["a"]]}"#,

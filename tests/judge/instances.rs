@@ -163,7 +163,7 @@ async fn an_invalid_setting_of_a_judge_calls_no_model() {
                     .with_threshold(0.5)
                     .with_lm(lm()),
             ),
-            "expected no threshold for a metric that returns `bool`, found 0.5",
+            "a metric that returns `bool` takes no threshold, found 0.5",
         ),
         (
             Box::new(

@@ -225,7 +225,7 @@ async fn a_missing_or_invalid_input_and_an_invalid_setting_are_errors_without_a_
     assert!(
         error
             .to_string()
-            .contains("expected no threshold for a metric that returns `bool`"),
+            .contains("a metric that returns `bool` takes no threshold"),
         "{error}"
     );
     assert_eq!(model.requests().len(), 0);

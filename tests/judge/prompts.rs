@@ -237,7 +237,7 @@ async fn two_judges_with_one_score_share_context_but_no_instruction() {
     assert!(systems.len() == 2 && systems.iter().all(|it| it.contains("Answers are short.")));
     let both = judge(Panel::new().instruction("Judge."));
     let error = both.evaluate(&gold, &pred).await.unwrap_err().to_string();
-    let message = "expected no instruction and no demonstrations for two judges with one score";
+    let message = "instructions and demonstrations are not supported for two judges with one score";
     assert!(error.contains(message), "{error}");
     assert_eq!(model.requests().len(), 2);
 }

@@ -209,7 +209,7 @@ async fn the_identity_is_a_hash_of_the_files() {
 fn damaged_and_hostile_files_are_errors() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path();
-    assert!(error(folder).contains("name a folder with model.safetensors and tokenizer.json"));
+    assert!(error(folder).contains("pass a folder with model.safetensors and tokenizer.json"));
     let vectors = |shape: &[usize], numbers: &[f32], dtype: &str| {
         let tensor = ("embeddings", dtype, shape, f32s(numbers));
         fs::write(folder.join("model.safetensors"), safetensors(&[tensor])).unwrap();

@@ -38,7 +38,7 @@ fn a_file_of_another_format_is_described() {
         (b"{\"x\": 1}", "an object with `x`"),
         (
             &eval,
-            "a ZIP archive; pass `--from inspect` if it is an inspect_ai log",
+            "a ZIP archive, like an inspect_ai log (`--from inspect`)",
         ),
         (&samples, "samples from lm-eval (`--from lm-eval`)"),
     ];

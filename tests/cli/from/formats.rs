@@ -314,7 +314,13 @@ fn results_of_bfcl_have_its_accuracy_and_calls() {
     );
     let score = file("bfcl/BFCL_v4_simple_python_score.json");
     let ran = Folder::new().run(&["score", "--from", "bfcl", &score]);
-    assert!(ran.err.ends_with("name the file BFCL_.._result.json too, because a score file contains only the wrong rows\n"), "{}", ran.err);
+    assert!(
+        ran.err.ends_with(
+            "pass BFCL_.._result.json too, because a score file lists only the wrong rows\n"
+        ),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]

@@ -540,7 +540,7 @@ fn scores_that_differ_by_rounding_are_equal() {
     assert!(
         metric
             .sentence()
-            .starts_with("m: equal in all 12 rows; a difference up to ")
+            .starts_with("m: equal in all 12 rows; a difference of up to ")
     );
     // Real differences are larger, however small.
     let metric = only_metric(compare(&[("0.2", "0.2000000001"); 12]));

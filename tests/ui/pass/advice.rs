@@ -22,7 +22,7 @@ mod rows_of_one_type {
     pub struct Both;
 }
 
-// note: name a component after its `#[metric]` function or struct; the judge of `struct Polite` is `polite_judge`;
+// note: refer to a component by its `#[metric]` function or struct; the judge of `struct Polite` is `polite_judge`;
 // add a metric written by hand with `Composite::builder(..)`
 mod components {
     use dsrs_metrics::composite::{Composite, component, weighted};
@@ -176,8 +176,8 @@ fn the_metric_of_a_judge() {
     let _ = outputs::CheckedJudge::default();
 }
 
-// note: declare it as an `#[input(..)]`, which is put between fences that it cannot close; write `.get()` in
-// code that computes with it
+// note: declare it as an `#[input(..)]`, which the prompt marks as data, not instructions; use `.get()` in code that
+// computes with it
 fn what_an_input_contains(input: &outputs::CheckedInput) -> String {
     format!("{} characters", input.answer.get().len())
 }
@@ -234,9 +234,9 @@ fn of_closures() {
     });
 }
 
-// note: annotate a function with `#[metric]` and write its struct (`Overlap` for `fn overlap`), wrap a closure
-// in `metric_fn("name", |gold, pred| ..)`, end a builder with `.build()`, or implement `Metric` by hand; a
-// metric over rows of your own type needs `#[derive(Record)]` on them
+// note: annotate a function with `#[metric]` and pass its struct (`Overlap` for `fn overlap`), wrap a closure in
+// `metric_fn("name", |gold, pred| ..)`, end a builder with `.build()`, or implement `Metric` by hand; a metric over
+// rows of your own type needs `#[derive(Record)]` on them
 #[metric]
 fn overlap(#[pred] answer: &str, #[param] least: usize) -> bool {
     answer.len() >= least

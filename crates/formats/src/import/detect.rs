@@ -160,7 +160,7 @@ fn describe(start: &[u8]) -> String {
         return "an empty file".to_owned();
     }
     if start.starts_with(b"PK") {
-        return "a ZIP archive; pass `--from inspect` if it is an inspect_ai log".to_owned();
+        return "a ZIP archive, like an inspect_ai log (`--from inspect`)".to_owned();
     }
     if [&b"\x1f\x8b"[..], b"\x28\xb5\x2f\xfd"]
         .iter()

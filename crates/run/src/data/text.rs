@@ -449,7 +449,7 @@ impl JsonValues {
         DataError::new(
             DataErrorKind::NotArray,
             format!(
-                "{}: expected an array of rows, found {found}; if each line is an object, name the file .jsonl; if a field has \
+                "{}: expected an array of rows, found {found}; if each line is an object, rename it to .jsonl; if a field has \
                  the rows, write only its list, as `jq .FIELD` prints it",
                 self.input.file.display()
             ),
