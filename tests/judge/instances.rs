@@ -172,7 +172,7 @@ async fn an_invalid_setting_of_a_judge_calls_no_model() {
                     .with_lm(lm())
                     .build(),
             ),
-            "expected a number for `strict`",
+            "a metric that returns `bool` is always strict",
         ),
     ];
     for (metric, message) in cases {
