@@ -1,5 +1,6 @@
 //! Rows of result files that are scored again: removes the results from the row.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -224,15 +225,13 @@ fn program_run(fields: &Fields) -> Option<ProgramRun> {
 
 /// Returns the hash of a gold row or prediction; `None` if it has no value.
 pub(crate) fn row_hash(row: &Value) -> Option<u64> {
-    let mut hash = XxHash3_128::new();
-    let mut is_empty = true;
+    let mut hashed = Vec::with_capacity(256);
     let mut add = |name: &str, value: &Value| {
         let text = text(value);
         if !text.is_empty() {
-            is_empty = false;
             for part in [name, &text] {
-                hash.write(&(part.len() as u64).to_le_bytes());
-                hash.write(part.as_bytes());
+                hashed.extend_from_slice(&(part.len() as u64).to_le_bytes());
+                hashed.extend_from_slice(part.as_bytes());
             }
         }
     };
@@ -247,7 +246,7 @@ pub(crate) fn row_hash(row: &Value) -> Option<u64> {
         value => add("", value),
     }
     #[expect(clippy::cast_possible_truncation, reason = "half of the hash")]
-    (!is_empty).then(|| hash.finish_128() as u64)
+    (!hashed.is_empty()).then(|| XxHash3_128::oneshot(&hashed) as u64)
 }
 
 /// Parses a hash from a row of a file.
@@ -259,15 +258,15 @@ pub(crate) fn parse_hash(text: &str) -> Option<u64> {
 
 /// Returns a value as a CSV cell has it; empty for `null`. A cell with a list or object in JSON or Python notation is
 /// that value.
-fn text(value: &Value) -> String {
+fn text(value: &Value) -> Cow<'_, str> {
     match value {
-        Value::Null => String::new(),
+        Value::Null => "".into(),
         Value::String(cell) => match literal::parse(cell) {
-            Some(value) => sorted(&value).to_string(),
-            None => cell.clone(),
+            Some(value) => sorted(&value).to_string().into(),
+            None => cell.into(),
         },
-        Value::Bool(_) | Value::Number(_) => value.to_string(),
-        Value::Array(_) | Value::Object(_) => sorted(value).to_string(),
+        Value::Bool(_) | Value::Number(_) => value.to_string().into(),
+        Value::Array(_) | Value::Object(_) => sorted(value).to_string().into(),
     }
 }
 

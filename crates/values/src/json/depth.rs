@@ -16,20 +16,17 @@ crate::debug_as_display!(TooDeep);
 
 /// Returns `true` if the value is nested deeper than [`MAX_DEPTH`].
 ///
-/// The check does not recurse, so it cannot overflow the stack.
+/// The recursion ends at that depth, so it cannot overflow the stack.
 pub fn is_too_deep(value: &Value) -> bool {
-    let mut level = vec![value];
-    for _ in 0..=MAX_DEPTH {
-        let below = level.into_iter().flat_map(|value| match value {
-            Value::Array(items) => items.iter().collect(),
-            Value::Object(fields) => fields.values().collect(),
-            _ => Vec::new(),
-        });
-        level = below
-            .filter(|value| value.is_array() || value.is_object())
-            .collect();
+    fn is_deeper(value: &Value, levels: usize) -> bool {
+        let below = |value| levels == 0 || is_deeper(value, levels - 1);
+        match value {
+            Value::Array(items) => items.iter().any(below),
+            Value::Object(fields) => fields.values().any(below),
+            _ => false,
+        }
     }
-    !level.is_empty()
+    is_deeper(value, MAX_DEPTH + 1)
 }
 
 #[cfg(test)]

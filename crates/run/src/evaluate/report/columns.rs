@@ -10,11 +10,14 @@
 //! The columns are known only after the last row, so the lines are read twice, in chunks on all threads.
 
 use std::borrow::Cow;
-use std::io;
+use std::marker::PhantomData;
 use std::ops::Range;
+use std::{fmt, io};
 
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -62,7 +65,38 @@ impl Kind {
     }
 }
 
-type Fields<'l> = IndexMap<String, &'l RawValue, RandomState>;
+/// The entries of an object, in order.
+struct Entries<'l, V>(Vec<(Key<'l>, V)>);
+
+#[derive(Deserialize)]
+struct Key<'l>(#[serde(borrow)] Cow<'l, str>);
+
+impl<'l, V: Deserialize<'l>> Deserialize<'l> for Entries<'l, V> {
+    fn deserialize<D: Deserializer<'l>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(EntriesVisitor(PhantomData))
+    }
+}
+
+struct EntriesVisitor<V>(PhantomData<V>);
+
+impl<'l, V: Deserialize<'l>> Visitor<'l> for EntriesVisitor<V> {
+    type Value = Entries<'l, V>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'l>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        // A score has seven keys.
+        let mut entries = Vec::with_capacity(8);
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(Entries(entries))
+    }
+}
+
+type Fields<'l> = Entries<'l, &'l RawValue>;
 
 /// The order of columns: names, and prefixes of the names of fields. The scores have no prefix.
 const ORDER: [&str; 17] = [
@@ -100,24 +134,30 @@ fn each_cell<'l>(line: &'l str, mut each: impl FnMut(Rank, &str, &'l str)) -> io
         column.extend(name);
         each(rank, &column, value);
     };
-    for (key, value) in &serde_json::from_str::<Fields<'l>>(line)? {
-        let (key, value) = (&**key, value.get());
+    for (Key(key), value) in serde_json::from_str::<Fields<'l>>(line)?.0 {
+        let (key, value) = (&*key, value.get());
         if key == "scores" {
-            let scores: IndexMap<String, Fields<'l>> = serde_json::from_str(value)?;
-            for (metric, (name, score)) in scores.iter().enumerate() {
-                let rank = (rank("", "").unwrap_or_default(), metric);
+            let scores: Entries<'l, Fields<'l>> = serde_json::from_str(value)?;
+            let position = rank("", "").unwrap_or_default();
+            for (metric, (Key(name), Entries(score))) in scores.0.into_iter().enumerate() {
+                let rank = (position, metric);
+                let is_value = |(Key(key), _): &&(Key<'_>, _)| key == "value";
                 // The value comes first, even if a row has none.
-                let value = score.get("value").map_or("null", |it| it.get());
-                cell(rank, [name, "", ""], value);
-                for (key, value) in score.iter().filter(|(key, _)| *key != "value") {
-                    cell(rank, [name, ".", key], value.get());
+                let value = score.iter().find(is_value);
+                cell(
+                    rank,
+                    [&name, "", ""],
+                    value.map_or("null", |(_, it)| it.get()),
+                );
+                for (Key(key), value) in score.iter().filter(|entry| !is_value(entry)) {
+                    cell(rank, [&name, ".", key], value.get());
                 }
             }
         } else if value.starts_with('{')
             && let Some(rank) = rank(key, ".")
         {
-            for (field, value) in &serde_json::from_str::<Fields<'l>>(value)? {
-                cell((rank, 0), [key, ".", field], value.get());
+            for (Key(field), value) in serde_json::from_str::<Fields<'l>>(value)?.0 {
+                cell((rank, 0), [key, ".", &field], value.get());
             }
         } else if value != "null"
             && let Some(rank) = rank(key, "")
@@ -131,7 +171,7 @@ fn each_cell<'l>(line: &'l str, mut each: impl FnMut(Rank, &str, &'l str)) -> io
 /// The columns of rows, in the order in which they were found.
 #[derive(Default)]
 struct Columns {
-    found: IndexMap<String, (Rank, Kind)>,
+    found: IndexMap<String, (Rank, Kind), RandomState>,
     /// The number of cells at each position in [`ORDER`].
     cells: [u64; ORDER.len()],
     rows: u64,
@@ -176,7 +216,7 @@ impl Columns {
             prefix.ends_with('.') && width > MAX_SPARSE_COLUMNS && average > self.cells[position]
         };
         let mut layout = Layout {
-            columns: IndexMap::new(),
+            columns: IndexMap::default(),
             is_packed: ORDER.iter().enumerate().map(is_packed).collect(),
         };
         self.found.sort_by(|_, (a, _), _, (b, _)| a.cmp(b));
@@ -193,7 +233,7 @@ impl Columns {
 
 /// The columns of a file.
 pub(super) struct Layout {
-    pub(super) columns: IndexMap<String, Kind>,
+    pub(super) columns: IndexMap<String, Kind, RandomState>,
     /// For each position in [`ORDER`], `true` if its fields share one column of JSON objects.
     is_packed: Vec<bool>,
 }

@@ -1,7 +1,6 @@
 //! One result row as a line of JSON, the format in which rows are stored on disk and exported.
 
-use indexmap::IndexMap;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::record::{ResultScore, RunRecord, not_json};
@@ -83,16 +82,22 @@ struct RepeatLine<'r> {
 }
 
 /// The scores of a row by metric.
-type Scores<'r> = IndexMap<&'r str, ResultScore>;
+struct Scores<'r> {
+    metrics: &'r [String],
+    outcomes: &'r [Outcome],
+}
+
+impl Serialize for Scores<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let outcomes = self.outcomes.iter().map(written_score);
+        serializer.collect_map(self.metrics.iter().zip(outcomes))
+    }
+}
 
 impl<'r> Line<'r> {
     fn of<G, P>(row: &'r RowResult<G, P>, metrics: &'r [String]) -> Self {
         let run = |run: Option<&ProgramRun>| run.map(RunRecord::of).unwrap_or_default();
-        let scores = |outcomes: &[Outcome]| {
-            let scores = metrics.iter().zip(outcomes);
-            let scores = scores.map(|(name, outcome)| (&**name, written_score(outcome)));
-            scores.collect()
-        };
+        let scores = |outcomes: &'r [Outcome]| Scores { metrics, outcomes };
         Self {
             id: &row.id,
             gold: None,
