@@ -7,8 +7,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::gate::Tiers;
-use super::row::ScorerError;
-use super::row::{FinalScore, Rollout, RowScore, RowStatus};
+use super::row::{FinalScore, Rollout, RowScore, RowStatus, ScorerError};
 use crate::composite::{IsMissing, OnMissing};
 use crate::contract::Outcome;
 use crate::evaluate::Spending;
@@ -99,7 +98,7 @@ impl AggregationMethod {
             ([], _) => Err("expected at least one value to aggregate, found none".into()),
             ([min, ..], Self::Min) => Ok(*min),
             ([.., max], Self::Max) => Ok(*max),
-            (sorted, Self::Median) => Ok(median(sorted)),
+            (sorted, Self::Median) => Ok(mean(&sorted[(sorted.len() - 1) / 2..=sorted.len() / 2])),
             (sorted, Self::Mean) => Ok(mean(sorted)),
             (sorted, Self::TrimmedMean(percent)) => Ok(mean(trimmed(sorted, *percent))),
         }
@@ -118,16 +117,6 @@ impl AggregationMethod {
             }
             _ => Ok(()),
         }
-    }
-}
-
-/// Returns the median of sorted values.
-fn median(sorted: &[f64]) -> f64 {
-    let half = sorted.len() / 2;
-    if sorted.len() % 2 == 1 {
-        sorted[half]
-    } else {
-        sorted[half - 1].midpoint(sorted[half])
     }
 }
 
@@ -162,19 +151,15 @@ impl RowScore {
     /// Returns [`ScorerError::NoScore`], which contains the row, if a metric failed or if the budget did not cover the
     /// row.
     pub fn into_score(self) -> Result<FinalScore, ScorerError> {
-        match self.status {
-            RowStatus::Scored { score } => Ok(FinalScore {
-                value: score,
-                row: self,
-            }),
-            RowStatus::Gated { .. } => Ok(FinalScore {
-                value: 0.0,
-                row: self,
-            }),
-            RowStatus::Skipped { .. } | RowStatus::Failed { .. } => Err(ScorerError::NoScore {
-                row: Box::new(self),
-            }),
-        }
+        let value = match self.status {
+            RowStatus::Scored { score } => score,
+            RowStatus::Gated { .. } => 0.0,
+            RowStatus::Skipped { .. } | RowStatus::Failed { .. } => {
+                let row = Box::new(self);
+                return Err(ScorerError::NoScore { row });
+            }
+        };
+        Ok(FinalScore { value, row: self })
     }
 }
 
@@ -218,11 +203,9 @@ impl Tiers {
         let gated = rollouts.iter().filter(is_gated).count() as u64;
         let declared = self.truth().iter().map(|entry| entry.declared_cost);
         let declared = declared.fold(0, u64::saturating_add);
-        let truth_calls_gated = gated.saturating_mul(self.truth().len() as u64);
-        let saved_msats = gated.saturating_mul(declared);
         Spending {
-            truth_calls_gated,
-            saved_msats,
+            truth_calls_gated: gated.saturating_mul(self.truth().len() as u64),
+            saved_msats: gated.saturating_mul(declared),
             ..Spending::default()
         }
     }

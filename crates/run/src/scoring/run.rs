@@ -5,8 +5,7 @@
 use std::fmt;
 
 use super::combine::combine;
-use super::row::ScorerError;
-use super::row::{RowScore, RowStatus};
+use super::row::{RowScore, RowStatus, ScorerError};
 use super::summary::ScoringSummary;
 use super::{Inner, Scorer};
 use crate::contract::{Example, IsProgram, Pair, Prediction, Program, panic};
@@ -263,26 +262,17 @@ impl<G, P> Inner<G, P> {
     }
 
     fn result(&self, result: EvaluationResult<G, P>) -> ScoringResult {
-        let EvaluationResult {
-            results,
-            metrics,
-            manifest,
-            ending,
-            store,
-            observer_error,
-            ..
-        } = result;
-        let rows = results.into_iter().filter_map(RowResult::into_rollouts);
+        let rows = result.results.into_iter();
+        let rows = rows.filter_map(RowResult::into_rollouts);
         let rows: Vec<RowScore> = rows.map(|scored| self.row(scored)).collect();
-        let summary = ScoringSummary::of(&rows, self.gate.budget().limit);
         ScoringResult {
-            summary,
+            summary: ScoringSummary::of(&rows, self.gate.budget().limit),
             rows,
-            metrics,
-            manifest,
-            ending,
-            store,
-            observer_error,
+            metrics: result.metrics,
+            manifest: result.manifest,
+            ending: result.ending,
+            store: result.store,
+            observer_error: result.observer_error,
         }
     }
 }
