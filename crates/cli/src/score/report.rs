@@ -1,6 +1,5 @@
 //! The result of a run: its output and exit code.
 
-use std::fmt;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -43,10 +42,9 @@ pub(crate) fn report(
         print_json(&Printed::new(result))?;
     } else if let Some(file) = printed_file {
         file.print(args, result)?;
-    } else if std::io::stdout().is_terminal() {
-        print(&format!("{:#}\n", Headlines(result)))?;
     } else {
-        print(&format!("{}\n", Headlines(result)))?;
+        let has_histograms = std::io::stdout().is_terminal();
+        print(&format!("{}\n", result.headlines(has_histograms)))?;
     }
     if let Ending::OutputFailed(error) = &result.ending {
         return Err(error.clone().into());
@@ -87,15 +85,6 @@ pub(crate) fn report(
         _ if violations.is_empty() => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     })
-}
-
-/// The result without its first error, which goes to standard error.
-struct Headlines<'a>(&'a EvaluationResult);
-
-impl fmt::Display for Headlines<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt_headlines(f)
-    }
 }
 
 /// The output of `--json`: the result, and how the commands were isolated, if any were run.
@@ -226,19 +215,14 @@ fn unknown_fields(
 ) -> Vec<String> {
     let metrics = result.metric_names().filter_map(|name| result.metric(name));
     let all = metrics.flat_map(|metric| {
-        metric
-            .unknown_fields
-            .iter()
-            .map(move |field| (&metric.name, field))
+        let fields = metric.unknown_fields.iter();
+        fields.map(move |field| (&metric.name, field))
     });
     let line = |(metric, field): (&String, &UnknownField)| {
         // The suggestion is a question.
         let end = if field.nearest.is_some() { "" } else { ";" };
-        match args
-            .mappings
-            .iter()
-            .find(|mapping| mapping.sets(Side::Pred, &field.name))
-        {
+        let mut mappings = args.mappings.iter();
+        match mappings.find(|mapping| mapping.sets(Side::Pred, &field.name)) {
             Some(mapping) => {
                 let path = mapping.path();
                 format!("{metric}: {field}{end} --map names `{path}`, which no row has")
@@ -277,14 +261,10 @@ fn reported_model(metric: &str, replies: &JudgeReplies<'_>) -> Option<String> {
         return Some(format!("{start} {} models: {models}", models.len()));
     }
     (fingerprints.len() > 1).then(|| {
-        let model = models
-            .names()
-            .next()
-            .map_or_else(String::new, |it| format!(" of {}", escape::name(it)));
-        format!(
-            "{start} {} fingerprints{model}: {fingerprints}",
-            fingerprints.len()
-        )
+        let (model, count) = (models.names().next(), fingerprints.len());
+        let model = model.map(|it| format!(" of {}", escape::name(it)));
+        let model = model.unwrap_or_default();
+        format!("{start} {count} fingerprints{model}: {fingerprints}")
     })
 }
 
@@ -295,12 +275,9 @@ pub(super) fn unknown_identities(args: &ScoreArguments) -> Result<Vec<String>> {
         return Ok(lines);
     }
     for file in args.data.iter().filter(|file| is_regular(file)) {
-        let manifest = manifest_of(file, args.files.format)?;
-        if let Some(Err(reason)) = manifest {
-            lines.push(format!(
-                "warning: {}: identity unknown: {reason}",
-                file.display()
-            ));
+        if let Some(Err(reason)) = manifest_of(file, args.files.format)? {
+            let file = file.display();
+            lines.push(format!("warning: {file}: identity unknown: {reason}"));
         }
     }
     Ok(lines)

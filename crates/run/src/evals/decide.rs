@@ -121,11 +121,9 @@ pub(super) fn decide(
                 false => decided,
             };
         }
-        let (metric, is_relative) = (gate.condition.metric(), gate.condition.is_relative());
-        if let Some(note) = metric
-            .filter(|_| is_relative)
-            .and_then(|it| decider.code_note(it))
-        {
+        let metric = gate.condition.metric();
+        let of_baseline = metric.filter(|_| compares);
+        if let Some(note) = of_baseline.and_then(|it| decider.code_note(it)) {
             sentence = format!("{sentence}; {note}");
         }
         GateResult {
@@ -133,7 +131,7 @@ pub(super) fn decide(
             verdict,
             sentence,
             metric,
-            is_relative,
+            is_relative: compares,
         }
     };
     gates.iter().zip(parts).enumerate().map(result).collect()
@@ -175,11 +173,11 @@ impl Decider<'_> {
     fn part(&self, kind: &Condition, figures: &Figures) -> Part {
         let ids = figures.ids.as_ref();
         let finding = match kind {
-            Condition::Score(metric, end, bound) => self.score(figures, metric, *end, *bound),
-            Condition::PassedAt(metric, k, bound) => passed_at(figures, *metric, *k, *bound),
+            Condition::Score(metric, end, bound) => self.score(figures, metric, *end, *bound)?,
+            Condition::PassedAt(metric, k, bound) => passed_at(figures, *metric, *k, *bound)?,
             Condition::Failed(bound) => share(figures.failed_rows, figures.rows, "failed", *bound),
             Condition::Abstained(bound) => abstained(figures, *bound),
-            Condition::Latency(seconds) => self.latency(figures, *seconds),
+            Condition::Latency(seconds) => self.latency(figures, *seconds)?,
             Condition::NoWorse(metric, by) => {
                 return Ok((Some(*by), self.comparison(metric, ids)?));
             }
@@ -190,29 +188,25 @@ impl Decider<'_> {
         Err(finding)
     }
 
-    fn score(&self, figures: &Figures, metric: &str, end: End, bound: Bound) -> Finding {
-        let summary = match scored(figures, metric) {
-            Ok(summary) => summary,
-            Err(finding) => return finding,
-        };
+    fn score(
+        &self,
+        figures: &Figures,
+        metric: &str,
+        end: End,
+        bound: Bound,
+    ) -> Result<Finding, Finding> {
+        let summary = scored(figures, metric)?;
         let direction = self.run.direction(metric);
-        if let Some(finding) = direction.and_then(|it| favoured(self.run, figures, it, summary)) {
-            return finding;
-        }
-        let value = match end {
-            End::Estimate => summary.score,
-            End::Lower => summary.uncertainty.ci95().map(|interval| interval.low),
-            End::Upper => summary.uncertainty.ci95().map(|interval| interval.high),
-        };
-        let Some(value) = value else {
-            return Finding(GateVerdict::Undecided, format!("no interval: {summary}"));
-        };
+        let favoured = direction.and_then(|it| favoured(self.run, figures, it, summary));
+        favoured.map_or(Ok(()), Err)?;
+        let no_interval = || Finding(GateVerdict::Undecided, format!("no interval: {summary}"));
+        let value = end.of(summary).ok_or_else(no_interval)?;
         let chance = match end {
             End::Estimate => chance(summary, bound),
             End::Lower | End::Upper => String::new(),
         };
         let verdict = GateVerdict::of(bound.holds(value));
-        Finding(verdict, format!("{summary}{chance}"))
+        Ok(Finding(verdict, format!("{summary}{chance}")))
     }
 
     /// Returns the verdict that ended the run before all rows were evaluated.
@@ -237,21 +231,16 @@ impl Decider<'_> {
         Some(Finding(verdict, sentence))
     }
 
-    fn latency(&self, figures: &Figures, seconds: f64) -> Finding {
+    fn latency(&self, figures: &Figures, seconds: f64) -> Result<Finding, Finding> {
         // What a metric of this name measures is up to its author.
         if figures.metric("latency").is_some() {
             return self.score(figures, "latency", End::Estimate, Bound::AtMost(seconds));
         }
-        match figures.latency_s {
-            None => Finding(
-                GateVerdict::Failed,
-                "no program was run, so the latency is unknown".to_owned(),
-            ),
-            Some(mean) => {
-                let sentence = format!("{mean:.3} s per row (mean of {} rows)", figures.rows);
-                Finding(GateVerdict::of(mean <= seconds), sentence)
-            }
-        }
+        let unknown = "no program was run, so the latency is unknown";
+        let unknown = || Finding(GateVerdict::Failed, unknown.to_owned());
+        let mean = figures.latency_s.ok_or_else(unknown)?;
+        let sentence = format!("{mean:.3} s per row (mean of {} rows)", figures.rows);
+        Ok(Finding(GateVerdict::of(mean <= seconds), sentence))
     }
 
     /// Returns a sentence if the metric is compared although its code changed.
@@ -278,13 +267,14 @@ impl Decider<'_> {
             of_group = [old, new].map(|it| it.only(|row| ids.contains(&row.id)));
             [old, new] = of_group.each_ref();
         }
+        let places = ["in the baseline", "now"];
         let mut builder = Comparison::builder()
             .metrics([metric])
             .only_paired(true)
-            .seed(self.seed);
-        let places = ["in the baseline", "now"];
-        builder = builder.listed_rows(0).places(places);
-        builder = builder.strict_identity(self.is_strict);
+            .seed(self.seed)
+            .listed_rows(0)
+            .places(places)
+            .strict_identity(self.is_strict);
         if let Some(group) = &self.run.group {
             builder = builder.group(group);
         }

@@ -28,14 +28,9 @@ pub(super) fn annotations(source: &Source, verdicts: &Verdicts) -> String {
 /// Returns a workflow command at the line of the attribute.
 pub(super) fn annotation(source: &Source, kind: &str, message: &str) -> String {
     let file = source.source_file();
-    let repository = env::var_os("GITHUB_WORKSPACE");
-    let relative = repository
-        .as_deref()
-        .and_then(|folder| file.strip_prefix(Path::new(folder)).ok());
-    let file = relative
-        .unwrap_or(&file)
-        .to_string_lossy()
-        .replace('\\', "/");
+    let repository = env::var_os("GITHUB_WORKSPACE").unwrap_or_default();
+    let relative = file.strip_prefix(Path::new(&repository)).unwrap_or(&file);
+    let file = relative.to_string_lossy().replace('\\', "/");
     let title = &*format!("eval {}", source.name);
     let annotation = Annotation {
         kind,

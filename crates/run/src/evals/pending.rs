@@ -150,16 +150,16 @@ impl Pending {
 /// Checks that a file can be written, and creates its folder.
 pub(super) fn check_writable(path: &Path) -> Result<(), String> {
     let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
-    let created = folder.and_then(|()| require_regular(path));
-    let created = created.and_then(|()| OutputFile::create(path));
-    created
-        .map(drop)
-        .map_err(|error| format!("cannot write `{}`: {error}", path.display()))
+    let created = folder.and_then(|()| create(path)).map(drop);
+    created.map_err(|error| format!("cannot write `{}`: {error}", path.display()))
+}
+
+fn create(path: &Path) -> io::Result<OutputFile> {
+    require_regular(path).and_then(|()| OutputFile::create(path))
 }
 
 /// Writes a regular file that appears once it is complete.
 pub(super) fn write(path: &Path, content: &[u8]) -> Result<(), String> {
-    let file = require_regular(path).and_then(|()| OutputFile::create(path));
-    let written = file.and_then(|file| file.write(|out| out.write_all(content)));
+    let written = create(path).and_then(|file| file.write(|out| out.write_all(content)));
     written.map_err(|error| format!("cannot write `{}`: {error}", path.display()))
 }

@@ -16,7 +16,6 @@ pub mod report;
 mod row;
 mod run;
 mod score_files;
-mod shared;
 pub(crate) mod summary;
 mod truth;
 mod workers;
@@ -37,7 +36,7 @@ pub use self::builder::{
 };
 pub(crate) use self::early::EarlyOptions;
 #[doc(hidden)]
-pub use self::early::{Bound, EarlyGate, End, Figure};
+pub use self::early::{Bound, EarlyGate, End, Figure, parse_limit};
 pub use self::error::{EvaluateError, EvaluateErrorKind};
 pub use self::evaluator::Evaluator;
 pub use self::input::DevsetRow;
@@ -370,14 +369,9 @@ fn to_input<G, P>(row: impl Fallible<Pair<G, P>>) -> Result<Input<G, P>, Evaluat
 
 impl<G, P> fmt::Debug for Evaluate<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let metrics: Vec<_> = self
-            .plan
-            .metrics
-            .iter()
-            .map(|metric| &metric.name)
-            .collect();
+        let metrics = self.plan.metrics.iter().map(|metric| &metric.name);
         f.debug_struct("Evaluate")
-            .field("metrics", &metrics)
+            .field("metrics", &Vec::from_iter(metrics))
             .finish_non_exhaustive()
     }
 }

@@ -9,13 +9,12 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use super::early::EarlyRun;
-use super::error::{EvaluateError, EvaluateErrorKind};
+use super::error::{EvaluateError, EvaluateErrorKind, Level, Stop, lock};
 use super::input::Source;
 use super::manifest::{Manifest, RunCosts, RunManifest, StartedManifest, executable};
 use super::options::{Observers, Options, RunStart};
 use super::report::{Lines, Progress, ResultFiles};
 use super::row::{MetricEntry, Plan, Predicted, RunStore, checked_requirements};
-use super::shared::{Level, Stop, lock};
 use super::summary::{
     Ending, EvaluationResult, Groups, MetricSummary, ProgramTotals, Tally, TallyOptions,
 };
@@ -105,12 +104,8 @@ fn check_runtime<G, P>(plan: &Plan<'_, G, P>) -> Result<(), EvaluateError> {
         )
     };
     Handle::try_current().map_err(|_| missing("no tokio runtime found"))?;
-    if plan
-        .options
-        .timeout
-        .or(plan.options.resubmit_after)
-        .is_none()
-    {
+    let options = &plan.options;
+    if options.timeout.or(options.resubmit_after).is_none() {
         return Ok(());
     }
     let timer = panic::catch(false, || drop(tokio::time::sleep(Duration::ZERO)));
@@ -141,16 +136,10 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         stop: Arc<Stop>,
         has_program: bool,
     ) -> Result<Self, EvaluateError> {
-        let version = options.program_version.as_deref();
+        let (version, refresh) = (options.program_version.as_deref(), options.refresh);
         let open = |store| {
             let executable = executable().filter(|_| has_program && version.is_none());
-            RunStore::open(
-                store,
-                &plan,
-                options.refresh,
-                version,
-                executable.as_deref(),
-            )
+            RunStore::open(store, &plan, refresh, version, executable.as_deref())
         };
         let store = options.store.as_ref().map(open).transpose();
         let store = store.map_err(EvaluateError::store)?;
@@ -163,10 +152,9 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         };
         let manifest = StartedManifest::new(run, files.is_some(), options.ledger.clone());
         let truth = TruthRun::new(&plan, options.run.seed, options.max_errors);
-        let keep_below = if options.keep_results {
-            u64::MAX
-        } else {
-            options.table_rows as u64
+        let keep_below = match options.keep_results {
+            true => u64::MAX,
+            false => options.table_rows as u64,
         };
         let needs_rows = options.keep_results
             || !options.observers.is_empty()
@@ -186,12 +174,9 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             too_many_errors: false,
             output_error: None,
         };
+        let names = plan.metrics.iter().map(|metric| metric.name.clone());
         Ok(Self {
-            names: plan
-                .metrics
-                .iter()
-                .map(|metric| metric.name.clone())
-                .collect(),
+            names: names.collect(),
             collector: Mutex::new(collector),
             plan,
             counted_from: (!needs_rows).then_some(keep_below),

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::gate::Gate;
 use super::metric_entry::{MetricEntry, sharing};
-use super::row_result::{Repeat, reduced};
+use super::{Repeat, reduced};
 use crate::contract::dedup::Sharing;
 use crate::contract::panic::{self, Panic};
 use crate::contract::{

@@ -13,16 +13,15 @@ use tokio::time::Instant;
 
 use super::gate::Spending;
 use super::kept::{KeptRow, KeptScores, RunStore};
-use super::plan::Plan;
-use super::plan::{Failure, ProgramFailure, ProgramResult};
-use super::row_result::{Gated, RowOutcomes, RowResult};
+use super::plan::{Failure, Plan, ProgramFailure, ProgramResult};
+use super::{Gated, RowOutcomes, RowResult};
 use crate::contract::dedup::Memo;
 use crate::contract::{
     IsProgram, MetricCall, Outcome, Program, ProgramOutput, ProgramRun, ProgramRunError,
     RepeatNumber, Settings,
 };
+use crate::evaluate::error::lock;
 use crate::evaluate::input::Input;
-use crate::evaluate::shared::lock;
 
 /// The zero-based number of the current rollout of a row.
 ///

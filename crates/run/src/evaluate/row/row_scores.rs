@@ -13,8 +13,7 @@ use tokio::time::Instant;
 
 use super::gate::Charge;
 use super::metric_entry::MetricEntry;
-use super::plan::Plan;
-use super::plan::{Attempt, Failure, is_conclusive, unless_late};
+use super::plan::{Attempt, Failure, Plan, is_conclusive, unless_late};
 use super::rollouts::{Rollout, RolloutOutcomes};
 use crate::contract::{
     Answer, Metric, MetricCall, MetricError, MetricErrorKind, Origin, Outcome, RowAnswer, panic,

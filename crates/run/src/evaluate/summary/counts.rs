@@ -157,6 +157,7 @@ pub struct RepeatSummary {
 }
 
 /// The running sums over rows. They are exact, so no figure depends on the order of the rows.
+#[derive(Default)]
 pub(crate) struct RepeatTally {
     repeats: u32,
     evaluations: u64,
@@ -172,13 +173,7 @@ impl RepeatTally {
     pub(crate) fn new(repeats: u32) -> Self {
         Self {
             repeats,
-            evaluations: 0,
-            failed: 0,
-            means: Moments::default(),
-            variances: Moments::default(),
-            consistency: Moments::default(),
-            pass_at: BTreeMap::new(),
-            pass_hat: BTreeMap::new(),
+            ..Self::default()
         }
     }
 

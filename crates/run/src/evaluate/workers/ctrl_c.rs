@@ -13,8 +13,8 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::state::CANCELLATION;
-use crate::evaluate::shared::{Level, Stop};
+use super::CANCELLATION;
+use crate::evaluate::error::{Level, Stop};
 
 /// The exit code that shells use for a program ended by Ctrl-C.
 const INTERRUPTED: i32 = 130;

@@ -12,13 +12,12 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Notify;
 
-use super::state::{Collector, Run};
+use super::{Collector, Run};
 use crate::contract::{Outcome, Scored, Settings, panic};
-use crate::evaluate::error::EvaluateError;
+use crate::evaluate::error::{EvaluateError, Level, Stop, lock};
 use crate::evaluate::input::{Given, Input, Numbered, OwnRows};
 use crate::evaluate::report::Lines;
 use crate::evaluate::row::{Predicted, RowResult};
-use crate::evaluate::shared::{Level, Stop, lock};
 use crate::evaluate::summary::{PlainTally, Tally};
 
 /// The maximum number of rows that a thread takes at once.
