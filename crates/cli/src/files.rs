@@ -55,8 +55,8 @@ impl<'a> Files<'a> {
     /// Adds the store in the folder given by `--store`.
     pub(super) fn store(mut self, args: &LmArguments) -> Self {
         let files = args.store.iter().flat_map(|dir| store_files(dir));
-        self.read
-            .extend(files.map(|path| Named::new("--store", path)));
+        let files = files.map(|path| Named::new("--store", path));
+        self.read.extend(files);
         self
     }
 
@@ -203,19 +203,11 @@ impl<'a> Files<'a> {
 /// Returns the store, which contains what was paid for, and the user's price file.
 #[cfg(feature = "lm")]
 fn of_models() -> Vec<(&'static str, PathBuf)> {
-    use crate::lm::Store;
-
-    let variable = |name| {
-        std::env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
-    let store = variable("DSRS_STORE").or_else(Store::default_dir);
-    let store = store
-        .iter()
-        .flat_map(|dir| store_files(dir))
-        .map(|file| ("the store", file));
-    let prices = variable("DSRS_PRICES").map(|file| ("DSRS_PRICES", file));
+    let folder = crate::lm::Store::chosen_dir().ok();
+    let files = folder.iter().flat_map(|dir| store_files(dir));
+    let store = files.map(|file| ("the store", file));
+    let prices = std::env::var_os("DSRS_PRICES").filter(|file| !file.is_empty());
+    let prices = prices.map(|file| ("DSRS_PRICES", file.into()));
     store.chain(prices).collect()
 }
 

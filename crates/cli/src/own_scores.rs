@@ -120,11 +120,7 @@ impl OwnScoreArguments {
             }
             for row in objects {
                 let row = row?;
-                for column in row.keys() {
-                    if !columns.contains(column) {
-                        columns.insert(column.to_owned());
-                    }
-                }
+                columns.extend(row.keys().map(str::to_owned));
                 missing.retain(|score| row.find(&score.path).is_none());
                 self.add(&row, &mut rows, needs_ids)?;
             }
@@ -139,16 +135,12 @@ impl OwnScoreArguments {
             ));
         }
         let repeats = rows.values().map(|row| row.attempts.len()).max();
+        let repeats = repeats.filter(|count| *count > 1);
+        let metrics = self.scores.iter();
         let run = ForeignRun {
             label: name.file_stem().map(|it| it.to_string_lossy().into_owned()),
-            metrics: self
-                .scores
-                .iter()
-                .map(|it| (it.name.clone(), it.identity()))
-                .collect(),
-            repeats: repeats
-                .filter(|count| *count > 1)
-                .and_then(|it| u32::try_from(it).ok()),
+            metrics: metrics.map(|it| (it.name.clone(), it.identity())).collect(),
+            repeats: repeats.and_then(|it| u32::try_from(it).ok()),
             ..ForeignRun::default()
         };
         Ok(write_foreign_rows(out, rows.into_values().collect(), run)?)

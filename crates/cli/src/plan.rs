@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::options::{Limit, finite};
-use super::output::{Result, err, print, print_json};
+use super::output::{Result, err, print_report};
 use crate::contract::ScoreRange;
 use crate::evaluate::{EarlyGate, End, Figure};
 use crate::lm::parse_msats;
@@ -131,11 +131,7 @@ pub(super) fn run(registry: &Registry, args: &PlanArguments) -> Result<ExitCode>
         at: planned(&gate, range, args, &observed)?,
         gate: gate.text,
     };
-    match args.json {
-        true => print_json(&plan)?,
-        false => print(&plan.text())?,
-    }
-    Ok(ExitCode::SUCCESS)
+    print_report(args.json, &plan, || plan.text())
 }
 
 /// Plans each true value, in ascending order.
