@@ -129,11 +129,8 @@ impl<'a> Files<'a> {
                 first.file.is_some() && first.file == second.file && first.option == second.option
             };
             if let Some(first) = self.read[..number].iter().find(same) {
-                return Err(err!(
-                    "{} and {} are the same file; name it once",
-                    first.path.display(),
-                    second.path.display()
-                ));
+                let (first, second) = (first.path.display(), second.path.display());
+                return Err(err!("{first} and {second} are the same file; name it once"));
             }
         }
         Ok(())

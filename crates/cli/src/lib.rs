@@ -193,11 +193,8 @@ fn generate(
     program: &OsStr,
     args: &GenerateArguments,
 ) -> output::Result<ExitCode> {
-    let name = Path::new(program)
-        .file_stem()
-        .and_then(OsStr::to_str)
-        .filter(is_plain);
-    let name = name.unwrap_or("dsrs-metrics").to_owned();
+    let name = Path::new(program).file_stem().and_then(OsStr::to_str);
+    let name = name.filter(is_plain).unwrap_or("dsrs-metrics").to_owned();
     let mut command = command.display_name(name.clone()).bin_name(name.clone());
     let shell = match &args.generated {
         Generated::CompleteBash => Shell::Bash,
@@ -225,14 +222,9 @@ fn print_page(mut program: clap::Command, page: Option<&str>) -> output::Result<
         Some(page) => match program.find_subcommand(page) {
             Some(command) => command.clone(),
             None => {
-                let names: Vec<&str> = program
-                    .get_subcommands()
-                    .map(clap::Command::get_name)
-                    .collect();
-                let message = format!(
-                    "unknown command '{page}'; write one of: {}",
-                    names.join(", ")
-                );
+                let names = program.get_subcommands().map(clap::Command::get_name);
+                let names = Vec::from_iter(names).join(", ");
+                let message = format!("unknown command '{page}'; write one of: {names}");
                 let error = program.error(ErrorKind::InvalidSubcommand, message);
                 return Ok(output::report(&error));
             }
@@ -259,18 +251,16 @@ static LAST: Mutex<Option<String>> = Mutex::new(None);
 fn run_with_hook(run: impl FnOnce() -> ExitCode) -> ExitCode {
     panic::set_hook(Box::new(|info| {
         let message = contract::panic::message(info.payload());
-        let location = info
-            .location()
-            .map(|at| format!(" ({at})"))
-            .unwrap_or_default();
+        let location = info.location().map(|at| format!(" ({at})"));
+        let location = location.unwrap_or_default();
         let line = format!("{message}{location}");
         *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(line);
     }));
     contract::panic::catch(false, run).unwrap_or_else(|_| {
         let last = LAST.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let last = last.unwrap_or_default();
         print_error(format_args!(
-            "error: internal error in dsrs-metrics: {}",
-            last.unwrap_or_default()
+            "error: internal error in dsrs-metrics: {last}"
         ));
         ExitCode::from(PANICKED)
     })

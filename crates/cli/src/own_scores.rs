@@ -127,12 +127,9 @@ impl OwnScoreArguments {
         }
         if let Some(score) = missing.first() {
             let known = known_names(&score.path, columns.iter().map(String::as_str));
-            return Err(err!(
-                "{}: --score {}: no row has `{}`{known}",
-                name.display(),
-                escape::name(&score.name),
-                escape::name(&score.path)
-            ));
+            let (file, path) = (name.display(), escape::name(&score.path));
+            let score = escape::name(&score.name);
+            return Err(err!("{file}: --score {score}: no row has `{path}`{known}"));
         }
         let repeats = rows.values().map(|row| row.attempts.len()).max();
         let repeats = repeats.filter(|count| *count > 1);

@@ -164,11 +164,12 @@ fn id_of(
                 escape::names(keys.into_iter())
             ))
         }
-        (_, None) => Err(err!(
-            "{}: expected an `id`, found a label without one; {}",
-            row.at,
-            advice(labels, of)?
-        )),
+        (_, None) => {
+            let (at, advice) = (&row.at, advice(labels, of)?);
+            Err(err!(
+                "{at}: expected an `id`, found a label without one; {advice}"
+            ))
+        }
     }
 }
 

@@ -116,10 +116,9 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
     check_metrics(&results, &rated, args)?;
     let labels = labels(&results, &args.label, args.id.as_ref(), &args.labels)?;
     if let (Some(_), [first, second, ..]) = (args.next, &*names) {
+        let (first, second) = (escape::name(first), escape::name(second));
         return Err(err!(
-            "--next: expected one metric, found `{}` and `{}`; name one with -m",
-            escape::name(first),
-            escape::name(second)
+            "--next: expected one metric, found `{first}` and `{second}`; name one with -m"
         ));
     }
     let (mut metrics, mut next) = (IndexMap::new(), Vec::new());
@@ -215,11 +214,10 @@ fn check_metrics(
     let is_unrated = |ratings: &[Rating]| ratings.iter().all(|rating| *rating == absent());
     let mut unrated = rated.iter().filter(|(_, ratings)| is_unrated(ratings));
     match unrated.next() {
-        Some((name, _)) if !args.metrics.is_empty() => Err(err!(
-            "{}: no row has a score for `{name}`{}",
-            args.results.display(),
-            known_names(name, results.metrics())
-        )),
+        Some((name, _)) if !args.metrics.is_empty() => {
+            let (file, known) = (args.results.display(), known_names(name, results.metrics()));
+            Err(err!("{file}: no row has a score for `{name}`{known}"))
+        }
         _ => Ok(()),
     }
 }

@@ -93,12 +93,11 @@ fn judges(manifest: &RunManifest, file: &Path, named: &[String]) -> Result<Vec<S
     match named.iter().find(|name| !judges.contains(name)) {
         _ if named.is_empty() => Ok(judges),
         None => Ok(named.to_vec()),
-        Some(name) => Err(err!(
-            "{}: `{}` is not a judge in the run{}",
-            file.display(),
-            escape::name(name),
-            known_names(name, judges.iter().map(String::as_str))
-        )),
+        Some(name) => {
+            let known = known_names(name, judges.iter().map(String::as_str));
+            let (file, name) = (file.display(), escape::name(name));
+            Err(err!("{file}: `{name}` is not a judge in the run{known}"))
+        }
     }
 }
 

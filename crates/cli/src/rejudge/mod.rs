@@ -157,10 +157,8 @@ fn unfinished(result: &EvaluationResult, args: &RejudgeArguments) -> Result<Opti
         Ending::MaxErrors => (", because --max-errors was reached", ExitCode::FAILURE),
         _ => return Ok(None),
     };
-    let kept = args
-        .out
-        .as_ref()
-        .map(|out| format!("; their scores are written to {}", out.display()));
+    let out = args.out.as_ref().map(|out| out.display());
+    let kept = out.map(|out| format!("; their scores are written to {out}"));
     let kept = kept.unwrap_or_default();
     print_error(format_args!(
         "stopped after {} rows{why}; the judges are not compared{kept}",

@@ -189,11 +189,8 @@ impl Observer for NotPassed {
     }
 
     fn on_row(&self, row: &RowResult) {
-        let Some(origin) = row
-            .origin
-            .as_ref()
-            .filter(|_| row.outcomes.iter().any(does_not_pass))
-        else {
+        let origin = row.origin.as_ref();
+        let Some(origin) = origin.filter(|_| row.outcomes.iter().any(does_not_pass)) else {
             return;
         };
         let file = self.files.iter().position(|file| **file == *origin.file);

@@ -105,12 +105,9 @@ impl Estimated {
             }
         }
         let (calls, msats) = (self.total.calls, self.total.replies_msats);
-        lines.push(format!(
-            "{}: {}; of these {}",
-            counted(self.rows, "row"),
-            sentence(&self.total),
-            counted(probes, "probe")
-        ));
+        let (rows, total) = (counted(self.rows, "row"), sentence(&self.total));
+        let probes = counted(probes, "probe");
+        lines.push(format!("{rows}: {total}; of these {probes}"));
         lines.push(format!(
             "at most {msats} msat if every call gets a valid reply on the first attempt"
         ));

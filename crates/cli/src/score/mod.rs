@@ -249,11 +249,8 @@ fn of_rows(builder: Builder, args: &ScoreArguments) -> Builder {
 /// Adds the result file of `--out`.
 fn save_to(builder: Builder, out: &Path) -> Result<Builder> {
     let reject = |reason: &str| {
-        Err(err!(
-            "--out {}: {reason} extension; expected {}",
-            out.display(),
-            Format::EXTENSIONS
-        ))
+        let (out, known) = (out.display(), Format::EXTENSIONS);
+        Err(err!("--out {out}: {reason} extension; expected {known}"))
     };
     match Format::of(out) {
         Some(Format::Jsonl) => Ok(builder.files(|files| files.jsonl(out))),

@@ -81,10 +81,8 @@ fn check_names(args: &ScoreArguments) -> Result<()> {
     {
         Some((_, name, option)) => {
             let hint = did_you_mean(name, known());
-            Err(err!(
-                "{option}: `{name}` is not a metric in this run{}",
-                hint.as_deref().unwrap_or("; add it with -m")
-            ))
+            let hint = hint.as_deref().unwrap_or("; add it with -m");
+            Err(err!("{option}: `{name}` is not a metric in this run{hint}"))
         }
         None => Ok(()),
     }
@@ -207,10 +205,10 @@ pub(super) fn with_hint(
             let path = mapping.path();
             format!("--map names `{path}`, which the row does not have")
         }
-        None => format!(
-            "if the row has it elsewhere, pass {}",
-            suggested(&format!("{side}.{field}"), args, inputs)
-        ),
+        None => {
+            let suggested = suggested(&format!("{side}.{field}"), args, inputs);
+            format!("if the row has it elsewhere, pass {suggested}")
+        }
     };
     err!("{error}; {hint}")
 }

@@ -58,6 +58,7 @@ pub(crate) fn report(
         false => print_error(line),
     };
     violations.iter().for_each(|line| violated(line));
+    let rows = result.rows;
     Ok(match &result.ending {
         Ending::Stopped => {
             let kept = match &args.out {
@@ -69,15 +70,14 @@ pub(crate) fn report(
                 None => "",
             };
             print_error(format_args!(
-                "stopped after {} rows; their scores are counted{kept}{next}",
-                result.rows
+                "stopped after {rows} rows; their scores are counted{kept}{next}"
             ));
             ExitCode::from(INTERRUPTED)
         }
         Ending::MaxErrors => {
+            let failed = result.failed_rows;
             violated(&format!(
-                "stopped after {} rows: {} failed, the --max-errors limit",
-                result.rows, result.failed_rows,
+                "stopped after {rows} rows: {failed} failed, the --max-errors limit"
             ));
             ExitCode::FAILURE
         }
@@ -160,15 +160,11 @@ fn of_manifest(manifest: &Manifest) -> Vec<String> {
             )
         })
         .collect();
-    let git = manifest
-        .process
-        .as_ref()
-        .and_then(|process| process.git.as_ref());
-    if let Some(error) = git.and_then(|git| git.error.as_deref()) {
-        warnings.push(format!(
-            "warning: the manifest lacks the git commit or its state: {}",
-            escape::name(error)
-        ));
+    let process = manifest.process.as_ref();
+    let git = process.and_then(|process| process.git.as_ref());
+    if let Some(error) = git.and_then(|git| git.error.as_deref()).map(escape::name) {
+        let lacks = "warning: the manifest lacks the git commit or its state";
+        warnings.push(format!("{lacks}: {error}"));
     }
     warnings
 }

@@ -159,11 +159,10 @@ impl PassingLabels {
             let listed = Self::Listed(options.positive.clone());
             return match numbered().next() {
                 Some((row, label)) if !labels().any(|label| listed.is_pass(label)) => {
-                    let positive = options.positive.join("`, `");
+                    let (positive, label) = (options.positive.join("`, `"), label.to_string());
+                    let (positive, label) = (escape::escaped(&positive), escape::name(&label));
                     let message = format!(
-                        "expected a passing label (`{}`) in at least one row, found `{}`",
-                        escape::escaped(&positive),
-                        escape::name(&label.to_string())
+                        "expected a passing label (`{positive}`) in at least one row, found `{label}`"
                     );
                     Err(AgreementError::at(row, message))
                 }

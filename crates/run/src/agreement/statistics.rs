@@ -276,10 +276,9 @@ impl AgreementBuilder {
         &self,
         pairs: impl IntoIterator<Item = (R, L)>,
     ) -> Result<Agreement, AgreementError> {
-        let rows: Vec<(Rating, Label)> = pairs
-            .into_iter()
-            .map(|(rating, label)| (rating.into(), label.into()))
-            .collect();
+        let rows = pairs.into_iter();
+        let rows = rows.map(|(rating, label)| (rating.into(), label.into()));
+        let rows: Vec<(Rating, Label)> = rows.collect();
         let compared = Pairs::of(&rows, self)?.compare()?;
         let resamples = self.resamples;
         let bootstrap = Bootstrap {

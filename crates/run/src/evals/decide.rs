@@ -86,13 +86,11 @@ pub(super) fn decide(
         let changed = baseline.changed_gold(run.results);
         match changed.is_empty() {
             true => Ok(&baseline.results),
-            false => Err(Finding(
-                GateVerdict::Undecided,
-                format!(
-                    "the gold rows of {} changed since the baseline",
-                    escape::names(changed.into_iter())
-                ),
-            )),
+            false => {
+                let ids = escape::names(changed.into_iter());
+                let reason = format!("the gold rows of {ids} changed since the baseline");
+                Err(Finding(GateVerdict::Undecided, reason))
+            }
         }
     });
     let decider = Decider {
@@ -101,10 +99,8 @@ pub(super) fn decide(
         seed,
         is_strict,
     };
-    let parts: Vec<Parts> = gates
-        .iter()
-        .map(|gate| decider.parts(&gate.condition))
-        .collect();
+    let parts = gates.iter().map(|gate| decider.parts(&gate.condition));
+    let parts: Vec<Parts> = parts.collect();
     let p_values: Vec<f64> = parts.iter().flat_map(Parts::p_values).collect();
     let (tests, mut adjusted) = (p_values.len(), holm(&p_values).into_iter());
     let result = |(number, (gate, parts)): (usize, (&Gate, Parts))| {
@@ -157,12 +153,10 @@ impl Decider<'_> {
             return Parts::of_all_rows(Err(Finding(GateVerdict::Failed, reason)));
         }
         let part = |(name, group)| (Some(name), self.part(condition, &group));
+        let field = escape::name(field);
         let note = match without {
             0 => String::new(),
-            rows => format!(
-                "; {rows} rows lack `{}` and belong to no group",
-                escape::name(field)
-            ),
+            rows => format!("; {rows} rows lack `{field}` and belong to no group"),
         };
         Parts {
             parts: groups.into_iter().map(part).collect(),
@@ -343,21 +337,16 @@ impl Parts {
             _ => {
                 let count = of_worst.clone().count();
                 let shown = of_worst.take(SHOWN_GROUPS).filter_map(|(group, finding)| {
-                    Some(format!(
-                        "{}: {}",
-                        escape::name(group.as_deref()?),
-                        finding.1
-                    ))
+                    let (group, Finding(_, sentence)) = (escape::name(group.as_deref()?), finding);
+                    Some(format!("{group}: {sentence}"))
                 });
                 let shown = shown.collect::<Vec<_>>().join("; ");
                 let more = match count.saturating_sub(SHOWN_GROUPS) {
                     0 => String::new(),
                     more => format!("; and {more} more"),
                 };
-                format!(
-                    "{} in {count} of {groups} groups: {shown}{more}",
-                    worst.name()
-                )
+                let worst = worst.name();
+                format!("{worst} in {count} of {groups} groups: {shown}{more}")
             }
         };
         Finding(worst, sentence + &self.note)
@@ -388,8 +377,8 @@ pub fn verdicts<G: Serialize, P: Serialize>(
     let run = Finished::new(new, &results, group);
     let baseline = (&baseline, GateVerdict::Undecided);
     let decided = decide(&gates, &run, baseline, 0, false);
+    let decided = decided.into_iter();
     Ok(decided
-        .into_iter()
         .map(|gate| (gate.verdict.name(), gate.sentence))
         .collect())
 }

@@ -16,15 +16,14 @@ use crate::stats::Moments;
 
 /// Returns an error if the run did not evaluate all rows, or if no row could be evaluated.
 pub(super) fn complete<G, P>(result: &EvaluationResult<G, P>) -> Result<(), String> {
+    let rows = result.rows;
     if !matches!(result.ending, Ending::Complete | Ending::Decided) {
-        return Err(format!("after {} rows: {}", result.rows, result.ending));
+        return Err(format!("after {rows} rows: {}", result.ending));
     }
-    match &result.first_error {
-        Some(error) if result.failed_rows == result.rows => Err(format!(
-            "all {} rows failed; first error: {}",
-            result.rows,
-            escape::escaped(error)
-        )),
+    match result.first_error.as_deref().map(escape::escaped) {
+        Some(error) if result.failed_rows == rows => {
+            Err(format!("all {rows} rows failed; first error: {error}"))
+        }
         _ => Ok(()),
     }
 }

@@ -277,10 +277,8 @@ pub(super) fn chance(summary: &MetricSummary, bound: Bound) -> String {
         }
         ScoreKind::Bool | ScoreKind::Number => "about half the time".to_owned(),
     };
-    format!(
-        "; a program at exactly {} passes {often}",
-        Unit(summary.kind).figure(limit)
-    )
+    let limit = Unit(summary.kind).figure(limit);
+    format!("; a program at exactly {limit} passes {often}")
 }
 
 /// Returns the probability that the share of passing rows is within the bound if each row passes with the probability

@@ -71,12 +71,8 @@ fn append(path: &Path, text: &str) -> Result<(), String> {
     };
     let file = is_usable.and_then(|()| OpenOptions::new().append(true).create(true).open(path));
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| {
-        format!(
-            "warning: cannot write the step summary `{}`: {error}\n",
-            path.display()
-        )
-    })
+    let path = path.display();
+    written.map_err(|error| format!("warning: cannot write the step summary `{path}`: {error}\n"))
 }
 
 #[cfg(test)]

@@ -114,10 +114,9 @@ impl Pending {
         if old.as_ref().map(|old| &old.hash) == self.replaces.as_ref() {
             return Ok(old);
         }
+        let (baseline, eval) = (self.baseline.display(), &self.eval);
         Err(format!(
-            "the baseline `{}` changed after `{}` was run; run the eval again",
-            self.baseline.display(),
-            self.eval
+            "the baseline `{baseline}` changed after `{eval}` was run; run the eval again"
         ))
     }
 
@@ -126,12 +125,9 @@ impl Pending {
     /// # Errors
     /// Returns an error message if the new baseline is damaged.
     pub fn accepted(&self) -> Result<Baseline, String> {
-        Baseline::parse(&self.baseline, &self.content).map_err(|reason| {
-            format!(
-                "the pending baseline of `{}` is damaged: {reason}",
-                self.eval
-            )
-        })
+        let eval = &self.eval;
+        Baseline::parse(&self.baseline, &self.content)
+            .map_err(|reason| format!("the pending baseline of `{eval}` is damaged: {reason}"))
     }
 
     /// Replaces the baseline file with the new content.

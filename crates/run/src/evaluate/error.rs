@@ -129,17 +129,12 @@ impl EvaluateError {
     }
 }
 
-impl From<DataError> for EvaluateError {
-    fn from(error: DataError) -> Self {
-        Self::input(error.to_string())
-    }
-}
-
-impl From<NotReady> for EvaluateError {
-    fn from(NotReady { metric, reason }: NotReady) -> Self {
-        let message = format!("metric `{metric}`: {reason}");
+conversions! {
+    DataError => EvaluateError: |error| Self::input(error.to_string());
+    NotReady => EvaluateError: |error| {
+        let message = format!("metric `{}`: {}", error.metric, error.reason);
         Self::new(EvaluateErrorKind::NotReady, message)
-    }
+    };
 }
 
 /// Locks a mutex, even if a thread panicked while holding it.

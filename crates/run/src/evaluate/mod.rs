@@ -52,7 +52,7 @@ pub use self::summary::{
     Ending, EvaluationResult, MetricSummary, ProgramTotals, RepeatSummary, UnknownField,
 };
 
-use self::input::{Chunk, Given, Input, Source, changed, check_row, listed};
+use self::input::{Chunk, Given, Input, Source, changed, listed};
 use self::row::{Plan, Predicted};
 use crate::contract::{Example, Fallible, IsProgram, Pair, Prediction, Program};
 
@@ -275,21 +275,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         let rows = rows.map(|(gold, preds)| Ok(listed(Arc::new(gold), Given::Rollouts(preds))));
         let source = Source::iterator(rows);
         Box::pin(self.start(source, Predicted))
-    }
-
-    /// Runs a program on each example, once per rollout, and scores its predictions.
-    pub(crate) fn run_rows<Kind: 'static>(
-        &self,
-        program: impl Program<G, P, Kind> + 'static,
-        golds: impl Iterator<Item = G> + Send + 'static,
-    ) -> Running<'_, G, P> {
-        let inputs = self.settings.inputs.clone();
-        let rows = (1..).zip(golds).map(move |(row, gold)| {
-            check_row(row, &gold, inputs.as_deref())?;
-            Ok(listed(Arc::new(gold), Given::Nothing))
-        });
-        let source = Source::iterator(rows);
-        Box::pin(self.start(source, program))
     }
 
     async fn start<Kind: 'static>(

@@ -319,6 +319,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         manifest.run.early.clone_from(&early);
         manifest.run.truth = truth;
         collector.write_files(&manifest);
+        let output_error = collector.output_error.take();
         let mut result = EvaluationResult {
             score: summaries[0][0].score,
             results: collector.take_results(),
@@ -327,10 +328,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             rows: collector.rows,
             failed_rows,
             first_error: collector.first_error.take().map(|(_, error)| error),
-            ending: collector
-                .output_error
-                .take()
-                .map_or(ending, Ending::OutputFailed),
+            ending: output_error.map_or(ending, Ending::OutputFailed),
             elapsed,
             manifest: Box::new(manifest),
             without_group: collector.groups.as_ref().map_or(0, Groups::rows_without),

@@ -247,16 +247,13 @@ pub(super) fn combine(
 
 /// Returns why rollouts have no score, with their numbers if there are several.
 fn failures(rollouts: &[Rollout]) -> Vec<String> {
+    let all = rollouts.len();
     let reason = |(number, rollout): (usize, &Rollout)| match &rollout.status {
-        RowStatus::Failed { reason } if rollouts.len() == 1 => Some(reason.clone()),
-        RowStatus::Failed { reason } => Some(format!(
-            "rollout {} of {}: {reason}",
-            number + 1,
-            rollouts.len()
-        )),
+        RowStatus::Failed { reason } if all == 1 => Some(reason.clone()),
+        RowStatus::Failed { reason } => Some(format!("rollout {number} of {all}: {reason}")),
         _ => None,
     };
-    rollouts.iter().enumerate().filter_map(reason).collect()
+    (1..).zip(rollouts).filter_map(reason).collect()
 }
 
 /// Returns the status of a row if none of its rollouts passed.

@@ -108,17 +108,14 @@ fn mean(
     }
     let scores = normalized(entries, outcomes, on_missing);
     let values: Vec<f64> = scores.iter().map(|(_, score)| *score).collect();
-    AggregationMethod::Mean
-        .aggregate(&values)
-        .map(Some)
-        .map_err(|_| {
-            let mut reasons: Vec<String> = missing(entries, outcomes).map(reason).collect();
-            // Sorted, so the reason does not depend on the order of the metrics.
-            reasons.sort_unstable();
-            RowStatus::Failed {
-                reason: reasons.join("; "),
-            }
-        })
+    let mean = AggregationMethod::Mean.aggregate(&values);
+    mean.map(Some).map_err(|_| {
+        let mut reasons: Vec<String> = missing(entries, outcomes).map(reason).collect();
+        // Sorted, so the reason does not depend on the order of the metrics.
+        reasons.sort_unstable();
+        let reason = reasons.join("; ");
+        RowStatus::Failed { reason }
+    })
 }
 
 /// Returns the normalized scores of a tier, with their metrics. Empty if a metric's score is missing and not replaced.
@@ -143,10 +140,8 @@ fn missing<'a>(
     entries: &'a [Entry],
     outcomes: &'a [Outcome],
 ) -> impl Iterator<Item = (&'a Entry, &'a Outcome)> {
-    entries
-        .iter()
-        .zip(outcomes)
-        .filter(|(_, outcome)| outcome.scored().is_none())
+    let outcomes = entries.iter().zip(outcomes);
+    outcomes.filter(|(_, outcome)| outcome.scored().is_none())
 }
 
 /// Returns why a metric has no score.

@@ -111,6 +111,20 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
         /// # }
         /// ```
         pub fn grace_period(rows_in_progress: Duration) => 0.options.grace_period = rows_in_progress;
+
+        /// Stops the run at the first Ctrl-C, SIGTERM or SIGHUP, like [`when`](Self::when).
+        ///
+        /// A message on standard error says how long rows in progress have to finish. See [grace
+        /// period](Self::grace_period).
+        ///
+        /// After this time, or at the second signal, unfinished rows are abandoned. Finished rows are kept.
+        ///
+        /// The third signal ends the process with exit code 130. It can leave temporary files behind. The next run that
+        /// writes the same result file removes them.
+        ///
+        /// If SIGHUP is already ignored, as under `nohup`, it stays ignored.
+        #[cfg(feature = "ctrl-c")]
+        pub fn on_ctrl_c() => 0.options.stop_on_ctrl_c = true;
     }
 
     /// Ends the run as soon as every gate is decided.
@@ -186,23 +200,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
         });
         builder.options.mistake = builder.options.mistake.or(mistake);
         Self(builder)
-    }
-
-    /// Stops the run at the first Ctrl-C, SIGTERM or SIGHUP, like [`when`](Self::when).
-    ///
-    /// A message on standard error says how long rows in progress have to finish. See [grace
-    /// period](Self::grace_period).
-    ///
-    /// After this time, or at the second signal, unfinished rows are abandoned. Finished rows are kept.
-    ///
-    /// The third signal ends the process with exit code 130. It can leave temporary files behind. The next run that
-    /// writes the same result file removes them.
-    ///
-    /// If SIGHUP is already ignored, as under `nohup`, it stays ignored.
-    #[cfg(feature = "ctrl-c")]
-    pub fn on_ctrl_c(mut self) -> Self {
-        self.0.options.stop_on_ctrl_c = true;
-        self
     }
 }
 

@@ -198,11 +198,11 @@ impl EarlyGate {
             _ => range,
         };
         let limit = self.bound.limit();
+        let Interval { low, high } = range;
         match range.contains(limit) {
             true => Ok(range),
             false => Err(format!(
-                "expected a limit from {} to {}, found {limit}",
-                range.low, range.high
+                "expected a limit from {low} to {high}, found {limit}"
             )),
         }
     }
@@ -216,11 +216,10 @@ fn score_range<G: Sync, P: Sync>(
 ) -> Result<Interval, String> {
     let known = |name: &str| metrics.iter().find(|metric| metric.name == name);
     let Some(metric) = known(name) else {
-        let names = metrics.iter().map(|metric| &*metric.name);
+        let names = escape::names(metrics.iter().map(|metric| &*metric.name));
+        let name = escape::name(name);
         return Err(format!(
-            "expected a metric in the run ({}), found `{}`",
-            escape::names(names),
-            escape::name(name)
+            "expected a metric in the run ({names}), found `{name}`"
         ));
     };
     if metric.kind == ScoreKind::Corpus {

@@ -211,10 +211,8 @@ impl<G: Send + Sync, P: Send + Sync> EarlyRun<G, P> {
         };
         let unread = |(index, input): Numbered<G, P>| (index, RowResult::begin(input).0);
         let unread = source.drain().into_iter().map(unread);
-        waiting
-            .chain(unread)
-            .map(|(index, row)| (index, not_needed(row)))
-            .collect()
+        let rest = waiting.chain(unread);
+        rest.map(|(index, row)| (index, not_needed(row))).collect()
     }
 
     /// Returns what the rows decided, and sets the intervals of means that were decided early. `is_complete` is `true`

@@ -233,7 +233,7 @@ impl Devset<Example> {
 }
 
 /// Checks that the row or the run declares inputs. Rows are numbered from 1.
-pub(crate) fn check_row<G: 'static>(
+fn check_row<G: 'static>(
     row: u64,
     gold: &G,
     of_run: Option<&[String]>,

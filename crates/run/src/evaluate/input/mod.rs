@@ -11,7 +11,7 @@ mod source;
 pub(super) use self::chunks::Chunk;
 pub use self::devset::DevsetRow;
 pub(crate) use self::devset::hash_order;
-pub(super) use self::devset::{Devset, check_row, check_rows};
+pub(super) use self::devset::{Devset, check_rows};
 pub(super) use self::source::{RowId, Source, read_on_thread};
 
 use std::collections::hash_map::{Entry, RandomState};

@@ -1,6 +1,6 @@
 //! The source of rows, shared by the threads or tasks of a run.
 //!
-//! `numbering.rs` defines a row and numbers it.
+//! `mod.rs` defines a row and numbers it.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;

@@ -14,21 +14,6 @@ use crate::contract::{
 use crate::evaluate::error::EvaluateError;
 use crate::stats::Interval;
 
-/// Names of result columns that do not belong to a metric.
-const RESERVED: [&str; 11] = [
-    "id",
-    "gold",
-    "pred",
-    "latency_s",
-    "input_tokens",
-    "output_tokens",
-    "cost_msats",
-    "attributes",
-    "manifest",
-    "traceback",
-    "repeats",
-];
-
 /// A metric with the properties needed for every row.
 #[derive_where(Clone)]
 pub(crate) struct MetricEntry<'a, G, P> {
@@ -48,13 +33,11 @@ impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
         let is_invalid = |character: char| {
             matches!(character, '.' | ',') || character.is_whitespace() || character.is_control()
         };
-        let words = name
-            .split(is_invalid)
-            .filter(|word| !word.is_empty())
-            .collect::<Vec<_>>();
+        let words = name.split(is_invalid).filter(|word| !word.is_empty());
+        let words = Vec::from_iter(words);
         let (reason, suggestion) = if name.is_empty() {
             ("the name is empty", String::new())
-        } else if RESERVED.contains(&name) {
+        } else if is_reserved(name) {
             (
                 "result files reserve this column name",
                 format!("{name}_score"),
@@ -201,4 +184,19 @@ impl Sample {
         let by = Some(proxy.into());
         Self { by, ..self }
     }
+}
+
+/// Names of result columns that do not belong to a metric.
+fn is_reserved(name: &str) -> bool {
+    let columns = [
+        "id",
+        "gold",
+        "pred",
+        "attributes",
+        "manifest",
+        "traceback",
+        "repeats",
+    ];
+    let of_program = ["latency_s", "input_tokens", "output_tokens", "cost_msats"];
+    columns.contains(&name) || of_program.contains(&name)
 }

@@ -214,11 +214,8 @@ pub(crate) fn reduced<P>(
     failure_score: f64,
 ) -> Vec<Outcome> {
     let of_metric = |metric: usize| {
-        let outcomes: Vec<_> = repeats
-            .iter()
-            .map(|repeat| &repeat.outcomes[metric])
-            .collect();
-        reduce(&outcomes, failure_score)
+        let outcomes = repeats.iter().map(|repeat| &repeat.outcomes[metric]);
+        reduce(&Vec::from_iter(outcomes), failure_score)
     };
     (0..metrics).map(of_metric).collect()
 }
@@ -226,24 +223,18 @@ pub(crate) fn reduced<P>(
 /// Returns a row's outcome over its repeats: the mean, with each failed repeat as the failure score. Without a score,
 /// returns the first failure; without a failure, the first outcome.
 fn reduce(outcomes: &[&Outcome], failure_score: f64) -> Outcome {
-    let scored: Vec<&Scored> = outcomes
-        .iter()
-        .filter_map(|outcome| outcome.scored())
-        .collect();
+    let scored = outcomes.iter().filter_map(|outcome| outcome.scored());
+    let scored: Vec<&Scored> = scored.collect();
     let Some(first) = scored.first() else {
         let failure = outcomes.iter().find(|outcome| outcome.is_failure());
         return failure
             .or(outcomes.first())
             .map_or(Outcome::Abstained, |it| (*it).clone());
     };
-    let values: Moments = outcomes
-        .iter()
-        .filter_map(|it| counted(it, failure_score))
-        .collect();
-    let confidences: Moments = scored
-        .iter()
-        .map(|scored| scored.score.confidence)
-        .collect();
+    let values = outcomes.iter().filter_map(|it| counted(it, failure_score));
+    let values: Moments = values.collect();
+    let confidences = scored.iter().map(|scored| scored.score.confidence);
+    let confidences: Moments = confidences.collect();
     let costs = outcomes.iter().map(|outcome| outcome.cost_msats());
     let score = MetricScore {
         value: values.mean().unwrap_or(first.score.value),

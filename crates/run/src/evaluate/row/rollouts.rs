@@ -230,10 +230,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         // Called in an async block, because it may panic before its first await.
         let start = |_| async {
             let started = Instant::now();
-            let (prediction, run) = program
-                .output(gold, self.inputs.as_deref())
-                .await?
-                .into_parts();
+            let output = program.output(gold, self.inputs.as_deref()).await?;
+            let (prediction, run) = output.into_parts();
             Ok((prediction, run.measured(started.elapsed())))
         };
         let failed = |outcome, traceback, is_interrupted| ProgramFailure {

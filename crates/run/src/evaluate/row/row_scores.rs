@@ -45,10 +45,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     ) -> Option<Option<String>> {
         outcomes.clear();
         outcomes.reserve_exact(self.cheap);
-        let memo = self
-            .sharing
-            .as_ref()
-            .map(|sharing| sharing.memo(call.address()));
+        let sharing = self.sharing.as_ref();
+        let memo = sharing.map(|sharing| sharing.memo(call.address()));
         let call = call.with_memo(memo.as_ref());
         let mut tracebacks = Vec::new();
         for entry in &self.metrics[..self.cheap] {
@@ -276,11 +274,8 @@ fn read_error<G: Sync, P: Sync>(
     }
     // `can_evaluate` gives no reason. A call does, before it awaits anything.
     let call = MetricCall::new(gold, pred);
-    let error = metric
-        .answer(call)
-        .into_future()
-        .now_or_never()
-        .and_then(Result::err);
+    let answer = metric.answer(call).into_future().now_or_never();
+    let error = answer.and_then(Result::err);
     if error.as_ref().is_some_and(MetricError::is_not_finite) {
         return None;
     }
