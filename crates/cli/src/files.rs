@@ -246,10 +246,12 @@ impl<'a> Named<'a> {
     fn check_other_than<'b>(&self, files: impl IntoIterator<Item = &'b Named<'b>>) -> Result<()> {
         let is_same = |other: &&Named<'_>| other.file.is_some() && other.file == self.file;
         match files.into_iter().find(is_same) {
-            Some(other) => Err(err!(
-                "{self} and {other} are the same file; choose another file for {}",
-                self.option
-            )),
+            Some(other) => {
+                let option = &self.option;
+                Err(err!(
+                    "{self} and {other} are the same file; choose another file for {option}"
+                ))
+            }
             None => Ok(()),
         }
     }

@@ -84,14 +84,11 @@ fn params_of<'r>(entry: &'r Entry, defaults: &'r [Option<Cow<'_, str>>]) -> Vec<
 }
 
 fn width() -> usize {
-    let variable = std::env::var("COLUMNS")
-        .ok()
-        .and_then(|columns| columns.parse().ok());
+    let variable = std::env::var("COLUMNS").ok();
+    let variable = variable.and_then(|columns| columns.parse().ok());
     let terminal = || terminal_size().map(|(Width(columns), _)| usize::from(columns));
-    variable
-        .or_else(terminal)
-        .filter(|width| *width > 0)
-        .unwrap_or(DEFAULT_WIDTH)
+    let width = variable.or_else(terminal).filter(|width| *width > 0);
+    width.unwrap_or(DEFAULT_WIDTH)
 }
 
 /// The minimum number of columns for a description. A narrower terminal gets only the names.
@@ -188,11 +185,9 @@ fn type_name(help: TypeHelp, ty: &str) -> String {
 
 /// Returns the type without `Option` and `&`.
 fn required(ty: &str) -> &str {
-    let ty = ty
-        .strip_prefix("Option<")
-        .and_then(|ty| ty.strip_suffix('>'))
-        .unwrap_or(ty);
-    ty.trim_start_matches('&')
+    let inner = ty.strip_prefix("Option<");
+    let inner = inner.and_then(|ty| ty.strip_suffix('>'));
+    inner.unwrap_or(ty).trim_start_matches('&')
 }
 
 /// Returns a default as a user would type it, based on its source code: `whole_word` for `Mode::WholeWord`. Used if the

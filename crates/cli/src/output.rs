@@ -213,12 +213,11 @@ pub(super) fn report(error: &clap::Error) -> ExitCode {
 /// Returns the error on one line. If no metric is named, it ends by saying where to find their names.
 fn message(error: &clap::Error) -> String {
     let line = one_line(&error.to_string());
-    let lacks_metric =
-        error.kind() == ErrorKind::MissingRequiredArgument && line.contains("--metric");
-    if lacks_metric {
-        format!("{line}; see `list` for all metrics")
-    } else {
-        line
+    match error.kind() {
+        ErrorKind::MissingRequiredArgument if line.contains("--metric") => {
+            format!("{line}; see `list` for all metrics")
+        }
+        _ => line,
     }
 }
 
@@ -226,10 +225,8 @@ fn message(error: &clap::Error) -> String {
 fn one_line(message: &str) -> String {
     let is_end =
         |line: &&str| line.starts_with("Usage:") || line.starts_with("For more information");
-    let lines = message
-        .lines()
-        .map(str::trim)
-        .take_while(|line| !is_end(line));
+    let lines = message.lines().map(str::trim);
+    let lines = lines.take_while(|line| !is_end(line));
     let mut joined = String::new();
     for line in lines.filter(|line| !line.is_empty()) {
         let (separator, line) = match line.strip_prefix("tip: ") {

@@ -101,10 +101,10 @@ pub(super) fn run(registry: &Registry, args: &PlanArguments) -> Result<ExitCode>
             ));
         }
     };
-    if !(args.alpha > 0.0 && args.alpha <= 0.5) {
+    let alpha = args.alpha;
+    if !(alpha > 0.0 && alpha <= 0.5) {
         return Err(err!(
-            "--alpha {}: expected a number above 0 and at most 0.5; write 0.01",
-            args.alpha
+            "--alpha {alpha}: expected a number above 0 and at most 0.5; write 0.01"
         ));
     }
     let observed = match &args.run {

@@ -87,10 +87,11 @@ pub(super) fn read(
         }
         first.get_or_insert_with(|| (at.clone(), id.clone()));
         if let Some((_, before)) = by_id.insert(id.clone(), (label, at.clone())) {
-            return Err(err!(
-                "{at}: duplicate id `{id}`, first on line {}; ids must be unique within a file",
+            let reason = format!(
+                "first on line {}; ids must be unique within a file",
                 before.line
-            ));
+            );
+            return Err(err!("{at}: duplicate id `{id}`, {reason}"));
         }
     }
     for row in 0..rows.len() {

@@ -160,9 +160,9 @@ fn unfinished(result: &EvaluationResult, args: &RejudgeArguments) -> Result<Opti
     let out = args.out.as_ref().map(|out| out.display());
     let kept = out.map(|out| format!("; their scores are written to {out}"));
     let kept = kept.unwrap_or_default();
+    let rows = result.rows;
     print_error(format_args!(
-        "stopped after {} rows{why}; the judges are not compared{kept}",
-        result.rows
+        "stopped after {rows} rows{why}; the judges are not compared{kept}"
     ));
     let first = result.first_error.as_ref();
     args.options

@@ -312,23 +312,19 @@ impl Parts {
 
     /// Decides with the adjusted p-values, and reduces the groups to the worst one.
     fn finish(self, tests: usize, adjusted: &mut impl Iterator<Item = f64>) -> Finding {
-        let mut findings: Vec<(Option<String>, Finding)> = self
-            .parts
-            .into_iter()
-            .map(|(group, part)| {
-                let p_adjusted = p_value(&part).and_then(|_| adjusted.next());
-                let decide = |(by, comparison): (_, Box<MetricComparison>)| {
-                    relative(&comparison, by, p_adjusted, tests)
-                };
-                (group, part.map_or_else(|finding| finding, decide))
-            })
-            .collect();
+        let finding = |(group, part): (Option<String>, Part)| {
+            let p_adjusted = p_value(&part).and_then(|_| adjusted.next());
+            let decide = |(by, comparison): (_, Box<MetricComparison>)| {
+                relative(&comparison, by, p_adjusted, tests)
+            };
+            (group, part.map_or_else(|finding| finding, decide))
+        };
+        let mut findings = Vec::from_iter(self.parts.into_iter().map(finding));
         let groups = findings.len();
         // Stable, so groups with the same verdict stay in row order.
         findings.sort_by_key(|(_, Finding(verdict, _))| std::cmp::Reverse(*verdict));
-        let worst = findings
-            .first()
-            .map_or(GateVerdict::Passed, |(_, Finding(verdict, _))| *verdict);
+        let worst = findings.first().map(|(_, Finding(verdict, _))| *verdict);
+        let worst = worst.unwrap_or(GateVerdict::Passed);
         let of_worst = findings
             .iter()
             .filter(|(_, Finding(verdict, _))| *verdict == worst);

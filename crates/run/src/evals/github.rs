@@ -43,10 +43,9 @@ pub(super) fn annotation(source: &Source, kind: &str, message: &str) -> String {
 
 /// Returns the table of the gates for the step summary, as Markdown.
 pub(super) fn summary(name: &str, verdicts: &Verdicts) -> String {
-    let verdict = if verdicts.is_failure() {
-        "failed"
-    } else {
-        "passed"
+    let verdict = match verdicts.is_failure() {
+        true => "failed",
+        false => "passed",
     };
     let rows = verdicts.gates.iter().map(|gate| {
         let verdict = gate.verdict.name().to_owned();
@@ -64,10 +63,9 @@ pub(super) fn append_summary(text: &str) -> Result<(), String> {
 
 fn append(path: &Path, text: &str) -> Result<(), String> {
     // A pipe that nobody reads would block. Paths below `/dev` are streams of this process.
-    let is_usable = if path.starts_with("/dev") {
-        Ok(())
-    } else {
-        require_regular(path)
+    let is_usable = match path.starts_with("/dev") {
+        true => Ok(()),
+        false => require_regular(path),
     };
     let file = is_usable.and_then(|()| OpenOptions::new().append(true).create(true).open(path));
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));

@@ -196,10 +196,9 @@ impl Color {
             GateVerdict::Undecided => 33,
             GateVerdict::Suspected | GateVerdict::Failed => 31,
         };
-        if self.0 {
-            format!("\u{1b}[{code}m{text}\u{1b}[0m")
-        } else {
-            text.to_owned()
+        match self.0 {
+            true => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+            false => text.to_owned(),
         }
     }
 }

@@ -31,6 +31,5 @@ pub use self::baseline::Baseline;
 pub use self::condition::{Bound, Condition, End};
 pub use self::decide::verdicts;
 pub use self::environment::FOLDER;
-pub use self::eval::{Eval, Source};
-pub use self::eval::{input, inputs_as, returned};
+pub use self::eval::{Eval, Source, input, inputs_as, returned};
 pub use self::pending::Pending;

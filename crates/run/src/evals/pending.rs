@@ -95,10 +95,8 @@ impl Pending {
             };
             let read = serde_json::from_str(&text);
             let read = read.map_err(|error| {
-                format!(
-                    "cannot read `{}`: {error}; remove it, and run the eval again",
-                    path.display()
-                )
+                let path = path.display();
+                format!("cannot read `{path}`: {error}; remove it, and run the eval again")
             })?;
             pending.push((eval, read));
         }

@@ -21,7 +21,7 @@ use super::summary::{
 use super::truth::TruthRun;
 use super::workers::{Collector, Run, run_as_tasks, run_on_threads};
 use crate::contract::declared::requirements;
-use crate::contract::{Program, Requirement, panic};
+use crate::contract::{MetricSpec, Program, Requirement, panic};
 
 /// Runs a program on the rows.
 pub(super) async fn run<G, P, Kind>(
@@ -320,6 +320,8 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         manifest.run.truth = truth;
         collector.write_files(&manifest);
         let output_error = collector.output_error.take();
+        let metrics = self.plan.metrics.iter().map(|entry| entry.metric().spec());
+        let reads = |spec: MetricSpec<'_>| Vec::from_iter(spec.get_input_fields());
         let mut result = EvaluationResult {
             score: summaries[0][0].score,
             results: collector.take_results(),
@@ -334,12 +336,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             without_group: collector.groups.as_ref().map_or(0, Groups::rows_without),
             early,
             store: self.store.as_ref().map(RunStore::usage),
-            reads: self
-                .plan
-                .metrics
-                .iter()
-                .flat_map(|entry| entry.metric().spec().get_input_fields().collect::<Vec<_>>())
-                .collect(),
+            reads: metrics.flat_map(reads).collect(),
             observer_error: None,
             unused_mappings: Vec::new(),
             notes,

@@ -52,12 +52,9 @@ dsrs_metrics_values::message_errors! {
 
 /// Suggests a valid percentage: 100 times the value if it looks like a fraction, otherwise 10.
 fn suggested(percent: f64) -> String {
-    let of_fraction = percent * 100.0;
-    let is_fraction = percent < 0.5 && of_fraction >= 1.0;
-    if is_fraction {
-        format!("{:?}", of_fraction.round())
-    } else {
-        "10.0".to_owned()
+    match percent * 100.0 {
+        fraction @ 1.0.. if percent < 0.5 => format!("{:?}", fraction.round()),
+        _ => "10.0".to_owned(),
     }
 }
 

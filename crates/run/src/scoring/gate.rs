@@ -154,10 +154,9 @@ fn reason((entry, outcome): (&Entry, &Outcome)) -> String {
 fn joined_names<'a>(entries: impl Iterator<Item = &'a Entry>) -> String {
     let mut names: Vec<&str> = entries.map(|entry| &*entry.name).collect();
     names.sort_unstable();
-    if names.is_empty() {
-        "proxies".to_owned()
-    } else {
-        names.join(", ")
+    match &*names {
+        [] => "proxies".to_owned(),
+        names => names.join(", "),
     }
 }
 
@@ -207,10 +206,9 @@ impl Normalization {
     /// Maps a value to [0, 1].
     pub(super) fn apply(&self, value: f64) -> f64 {
         let ScoreRange { min, max } = self.range;
-        let above = if self.higher_is_better {
-            value - min
-        } else {
-            max - value
+        let above = match self.higher_is_better {
+            true => value - min,
+            false => max - value,
         };
         (above / (max - min)).clamp(0.0, 1.0)
     }

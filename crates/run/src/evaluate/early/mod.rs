@@ -111,12 +111,8 @@ impl<G: Send + Sync, P: Send + Sync> EarlyRun<G, P> {
             let range = range.map_err(EvaluateError::setting)?;
             let mut names = plan.metrics.iter().map(|metric| &*metric.name);
             let metric = names.position(|name| Some(name) == gate.metric());
-            Ok(GateTest::new(
-                gate.clone(),
-                metric.unwrap_or(0),
-                range,
-                rows,
-            ))
+            let (gate, metric) = (gate.clone(), metric.unwrap_or(0));
+            Ok(GateTest::new(gate, metric, range, rows))
         };
         let tests: Result<Vec<_>, EvaluateError> = options.gates.iter().map(test).collect();
         let range = |metric: &MetricEntry<'_, G, P>| {

@@ -394,10 +394,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 }
             }
             let metrics = metrics.clone();
-            scored.push(in_scope(
-                kept,
-                self.score_metrics(rollout, deadline, metrics, charges),
-            ));
+            let tier = self.score_metrics(rollout, deadline, metrics, charges);
+            scored.push(in_scope(kept, tier));
         }
         Ok(join_all(scored).await)
     }

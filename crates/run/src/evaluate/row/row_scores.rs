@@ -255,10 +255,8 @@ impl<G: Sync, P: Sync> Plan<'_, G, P> {
             let panicked = |panic: panic::Panic| {
                 Some(MetricError::panicked(entry.name.clone(), panic.message))
             };
-            Some(EvaluateError::unreadable(
-                at,
-                &error.unwrap_or_else(panicked)?,
-            ))
+            let error = error.unwrap_or_else(panicked)?;
+            Some(EvaluateError::unreadable(at, &error))
         })
     }
 }
