@@ -51,10 +51,8 @@ pub(super) fn run(args: &AcceptArguments) -> Result<ExitCode> {
         print_error("no eval has new results");
     }
     // All are checked before the first one is accepted.
-    let texts = pending
-        .iter()
-        .map(|(_, pending)| shown(pending))
-        .collect::<Result<Vec<_>, _>>();
+    let texts = pending.iter().map(|(_, pending)| shown(pending));
+    let texts: Result<Vec<_>, String> = texts.collect();
     let texts = texts.map_err(CliError::new)?;
     for ((folder, pending), text) in pending.iter().zip(texts) {
         print(&text)?;

@@ -166,10 +166,8 @@ fn compared(registry: &Registry, args: &CompareArguments) -> Result<ExitCode> {
         Ok(run)
     };
     let (a, b) = (read(&args.a)?, read(&args.b)?);
-    let markdown = args.markdown.as_ref();
-    let markdown = markdown
-        .map(|file| Output::create("--markdown", file))
-        .transpose()?;
+    let markdown = |file: &PathBuf| Output::create("--markdown", file);
+    let markdown = args.markdown.as_ref().map(markdown).transpose()?;
     let named: Vec<&str> = match &*args.metrics {
         [] => a.metrics().collect(),
         metrics => metrics.iter().map(|name| metric_of(name)).collect(),
@@ -199,20 +197,17 @@ fn compared(registry: &Registry, args: &CompareArguments) -> Result<ExitCode> {
 
 /// Returns an error if metrics are not compared because they differ.
 fn different(comparison: &Comparison) -> Result<ExitCode> {
-    let not_compared: Vec<_> = comparison.identity.not_compared().collect();
-    if not_compared.is_empty() {
-        return Ok(ExitCode::SUCCESS);
-    }
-    let (them, names) = match &*not_compared {
-        [(name, _)] => ("it", (*name).to_owned()),
-        all => {
-            let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
-            ("them", names.join(","))
-        }
+    let names = comparison.identity.not_compared().map(|(name, _)| name);
+    let names: Vec<&str> = names.collect();
+    let them = match names.len() {
+        0 => return Ok(ExitCode::SUCCESS),
+        1 => "it",
+        _ => "them",
     };
     Err(err!(
-        "{}; to compare {them} anyway, pass --allow-different {names}; to compare only other metrics, select them with -m",
-        comparison.identity.sentences().join("; ")
+        "{}; to compare {them} anyway, pass --allow-different {}; to compare only other metrics, select them with -m",
+        comparison.identity.sentences().join("; "),
+        names.join(",")
     ))
 }
 
@@ -229,13 +224,10 @@ fn warn_of_unknown_directions(
             run.manifest()
                 .is_some_and(|it| it.run.metrics.contains_key(names[1]))
         };
+        let mut named = args.runs.lower_is_better.iter();
         registry.get(names[1]).is_none()
             && !runs.into_iter().any(is_in_manifest)
-            && !args
-                .runs
-                .lower_is_better
-                .iter()
-                .any(|named| names.contains(&&**named))
+            && !named.any(|named| names.contains(&&**named))
     };
     let unknown = comparison.metrics.iter().filter(is_unknown);
     let unknown: IndexSet<&str> = unknown.map(|metric| metric_of(&metric.name)).collect();
@@ -254,16 +246,13 @@ fn warn_of_unknown_directions(
 fn judge(comparison: &Comparison, args: &CompareArguments) -> Result<ExitCode> {
     for metric in comparison.worse() {
         let line = format!("B is worse: {}", metric.sentence());
-        if args.github {
-            annotate("compare", &line);
-        } else {
-            print_error(line);
+        match args.github {
+            true => annotate("compare", &line),
+            false => print_error(line),
         }
     }
-    let mut untested = comparison
-        .metrics
-        .iter()
-        .filter_map(|it| untested(it, args.only_paired));
+    let metrics = comparison.metrics.iter();
+    let mut untested = metrics.filter_map(|it| untested(it, args.only_paired));
     let untested = untested.next().map(|first| {
         let more = match untested.count() {
             0 => String::new(),
@@ -272,16 +261,13 @@ fn judge(comparison: &Comparison, args: &CompareArguments) -> Result<ExitCode> {
         };
         err!("--fail-if-worse: {first}{more}")
     });
-    match (comparison.worse().next(), untested) {
-        (None, None) => Ok(ExitCode::SUCCESS),
-        (None, Some(error)) => Err(error),
-        (Some(_), error) => {
-            if let Some(error) = error {
-                print_error(format_args!("warning: {error}"));
-            }
-            Ok(ExitCode::FAILURE)
-        }
+    if comparison.worse().next().is_none() {
+        return untested.map_or(Ok(ExitCode::SUCCESS), Err);
     }
+    if let Some(error) = untested {
+        print_error(format_args!("warning: {error}"));
+    }
+    Ok(ExitCode::FAILURE)
 }
 
 /// Returns why this metric keeps `--fail-if-worse` from passing.

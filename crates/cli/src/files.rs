@@ -55,8 +55,8 @@ impl<'a> Files<'a> {
     /// Adds the store in the folder given by `--store`.
     pub(super) fn store(mut self, args: &LmArguments) -> Self {
         let files = args.store.iter().flat_map(|dir| store_files(dir));
-        self.read
-            .extend(files.map(|path| Named::new("--store", path)));
+        let files = files.map(|path| Named::new("--store", path));
+        self.read.extend(files);
         self
     }
 
@@ -129,11 +129,8 @@ impl<'a> Files<'a> {
                 first.file.is_some() && first.file == second.file && first.option == second.option
             };
             if let Some(first) = self.read[..number].iter().find(same) {
-                return Err(err!(
-                    "{} and {} are the same file; name it once",
-                    first.path.display(),
-                    second.path.display()
-                ));
+                let (first, second) = (first.path.display(), second.path.display());
+                return Err(err!("{first} and {second} are the same file; name it once"));
             }
         }
         Ok(())
@@ -203,19 +200,11 @@ impl<'a> Files<'a> {
 /// Returns the store, which contains what was paid for, and the user's price file.
 #[cfg(feature = "lm")]
 fn of_models() -> Vec<(&'static str, PathBuf)> {
-    use crate::lm::Store;
-
-    let variable = |name| {
-        std::env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
-    let store = variable("DSRS_STORE").or_else(Store::default_dir);
-    let store = store
-        .iter()
-        .flat_map(|dir| store_files(dir))
-        .map(|file| ("the store", file));
-    let prices = variable("DSRS_PRICES").map(|file| ("DSRS_PRICES", file));
+    let folder = crate::lm::Store::chosen_dir().ok();
+    let files = folder.iter().flat_map(|dir| store_files(dir));
+    let store = files.map(|file| ("the store", file));
+    let prices = std::env::var_os("DSRS_PRICES").filter(|file| !file.is_empty());
+    let prices = prices.map(|file| ("DSRS_PRICES", file.into()));
     store.chain(prices).collect()
 }
 
@@ -257,10 +246,12 @@ impl<'a> Named<'a> {
     fn check_other_than<'b>(&self, files: impl IntoIterator<Item = &'b Named<'b>>) -> Result<()> {
         let is_same = |other: &&Named<'_>| other.file.is_some() && other.file == self.file;
         match files.into_iter().find(is_same) {
-            Some(other) => Err(err!(
-                "{self} and {other} are the same file; choose another file for {}",
-                self.option
-            )),
+            Some(other) => {
+                let option = &self.option;
+                Err(err!(
+                    "{self} and {other} are the same file; choose another file for {option}"
+                ))
+            }
             None => Ok(()),
         }
     }

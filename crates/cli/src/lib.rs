@@ -7,7 +7,7 @@
 //! The commands are `list`, `score`, `rejudge`, `agree`, `compare`, `plan`, `report`, `export`, `accept` and
 //! `generate`.
 //!
-//! Each command has a module with its name, and `args.rs` defines the arguments. `files.rs` checks that no output is an
+//! Each command except `generate` has a module with its name, and `args.rs` defines the arguments. `files.rs` checks that no output is an
 //! input or another output, and writes outputs. `options.rs` has values of options. `data/` reads rows, and `evaluate/`
 //! scores them. No other part of the library uses this module.
 
@@ -18,7 +18,6 @@ mod compare;
 mod export;
 mod files;
 mod from;
-mod generate;
 mod list;
 mod options;
 mod otlp;
@@ -31,18 +30,22 @@ mod score;
 #[cfg(feature = "lm")]
 mod store;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::panic;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
 use args::{AgreeArguments, ListArguments, ScoreArguments};
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use clap_complete::Shell;
+use clap_mangen::Man;
 use dsrs_metrics_builtin::metrics;
 use dsrs_metrics_core::{self as contract, judge, lm};
 use dsrs_metrics_run::{agreement, data, evaluate, results};
 use dsrs_metrics_values::{json, messages, stats};
-use output::{fail, print_error};
+use output::{fail, print_error, print_generated};
 
 pub use crate::metrics::{Registry, RegistryError};
 
@@ -65,7 +68,7 @@ enum Command {
     Report(report::ReportArguments),
     Export(export::ExportArguments),
     Accept(accept::AcceptArguments),
-    Generate(generate::GenerateArguments),
+    Generate(GenerateArguments),
     #[cfg(feature = "lm")]
     Store(store::StoreCommand),
 }
@@ -151,10 +154,90 @@ pub fn run<A: Into<OsString> + Clone>(
         #[cfg(feature = "lm")]
         Command::Store(args) => store::run(&args),
         Command::Accept(args) => accept::run(&args),
-        Command::Generate(args) => generate::run(Arguments::command(), &program, &args),
+        Command::Generate(args) => generate(Arguments::command(), &program, &args),
         Command::Report(args) => report::run(registry, &args),
     };
     ran.unwrap_or_else(|error| fail(&error))
+}
+
+/// Print shell completions, or a manual page
+#[derive(Debug, Args)]
+struct GenerateArguments {
+    #[command(subcommand)]
+    generated: Generated,
+}
+
+#[derive(Debug, Subcommand)]
+enum Generated {
+    /// Completions for bash, for ~/.local/share/bash-completion/completions/dsrs-metrics
+    CompleteBash,
+    /// Completions for elvish, for a file that rc.elv reads with `eval`
+    CompleteElvish,
+    /// Completions for fish, for ~/.config/fish/completions/dsrs-metrics.fish
+    CompleteFish,
+    /// Completions for PowerShell, for a file that $PROFILE runs
+    CompletePowershell,
+    /// Completions for zsh, for the file _dsrs-metrics in a folder of $fpath
+    CompleteZsh,
+    /// The manual page of the program, or of one of its commands
+    Man {
+        /// The command; by default the page is about the program
+        #[arg(value_name = "COMMAND")]
+        command: Option<String>,
+    },
+}
+
+/// Prints what the arguments ask for, for a program that was started under this name.
+fn generate(
+    command: clap::Command,
+    program: &OsStr,
+    args: &GenerateArguments,
+) -> output::Result<ExitCode> {
+    let name = Path::new(program).file_stem().and_then(OsStr::to_str);
+    let name = name.filter(is_plain).unwrap_or("dsrs-metrics").to_owned();
+    let mut command = command.display_name(name.clone()).bin_name(name.clone());
+    let shell = match &args.generated {
+        Generated::CompleteBash => Shell::Bash,
+        Generated::CompleteElvish => Shell::Elvish,
+        Generated::CompleteFish => Shell::Fish,
+        Generated::CompletePowershell => Shell::PowerShell,
+        Generated::CompleteZsh => Shell::Zsh,
+        Generated::Man { command: page } => return print_page(command, page.as_deref()),
+    };
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut command, name, &mut text);
+    print_bytes(&text)
+}
+
+/// Returns `true` if a script can contain the name without quoting.
+fn is_plain(name: &&str) -> bool {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
+    !name.is_empty() && name.chars().all(is_plain)
+}
+
+fn print_page(mut program: clap::Command, page: Option<&str>) -> output::Result<ExitCode> {
+    program.build();
+    let command = match page {
+        None => program,
+        Some(page) => match program.find_subcommand(page) {
+            Some(command) => command.clone(),
+            None => {
+                let names = program.get_subcommands().map(clap::Command::get_name);
+                let names = Vec::from_iter(names).join(", ");
+                let message = format!("unknown command '{page}'; write one of: {names}");
+                let error = program.error(ErrorKind::InvalidSubcommand, message);
+                return Ok(output::report(&error));
+            }
+        },
+    };
+    let mut text = Vec::new();
+    Man::new(command).render(&mut text)?;
+    print_bytes(&text)
+}
+
+fn print_bytes(text: &[u8]) -> output::Result<ExitCode> {
+    print_generated(&String::from_utf8_lossy(text))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The exit code for a panic, the same as without this hook.
@@ -168,18 +251,16 @@ static LAST: Mutex<Option<String>> = Mutex::new(None);
 fn run_with_hook(run: impl FnOnce() -> ExitCode) -> ExitCode {
     panic::set_hook(Box::new(|info| {
         let message = contract::panic::message(info.payload());
-        let location = info
-            .location()
-            .map(|at| format!(" ({at})"))
-            .unwrap_or_default();
+        let location = info.location().map(|at| format!(" ({at})"));
+        let location = location.unwrap_or_default();
         let line = format!("{message}{location}");
         *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(line);
     }));
     contract::panic::catch(false, run).unwrap_or_else(|_| {
         let last = LAST.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let last = last.unwrap_or_default();
         print_error(format_args!(
-            "error: internal error in dsrs-metrics: {}",
-            last.unwrap_or_default()
+            "error: internal error in dsrs-metrics: {last}"
         ));
         ExitCode::from(PANICKED)
     })

@@ -84,14 +84,11 @@ fn params_of<'r>(entry: &'r Entry, defaults: &'r [Option<Cow<'_, str>>]) -> Vec<
 }
 
 fn width() -> usize {
-    let variable = std::env::var("COLUMNS")
-        .ok()
-        .and_then(|columns| columns.parse().ok());
+    let variable = std::env::var("COLUMNS").ok();
+    let variable = variable.and_then(|columns| columns.parse().ok());
     let terminal = || terminal_size().map(|(Width(columns), _)| usize::from(columns));
-    variable
-        .or_else(terminal)
-        .filter(|width| *width > 0)
-        .unwrap_or(DEFAULT_WIDTH)
+    let width = variable.or_else(terminal).filter(|width| *width > 0);
+    width.unwrap_or(DEFAULT_WIDTH)
 }
 
 /// The minimum number of columns for a description. A narrower terminal gets only the names.
@@ -99,21 +96,18 @@ const MIN_SUMMARY: usize = 15;
 
 /// Returns one line per metric, in groups: the name, and as much of the documentation as fits.
 fn overview(registry: &Registry, width: usize) -> String {
-    let longest = registry
-        .entries()
-        .map(|entry| entry.spec().name.chars().count())
-        .max();
-    let column = longest.unwrap_or(0);
+    let names = registry.entries().map(|entry| entry.spec().name);
+    let column = names.map(|name| name.chars().count()).max().unwrap_or(0);
     let room = width.saturating_sub(column + 4);
     let mut text = String::new();
     for (group, metrics) in registry.groups() {
         wrap(&mut text, width, "", "", group);
         for spec in metrics.iter().map(|entry| entry.spec()) {
             let name = spec.name;
-            let summary = (room >= MIN_SUMMARY).then(|| summary(spec.doc, room));
-            let summary = summary.flatten();
-            let line = summary.map(|summary| format!("  {name:column$}  {summary}\n"));
-            text.push_str(&line.unwrap_or_else(|| format!("  {name}\n")));
+            text += &match summary(spec.doc, room).filter(|_| room >= MIN_SUMMARY) {
+                Some(summary) => format!("  {name:column$}  {summary}\n"),
+                None => format!("  {name}\n"),
+            };
         }
     }
     let count = registry.entries().count();
@@ -142,13 +136,8 @@ fn describe(spec: &MetricSpec<'_>, width: usize) -> String {
     }
     wrap(&mut text, width, "  ", "         ", &spec.properties());
     if let Some(code) = spec.code {
-        wrap(
-            &mut text,
-            width,
-            "  ",
-            "         ",
-            &format!("version {}, code {code:016x}", spec.version),
-        );
+        let version = format!("version {}, code {code:016x}", spec.version);
+        wrap(&mut text, width, "  ", "         ", &version);
     }
     for (side, field) in spec.get_input_spec() {
         let optional = match (field.required, field.may_be_missing) {
@@ -156,11 +145,8 @@ fn describe(spec: &MetricSpec<'_>, width: usize) -> String {
             (true, true) => ", may be missing",
             (false, _) => ", optional",
         };
-        let field = format!(
-            "{side}.{}: {}{optional}",
-            field.name,
-            type_name(field.help, field.ty)
-        );
+        let (name, ty) = (field.name, type_name(field.help, field.ty));
+        let field = format!("{side}.{name}: {ty}{optional}");
         wrap(&mut text, width, "  reads  ", "         ", &field);
     }
     for param in spec.params {
@@ -172,11 +158,8 @@ fn describe(spec: &MetricSpec<'_>, width: usize) -> String {
         };
         let doc = paragraphs(param.doc).into_iter().next();
         let doc = doc.map_or(String::new(), |doc| format!(" - {doc}"));
-        let param = format!(
-            "{}: {}{default}{doc}",
-            param.name,
-            type_name(param.help, param.ty)
-        );
+        let (name, ty) = (param.name, type_name(param.help, param.ty));
+        let param = format!("{name}: {ty}{default}{doc}");
         wrap(&mut text, width, "  param  ", "         ", &param);
     }
     for setting in accepted(spec) {
@@ -195,19 +178,16 @@ fn type_name(help: TypeHelp, ty: &str) -> String {
         return required(ty).to_owned();
     }
     let phrase = help.to_string();
-    let article = ["a ", "an ", "the "]
-        .iter()
-        .find_map(|article| phrase.strip_prefix(article));
-    article.unwrap_or(&phrase).to_owned()
+    let mut articles = ["a ", "an ", "the "].iter();
+    let noun = articles.find_map(|article| phrase.strip_prefix(article));
+    noun.unwrap_or(&phrase).to_owned()
 }
 
 /// Returns the type without `Option` and `&`.
 fn required(ty: &str) -> &str {
-    let ty = ty
-        .strip_prefix("Option<")
-        .and_then(|ty| ty.strip_suffix('>'))
-        .unwrap_or(ty);
-    ty.trim_start_matches('&')
+    let inner = ty.strip_prefix("Option<");
+    let inner = inner.and_then(|ty| ty.strip_suffix('>'));
+    inner.unwrap_or(ty).trim_start_matches('&')
 }
 
 /// Returns a default as a user would type it, based on its source code: `whole_word` for `Mode::WholeWord`. Used if the
@@ -254,9 +234,8 @@ fn paragraphs(doc: &str) -> Vec<String> {
             last.push_str(line);
         }
     }
-    paragraphs.retain(|paragraph| !paragraph.is_empty());
+    let paragraphs = paragraphs.iter().filter(|it| !it.is_empty());
     paragraphs
-        .iter()
         .map(|paragraph| without_links(paragraph))
         .collect()
 }
@@ -292,7 +271,7 @@ fn accepted(spec: &MetricSpec<'_>) -> Vec<Setting> {
         true => "smallest",
         false => "largest",
     };
-    let number = [
+    let mut settings = vec![
         Setting {
             name: threshold,
             ty: "number",
@@ -305,20 +284,16 @@ fn accepted(spec: &MetricSpec<'_>) -> Vec<Setting> {
             default: Some(spec.strict.to_string()),
             doc: "Turns a score into 1 (pass) or 0 (fail).".to_owned(),
         },
+        Setting {
+            name: cost,
+            ty: "cost",
+            default: Some(format!("{} msat", spec.cost_msats)),
+            doc: "The maximum expected cost of one call.".to_owned(),
+        },
     ];
-    let cost = Setting {
-        name: cost,
-        ty: "cost",
-        default: Some(format!("{} msat", spec.cost_msats)),
-        doc: "The maximum expected cost of one call.".to_owned(),
-    };
-    let number = number
-        .into_iter()
-        .filter(|_| spec.kind == ScoreKind::Number);
-    number
-        .chain([cost])
-        .filter(|setting| !has_param(spec, setting.name))
-        .collect()
+    let is_number = spec.kind == ScoreKind::Number;
+    settings.retain(|it| (is_number || it.name == cost) && !has_param(spec, it.name));
+    settings
 }
 
 /// A setting of a metric in `list`.

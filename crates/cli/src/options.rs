@@ -12,6 +12,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use super::output::{Result, err};
 use crate::contract::{Direction, ScoreRange};
 use crate::data::Mapping;
+use crate::evaluate::parse_limit;
 use crate::metrics::Registry;
 use crate::stats::{ErrorRates, Proportion};
 
@@ -245,20 +246,13 @@ impl FromStr for Limit {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let number = match text.strip_suffix('%') {
-            // Rounded once, unlike a division by 100.
-            Some(percentage) => format!("{percentage}e-2").parse(),
-            None => text.parse(),
-        };
-        match number {
-            Ok(score) if f64::is_finite(score) => Ok(Self {
-                score,
-                text: text.to_owned(),
-            }),
-            _ => Err(format!(
+        let score = parse_limit(text).ok_or_else(|| {
+            format!(
                 "expected a finite number such as 0.6, or a percentage such as 60%, found `{text}`"
-            )),
-        }
+            )
+        })?;
+        let text = text.to_owned();
+        Ok(Self { score, text })
     }
 }
 

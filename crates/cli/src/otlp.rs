@@ -110,17 +110,15 @@ impl Otlp {
 
     /// Sends the events of a result file. Returns a sentence, and `true` if all were delivered.
     pub(super) fn send(&self, results: &Results) -> (String, bool) {
-        let delivery = self
-            .0
-            .as_ref()
-            .map(|events| events.send(results))
-            .unwrap_or_default();
-        let again = if delivery.is_complete() {
-            ""
-        } else {
-            "; run the same command again later"
-        };
-        (format!("{delivery}{again}"), delivery.is_complete())
+        let delivery = self.0.as_ref().map(|events| events.send(results));
+        let delivery = delivery.unwrap_or_default();
+        match delivery.is_complete() {
+            true => (delivery.to_string(), true),
+            false => (
+                format!("{delivery}; run the same command again later"),
+                false,
+            ),
+        }
     }
 }
 
@@ -128,10 +126,9 @@ impl Otlp {
 #[cfg(feature = "otel")]
 fn next(delivery: &Delivery, file: Option<&Path>) -> String {
     let url = escape::escaped(&delivery.url);
-    let spans = if delivery.lost_spans() > 0 {
-        "; spans cannot be sent again"
-    } else {
-        ""
+    let spans = match delivery.lost_spans() {
+        0 => "",
+        _ => "; spans cannot be sent again",
     };
     // `export` cannot read Parquet files.
     let is_readable = |file: &&Path| file.extension().is_none_or(|it| it != "parquet");
@@ -139,10 +136,8 @@ fn next(delivery: &Delivery, file: Option<&Path>) -> String {
         (0, _) => String::new(),
         (_, Some(file)) => {
             let file = file.display().to_string();
-            format!(
-                "; send all events again with `export {} --otlp {url}`",
-                escape::escaped(&file)
-            )
+            let file = escape::escaped(&file);
+            format!("; send all events again with `export {file} --otlp {url}`")
         }
         (_, None) => format!(
             "; write the scores to a .jsonl file with --out, then send them again with `export FILE --otlp {url}`"

@@ -38,8 +38,20 @@ pub(super) fn print_json(value: &impl Serialize) -> Result<()> {
 /// Writes a value as indented JSON to standard output.
 pub(super) fn print_indented_json(value: &impl Serialize) -> Result<()> {
     let json = serde_json::to_string_pretty(value).map_err(unwritable)?;
-    let lines: Vec<_> = json.split('\n').map(ascii_escaped).collect();
-    print_generated(&format!("{}\n", lines.join("\n")))
+    print_generated(&format!("{}\n", ascii_escaped(&json)))
+}
+
+/// Prints a report as JSON or as text.
+pub(super) fn print_report(
+    is_json: bool,
+    report: &impl Serialize,
+    text: impl FnOnce() -> String,
+) -> Result<ExitCode> {
+    match is_json {
+        true => print_json(report)?,
+        false => print(&text())?,
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Writes a script or a page that contains only the definitions of the arguments.
@@ -102,34 +114,34 @@ fn write(text: &str) -> io::Result<()> {
     }
 }
 
-/// Escapes the characters that a terminal may obey as `\uXXXX`. In a line of JSON they occur only in strings, so the
-/// value is the same.
+/// Escapes the characters that a terminal may obey as `\uXXXX`. In JSON they occur only in strings, so the value is the
+/// same.
 fn ascii_escaped(json: &str) -> String {
-    let mut escaped = String::with_capacity(json.len());
-    for character in json.chars() {
-        if escape::is_unsafe(character) {
-            for unit in character.encode_utf16(&mut [0; 2]) {
-                escaped.push_str(&format!("\\u{unit:04x}"));
-            }
-        } else {
-            escaped.push(character);
+    replaced(json, |escaped, character| {
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            escaped.push_str(&format!("\\u{unit:04x}"));
         }
-    }
-    escaped
+    })
 }
 
 /// Escapes the characters that a terminal may obey as character references, which leaves the XML content the same.
 /// Names of elements and attributes have none of them.
 fn reference_escaped(xml: &str) -> String {
-    let mut escaped = String::with_capacity(xml.len());
-    for character in xml.chars() {
-        if character != '\n' && escape::is_unsafe(character) {
-            escaped.push_str(&format!("&#x{:x};", u32::from(character)));
-        } else {
-            escaped.push(character);
+    replaced(xml, |escaped, character| {
+        escaped.push_str(&format!("&#x{:x};", u32::from(character)));
+    })
+}
+
+/// Replaces each unsafe character, except line breaks.
+fn replaced(text: &str, replace: impl Fn(&mut String, char)) -> String {
+    let mut replaced = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character != '\n' && escape::is_unsafe(character) {
+            true => replace(&mut replaced, character),
+            false => replaced.push(character),
         }
     }
-    escaped
+    replaced
 }
 
 /// The exit code for invalid usage or input.
@@ -201,12 +213,11 @@ pub(super) fn report(error: &clap::Error) -> ExitCode {
 /// Returns the error on one line. If no metric is named, it ends by saying where to find their names.
 fn message(error: &clap::Error) -> String {
     let line = one_line(&error.to_string());
-    let lacks_metric =
-        error.kind() == ErrorKind::MissingRequiredArgument && line.contains("--metric");
-    if lacks_metric {
-        format!("{line}; see `list` for all metrics")
-    } else {
-        line
+    match error.kind() {
+        ErrorKind::MissingRequiredArgument if line.contains("--metric") => {
+            format!("{line}; see `list` for all metrics")
+        }
+        _ => line,
     }
 }
 
@@ -214,10 +225,8 @@ fn message(error: &clap::Error) -> String {
 fn one_line(message: &str) -> String {
     let is_end =
         |line: &&str| line.starts_with("Usage:") || line.starts_with("For more information");
-    let lines = message
-        .lines()
-        .map(str::trim)
-        .take_while(|line| !is_end(line));
+    let lines = message.lines().map(str::trim);
+    let lines = lines.take_while(|line| !is_end(line));
     let mut joined = String::new();
     for line in lines.filter(|line| !line.is_empty()) {
         let (separator, line) = match line.strip_prefix("tip: ") {

@@ -120,35 +120,24 @@ impl OwnScoreArguments {
             }
             for row in objects {
                 let row = row?;
-                for column in row.keys() {
-                    if !columns.contains(column) {
-                        columns.insert(column.to_owned());
-                    }
-                }
+                columns.extend(row.keys().map(str::to_owned));
                 missing.retain(|score| row.find(&score.path).is_none());
                 self.add(&row, &mut rows, needs_ids)?;
             }
         }
         if let Some(score) = missing.first() {
             let known = known_names(&score.path, columns.iter().map(String::as_str));
-            return Err(err!(
-                "{}: --score {}: no row has `{}`{known}",
-                name.display(),
-                escape::name(&score.name),
-                escape::name(&score.path)
-            ));
+            let (file, path) = (name.display(), escape::name(&score.path));
+            let score = escape::name(&score.name);
+            return Err(err!("{file}: --score {score}: no row has `{path}`{known}"));
         }
         let repeats = rows.values().map(|row| row.attempts.len()).max();
+        let repeats = repeats.filter(|count| *count > 1);
+        let metrics = self.scores.iter();
         let run = ForeignRun {
             label: name.file_stem().map(|it| it.to_string_lossy().into_owned()),
-            metrics: self
-                .scores
-                .iter()
-                .map(|it| (it.name.clone(), it.identity()))
-                .collect(),
-            repeats: repeats
-                .filter(|count| *count > 1)
-                .and_then(|it| u32::try_from(it).ok()),
+            metrics: metrics.map(|it| (it.name.clone(), it.identity())).collect(),
+            repeats: repeats.and_then(|it| u32::try_from(it).ok()),
             ..ForeignRun::default()
         };
         Ok(write_foreign_rows(out, rows.into_values().collect(), run)?)

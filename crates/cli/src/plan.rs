@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::options::{Limit, finite};
-use super::output::{Result, err, print, print_json};
+use super::output::{Result, err, print_report};
 use crate::contract::ScoreRange;
 use crate::evaluate::{EarlyGate, End, Figure};
 use crate::lm::parse_msats;
@@ -101,10 +101,10 @@ pub(super) fn run(registry: &Registry, args: &PlanArguments) -> Result<ExitCode>
             ));
         }
     };
-    if !(args.alpha > 0.0 && args.alpha <= 0.5) {
+    let alpha = args.alpha;
+    if !(alpha > 0.0 && alpha <= 0.5) {
         return Err(err!(
-            "--alpha {}: expected a number above 0 and at most 0.5; write 0.01",
-            args.alpha
+            "--alpha {alpha}: expected a number above 0 and at most 0.5; write 0.01"
         ));
     }
     let observed = match &args.run {
@@ -114,12 +114,10 @@ pub(super) fn run(registry: &Registry, args: &PlanArguments) -> Result<ExitCode>
     let spec = metric.and_then(|metric| Some(registry.get(metric)?.spec().range));
     let range = spec.flatten().unwrap_or(ScoreRange::UNIT);
     let limit = gate.bound.limit();
-    if !(range.min < limit && limit < range.max) {
+    let (ScoreRange { min, max }, text) = (range, &gate.text);
+    if !(min < limit && limit < max) {
         return Err(err!(
-            "gate `{}`: expected a limit between {} and {}, found {limit}",
-            gate.text,
-            range.min,
-            range.max
+            "gate `{text}`: expected a limit between {min} and {max}, found {limit}"
         ));
     }
     let plan = Plan {
@@ -131,11 +129,7 @@ pub(super) fn run(registry: &Registry, args: &PlanArguments) -> Result<ExitCode>
         at: planned(&gate, range, args, &observed)?,
         gate: gate.text,
     };
-    match args.json {
-        true => print_json(&plan)?,
-        false => print(&plan.text())?,
-    }
-    Ok(ExitCode::SUCCESS)
+    print_report(args.json, &plan, || plan.text())
 }
 
 /// Plans each true value, in ascending order.
@@ -148,11 +142,8 @@ fn planned(
     let (limit, size) = (gate.bound.limit(), range.max - range.min);
     let mut values: Vec<f64> = args.at.iter().map(|at| at.score).collect();
     if let Some(outside) = values.iter().find(|at| !range.contains(**at)) {
-        return Err(err!(
-            "--at {outside}: expected a score from {} to {}",
-            range.min,
-            range.max
-        ));
+        let ScoreRange { min, max } = range;
+        return Err(err!("--at {outside}: expected a score from {min} to {max}"));
     }
     if values.is_empty() {
         let around = DISTANCES
@@ -184,11 +175,10 @@ fn observed(run: &Results, metric: Option<&str>) -> Result<Observed> {
             .filter(|name| metric.is_none_or(|it| it == *name))
     };
     if metrics().next().is_none() {
+        let (name, known) = (run.name(), escape::names(run.metrics()));
+        let found = escape::name(metric.unwrap_or_default());
         return Err(err!(
-            "{}: expected a metric in the run ({}), found `{}`",
-            run.name(),
-            escape::names(run.metrics()),
-            escape::name(metric.unwrap_or_default())
+            "{name}: expected a metric in the run ({known}), found `{found}`"
         ));
     }
     let (mut sum, mut evaluated, mut msats) = (0.0, 0_u64, 0_u64);
@@ -249,11 +239,7 @@ impl Plan {
             lines.push(line);
         }
         let percent = (1e6 * self.alpha).round() / 1e4;
-        format!(
-            "{}, {} rows, wrong in at most {percent}%\n\n{}",
-            self.gate,
-            self.rows,
-            aligned(&lines, 0)
-        )
+        let (gate, rows, table) = (&self.gate, self.rows, aligned(&lines, 0));
+        format!("{gate}, {rows} rows, wrong in at most {percent}%\n\n{table}")
     }
 }

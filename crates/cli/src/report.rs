@@ -1,6 +1,6 @@
 //! `report`: writes result files as an HTML page. The page is in `results/html/`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -76,15 +76,10 @@ fn of_report(error: ResultsError) -> CliError {
 }
 
 pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCode> {
-    let is_html = |file: &Path| {
-        file.extension()
-            .is_some_and(|it| it.eq_ignore_ascii_case("html"))
-    };
-    if !is_html(&args.out) {
-        return Err(err!(
-            "--out {}: unknown extension; expected .html",
-            args.out.display()
-        ));
+    let extension = args.out.extension();
+    if !extension.is_some_and(|it| it.eq_ignore_ascii_case("html")) {
+        let out = args.out.display();
+        return Err(err!("--out {out}: unknown extension; expected .html"));
     }
     Files::new()
         .read("RESULTS", &args.results)
@@ -105,18 +100,14 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
             "{option} needs two result files to compare, found one; remove it"
         ));
     }
-    let files = args.results.iter();
-    let files = files
-        .map(|file| InputFile::open_scores(&args.own, args.from, file, args.results.len() > 1));
-    let files = files.collect::<Result<Vec<_>>>()?;
+    let needs_ids = args.results.len() > 1;
+    let open = |file| InputFile::open_scores(&args.own, args.from, file, needs_ids);
+    let files = args.results.iter().map(open).collect::<Result<Vec<_>>>()?;
     let read = |file: &InputFile<'_>| {
         let run = ReportRun::read(file.named(), args.group.as_deref())
             .map_err(|error| args.from.advise(error.into(), &args.results))?;
-        Ok(set(
-            run,
-            args.runs.failure_score,
-            ReportRun::with_failure_score,
-        ))
+        let failure_score = args.runs.failure_score;
+        Ok(set(run, failure_score, ReportRun::with_failure_score))
     };
     let runs = files.iter().map(read).collect::<Result<Vec<_>>>()?;
     let metrics = runs.iter().flat_map(ReportRun::metrics);

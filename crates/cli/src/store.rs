@@ -44,16 +44,7 @@ enum Action {
 const END_OF_TIME: u64 = 253_402_300_799;
 
 pub(super) fn run(args: &StoreCommand) -> Result<ExitCode> {
-    let variable = || {
-        std::env::var_os("DSRS_STORE")
-            .filter(|it| !it.is_empty())
-            .map(PathBuf::from)
-    };
-    let folder = args
-        .store
-        .clone()
-        .or_else(variable)
-        .or_else(Store::default_dir);
+    let folder = args.store.clone().or_else(|| Store::chosen_dir().ok());
     let folder = folder.ok_or_else(|| {
         err!("cannot locate the store, because no home directory was found; pass --store DIR")
     })?;

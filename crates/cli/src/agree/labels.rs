@@ -34,20 +34,18 @@ impl Labels {
         let mut labels = Self::default();
         for row in results.rows() {
             let (is_textual, value) = (row.attributes.textual, row.field(field));
-            labels
-                .labels
-                .push(label(&row.at(), field, is_textual, value)?);
-            labels
-                .known
-                .extend(row.attributes.keys().map(str::to_owned));
+            let label = label(&row.at(), field, is_textual, value)?;
+            labels.labels.push(label);
+            let known = row.attributes.keys().map(str::to_owned);
+            labels.known.extend(known);
         }
         Ok(labels)
     }
 
     /// Checks that at least one row has a label.
-    pub(super) fn check(&self, file: &str, field: &str) -> Result<()> {
-        if self.labels.iter().any(|label| *label != Label::Missing) {
-            return Ok(());
+    pub(super) fn checked(self, file: &str, field: &str) -> Result<Self> {
+        if self.labels.iter().any(|label| !label.is_missing()) {
+            return Ok(self);
         }
         if self.known.contains(field) {
             return Err(err!(
@@ -81,19 +79,19 @@ pub(super) fn read(
         if let Some(place) = place {
             let own = [rows.gold_hash(place), of.rows()[place].pred_hash()];
             let is_other = |side: usize| {
-                own[side]
-                    .zip(hashes[side])
-                    .is_some_and(|(own, other)| own != other)
+                let both = own[side].zip(hashes[side]);
+                both.is_some_and(|(own, other)| own != other)
             };
             gold.extend(is_other(0).then(|| id.clone()));
             preds.extend((is_other(1) && !label.is_missing()).then(|| (at.clone(), place)));
         }
         first.get_or_insert_with(|| (at.clone(), id.clone()));
         if let Some((_, before)) = by_id.insert(id.clone(), (label, at.clone())) {
-            return Err(err!(
-                "{at}: duplicate id `{id}`, first on line {}; ids must be unique within a file",
+            let reason = format!(
+                "first on line {}; ids must be unique within a file",
                 before.line
-            ));
+            );
+            return Err(err!("{at}: duplicate id `{id}`, {reason}"));
         }
     }
     for row in 0..rows.len() {
@@ -167,11 +165,12 @@ fn id_of(
                 escape::names(keys.into_iter())
             ))
         }
-        (_, None) => Err(err!(
-            "{}: expected an `id`, found a label without one; {}",
-            row.at,
-            advice(labels, of)?
-        )),
+        (_, None) => {
+            let (at, advice) = (&row.at, advice(labels, of)?);
+            Err(err!(
+                "{at}: expected an `id`, found a label without one; {advice}"
+            ))
+        }
     }
 }
 
@@ -199,10 +198,9 @@ fn fitting_column((file, reader): (&Path, &DataReader), of: &Results) -> Result<
             *known.entry(column.to_owned()).or_default() += u64::from(is_id);
         }
     }
-    let best = known.into_iter().filter(|(_, ids)| *ids > 0);
-    Ok(best
-        .reduce(|a, b| if b.1 > a.1 { b } else { a })
-        .map(|(column, _)| column))
+    let ids = known.into_iter().filter(|(_, ids)| *ids > 0);
+    let best = ids.reduce(|a, b| if b.1 > a.1 { b } else { a });
+    Ok(best.map(|(column, _)| column))
 }
 
 fn label(at: &Origin, field: &str, is_textual: bool, value: Option<&Value>) -> Result<Label> {

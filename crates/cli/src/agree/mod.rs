@@ -16,7 +16,7 @@ use super::args::{AgreeArguments, FileArguments, LabelArguments};
 use super::files::Files;
 use super::from::InputFile;
 use super::options::{check_unique, metric_of, set};
-use super::output::{Result, err, print, print_json};
+use super::output::{Result, err, print_report};
 use super::own_scores::OwnScoreArguments;
 use crate::agreement::{Agreement, AgreementBuilder, Rating};
 use crate::contract::MetricIdentity;
@@ -116,10 +116,9 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
     check_metrics(&results, &rated, args)?;
     let labels = labels(&results, &args.label, args.id.as_ref(), &args.labels)?;
     if let (Some(_), [first, second, ..]) = (args.next, &*names) {
+        let (first, second) = (escape::name(first), escape::name(second));
         return Err(err!(
-            "--next: expected one metric, found `{}` and `{}`; name one with -m",
-            escape::name(first),
-            escape::name(second)
+            "--next: expected one metric, found `{first}` and `{second}`; name one with -m"
         ));
     }
     let (mut metrics, mut next) = (IndexMap::new(), Vec::new());
@@ -147,12 +146,7 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         metrics,
         next,
     };
-    if args.json {
-        print_json(&report)?;
-    } else {
-        print(&report.text())?;
-    }
-    Ok(ExitCode::SUCCESS)
+    print_report(args.json, &report, || report.text())
 }
 
 fn identity<'r>(results: &'r Results, metric: &str) -> Option<&'r MetricIdentity> {
@@ -185,9 +179,8 @@ fn has_other_code(
 ) -> Result<bool> {
     let current = registry.get(name).map(|entry| entry.spec());
     let current = current.map(|spec| MetricIdentity::of_other_program(&spec, BTreeMap::new()));
-    let is_other = identity(results, name)
-        .zip(current)
-        .is_some_and(|(scored, it)| scored.has_other_code(&it));
+    let both = identity(results, name).zip(current);
+    let is_other = both.is_some_and(|(scored, it)| scored.has_other_code(&it));
     match is_other && args.strict_identity {
         true => Err(err!(
             "{}: the code of `{}` changed since these results were written; score the rows again, bump the metric's version if its meaning changed, or leave out --strict-identity",
@@ -205,18 +198,11 @@ pub(super) fn labels(
     id: Option<&Mapping>,
     args: &LabelArguments,
 ) -> Result<Labels> {
-    let (name, labels) = match &args.file {
-        Some(file) => {
-            let labels = labels::read((file, &args.files.reader()), label, id, results)?;
-            (file.display().to_string(), labels)
-        }
-        None => (
-            results.name().to_owned(),
-            Labels::in_results(results, label)?,
-        ),
+    let Some(file) = &args.file else {
+        return Labels::in_results(results, label)?.checked(results.name(), label);
     };
-    labels.check(&name, label)?;
-    Ok(labels)
+    let labels = labels::read((file, &args.files.reader()), label, id, results)?;
+    labels.checked(&file.display().to_string(), label)
 }
 
 /// Checks that every selected metric has a rating in at least one row.
@@ -228,11 +214,10 @@ fn check_metrics(
     let is_unrated = |ratings: &[Rating]| ratings.iter().all(|rating| *rating == absent());
     let mut unrated = rated.iter().filter(|(_, ratings)| is_unrated(ratings));
     match unrated.next() {
-        Some((name, _)) if !args.metrics.is_empty() => Err(err!(
-            "{}: no row has a score for `{name}`{}",
-            args.results.display(),
-            known_names(name, results.metrics())
-        )),
+        Some((name, _)) if !args.metrics.is_empty() => {
+            let (file, known) = (args.results.display(), known_names(name, results.metrics()));
+            Err(err!("{file}: no row has a score for `{name}`{known}"))
+        }
         _ => Ok(()),
     }
 }
@@ -262,19 +247,16 @@ fn agreement(
     let next = args.next.map_or(Ok(Vec::new()), |count| {
         builder.next_labels(&pairs, id, count as usize)
     });
-    let measured = builder
-        .of(pairs)
-        .and_then(|agreement| Ok((agreement, next?)));
+    let measured = builder.of(pairs);
+    let measured = measured.and_then(|agreement| Ok((agreement, next?)));
     let (agreement, next) = measured.map_err(|error| {
-        let at = match error.row() {
-            Some(row) => {
-                let of_label = labels.places.get(row).cloned().flatten();
-                of_label
-                    .unwrap_or_else(|| results.rows()[row].at())
-                    .to_string()
-            }
-            None => args.results.display().to_string(),
-        };
+        let at = error.row().map(|row| {
+            let of_label = labels.places.get(row).cloned().flatten();
+            of_label
+                .unwrap_or_else(|| results.rows()[row].at())
+                .to_string()
+        });
+        let at = at.unwrap_or_else(|| args.results.display().to_string());
         err!("{at}: `{name}` against `{}`: {error}", args.label)
     })?;
     if agreement.compared == 0 {
@@ -314,12 +296,7 @@ impl Report<'_> {
             let agreement = &it.agreement;
             format!("{name} against {label}{by}{position}\n{identity}{code}{replies}{agreement}\n")
         };
-        let mut text = self
-            .metrics
-            .iter()
-            .map(table)
-            .collect::<Vec<_>>()
-            .join("\n");
+        let mut text = Vec::from_iter(self.metrics.iter().map(table)).join("\n");
         if let Some(run) = self.run {
             text.push_str(&format!("\nmeasured: {run}\n"));
         }
@@ -327,8 +304,7 @@ impl Report<'_> {
             text.push_str(&format!("\nidentity unknown: {reason}\n"));
         }
         if !self.next.is_empty() {
-            let ids = self.next.iter().map(|id| escape::name(id));
-            let ids = ids.collect::<Vec<_>>().join("\n");
+            let ids = Vec::from_iter(self.next.iter().map(|id| escape::name(id))).join("\n");
             text.push_str(&format!("\nlabel these rows next:\n{ids}\n"));
         }
         match self.labels_without_row {

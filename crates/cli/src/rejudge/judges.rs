@@ -36,12 +36,8 @@ pub(super) fn arguments(
     let mut params = args.params.clone();
     for name in &metrics {
         let entry = registry.find(name).map_err(of_metric)?;
-        params.extend(parameters(
-            name,
-            &manifest.metrics[name],
-            entry,
-            &args.params,
-        ));
+        let old = &manifest.metrics[name];
+        params.extend(parameters(name, old, entry, &args.params));
     }
     Ok(ScoreArguments {
         data: vec![args.run.clone()],
@@ -73,13 +69,11 @@ fn parameters(name: &str, old: &MetricIdentity, entry: &Entry, set: &[Param]) ->
     let keys = spec.params.iter().map(|param| param.name).chain(SETTINGS);
     let keys = keys.filter(|key| !OF_PANEL.contains(key) && !is_set(key));
     let param = |key: &str| {
-        let value = old
-            .parameter(key)
-            .filter(|value| !is_declared(key, value))?;
+        let value = old.parameter(key);
         Some(Param {
             metric: name.to_owned(),
             key: key.to_owned(),
-            value,
+            value: value.filter(|value| !is_declared(key, value))?,
         })
     };
     keys.filter_map(param).collect()
@@ -87,10 +81,8 @@ fn parameters(name: &str, old: &MetricIdentity, entry: &Entry, set: &[Param]) ->
 
 /// Returns all judges of the run, or only the named ones.
 fn judges(manifest: &RunManifest, file: &Path, named: &[String]) -> Result<Vec<String>> {
-    let judges = manifest
-        .metrics
-        .iter()
-        .filter(|(_, identity)| !identity.models().is_empty());
+    let metrics = manifest.metrics.iter();
+    let judges = metrics.filter(|(_, identity)| !identity.models().is_empty());
     let judges: Vec<String> = judges.map(|(name, _)| name.clone()).collect();
     if judges.is_empty() {
         return Err(err!(
@@ -101,12 +93,11 @@ fn judges(manifest: &RunManifest, file: &Path, named: &[String]) -> Result<Vec<S
     match named.iter().find(|name| !judges.contains(name)) {
         _ if named.is_empty() => Ok(judges),
         None => Ok(named.to_vec()),
-        Some(name) => Err(err!(
-            "{}: `{}` is not a judge in the run{}",
-            file.display(),
-            escape::name(name),
-            known_names(name, judges.iter().map(String::as_str))
-        )),
+        Some(name) => {
+            let known = known_names(name, judges.iter().map(String::as_str));
+            let (file, name) = (file.display(), escape::name(name));
+            Err(err!("{file}: `{name}` is not a judge in the run{known}"))
+        }
     }
 }
 
@@ -119,9 +110,8 @@ pub(super) fn check(run: &Results, metrics: &[Arc<dyn Metric>], names: &[String]
         let new = MetricIdentity::of::<Example, Prediction>(&**metric);
         // A prompt may depend on the model, and the comparison says that the code changed.
         let is_of_model = |place: &str| {
-            let of_panel = OF_PANEL
-                .iter()
-                .any(|key| place.ends_with(&format!(".{key}`")));
+            let mut keys = OF_PANEL.iter();
+            let of_panel = keys.any(|key| place.ends_with(&format!(".{key}`")));
             ["`models`", "`prompts`", "`cost_msats`", "`code`"].contains(&place) || of_panel
         };
         let differences = old.differences(&new);

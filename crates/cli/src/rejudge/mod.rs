@@ -16,10 +16,10 @@ use serde::Serialize;
 use super::agree::{self, Labels};
 use super::args::{LabelArguments, Param, RunOptions};
 use super::files::Files;
-use super::options::{check_unique, id_path};
-use super::output::{Result, err, print, print_error, print_json};
+use super::options::{check_unique, id_path, set};
+use super::output::{Result, err, print_error, print_report};
 use super::score::{self, RunModels};
-use crate::agreement::{Closeness, Label, Rating};
+use crate::agreement::{Closeness, Rating};
 use crate::contract::MetricIdentity;
 use crate::data::Mapping;
 use crate::evaluate::{Ending, EvaluationResult};
@@ -88,10 +88,8 @@ pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCo
     args.labels.files.check(has_file, "--labels")?;
     let old = Results::read(&args.run)?;
     let score = judges::arguments(registry, &old, args)?;
-    let labels = args.label.as_deref();
-    let labels = labels
-        .map(|field| agree::labels(&old, field, args.id.as_ref(), &args.labels))
-        .transpose()?;
+    let labels = |field| agree::labels(&old, field, args.id.as_ref(), &args.labels);
+    let labels = args.label.as_deref().map(labels).transpose()?;
     let metrics = score::configure(registry, &score)?;
     files.check_metrics(&metrics)?;
     #[cfg(feature = "lm")]
@@ -114,23 +112,13 @@ pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCo
     let violations = score::violations(registry, &result, &models, &score);
     let name = args.out.as_deref().unwrap_or(Path::new("the new judge"));
     let new = Results::of(&result)?.with_name(name.to_string_lossy());
-    let report = Report::new(
-        registry,
-        [&old, &new],
-        &score.metrics,
-        labels.as_ref(),
-        args,
-    )?;
-    if args.json {
-        print_json(&report)?;
-    } else {
-        print(&report.text())?;
-    }
+    let (runs, labels) = ([&old, &new], labels.as_ref());
+    let report = Report::new(registry, runs, &score.metrics, labels, args)?;
+    let printed = print_report(args.json, &report, || report.text())?;
     violations.iter().for_each(print_error);
-    Ok(if violations.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+    Ok(match violations.is_empty() {
+        true => printed,
+        false => ExitCode::FAILURE,
     })
 }
 
@@ -157,13 +145,8 @@ fn check_comparable(
 /// Returns the settings for comparing a run with another judge.
 fn comparison(run: &Results, args: &RejudgeArguments) -> ComparisonBuilder {
     let builder = Comparison::builder().seed(args.seed);
-    match run
-        .manifest()
-        .and_then(|manifest| manifest.run.group.as_ref())
-    {
-        Some(field) => builder.group(field),
-        None => builder,
-    }
+    let group = run.manifest().and_then(|it| it.run.group.as_ref());
+    set(builder, group, ComparisonBuilder::group)
 }
 
 /// Returns the exit code for a run that did not judge all rows and so is not compared.
@@ -174,14 +157,12 @@ fn unfinished(result: &EvaluationResult, args: &RejudgeArguments) -> Result<Opti
         Ending::MaxErrors => (", because --max-errors was reached", ExitCode::FAILURE),
         _ => return Ok(None),
     };
-    let kept = args
-        .out
-        .as_ref()
-        .map(|out| format!("; their scores are written to {}", out.display()));
+    let out = args.out.as_ref().map(|out| out.display());
+    let kept = out.map(|out| format!("; their scores are written to {out}"));
     let kept = kept.unwrap_or_default();
+    let rows = result.rows;
     print_error(format_args!(
-        "stopped after {} rows{why}; the judges are not compared{kept}",
-        result.rows
+        "stopped after {rows} rows{why}; the judges are not compared{kept}"
     ));
     let first = result.first_error.as_ref();
     args.options
@@ -239,32 +220,25 @@ impl<'a> Report<'a> {
         let labels = match (labels, &args.label) {
             (Some(labels), Some(label)) => {
                 let measured = closeness(registry, old, Some(new), metrics, labels, args)?;
-                let closer = builder
-                    .closer(runs, &measured)?
-                    .into_iter()
-                    .map(|comparison| {
-                        let name = comparison.name.clone();
-                        let measure = match measured.get(&name) {
+                let closer = |comparison: MetricComparison| {
+                    let name = comparison.name.clone();
+                    let closer = CloserJudge {
+                        measure: match measured.get(&name) {
                             Some(Closeness::Right(_)) => "right",
                             _ => "absolute_difference",
-                        };
-                        let judges = judge_names(runs, &name);
-                        (
-                            name,
-                            CloserJudge {
-                                measure,
-                                judges,
-                                comparison,
-                            },
-                        )
-                    });
-                let without = labels.labels.iter();
-                let without = without.filter(|label| **label == Label::Missing);
+                        },
+                        judges: judge_names(runs, &name),
+                        comparison,
+                    };
+                    (name, closer)
+                };
+                let compared = builder.closer(runs, &measured)?.into_iter();
+                let without = labels.labels.iter().filter(|label| label.is_missing());
                 Some(Closer {
                     label,
                     without_label: without.count(),
                     labels_without_row: labels.without_row,
-                    closer: closer.collect(),
+                    closer: compared.map(closer).collect(),
                 })
             }
             _ => None,
@@ -318,10 +292,8 @@ fn closeness(
         let mut rows = Vec::with_capacity(2 * old.rows().len());
         for run in [Some(old), new] {
             for (row, label) in old.rows().iter().zip(&labels.labels) {
-                let score = run
-                    .unwrap_or(old)
-                    .row(&row.id)
-                    .and_then(|row| row.scores.get(name));
+                let row = run.unwrap_or(old).row(&row.id);
+                let score = row.and_then(|row| row.scores.get(name));
                 let rating = match score.map_or(Rating::from(None::<bool>), agree::rating_of) {
                     Rating::Score(_) if run.is_none() => Rating::Score(0.5),
                     rating => rating,

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::limits;
 use crate::args::ScoreArguments;
@@ -35,13 +35,13 @@ enum Format<'r> {
 /// Checks before the first row that the files can be written.
 pub(super) fn create<'r>(registry: &'r Registry, args: &ScoreArguments) -> Result<Vec<CiFile<'r>>> {
     let junit = Format::JUnit(registry, RowFile::beside(args.junit.as_deref()));
+    let markdown = Format::Markdown(Arc::new(NotPassed {
+        files: args.data.clone(),
+        rows: Mutex::default(),
+    }));
     let options = [
         (junit, "--junit", &args.junit),
-        (
-            Format::Markdown(Arc::new(NotPassed::new(&args.data))),
-            "--markdown",
-            &args.markdown,
-        ),
+        (markdown, "--markdown", &args.markdown),
         (Format::Summary, "--summary", &args.summary),
     ];
     let named = options.into_iter().filter_map(|(format, name, path)| {
@@ -100,7 +100,8 @@ impl CiFile<'_> {
         match &self.format {
             Format::JUnit(registry, rows) => write_junit(registry, rows, args, result, out),
             Format::Markdown(rows) => {
-                out.write_all(markdown_with_rows(result, &rows.rows()).as_bytes())
+                let rows: Vec<_> = rows.rows().values().cloned().collect();
+                out.write_all(markdown_with_rows(result, &rows).as_bytes())
             }
             Format::Summary => out.write_all(summary_csv(result)?.as_bytes()),
         }
@@ -175,21 +176,9 @@ struct NotPassed {
 }
 
 impl NotPassed {
-    pub(super) fn new(files: &[PathBuf]) -> Self {
-        Self {
-            files: files.to_vec(),
-            rows: Mutex::default(),
-        }
-    }
-
     /// Returns the rows in input order: one more than are shown, if there are more.
-    pub(super) fn rows(&self) -> Vec<RowResult> {
-        self.rows
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .values()
-            .cloned()
-            .collect()
+    fn rows(&self) -> MutexGuard<'_, BTreeMap<Place, RowResult>> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -200,17 +189,14 @@ impl Observer for NotPassed {
     }
 
     fn on_row(&self, row: &RowResult) {
-        let Some(origin) = row
-            .origin
-            .as_ref()
-            .filter(|_| row.outcomes.iter().any(does_not_pass))
-        else {
+        let origin = row.origin.as_ref();
+        let Some(origin) = origin.filter(|_| row.outcomes.iter().any(does_not_pass)) else {
             return;
         };
         let file = self.files.iter().position(|file| **file == *origin.file);
         let id = row.id.clone();
         let place = (file.unwrap_or(self.files.len()), origin.line, id.len(), id);
-        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rows = self.rows();
         let is_full = rows.len() > MAX_MARKDOWN_ROWS;
         if is_full && rows.last_key_value().is_some_and(|(last, _)| *last < place) {
             return;

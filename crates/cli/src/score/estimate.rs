@@ -16,7 +16,7 @@ use crate::contract::Metric;
 use crate::data::NamedFile;
 use crate::evaluate::{EarlyGate, Ending, Evaluate};
 use crate::lm::{CallEstimate, LmEstimate, PROBE_PURPOSE};
-use crate::output::{Result, err, print, print_error, print_json};
+use crate::output::{Result, err, print_error, print_report};
 use crate::results::FORMAT;
 
 pub(crate) fn run(
@@ -43,11 +43,7 @@ pub(crate) fn run(
         return Ok(ExitCode::from(INTERRUPTED));
     }
     let estimated = Estimated::new(result.rows, &estimate);
-    match args.json {
-        true => print_json(&estimated)?,
-        false => print(&estimated.text(&args.options.lm))?,
-    }
-    Ok(ExitCode::SUCCESS)
+    print_report(args.json, &estimated, || estimated.text(&args.options.lm))
 }
 
 /// The output of `--json`.
@@ -109,12 +105,9 @@ impl Estimated {
             }
         }
         let (calls, msats) = (self.total.calls, self.total.replies_msats);
-        lines.push(format!(
-            "{}: {}; of these {}",
-            counted(self.rows, "row"),
-            sentence(&self.total),
-            counted(probes, "probe")
-        ));
+        let (rows, total) = (counted(self.rows, "row"), sentence(&self.total));
+        let probes = counted(probes, "probe");
+        lines.push(format!("{rows}: {total}; of these {probes}"));
         lines.push(format!(
             "at most {msats} msat if every call gets a valid reply on the first attempt"
         ));

@@ -82,10 +82,10 @@ pub(super) fn gates<'a>(
         let not_defined = summary.and_then(|summary| summary.not_defined.as_deref());
         let score = summary.and_then(|summary| summary.score);
         let violation = match (not_defined, score) {
-            (Some(reason), _) => Some(format!(
-                "{name}: not defined: {}; expected {limit}",
-                escape::escaped(reason)
-            )),
+            (Some(reason), _) => {
+                let reason = escape::escaped(reason);
+                Some(format!("{name}: not defined: {reason}; expected {limit}"))
+            }
             (None, None) => {
                 let hint = unknown_part(threshold, result);
                 Some(format!(

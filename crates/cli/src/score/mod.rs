@@ -109,11 +109,7 @@ fn score(
     let models = RunModels::new(args)?;
     options.warn(models.unused_warnings(&options.lm, &metrics));
     let rows = plan::open(args, inputs, &metrics)?;
-    let rows = match args
-        .mappings
-        .iter()
-        .any(|mapping| mapping.field() == "repeat")
-    {
+    let rows = match plan::maps(args, "repeat") {
         true => Rows::Samples(plan::samples(args, rows, &metrics)?),
         false => Rows::Pairs(rows),
     };
@@ -162,13 +158,8 @@ pub(super) fn evaluate(
     let rows = plan::open(args, &inputs, &metrics)?;
     let builder = models.observed(Evaluate::builder(), args, &metrics)?;
     let builder = evaluator(with_metrics(builder, metrics, args), &[], args)?;
-    let result = evaluate_rows(
-        &builder.keep_results(true).build()?,
-        Rows::Pairs(rows),
-        models,
-        args,
-        &inputs,
-    )?;
+    let evaluate = builder.keep_results(true).build()?;
+    let result = evaluate_rows(&evaluate, Rows::Pairs(rows), models, args, &inputs)?;
     #[cfg(feature = "lm")]
     models.end(&result)?;
     Ok(result)
@@ -258,11 +249,8 @@ fn of_rows(builder: Builder, args: &ScoreArguments) -> Builder {
 /// Adds the result file of `--out`.
 fn save_to(builder: Builder, out: &Path) -> Result<Builder> {
     let reject = |reason: &str| {
-        Err(err!(
-            "--out {}: {reason} extension; expected {}",
-            out.display(),
-            Format::EXTENSIONS
-        ))
+        let (out, known) = (out.display(), Format::EXTENSIONS);
+        Err(err!("--out {out}: {reason} extension; expected {known}"))
     };
     match Format::of(out) {
         Some(Format::Jsonl) => Ok(builder.files(|files| files.jsonl(out))),

@@ -222,10 +222,8 @@ impl RunModels {
             calls => format!("; including {calls} probes, {} msat", probes.cost_msats),
         };
         let of_rows = result.and_then(|result| declared_cost(result, total, probes));
-        Some(format!(
-            "language models: {total}{of_probes}{}",
-            of_rows.unwrap_or_default()
-        ))
+        let of_rows = of_rows.unwrap_or_default();
+        Some(format!("language models: {total}{of_probes}{of_rows}"))
     }
 }
 
@@ -254,10 +252,7 @@ impl RunModels {
             false => self.unused_model(args, metrics),
         };
         #[cfg(not(feature = "lm"))]
-        let of_judges = args
-            .offline
-            .then(|| unused_offline(metrics, None))
-            .flatten();
+        let of_judges = unused_offline(metrics, None).filter(|_| args.offline);
         let is_used =
             |it: &Requirement| it.embedding_model().is_some() || it.missing_reason().is_some();
         let of_embedder = args

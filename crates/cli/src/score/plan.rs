@@ -81,10 +81,8 @@ fn check_names(args: &ScoreArguments) -> Result<()> {
     {
         Some((_, name, option)) => {
             let hint = did_you_mean(name, known());
-            Err(err!(
-                "{option}: `{name}` is not a metric in this run{}",
-                hint.as_deref().unwrap_or("; add it with -m")
-            ))
+            let hint = hint.as_deref().unwrap_or("; add it with -m");
+            Err(err!("{option}: `{name}` is not a metric in this run{hint}"))
         }
         None => Ok(()),
     }
@@ -111,14 +109,9 @@ pub(super) fn open(
 ) -> Result<Pairs> {
     let mut reader = reader(args);
     for (position, mapping) in args.mappings.iter().enumerate() {
-        if args.mappings[..position]
-            .iter()
-            .any(|other| other.field() == mapping.field())
-        {
-            return Err(err!(
-                "--map: duplicate mapping of `{}`; keep one",
-                mapping.field()
-            ));
+        let (field, before) = (mapping.field(), &args.mappings[..position]);
+        if before.iter().any(|other| other.field() == field) {
+            return Err(err!("--map: duplicate mapping of `{field}`; keep one"));
         }
         reader = reader.with_mapping(mapping.clone());
     }
@@ -149,10 +142,9 @@ fn check_mappings(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result<
     }
     let mut read: Vec<(Side, &str)> = Vec::new();
     for metric in metrics {
+        let spec = metric.spec();
         read.extend(
-            metric
-                .spec()
-                .get_input_spec()
+            spec.get_input_spec()
                 .map(|(side, field)| (side, field.name)),
         );
     }
@@ -166,17 +158,12 @@ fn check_mappings(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result<
             "gold" => Side::Gold,
             _ => Side::Pred,
         };
-        let is_group = args
-            .group
-            .as_deref()
-            .is_some_and(|group| group.starts_with(&field));
-        if is_group || read.contains(&(side, name)) {
+        let group = args.group.as_deref().unwrap_or_default();
+        if group.starts_with(&field) || read.contains(&(side, name)) {
             continue;
         }
-        let of_side = read
-            .iter()
-            .filter(|(its, _)| *its == side)
-            .map(|(_, name)| *name);
+        let of_side = read.iter().filter(|(its, _)| *its == side);
+        let of_side = of_side.map(|(_, name)| *name);
         if let Some(meant) = nearest(name, of_side).filter(|meant| !is_mapped(side, meant)) {
             return Err(err!(
                 "--map {mapping}: no metric in this run reads `{field}`; did you mean `{side}.{meant}`?"
@@ -186,14 +173,18 @@ fn check_mappings(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result<
     Ok(())
 }
 
+/// Returns `true` if `--map` has a mapping of this field.
+pub(super) fn maps(args: &ScoreArguments, field: &str) -> bool {
+    args.mappings.iter().any(|mapping| mapping.field() == field)
+}
+
 /// Adds what to do about a missing field.
 pub(super) fn with_hint(
     error: EvaluateError,
     args: &ScoreArguments,
     inputs: &[NamedFile<'_>],
 ) -> CliError {
-    let has_id = || args.mappings.iter().any(|mapping| mapping.field() == "id");
-    if error.kind() == EvaluateErrorKind::DuplicateId && has_id() {
+    if error.kind() == EvaluateErrorKind::DuplicateId && maps(args, "id") {
         return err!(
             "{error}; if they are samples of the same row, pass --map repeat=COLUMN; otherwise pass --map id=COLUMN,COLUMN"
         );
@@ -208,21 +199,16 @@ pub(super) fn with_hint(
     else {
         return error.into();
     };
-    let hint = match args
-        .mappings
-        .iter()
-        .find(|mapping| mapping.sets(*side, field))
-    {
+    let mut mappings = args.mappings.iter();
+    let hint = match mappings.find(|mapping| mapping.sets(*side, field)) {
         Some(mapping) => {
-            format!(
-                "--map names `{}`, which the row does not have",
-                mapping.path()
-            )
+            let path = mapping.path();
+            format!("--map names `{path}`, which the row does not have")
         }
-        None => format!(
-            "if the row has it elsewhere, pass {}",
-            suggested(&format!("{side}.{field}"), args, inputs)
-        ),
+        None => {
+            let suggested = suggested(&format!("{side}.{field}"), args, inputs);
+            format!("if the row has it elsewhere, pass {suggested}")
+        }
     };
     err!("{error}; {hint}")
 }

@@ -1,6 +1,5 @@
 //! The result of a run: its output and exit code.
 
-use std::fmt;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -43,10 +42,9 @@ pub(crate) fn report(
         print_json(&Printed::new(result))?;
     } else if let Some(file) = printed_file {
         file.print(args, result)?;
-    } else if std::io::stdout().is_terminal() {
-        print(&format!("{:#}\n", Headlines(result)))?;
     } else {
-        print(&format!("{}\n", Headlines(result)))?;
+        let has_histograms = std::io::stdout().is_terminal();
+        print(&format!("{}\n", result.headlines(has_histograms)))?;
     }
     if let Ending::OutputFailed(error) = &result.ending {
         return Err(error.clone().into());
@@ -60,6 +58,7 @@ pub(crate) fn report(
         false => print_error(line),
     };
     violations.iter().for_each(|line| violated(line));
+    let rows = result.rows;
     Ok(match &result.ending {
         Ending::Stopped => {
             let kept = match &args.out {
@@ -71,15 +70,14 @@ pub(crate) fn report(
                 None => "",
             };
             print_error(format_args!(
-                "stopped after {} rows; their scores are counted{kept}{next}",
-                result.rows
+                "stopped after {rows} rows; their scores are counted{kept}{next}"
             ));
             ExitCode::from(INTERRUPTED)
         }
         Ending::MaxErrors => {
+            let failed = result.failed_rows;
             violated(&format!(
-                "stopped after {} rows: {} failed, the --max-errors limit",
-                result.rows, result.failed_rows,
+                "stopped after {rows} rows: {failed} failed, the --max-errors limit"
             ));
             ExitCode::FAILURE
         }
@@ -87,15 +85,6 @@ pub(crate) fn report(
         _ if violations.is_empty() => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     })
-}
-
-/// The result without its first error, which goes to standard error.
-struct Headlines<'a>(&'a EvaluationResult);
-
-impl fmt::Display for Headlines<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt_headlines(f)
-    }
 }
 
 /// The output of `--json`: the result, and how the commands were isolated, if any were run.
@@ -171,15 +160,11 @@ fn of_manifest(manifest: &Manifest) -> Vec<String> {
             )
         })
         .collect();
-    let git = manifest
-        .process
-        .as_ref()
-        .and_then(|process| process.git.as_ref());
-    if let Some(error) = git.and_then(|git| git.error.as_deref()) {
-        warnings.push(format!(
-            "warning: the manifest lacks the git commit or its state: {}",
-            escape::name(error)
-        ));
+    let process = manifest.process.as_ref();
+    let git = process.and_then(|process| process.git.as_ref());
+    if let Some(error) = git.and_then(|git| git.error.as_deref()).map(escape::name) {
+        let lacks = "warning: the manifest lacks the git commit or its state";
+        warnings.push(format!("{lacks}: {error}"));
     }
     warnings
 }
@@ -229,19 +214,14 @@ fn unknown_fields(
 ) -> Vec<String> {
     let metrics = result.metric_names().filter_map(|name| result.metric(name));
     let all = metrics.flat_map(|metric| {
-        metric
-            .unknown_fields
-            .iter()
-            .map(move |field| (&metric.name, field))
+        let fields = metric.unknown_fields.iter();
+        fields.map(move |field| (&metric.name, field))
     });
     let line = |(metric, field): (&String, &UnknownField)| {
         // The suggestion is a question.
         let end = if field.nearest.is_some() { "" } else { ";" };
-        match args
-            .mappings
-            .iter()
-            .find(|mapping| mapping.sets(Side::Pred, &field.name))
-        {
+        let mut mappings = args.mappings.iter();
+        match mappings.find(|mapping| mapping.sets(Side::Pred, &field.name)) {
             Some(mapping) => {
                 let path = mapping.path();
                 format!("{metric}: {field}{end} --map names `{path}`, which no row has")
@@ -280,14 +260,10 @@ fn reported_model(metric: &str, replies: &JudgeReplies<'_>) -> Option<String> {
         return Some(format!("{start} {} models: {models}", models.len()));
     }
     (fingerprints.len() > 1).then(|| {
-        let model = models
-            .names()
-            .next()
-            .map_or_else(String::new, |it| format!(" of {}", escape::name(it)));
-        format!(
-            "{start} {} fingerprints{model}: {fingerprints}",
-            fingerprints.len()
-        )
+        let (model, count) = (models.names().next(), fingerprints.len());
+        let model = model.map(|it| format!(" of {}", escape::name(it)));
+        let model = model.unwrap_or_default();
+        format!("{start} {count} fingerprints{model}: {fingerprints}")
     })
 }
 
@@ -298,12 +274,9 @@ pub(super) fn unknown_identities(args: &ScoreArguments) -> Result<Vec<String>> {
         return Ok(lines);
     }
     for file in args.data.iter().filter(|file| is_regular(file)) {
-        let manifest = manifest_of(file, args.files.format)?;
-        if let Some(Err(reason)) = manifest {
-            lines.push(format!(
-                "warning: {}: identity unknown: {reason}",
-                file.display()
-            ));
+        if let Some(Err(reason)) = manifest_of(file, args.files.format)? {
+            let file = file.display();
+            lines.push(format!("warning: {file}: identity unknown: {reason}"));
         }
     }
     Ok(lines)

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::AgreementBuilder;
 use super::figure::Note;
 use super::rating::{AgreementError, Label, Rating};
-use super::scale::{PassingLabels, Scale};
+use super::{PassingLabels, Scale};
 use crate::messages::escape;
 use crate::stats::{ConfusionMatrix, ErrorRates, Proportion, Stratum};
 
@@ -14,11 +14,12 @@ use crate::stats::{ConfusionMatrix, ErrorRates, Proportion, Stratum};
 const MAX_CLASSES: usize = 20;
 
 type Row = (Rating, Label);
+type Matrix = Result<(Vec<String>, ConfusionMatrix), Note>;
 
 /// Counts over the rows that have both a rating and a label, or why there are none.
 pub(super) struct Compared {
-    pub(super) classes: Vec<String>,
-    pub(super) matrix: Result<ConfusionMatrix, Note>,
+    /// The names of the classes, and how often each was given for each label.
+    pub(super) matrix: Matrix,
     /// `true` if the classes have an order, which makes some disagreements worse than others.
     pub(super) ordered: bool,
     /// Scores and labels as numbers. Only their order matters.
@@ -104,13 +105,12 @@ fn validate(rows: &[Row], options: &AgreementBuilder) -> Result<(), AgreementErr
         _ => None,
     });
     match class {
-        Some((row, class)) if scored => Err(AgreementError::at(
-            row,
-            format!(
-                "expected a number, as in earlier rows, found the label `{}`",
-                escape::name(class)
-            ),
-        )),
+        Some((row, class)) if scored => {
+            let class = escape::name(class);
+            let message =
+                format!("expected a number, as in earlier rows, found the label `{class}`");
+            Err(AgreementError::at(row, message))
+        }
         _ => Ok(()),
     }
 }
@@ -141,10 +141,8 @@ impl<'a> Pairs<'a> {
     }
 
     pub(super) fn compare(&self) -> Result<Compared, AgreementError> {
-        let are_classes = self
-            .rows
-            .iter()
-            .any(|(rating, _)| matches!(rating, Rating::Class(_)));
+        let mut ratings = self.rows.iter().map(|(rating, _)| rating);
+        let are_classes = ratings.any(|rating| matches!(rating, Rating::Class(_)));
         match &self.passing {
             Some(passing) if are_classes && !self.options.positive.is_empty() => {
                 Ok(self.verdicts(passing, |rating| passing.class(rating)))
@@ -155,7 +153,6 @@ impl<'a> Pairs<'a> {
             }
             // Scores without verdicts are compared only by order.
             Some(passing) => Ok(Compared {
-                classes: Vec::new(),
                 matrix: Err(Note::NO_VERDICT),
                 ordered: false,
                 ranked: Ok(self.ranked(passing, Rating::score)),
@@ -206,9 +203,9 @@ impl<'a> Pairs<'a> {
             pairs.extend(should_pass.map(|label| (usize::from(label), usize::from(passed))));
         }
         let score = |rating: &Rating| rating.score().or_else(|| verdict(rating).map(f64::from));
+        let classes = vec!["fail".to_owned(), "pass".to_owned()];
         Compared {
-            classes: vec!["fail".to_owned(), "pass".to_owned()],
-            matrix: Ok(ConfusionMatrix::of(2, pairs)),
+            matrix: Ok((classes, ConfusionMatrix::of(2, pairs))),
             ordered: true,
             ranked: Ok(self.ranked(passing, score)),
             verdicts: Ok(verdicts),
@@ -241,17 +238,13 @@ impl<'a> Pairs<'a> {
                 label => scale.position_of(row, &label.to_string())? as f64,
             });
         }
-        let are_numbers = self
-            .rows
-            .iter()
-            .any(|(_, label)| matches!(label, Label::Number(_)));
-        let (classes, matrix) = match are_numbers {
-            true => self.numeric_classes(&scale)?,
-            false => (Vec::new(), Err(Note::NO_CLASSES)),
-        };
+        let mut labels = self.rows.iter().map(|(_, label)| label);
+        let are_numbers = labels.any(|label| matches!(label, Label::Number(_)));
         Ok(Compared {
-            classes,
-            matrix,
+            matrix: match are_numbers {
+                true => self.numeric_classes(scale)?,
+                false => Err(Note::NO_CLASSES),
+            },
             ordered: true,
             verdicts: Err(Note::NO_POSITIVE),
             ranked: Ok(ranked),
@@ -259,15 +252,12 @@ impl<'a> Pairs<'a> {
     }
 
     /// Returns the classes and the counts of labels and scores, if both are numbers on one scale.
-    fn numeric_classes(
-        &self,
-        scale: &Scale,
-    ) -> Result<(Vec<String>, Result<ConfusionMatrix, Note>), AgreementError> {
+    fn numeric_classes(&self, scale: Scale) -> Result<Matrix, AgreementError> {
         let is_verdict =
             |(rating, _): &Row| matches!(rating, Rating::Verdict { .. } | Rating::Missing(_));
         let are_bools = self.zero_or_one && self.rows.iter().all(is_verdict);
         if are_bools || self.options.threshold.is_some() {
-            return Ok((Vec::new(), Err(Note::NO_POSITIVE)));
+            return Ok(Err(Note::NO_POSITIVE));
         }
         let numbers = self
             .compared()
@@ -276,21 +266,19 @@ impl<'a> Pairs<'a> {
                 _ => None,
             });
         let numbers: Vec<(usize, f64, f64)> = numbers.collect();
-        let occurring = match scale.is_empty() {
+        let scale = match scale.is_empty() {
             true => Scale::of_numbers(&numbers).filter(|scale| scale.len() <= MAX_CLASSES),
-            false => None,
+            false => Some(scale),
         };
-        let scale = match (scale.is_empty(), &occurring) {
-            (true, None) => return Ok((Vec::new(), Err(Note::NO_CLASSES))),
-            (true, Some(occurring)) => occurring,
-            (false, _) => scale,
+        let Some(scale) = scale else {
+            return Ok(Err(Note::NO_CLASSES));
         };
         let mut pairs = Vec::with_capacity(numbers.len());
         for (row, label, score) in numbers {
             let label = scale.position_of_number(row, label)?;
             pairs.push((label, scale.position_of_number(row, score)?));
         }
-        Ok((scale.names(), Ok(ConfusionMatrix::of(scale.len(), pairs))))
+        Ok(Ok((scale.names(), ConfusionMatrix::of(scale.len(), pairs))))
     }
 
     /// Compares named classes with string labels.
@@ -299,10 +287,9 @@ impl<'a> Pairs<'a> {
             Rating::Class(class) => class.clone(),
             _ => String::new(),
         };
-        let names: Vec<(usize, String, String)> = self
-            .compared()
-            .map(|(row, rating, label)| (row, label.to_string(), rated(rating)))
-            .collect();
+        let names = self.compared();
+        let names = names.map(|(row, rating, label)| (row, label.to_string(), rated(rating)));
+        let names = Vec::from_iter(names);
         let ordered = !self.options.scale.is_empty();
         let occurring: BTreeSet<&String> = names.iter().flat_map(|(_, a, b)| [a, b]).collect();
         let classes: Vec<String> = match ordered {
@@ -312,28 +299,19 @@ impl<'a> Pairs<'a> {
         let scale = Scale::of(&classes);
         let mut pairs = Vec::with_capacity(names.len());
         for (row, label, rated) in &names {
-            pairs.push((
-                scale.position_of(*row, label)?,
-                scale.position_of(*row, rated)?,
-            ));
+            let label = scale.position_of(*row, label)?;
+            pairs.push((label, scale.position_of(*row, rated)?));
         }
-        let positions = pairs
-            .iter()
-            .map(|(label, rated)| (*rated as f64, *label as f64))
-            .unzip();
+        let positions = pairs.iter();
+        let positions = positions.map(|(label, rated)| (*rated as f64, *label as f64));
+        let positions = positions.unzip();
         let few = classes.len() <= MAX_CLASSES;
-        let matrix = few
-            .then(|| ConfusionMatrix::of(classes.len(), pairs))
-            .ok_or(Note::NO_CLASSES);
+        let matrix = few.then(|| ConfusionMatrix::of(classes.len(), pairs));
+        let matrix = matrix.map(|matrix| (classes, matrix));
         Ok(Compared {
-            classes: if few { classes } else { Vec::new() },
-            matrix,
+            matrix: matrix.ok_or(Note::NO_CLASSES),
             ordered,
-            ranked: if ordered {
-                Ok(positions)
-            } else {
-                Err(Note::NO_ORDER)
-            },
+            ranked: ordered.then_some(positions).ok_or(Note::NO_ORDER),
             verdicts: Err(Note::NO_POSITIVE),
         })
     }

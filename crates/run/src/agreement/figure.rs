@@ -21,19 +21,12 @@ impl fmt::Display for Agreement {
         self.counts(f)?;
         let lines = self.lines();
         let known = lines.iter().filter_map(|(name, form, figure)| {
-            Some((
-                name,
-                estimate(*form, figure.value?, figure),
-                remarks(*form, figure),
-            ))
+            let estimate = estimate(*form, figure.value?, figure);
+            Some((name, estimate, remarks(*form, figure)))
         });
         let known: Vec<_> = known.collect();
-        let width = known
-            .iter()
-            .map(|(_, estimate, _)| estimate.len())
-            .max()
-            .unwrap_or(0)
-            .max(20);
+        let widths = known.iter().map(|(_, estimate, _)| estimate.len());
+        let width = widths.max().unwrap_or(0).max(20);
         for (name, estimate, remarks) in &known {
             writeln!(f, "{name:<18}  {estimate:<width$}  {remarks}")?;
         }
@@ -41,7 +34,7 @@ impl fmt::Display for Agreement {
         if let Some(labelled) = &self.labelled {
             writeln!(f, "labels: {}", self.about_labels(labelled))?;
         }
-        let mut end = self.methods();
+        let mut end = Vec::from_iter(self.methods());
         end.extend(missing_figures(&lines));
         f.write_str(&end.join("\n"))
     }
@@ -65,21 +58,17 @@ impl Form {
 impl Agreement {
     fn counts(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let unscored: u64 = self.without_score.values().sum();
+        let (rows, compared, without_label) = (self.rows, self.compared, self.without_label);
         write!(
             f,
-            "{} rows: {} compared, {} without a label, {unscored} without a score",
-            self.rows, self.compared, self.without_label
+            "{rows} rows: {compared} compared, {without_label} without a label"
         )?;
-        let mut separator = " (";
-        for (why, count) in &self.without_score {
-            write!(f, "{separator}{count} {}", escape::name(why))?;
-            separator = ", ";
+        let why = self.without_score.iter();
+        let why = why.map(|(why, count)| format!("{count} {}", escape::name(why)));
+        match Vec::from_iter(why).join(", ") {
+            none if none.is_empty() => writeln!(f, ", {unscored} without a score"),
+            why => writeln!(f, ", {unscored} without a score ({why})"),
         }
-        f.write_str(if self.without_score.is_empty() {
-            "\n"
-        } else {
-            ")\n"
-        })
     }
 
     fn lines(&self) -> Vec<(&'static str, Form, &Figure)> {
@@ -113,14 +102,9 @@ impl Agreement {
         };
         let names: Vec<String> = self.classes.iter().map(truncate).collect();
         let count = matrix.total().to_string().len();
-        let width = names
-            .iter()
-            .map(|name| name.chars().count())
-            .max()
-            .unwrap_or(0)
-            .max(count);
-        write!(f, "{:width$}  given", "label")?;
-        f.write_str("\n")?;
+        let widths = names.iter().map(|name| name.chars().count());
+        let width = widths.max().unwrap_or(0).max(count);
+        writeln!(f, "{:width$}  given", "label")?;
         write!(f, "{:width$}", "", width = width.max(5))?;
         for name in &names {
             write!(f, "  {name:>width$}")?;
@@ -168,7 +152,7 @@ impl Agreement {
     }
 
     /// Returns the methods behind the intervals that are shown.
-    fn methods(&self) -> Vec<String> {
+    fn methods(&self) -> Option<String> {
         let mut methods = Vec::new();
         if self.accuracy.ci95.is_some() {
             methods.push("Wilson for shares".to_owned());
@@ -178,18 +162,13 @@ impl Agreement {
         }
         if self.spearman.ci95.is_some() {
             let Bootstrap { resamples, seed } = self.bootstrap;
-            methods.push(format!(
-                "bootstrap for Spearman ({resamples} resamples, seed {seed})"
-            ));
+            let sample = format!("{resamples} resamples, seed {seed}");
+            methods.push(format!("bootstrap for Spearman ({sample})"));
         }
         if self.corrected.ci95.is_some() {
             methods.push(self.correction().to_owned());
         }
-        if methods.is_empty() {
-            methods
-        } else {
-            vec![format!("intervals: {}", methods.join("; "))]
-        }
+        (!methods.is_empty()).then(|| format!("intervals: {}", methods.join("; ")))
     }
 
     /// Returns the method behind the corrected rate.
@@ -232,19 +211,12 @@ fn estimate(form: Form, value: f64, figure: &Figure) -> String {
 
 /// Formats the interval and the note.
 fn remarks(form: Form, figure: &Figure) -> String {
-    let interval = figure.ci95.map(|interval| {
-        format!(
-            "95% interval {} to {}",
-            form.show(interval.low),
-            form.show(interval.high)
-        )
-    });
+    let interval = figure
+        .ci95
+        .map(|it| [it.low, it.high].map(|end| form.show(end)));
+    let interval = interval.map(|[low, high]| format!("95% interval {low} to {high}"));
     let note = figure.note.as_ref().map(ToString::to_string);
-    interval
-        .into_iter()
-        .chain(note)
-        .collect::<Vec<_>>()
-        .join("; ")
+    Vec::from_iter(interval.into_iter().chain(note)).join("; ")
 }
 
 /// The minimum number of rows for asymptotic and bootstrapped intervals to be reliable.

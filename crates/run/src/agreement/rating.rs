@@ -204,25 +204,16 @@ impl LabelledRows {
     /// Takes the passes among the labelled rows, and those among all rows with a verdict. Returns `None` if no row is
     /// labelled.
     pub(super) fn new(passed: Proportion, all: Proportion, stated: LabelSample) -> Option<Self> {
-        if passed.trials == 0 {
-            return None;
-        }
-        if passed.trials == all.trials {
-            return Some(Self {
-                sample: LabelSample::EveryRow,
-                passed,
-                p_value: None,
-            });
-        }
-        let p_value = fisher_exact(passed, all);
-        let sample = match p_value < LEVEL {
-            true => LabelSample::ByVerdict,
-            false => stated,
+        let p_value = (passed.trials < all.trials).then(|| fisher_exact(passed, all));
+        let sample = match p_value {
+            None => LabelSample::EveryRow,
+            Some(p_value) if p_value < LEVEL => LabelSample::ByVerdict,
+            Some(_) => stated,
         };
-        Some(Self {
+        (passed.trials > 0).then_some(Self {
             sample,
             passed,
-            p_value: Some(p_value),
+            p_value,
         })
     }
 

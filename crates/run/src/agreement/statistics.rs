@@ -150,57 +150,48 @@ impl Agreement {
                 _ => both += 1,
             }
         }
-        let ordered = compared.ordered;
-        let matrix = compared.matrix.as_ref();
-        let kappa = |weights| kappa(both, matrix, weights);
-        let by_distance = |weights| match ordered || matrix.is_err() {
+        let known = |figure: Result<Figure, &Note>| {
+            figure.unwrap_or_else(|note| Figure::unknown(both, note.clone()))
+        };
+        let matrix = compared.matrix.as_ref().map(|(_, matrix)| matrix);
+        let kappa = |weights| known(matrix.map(|matrix| kappa(both, matrix, weights)));
+        let by_distance = |weights| match compared.ordered || matrix.is_err() {
             true => kappa(weights),
             false => Figure::unknown(both, Note::NO_ORDER),
         };
-        let verdicts = compared.verdicts.as_ref();
-        let share = |of: fn(&Verdicts) -> Proportion| match verdicts {
-            Ok(verdicts) => Figure::share(of(verdicts)),
-            Err(note) => Figure::unknown(both, note.clone()),
+        let (ranked, verdicts) = (compared.ranked.as_ref(), compared.verdicts.as_ref());
+        let share =
+            |of: fn(&Verdicts) -> Proportion| known(verdicts.map(|it| Figure::share(of(it))));
+        let agreeing = |matrix: &ConfusionMatrix| Proportion {
+            successes: matrix.agreeing(),
+            trials: matrix.total(),
         };
         Self {
             rows: rows.len() as u64,
             compared: both,
             without_label,
             without_score,
-            accuracy: match matrix {
-                Ok(matrix) => Figure::share(Proportion {
-                    successes: matrix.agreeing(),
-                    trials: matrix.total(),
-                }),
-                Err(note) => Figure::unknown(both, note.clone()),
-            },
+            accuracy: known(matrix.map(|matrix| Figure::share(agreeing(matrix)))),
             kappa: kappa(KappaWeights::Unweighted),
             kappa_linear: by_distance(KappaWeights::Linear),
             kappa_quadratic: by_distance(KappaWeights::Quadratic),
-            spearman: correlation(both, &compared.ranked, bootstrap),
+            spearman: known(ranked.map(|ranked| correlation(both, ranked, bootstrap))),
             sensitivity: share(|verdicts| verdicts.rates.sensitivity),
             specificity: share(|verdicts| verdicts.rates.specificity),
             passed: share(Verdicts::passes),
-            corrected: match verdicts {
-                Ok(verdicts) => corrected(verdicts, options.error_rates.as_ref()),
-                Err(note) => Figure::unknown(both, note.clone()),
-            },
+            corrected: known(verdicts.map(|it| corrected(it, options.error_rates.as_ref()))),
             labelled: verdicts.ok().and_then(|it| {
                 LabelledRows::new(it.labelled_passes(), it.passes(), options.label_sample)
             }),
             error_rates: options.error_rates,
-            classes: compared.classes,
-            confusion: compared.matrix.ok(),
+            confusion: matrix.ok().cloned(),
+            classes: compared.matrix.map_or(Vec::new(), |(classes, _)| classes),
             bootstrap,
         }
     }
 }
 
-fn kappa(rows: u64, matrix: Result<&ConfusionMatrix, &Note>, weights: KappaWeights) -> Figure {
-    let matrix = match matrix {
-        Ok(matrix) => matrix,
-        Err(note) => return Figure::unknown(rows, note.clone()),
-    };
+fn kappa(rows: u64, matrix: &ConfusionMatrix, weights: KappaWeights) -> Figure {
     if rows < MIN_ROWS_FOR_KAPPA {
         return Figure::unknown(rows, Note::not_enough_rows(MIN_ROWS_FOR_KAPPA));
     }
@@ -210,15 +201,7 @@ fn kappa(rows: u64, matrix: Result<&ConfusionMatrix, &Note>, weights: KappaWeigh
     }
 }
 
-fn correlation(
-    rows: u64,
-    ranked: &Result<(Vec<f64>, Vec<f64>), Note>,
-    bootstrap: Bootstrap,
-) -> Figure {
-    let (scores, labels) = match ranked {
-        Ok(ranked) => ranked,
-        Err(note) => return Figure::unknown(rows, note.clone()),
-    };
+fn correlation(rows: u64, (scores, labels): &(Vec<f64>, Vec<f64>), bootstrap: Bootstrap) -> Figure {
     if rows < MIN_ROWS_FOR_SPEARMAN {
         return Figure::unknown(rows, Note::not_enough_rows(MIN_ROWS_FOR_SPEARMAN));
     }
@@ -293,10 +276,9 @@ impl AgreementBuilder {
         &self,
         pairs: impl IntoIterator<Item = (R, L)>,
     ) -> Result<Agreement, AgreementError> {
-        let rows: Vec<(Rating, Label)> = pairs
-            .into_iter()
-            .map(|(rating, label)| (rating.into(), label.into()))
-            .collect();
+        let rows = pairs.into_iter();
+        let rows = rows.map(|(rating, label)| (rating.into(), label.into()));
+        let rows: Vec<(Rating, Label)> = rows.collect();
         let compared = Pairs::of(&rows, self)?.compare()?;
         let resamples = self.resamples;
         let bootstrap = Bootstrap {

@@ -1,4 +1,5 @@
-//! The baseline of an eval: the outcomes of an earlier run, in a file that you commit.
+//! The baseline of an eval: the outcomes of an earlier run, in a file that you commit. With `rescore`, its predictions
+//! are scored again with the metrics of this run.
 //!
 //! The first line has the name of the eval, the manifest of the run, and the number and hash of the other lines. Each
 //! of those is a row: its id, a hash of its gold row, and the result of each metric, so a changed row is one changed
@@ -9,11 +10,15 @@ use std::path::Path;
 use std::{fs, io};
 
 use indexmap::IndexMap;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::runtime::Runtime;
 use twox_hash::XxHash3_128;
 
-use crate::contract::Counted;
+use super::figures::complete;
+use crate::contract::{Counted, Pair};
+use crate::evaluate::EvaluateBuilder;
 use crate::evaluate::manifest::{FORMAT, Manifest, RunManifest};
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 use crate::json::equality::sorted;
@@ -82,10 +87,8 @@ impl Baseline {
     pub(super) fn read(path: &Path, eval: &str) -> Result<Option<Self>, String> {
         let shown = || escape::name(&path.to_string_lossy()).into_owned();
         let unreadable = |reason: String| {
-            format!(
-                "cannot read the baseline `{}`: {reason}; {RESTORE}",
-                shown()
-            )
+            let path = shown();
+            format!("cannot read the baseline `{path}`: {reason}; {RESTORE}")
         };
         let text = match read(path) {
             Ok(text) => text,
@@ -130,10 +133,10 @@ impl Baseline {
             results.add(row).map_err(|error| at(&error))?;
         }
         let rows = results.rows().len() as u64;
-        if rows != header.rows {
+        let stated = header.rows;
+        if rows != stated {
             return Err(format!(
-                "line 1 states {} rows, but the file has {rows}",
-                header.rows
+                "line 1 states {stated} rows, but the file has {rows}"
             ));
         }
         if hash(lines) != header.xxh3 {
@@ -191,12 +194,8 @@ impl Baseline {
             let old = self.results.row(&row.id);
             old.is_some_and(|old| old.gold_hash != row.gold_hash)
         };
-        results
-            .rows()
-            .iter()
-            .filter(is_changed)
-            .map(|row| &*row.id)
-            .collect()
+        let changed = results.rows().iter().filter(is_changed);
+        changed.map(|row| &*row.id).collect()
     }
 
     /// Returns `true` if this content and the file have the same lines.
@@ -214,16 +213,13 @@ impl<'a> Line<'a> {
     fn of(row: &'a ResultRow, has_rows: bool) -> Self {
         let score = |(name, score): (&'a String, &'a ResultScore)| {
             let is_counted = score.outcome == ResultOutcome::Counted;
+            let corpus = score.corpus.as_ref().filter(|_| is_counted);
             let score = Score {
                 outcome: score.outcome,
                 value: score.value,
                 passed: score.passed,
                 is_share: score.is_share,
-                corpus: score
-                    .corpus
-                    .as_ref()
-                    .filter(|_| is_counted)
-                    .and_then(Counted::record),
+                corpus: corpus.and_then(Counted::record),
             };
             (name, score)
         };
@@ -255,4 +251,79 @@ fn read(path: &Path) -> io::Result<String> {
         return Err(io::Error::other(reason));
     }
     read_regular(path)
+}
+
+/// Scores the predictions of a baseline again with the metrics that call no model. Returns lines about the metrics.
+pub(super) type Rescore<G, P> =
+    fn(EvaluateBuilder<G, P>, &mut Baseline, &Runtime) -> Result<Vec<String>, String>;
+
+/// See [`Rescore`].
+pub(super) fn rescore<G, P>(
+    evaluate: EvaluateBuilder<G, P>,
+    baseline: &mut Baseline,
+    runtime: &Runtime,
+) -> Result<Vec<String>, String>
+where
+    G: Serialize + DeserializeOwned + Send + Sync + 'static,
+    P: Serialize + DeserializeOwned + Send + Sync + 'static,
+{
+    let failed = |reason: String| {
+        format!(
+            "the baseline cannot be rescored: {reason}; accept a new baseline, or remove `rescore`"
+        )
+    };
+    let (evaluate, with_models) = evaluate.without_models();
+    let mut lines: Vec<String> = with_models.iter().map(|name| kept(name)).collect();
+    let pairs = baseline.results.rows().iter().filter_map(pair);
+    let pairs: Result<Vec<Pair<G, P>>, String> = pairs.collect();
+    let pairs = pairs.map_err(failed)?;
+    if pairs.is_empty() {
+        return Err(failed("it has no predictions".to_owned()));
+    }
+    if evaluate.metric_specs().is_empty() {
+        return Ok(lines);
+    }
+    let result = runtime
+        .block_on(evaluate.score(pairs))
+        .map_err(|error| failed(error.to_string()))?;
+    complete(&result).map_err(failed)?;
+    let scored = Results::of(&result).map_err(|error| failed(error.to_string()))?;
+    let rescored = baseline.results.rescored(&scored);
+    let rescored = rescored.map_err(|error| failed(error.to_string()))?;
+    let line = |name| rescored_line(name, &baseline.results, &rescored);
+    lines.extend(result.metric_names().map(line));
+    baseline.results = rescored;
+    Ok(lines)
+}
+
+/// Returns the gold row and prediction of a row; `None` if its program failed.
+fn pair<G: DeserializeOwned, P: DeserializeOwned>(
+    row: &ResultRow,
+) -> Option<Result<Pair<G, P>, String>> {
+    let (gold, pred) = (row.gold.as_ref()?, row.pred.as_ref()?);
+    let gold = typed(row, "gold row", gold);
+    Some(gold.and_then(|gold| Ok(Pair::new(&*row.id, gold, typed(row, "prediction", pred)?))))
+}
+
+fn typed<T: DeserializeOwned>(row: &ResultRow, what: &str, value: &Value) -> Result<T, String> {
+    T::deserialize(value).map_err(|error| {
+        let id = escape::name(&row.id);
+        format!("cannot read the {what} of `{id}`: {error}")
+    })
+}
+
+fn rescored_line(metric: &str, old: &Results, new: &Results) -> String {
+    let score = |of: &Results, id: &str| {
+        let score = of.row(id)?.scores.get(metric)?;
+        Some((score.outcome, score.value, score.passed))
+    };
+    let (rows, metric) = (old.rows().len(), escape::name(metric));
+    let is_changed = |row: &&ResultRow| score(old, &row.id) != score(new, &row.id);
+    let changed = old.rows().iter().filter(is_changed).count();
+    format!("baseline rescored with the new code: {metric}, {changed} of {rows} rows changed")
+}
+
+fn kept(metric: &str) -> String {
+    let metric = escape::name(metric);
+    format!("baseline not rescored: {metric} calls a model, so it keeps its scores")
 }

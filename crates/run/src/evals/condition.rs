@@ -9,9 +9,8 @@ use super::eval::{Gate, Settings};
 use crate::contract::gate_rules::{bound_fits, has_verdict, is_listed, margin_fits};
 use crate::contract::sentence::Sentence;
 use crate::contract::{Direction, MetricSpec};
-pub use crate::evaluate::Bound;
-pub use crate::evaluate::End;
 use crate::evaluate::report::ResultRow;
+pub use crate::evaluate::{Bound, End};
 use crate::evaluate::{EarlyGate, EarlyOptions, EvaluateError, EvaluateErrorKind, Figure};
 
 /// A condition that a gate checks.

@@ -86,13 +86,11 @@ pub(super) fn decide(
         let changed = baseline.changed_gold(run.results);
         match changed.is_empty() {
             true => Ok(&baseline.results),
-            false => Err(Finding(
-                GateVerdict::Undecided,
-                format!(
-                    "the gold rows of {} changed since the baseline",
-                    escape::names(changed.into_iter())
-                ),
-            )),
+            false => {
+                let ids = escape::names(changed.into_iter());
+                let reason = format!("the gold rows of {ids} changed since the baseline");
+                Err(Finding(GateVerdict::Undecided, reason))
+            }
         }
     });
     let decider = Decider {
@@ -101,10 +99,8 @@ pub(super) fn decide(
         seed,
         is_strict,
     };
-    let parts: Vec<Parts> = gates
-        .iter()
-        .map(|gate| decider.parts(&gate.condition))
-        .collect();
+    let parts = gates.iter().map(|gate| decider.parts(&gate.condition));
+    let parts: Vec<Parts> = parts.collect();
     let p_values: Vec<f64> = parts.iter().flat_map(Parts::p_values).collect();
     let (tests, mut adjusted) = (p_values.len(), holm(&p_values).into_iter());
     let result = |(number, (gate, parts)): (usize, (&Gate, Parts))| {
@@ -121,11 +117,9 @@ pub(super) fn decide(
                 false => decided,
             };
         }
-        let (metric, is_relative) = (gate.condition.metric(), gate.condition.is_relative());
-        if let Some(note) = metric
-            .filter(|_| is_relative)
-            .and_then(|it| decider.code_note(it))
-        {
+        let metric = gate.condition.metric();
+        let of_baseline = metric.filter(|_| compares);
+        if let Some(note) = of_baseline.and_then(|it| decider.code_note(it)) {
             sentence = format!("{sentence}; {note}");
         }
         GateResult {
@@ -133,7 +127,7 @@ pub(super) fn decide(
             verdict,
             sentence,
             metric,
-            is_relative,
+            is_relative: compares,
         }
     };
     gates.iter().zip(parts).enumerate().map(result).collect()
@@ -159,12 +153,10 @@ impl Decider<'_> {
             return Parts::of_all_rows(Err(Finding(GateVerdict::Failed, reason)));
         }
         let part = |(name, group)| (Some(name), self.part(condition, &group));
+        let field = escape::name(field);
         let note = match without {
             0 => String::new(),
-            rows => format!(
-                "; {rows} rows lack `{}` and belong to no group",
-                escape::name(field)
-            ),
+            rows => format!("; {rows} rows lack `{field}` and belong to no group"),
         };
         Parts {
             parts: groups.into_iter().map(part).collect(),
@@ -175,11 +167,11 @@ impl Decider<'_> {
     fn part(&self, kind: &Condition, figures: &Figures) -> Part {
         let ids = figures.ids.as_ref();
         let finding = match kind {
-            Condition::Score(metric, end, bound) => self.score(figures, metric, *end, *bound),
-            Condition::PassedAt(metric, k, bound) => passed_at(figures, *metric, *k, *bound),
+            Condition::Score(metric, end, bound) => self.score(figures, metric, *end, *bound)?,
+            Condition::PassedAt(metric, k, bound) => passed_at(figures, *metric, *k, *bound)?,
             Condition::Failed(bound) => share(figures.failed_rows, figures.rows, "failed", *bound),
             Condition::Abstained(bound) => abstained(figures, *bound),
-            Condition::Latency(seconds) => self.latency(figures, *seconds),
+            Condition::Latency(seconds) => self.latency(figures, *seconds)?,
             Condition::NoWorse(metric, by) => {
                 return Ok((Some(*by), self.comparison(metric, ids)?));
             }
@@ -190,29 +182,25 @@ impl Decider<'_> {
         Err(finding)
     }
 
-    fn score(&self, figures: &Figures, metric: &str, end: End, bound: Bound) -> Finding {
-        let summary = match scored(figures, metric) {
-            Ok(summary) => summary,
-            Err(finding) => return finding,
-        };
+    fn score(
+        &self,
+        figures: &Figures,
+        metric: &str,
+        end: End,
+        bound: Bound,
+    ) -> Result<Finding, Finding> {
+        let summary = scored(figures, metric)?;
         let direction = self.run.direction(metric);
-        if let Some(finding) = direction.and_then(|it| favoured(self.run, figures, it, summary)) {
-            return finding;
-        }
-        let value = match end {
-            End::Estimate => summary.score,
-            End::Lower => summary.uncertainty.ci95().map(|interval| interval.low),
-            End::Upper => summary.uncertainty.ci95().map(|interval| interval.high),
-        };
-        let Some(value) = value else {
-            return Finding(GateVerdict::Undecided, format!("no interval: {summary}"));
-        };
+        let favoured = direction.and_then(|it| favoured(self.run, figures, it, summary));
+        favoured.map_or(Ok(()), Err)?;
+        let no_interval = || Finding(GateVerdict::Undecided, format!("no interval: {summary}"));
+        let value = end.of(summary).ok_or_else(no_interval)?;
         let chance = match end {
             End::Estimate => chance(summary, bound),
             End::Lower | End::Upper => String::new(),
         };
         let verdict = GateVerdict::of(bound.holds(value));
-        Finding(verdict, format!("{summary}{chance}"))
+        Ok(Finding(verdict, format!("{summary}{chance}")))
     }
 
     /// Returns the verdict that ended the run before all rows were evaluated.
@@ -237,21 +225,16 @@ impl Decider<'_> {
         Some(Finding(verdict, sentence))
     }
 
-    fn latency(&self, figures: &Figures, seconds: f64) -> Finding {
+    fn latency(&self, figures: &Figures, seconds: f64) -> Result<Finding, Finding> {
         // What a metric of this name measures is up to its author.
         if figures.metric("latency").is_some() {
             return self.score(figures, "latency", End::Estimate, Bound::AtMost(seconds));
         }
-        match figures.latency_s {
-            None => Finding(
-                GateVerdict::Failed,
-                "no program was run, so the latency is unknown".to_owned(),
-            ),
-            Some(mean) => {
-                let sentence = format!("{mean:.3} s per row (mean of {} rows)", figures.rows);
-                Finding(GateVerdict::of(mean <= seconds), sentence)
-            }
-        }
+        let unknown = "no program was run, so the latency is unknown";
+        let unknown = || Finding(GateVerdict::Failed, unknown.to_owned());
+        let mean = figures.latency_s.ok_or_else(unknown)?;
+        let sentence = format!("{mean:.3} s per row (mean of {} rows)", figures.rows);
+        Ok(Finding(GateVerdict::of(mean <= seconds), sentence))
     }
 
     /// Returns a sentence if the metric is compared although its code changed.
@@ -278,13 +261,14 @@ impl Decider<'_> {
             of_group = [old, new].map(|it| it.only(|row| ids.contains(&row.id)));
             [old, new] = of_group.each_ref();
         }
+        let places = ["in the baseline", "now"];
         let mut builder = Comparison::builder()
             .metrics([metric])
             .only_paired(true)
-            .seed(self.seed);
-        let places = ["in the baseline", "now"];
-        builder = builder.listed_rows(0).places(places);
-        builder = builder.strict_identity(self.is_strict);
+            .seed(self.seed)
+            .listed_rows(0)
+            .places(places)
+            .strict_identity(self.is_strict);
         if let Some(group) = &self.run.group {
             builder = builder.group(group);
         }
@@ -328,23 +312,19 @@ impl Parts {
 
     /// Decides with the adjusted p-values, and reduces the groups to the worst one.
     fn finish(self, tests: usize, adjusted: &mut impl Iterator<Item = f64>) -> Finding {
-        let mut findings: Vec<(Option<String>, Finding)> = self
-            .parts
-            .into_iter()
-            .map(|(group, part)| {
-                let p_adjusted = p_value(&part).and_then(|_| adjusted.next());
-                let decide = |(by, comparison): (_, Box<MetricComparison>)| {
-                    relative(&comparison, by, p_adjusted, tests)
-                };
-                (group, part.map_or_else(|finding| finding, decide))
-            })
-            .collect();
+        let finding = |(group, part): (Option<String>, Part)| {
+            let p_adjusted = p_value(&part).and_then(|_| adjusted.next());
+            let decide = |(by, comparison): (_, Box<MetricComparison>)| {
+                relative(&comparison, by, p_adjusted, tests)
+            };
+            (group, part.map_or_else(|finding| finding, decide))
+        };
+        let mut findings = Vec::from_iter(self.parts.into_iter().map(finding));
         let groups = findings.len();
         // Stable, so groups with the same verdict stay in row order.
         findings.sort_by_key(|(_, Finding(verdict, _))| std::cmp::Reverse(*verdict));
-        let worst = findings
-            .first()
-            .map_or(GateVerdict::Passed, |(_, Finding(verdict, _))| *verdict);
+        let worst = findings.first().map(|(_, Finding(verdict, _))| *verdict);
+        let worst = worst.unwrap_or(GateVerdict::Passed);
         let of_worst = findings
             .iter()
             .filter(|(_, Finding(verdict, _))| *verdict == worst);
@@ -353,21 +333,16 @@ impl Parts {
             _ => {
                 let count = of_worst.clone().count();
                 let shown = of_worst.take(SHOWN_GROUPS).filter_map(|(group, finding)| {
-                    Some(format!(
-                        "{}: {}",
-                        escape::name(group.as_deref()?),
-                        finding.1
-                    ))
+                    let (group, Finding(_, sentence)) = (escape::name(group.as_deref()?), finding);
+                    Some(format!("{group}: {sentence}"))
                 });
                 let shown = shown.collect::<Vec<_>>().join("; ");
                 let more = match count.saturating_sub(SHOWN_GROUPS) {
                     0 => String::new(),
                     more => format!("; and {more} more"),
                 };
-                format!(
-                    "{} in {count} of {groups} groups: {shown}{more}",
-                    worst.name()
-                )
+                let worst = worst.name();
+                format!("{worst} in {count} of {groups} groups: {shown}{more}")
             }
         };
         Finding(worst, sentence + &self.note)
@@ -398,8 +373,8 @@ pub fn verdicts<G: Serialize, P: Serialize>(
     let run = Finished::new(new, &results, group);
     let baseline = (&baseline, GateVerdict::Undecided);
     let decided = decide(&gates, &run, baseline, 0, false);
+    let decided = decided.into_iter();
     Ok(decided
-        .into_iter()
         .map(|gate| (gate.verdict.name(), gate.sentence))
         .collect())
 }

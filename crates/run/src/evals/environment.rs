@@ -1,7 +1,7 @@
 //! The environment variables that an eval reads, and its folders and files.
 
 use std::io::{self, Write as _};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use super::eval::Source;
@@ -73,15 +73,7 @@ pub(super) fn claim_name(source: &Source, folder: &Path, target: &Path) -> Resul
     // Without the line, which changes with edits.
     let place = format!("{} in {}", source.module, source.file);
     let run = format!("{}\n", run_id());
-    let other = change_file(&folder.join("owner"), |text| {
-        let other = text.as_deref().and_then(|text| text.strip_prefix(&run));
-        let other = other.filter(|other| *other != place).map(str::to_owned);
-        if other.is_none() {
-            *text = Some(format!("{run}{place}"));
-        }
-        Ok(other)
-    });
-    let other = other.map_err(|error: io::Error| {
+    let other = other_owner(&folder.join("owner"), &run, &place).map_err(|error| {
         format!(
             "cannot write under the target folder `{}`: {error}; make it writable, or set CARGO_TARGET_DIR",
             target.display()
@@ -170,19 +162,13 @@ impl Source {
         let file = package.join(path);
         // The file may be missing, or be a symbolic link to a missing file.
         let real = real_path(&file);
-        let existing = real
-            .ancestors()
-            .find_map(|part| Some((part, part.canonicalize().ok()?)));
-        let is_outside =
-            existing
-                .zip(package.canonicalize().ok())
-                .is_some_and(|((part, existing), package)| {
-                    let mut missing = real
-                        .strip_prefix(part)
-                        .into_iter()
-                        .flat_map(Path::components);
-                    !existing.starts_with(package) || missing.any(|it| it == Component::ParentDir)
-                });
+        let mut parts = real.ancestors();
+        let existing = parts.find_map(|part| Some((part, part.canonicalize().ok()?)));
+        let both = existing.zip(package.canonicalize().ok());
+        let is_outside = both.is_some_and(|((part, existing), package)| {
+            let mut missing = real.strip_prefix(part).into_iter().flatten();
+            !existing.starts_with(package) || missing.any(|it| it == "..")
+        });
         match is_outside {
             true => Err(format!(
                 "`{key} = {path:?}` is outside the package `{}`; move the file into the package, for example into `evals`",
@@ -193,15 +179,10 @@ impl Source {
     }
 }
 
-/// Changes the content of a file under a lock that other threads and processes wait for; `None` if it is missing. The
-/// new content replaces the old atomically.
-pub(super) fn change_file<T>(
-    path: &Path,
-    change: impl FnOnce(&mut Option<String>) -> io::Result<T>,
-) -> io::Result<T> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
+/// Returns the other place that owns a name in this run, or writes that this place owns it, under a lock that other
+/// threads and processes wait for. The new content replaces the old atomically.
+fn other_owner(path: &Path, run: &str, place: &str) -> io::Result<Option<String>> {
+    fs::create_dir_all(path.parent().unwrap_or(path))?;
     require_regular(path)?;
     let file = loop {
         match OutputFile::create(path) {
@@ -209,16 +190,17 @@ pub(super) fn change_file<T>(
             created => break created?,
         }
     };
-    let mut text = match read_regular(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        read => Some(read?),
+    let text = match read_regular(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        read => read?,
     };
-    let old = text.clone();
-    let result = change(&mut text)?;
-    if text != old {
-        file.write(|out| out.write_all(text.unwrap_or_default().as_bytes()))?;
+    match text.strip_prefix(run) {
+        Some(other) => Ok(Some(other).filter(|it| *it != place).map(str::to_owned)),
+        None => {
+            file.write(|out| write!(out, "{run}{place}"))?;
+            Ok(None)
+        }
     }
-    Ok(result)
 }
 
 #[cfg(test)]

@@ -7,9 +7,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::baseline::{Rescore, rescore};
 use super::condition::Condition;
 use super::environment::Environment;
-use super::rescore::{Rescore, rescore};
 use crate::contract::__private::ReadValue;
 use crate::contract::{
     Example, FieldError, FieldSpec, Metric, Prediction, ProgramOutput, ProgramReturn,

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 
 use crate::contract::{Direction, MetricIdentity};
@@ -12,18 +12,18 @@ use crate::evaluate::{EarlyResult, Ending, EvaluationResult, MetricSummary};
 use crate::json::describe;
 use crate::messages::escape;
 use crate::results::Results;
+use crate::stats::Moments;
 
 /// Returns an error if the run did not evaluate all rows, or if no row could be evaluated.
 pub(super) fn complete<G, P>(result: &EvaluationResult<G, P>) -> Result<(), String> {
+    let rows = result.rows;
     if !matches!(result.ending, Ending::Complete | Ending::Decided) {
-        return Err(format!("after {} rows: {}", result.rows, result.ending));
+        return Err(format!("after {rows} rows: {}", result.ending));
     }
-    match &result.first_error {
-        Some(error) if result.failed_rows == result.rows => Err(format!(
-            "all {} rows failed; first error: {}",
-            result.rows,
-            escape::escaped(error)
-        )),
+    match result.first_error.as_deref().map(escape::escaped) {
+        Some(error) if result.failed_rows == rows => {
+            Err(format!("all {rows} rows failed; first error: {error}"))
+        }
         _ => Ok(()),
     }
 }
@@ -70,10 +70,9 @@ impl<'a> Finished<'a> {
         let group = group.map(|field| path_of(field, results));
         let clusters = group.as_deref().map(|path| clusters(path, results));
         let names = result.metric_names();
+        let metrics = names.filter_map(|name| result.metric(name).cloned());
         let whole = Figures {
-            metrics: names
-                .filter_map(|name| result.metric(name).cloned())
-                .collect(),
+            metrics: metrics.collect(),
             rows: result.rows,
             failed_rows: result.failed_rows,
             latency_s: result.program.mean_latency_s(),
@@ -150,22 +149,18 @@ fn figures<G, P>(
     for position in positions {
         let group = clusters.map_or(0, |clusters| clusters[*position]);
         let row = *position as u64;
-        Tally::record_row(
-            &mut tallies,
-            Place { row, group },
-            &result.results[*position],
-        );
+        let place = Place { row, group };
+        Tally::record_row(&mut tallies, place, &result.results[*position]);
     }
     let rows = || positions.iter().map(|position| &result.results[*position]);
     let latency = rows().filter_map(|row| row.run.as_ref()?.latency);
-    let latencies: Vec<f64> = latency.map(|latency| latency.as_secs_f64()).collect();
-    let mean = latencies.iter().sum::<f64>() / latencies.len() as f64;
+    let latencies: Moments = latency.map(|latency| latency.as_secs_f64()).collect();
     let summaries = tallies.iter().map(Tally::summaries);
     Figures {
         metrics: summaries.filter_map(|it| it.into_iter().next()).collect(),
         rows: positions.len() as u64,
         failed_rows: rows().filter(|row| row.is_failure()).count() as u64,
-        latency_s: (!latencies.is_empty()).then_some(mean),
+        latency_s: latencies.mean(),
         ids: Some(rows().map(|row| row.id.clone()).collect()),
     }
 }
@@ -184,16 +179,11 @@ pub(super) fn value(row: &ResultRow, path: &str) -> Option<String> {
 
 /// Numbers the groups of rows; a row without a group is a group of its own.
 fn clusters(path: &str, results: &Results) -> Vec<u32> {
-    let (mut numbers, mut next) = (IndexMap::new(), 0);
-    let mut number = |row: &ResultRow| {
-        let mut take = || {
-            next += 1;
-            next - 1
-        };
-        match value(row, path) {
-            Some(value) => *numbers.entry(value).or_insert_with(take),
-            None => take(),
-        }
-    };
-    results.rows().iter().map(&mut number).collect()
+    let mut groups = IndexSet::new();
+    let rows = results.rows().iter().enumerate();
+    // A row without a value is a group of its own.
+    let keys = rows.map(|(position, row)| value(row, path).ok_or(position));
+    let numbers = keys.map(|key| groups.insert_full(key).0);
+    let numbers = numbers.map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+    numbers.collect()
 }

@@ -62,15 +62,14 @@ impl<'a> Change<'a> {
     fn of(comparison: &'a MetricComparison) -> Option<Self> {
         let it = &comparison.overall;
         let sign = sign(comparison.direction);
-        let gains = it
-            .ci95
-            .map(|Interval { low, high }| match comparison.direction {
-                Direction::HigherIsBetter => Interval { low, high },
-                Direction::LowerIsBetter => Interval {
-                    low: -high,
-                    high: -low,
-                },
-            });
+        let negated = |it: Interval| Interval {
+            low: -it.high,
+            high: -it.low,
+        };
+        let gains = match comparison.direction {
+            Direction::HigherIsBetter => it.ci95,
+            Direction::LowerIsBetter => it.ci95.map(negated),
+        };
         Some(Self {
             comparison,
             gain: sign * it.difference?,
@@ -160,22 +159,16 @@ fn lost(comparison: &MetricComparison, by: Option<f64>) -> Option<Finding> {
         return None;
     }
     let counts = |outcomes: &BTreeMap<&str, u64>| {
-        outcomes
-            .iter()
-            .map(|(name, rows)| format!("{rows} {name}"))
-            .collect::<Vec<_>>()
-            .join(", ")
+        let counts = outcomes.iter().map(|(name, rows)| format!("{rows} {name}"));
+        Vec::from_iter(counts).join(", ")
     };
     let sides = [
         ("before", &comparison.without_score.a),
         ("now", &comparison.without_score.b),
     ];
-    let sides = sides
-        .into_iter()
-        .filter(|(_, outcomes)| !outcomes.is_empty());
-    let sides: Vec<_> = sides
-        .map(|(when, it)| format!("{} {when}", counts(it)))
-        .collect();
+    let sides = sides.into_iter().filter(|(_, it)| !it.is_empty());
+    let sides = sides.map(|(when, it)| format!("{} {when}", counts(it)));
+    let sides = Vec::from_iter(sides);
     let gain = comparison.difference_with_lost;
     let gain = gain.map(|difference| sign(comparison.direction) * difference);
     let is_beyond = gain.zip(by).is_some_and(|(gain, by)| gain < -by);
@@ -204,12 +197,9 @@ fn sentence(
     let (comparison, rows) = (change.comparison, change.rows());
     let (it, unit) = (&comparison.overall, Unit(comparison.kind));
     let mut sentence = if change.is_unchanged() {
-        let possible = change.gains.map_or(String::new(), |gains| {
-            format!(
-                "; a loss of up to {} is still possible",
-                unit.size(-gains.low)
-            )
-        });
+        let loss = change.gains.map(|gains| unit.size(-gains.low));
+        let possible = loss.map(|loss| format!("; a loss of up to {loss} is still possible"));
+        let possible = possible.unwrap_or_default();
         format!("no row changed from the baseline ({rows}){possible}")
     } else {
         let interval = it
@@ -224,10 +214,8 @@ fn sentence(
     };
     match (verdict, by) {
         (GateVerdict::Suspected, Some(by)) => {
-            sentence.push_str(&format!(
-                "; the estimate is beyond the margin of {}",
-                unit.size(by)
-            ));
+            let margin = unit.size(by);
+            sentence += &format!("; the estimate is beyond the margin of {margin}");
         }
         (GateVerdict::Undecided, Some(by)) => sentence.push_str(&takes(change, unit, by)),
         (GateVerdict::Passed | GateVerdict::Failed, None) if it.has_low_power() => {
@@ -235,18 +223,13 @@ fn sentence(
         }
         _ => {}
     }
-    let failed = [comparison.failed.a, comparison.failed.b];
-    if failed != [0, 0] {
-        sentence.push_str(&format!(
-            "; {} failed before and {} now",
-            failed[0], failed[1]
-        ));
+    let (before, now) = (comparison.failed.a, comparison.failed.b);
+    if before + now > 0 {
+        sentence += &format!("; {before} failed before and {now} now");
     }
-    if comparison.not_compared > 0 {
-        sentence.push_str(&format!(
-            "; {} rows without a score",
-            comparison.not_compared
-        ));
+    let without = comparison.not_compared;
+    if without > 0 {
+        sentence += &format!("; {without} rows without a score");
     }
     sentence
 }
@@ -254,17 +237,13 @@ fn sentence(
 /// Says how many rows would rule out a loss of this size, if both runs are equally good.
 fn takes(change: &Change<'_>, unit: Unit, by: f64) -> String {
     let it = &change.comparison.overall;
-    let rows = it
-        .stderr
-        .and_then(|stderr| rows_for_power(stderr * (it.n as f64).sqrt(), by));
-    rows.filter(|rows| *rows > it.n)
-        .map_or_else(String::new, |rows| {
-            format!(
-                "; ruling out a loss of {} takes about {} rows if both are equally good",
-                unit.size(by),
-                about(rows)
-            )
-        })
+    let deviation = it.stderr.map(|stderr| stderr * (it.n as f64).sqrt());
+    let rows = deviation.and_then(|deviation| rows_for_power(deviation, by));
+    let more = rows.filter(|rows| *rows > it.n).map(|rows| {
+        let (loss, rows) = (unit.size(by), about(rows));
+        format!("; ruling out a loss of {loss} takes about {rows} rows if both are equally good")
+    });
+    more.unwrap_or_default()
 }
 
 /// Returns the summary of a metric that has a score.
@@ -298,10 +277,8 @@ pub(super) fn chance(summary: &MetricSummary, bound: Bound) -> String {
         }
         ScoreKind::Bool | ScoreKind::Number => "about half the time".to_owned(),
     };
-    format!(
-        "; a program at exactly {} passes {often}",
-        Unit(summary.kind).figure(limit)
-    )
+    let limit = Unit(summary.kind).figure(limit);
+    format!("; a program at exactly {limit} passes {often}")
 }
 
 /// Returns the probability that the share of passing rows is within the bound if each row passes with the probability
@@ -309,11 +286,8 @@ pub(super) fn chance(summary: &MetricSummary, bound: Bound) -> String {
 fn chance_of_share(rows: u64, bound: Bound, limit: f64) -> f64 {
     let share = |successes: u64| successes as f64 / rows as f64;
     let at_most = |successes: u64| {
-        Proportion {
-            successes,
-            trials: rows,
-        }
-        .chance_of_at_most(limit)
+        let trials = rows;
+        Proportion { successes, trials }.chance_of_at_most(limit)
     };
     #[expect(
         clippy::cast_possible_truncation,
@@ -347,30 +321,27 @@ pub(super) fn favoured(
     ))
 }
 
-pub(super) fn passed_at(figures: &Figures, metric: Option<&str>, k: u32, bound: f64) -> Finding {
+pub(super) fn passed_at(
+    figures: &Figures,
+    metric: Option<&str>,
+    k: u32,
+    bound: f64,
+) -> Result<Finding, Finding> {
     let first = figures.metrics.first().map_or("", |metric| &*metric.name);
     let name = metric.unwrap_or(first);
-    let summary = match scored(figures, name) {
-        Ok(summary) => summary,
-        Err(finding) => return finding,
-    };
-    let at = summary
-        .repeats
-        .as_ref()
-        .and_then(|repeats| repeats.pass_at.get(&k));
-    match at {
-        None => Finding(
-            GateVerdict::Failed,
-            format!(
-                "`{}` lacks a verdict in some repeats, so pass@{k} is unknown",
-                escape::name(name)
-            ),
-        ),
-        Some(at) => {
-            let verdict = GateVerdict::of(*at >= bound);
-            Finding(verdict, format!("pass@{k} {:.2}%; {summary}", 100.0 * at))
-        }
-    }
+    let summary = scored(figures, name)?;
+    let repeats = summary.repeats.as_ref();
+    let at = repeats.and_then(|repeats| repeats.pass_at.get(&k));
+    let at = at.ok_or_else(|| {
+        let name = escape::name(name);
+        let reason = format!("`{name}` lacks a verdict in some repeats, so pass@{k} is unknown");
+        Finding(GateVerdict::Failed, reason)
+    })?;
+    let verdict = GateVerdict::of(*at >= bound);
+    Ok(Finding(
+        verdict,
+        format!("pass@{k} {:.2}%; {summary}", 100.0 * at),
+    ))
 }
 
 pub(super) fn abstained(figures: &Figures, bound: f64) -> Finding {

@@ -28,14 +28,9 @@ pub(super) fn annotations(source: &Source, verdicts: &Verdicts) -> String {
 /// Returns a workflow command at the line of the attribute.
 pub(super) fn annotation(source: &Source, kind: &str, message: &str) -> String {
     let file = source.source_file();
-    let repository = env::var_os("GITHUB_WORKSPACE");
-    let relative = repository
-        .as_deref()
-        .and_then(|folder| file.strip_prefix(Path::new(folder)).ok());
-    let file = relative
-        .unwrap_or(&file)
-        .to_string_lossy()
-        .replace('\\', "/");
+    let repository = env::var_os("GITHUB_WORKSPACE").unwrap_or_default();
+    let relative = file.strip_prefix(Path::new(&repository)).unwrap_or(&file);
+    let file = relative.to_string_lossy().replace('\\', "/");
     let title = &*format!("eval {}", source.name);
     let annotation = Annotation {
         kind,
@@ -48,10 +43,9 @@ pub(super) fn annotation(source: &Source, kind: &str, message: &str) -> String {
 
 /// Returns the table of the gates for the step summary, as Markdown.
 pub(super) fn summary(name: &str, verdicts: &Verdicts) -> String {
-    let verdict = if verdicts.is_failure() {
-        "failed"
-    } else {
-        "passed"
+    let verdict = match verdicts.is_failure() {
+        true => "failed",
+        false => "passed",
     };
     let rows = verdicts.gates.iter().map(|gate| {
         let verdict = gate.verdict.name().to_owned();
@@ -69,19 +63,14 @@ pub(super) fn append_summary(text: &str) -> Result<(), String> {
 
 fn append(path: &Path, text: &str) -> Result<(), String> {
     // A pipe that nobody reads would block. Paths below `/dev` are streams of this process.
-    let is_usable = if path.starts_with("/dev") {
-        Ok(())
-    } else {
-        require_regular(path)
+    let is_usable = match path.starts_with("/dev") {
+        true => Ok(()),
+        false => require_regular(path),
     };
     let file = is_usable.and_then(|()| OpenOptions::new().append(true).create(true).open(path));
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| {
-        format!(
-            "warning: cannot write the step summary `{}`: {error}\n",
-            path.display()
-        )
-    })
+    let path = path.display();
+    written.map_err(|error| format!("warning: cannot write the step summary `{path}`: {error}\n"))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use serde_json::Value;
 
-use super::decide::{GateResult, Verdicts};
+use super::decide::Verdicts;
 use super::findings::GateVerdict;
 use crate::evaluate::report::ResultRow;
 use crate::json::equality::sorted;
@@ -46,12 +46,8 @@ fn headline(name: &str, verdicts: &Verdicts) -> String {
     let counts = format!("{passed} of {} gates passed{unchanged}", gates.len());
     match worst {
         Some(gate) if fails => {
-            format!(
-                "eval `{name}` {verdict}: {} {}: {} ({counts})",
-                gate.text,
-                gate.verdict.name(),
-                gate.sentence
-            )
+            let (text, of_gate, sentence) = (gate.text, gate.verdict.name(), &gate.sentence);
+            format!("eval `{name}` {verdict}: {text} {of_gate}: {sentence} ({counts})")
         }
         _ => format!("eval `{name}` {verdict} ({counts})"),
     }
@@ -72,19 +68,11 @@ pub(super) fn message(
 ) -> String {
     let (color, gates) = (Color::of_terminal(), &verdicts.gates);
     let mut text = headline(name, verdicts) + "\n\n";
-    let width = gates
-        .iter()
-        .map(|gate| gate.text.chars().count())
-        .max()
-        .unwrap_or(0);
-    for GateResult {
-        text: gate,
-        verdict,
-        sentence,
-        ..
-    } in gates
-    {
-        let shown = color.paint(*verdict, &format!("{:9}", verdict.name()));
+    let widths = gates.iter().map(|gate| gate.text.chars().count());
+    let width = widths.max().unwrap_or(0);
+    for gate in gates {
+        let shown = color.paint(gate.verdict, &format!("{:9}", gate.verdict.name()));
+        let (gate, sentence) = (gate.text, &gate.sentence);
         // Writing to a `String` cannot fail.
         let _ = writeln!(text, "  {shown}  {gate:width$}  {sentence}");
     }
@@ -129,10 +117,8 @@ pub(super) fn rows<'r>(
             let score = |row: &'r ResultRow| Some((value(results, row)?, row, None));
             let mut ranked: Vec<_> = results.rows().iter().filter_map(score).collect();
             // Rows with the best score explain nothing.
-            let best = ranked
-                .iter()
-                .map(|(value, ..)| *value)
-                .fold(f64::NEG_INFINITY, f64::max);
+            let values = ranked.iter().map(|(value, ..)| *value);
+            let best = values.fold(f64::NEG_INFINITY, f64::max);
             ranked.retain(|(value, ..)| *value < best);
             ranked
         }
@@ -140,18 +126,15 @@ pub(super) fn rows<'r>(
     // Stable, so equal rows stay in order. The worst come first.
     ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
     let count = ranked.len();
+    let name = escape::name(metric);
     let title = match baseline {
-        Some(_) => format!(
-            "rows whose {} changed most, of {count}:",
-            escape::name(metric)
-        ),
-        None => format!("rows with the worst {} scores:", escape::name(metric)),
+        Some(_) => format!("rows whose {name} changed most, of {count}:"),
+        None => format!("rows with the worst {name} scores:"),
     };
-    let shown = ranked
-        .iter()
-        .take(SHOWN_ROWS)
-        .map(|(_, row, old)| shown(metric, row, *old));
-    let shown: String = shown.collect();
+    let worst = ranked.iter().take(SHOWN_ROWS);
+    let shown: String = worst
+        .map(|(_, row, old)| shown(metric, row, *old))
+        .collect();
     (!shown.is_empty()).then(|| format!("{title}\n{shown}"))
 }
 
@@ -167,14 +150,10 @@ fn shown(metric: &str, row: &ResultRow, old: Option<&ResultRow>) -> String {
             }
         },
     };
+    let (id, new) = (escape::name(&row.id), score(row));
     let mut lines = match old {
-        Some(old) => format!(
-            "  {}  {} -> {}\n",
-            escape::name(&row.id),
-            score(old),
-            score(row)
-        ),
-        None => format!("  {}  {}\n", escape::name(&row.id), score(row)),
+        Some(old) => format!("  {id}  {} -> {new}\n", score(old)),
+        None => format!("  {id}  {new}\n"),
     };
     let mut line = |name: &str, value: Option<&Value>| {
         if let Some(value) = value {
@@ -190,10 +169,8 @@ fn shown(metric: &str, row: &ResultRow, old: Option<&ResultRow>) -> String {
             None => {}
         }
     }
-    line(
-        if old.is_some() { "new " } else { "pred" },
-        row.pred.as_ref(),
-    );
+    let name = if old.is_some() { "new " } else { "pred" };
+    line(name, row.pred.as_ref());
     lines
 }
 
@@ -219,10 +196,9 @@ impl Color {
             GateVerdict::Undecided => 33,
             GateVerdict::Suspected | GateVerdict::Failed => 31,
         };
-        if self.0 {
-            format!("\u{1b}[{code}m{text}\u{1b}[0m")
-        } else {
-            text.to_owned()
+        match self.0 {
+            true => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+            false => text.to_owned(),
         }
     }
 }

@@ -6,8 +6,8 @@
 //! rules. `run.rs` runs it with `environment.rs` (names of evals, when baselines are replaced, where files are),
 //! `models.rs` (language models) and `pool.rs` (the shared budget of a test run).
 //! `figures.rs` has the figures of all rows and of groups. `findings.rs` has the verdict and sentence of each
-//! condition, and `decide.rs` combines them. `baseline.rs` has the outcomes of an earlier run, `pending.rs` a baseline
-//! that is not yet accepted, and `rescore.rs` scores its predictions again. `message.rs` has the message of a failing
+//! condition, and `decide.rs` combines them. `baseline.rs` has the outcomes of an earlier run and scores its
+//! predictions again, and `pending.rs` has a baseline that is not yet accepted. `message.rs` has the message of a failing
 //! test, and `github.rs` GitHub's annotations.
 
 mod baseline;
@@ -23,7 +23,6 @@ mod models;
 mod pending;
 #[cfg(feature = "lm")]
 mod pool;
-mod rescore;
 mod run;
 #[cfg(test)]
 mod tests;
@@ -32,6 +31,5 @@ pub use self::baseline::Baseline;
 pub use self::condition::{Bound, Condition, End};
 pub use self::decide::verdicts;
 pub use self::environment::FOLDER;
-pub use self::eval::{Eval, Source};
-pub use self::eval::{input, inputs_as, returned};
+pub use self::eval::{Eval, Source, input, inputs_as, returned};
 pub use self::pending::Pending;

@@ -190,10 +190,7 @@ fn replay(
 /// Returns the cost that programs and metrics reported.
 fn cost<G: Serialize, P: Serialize>(result: &EvaluationResult<G, P>) -> u64 {
     let of_metrics = result.metrics.iter().map(|metric| metric.cost_msats);
-    let of_program = result
-        .program
-        .usage
-        .and_then(|usage| usage.cost_msats)
-        .unwrap_or(0);
+    let of_program = result.program.usage.and_then(|usage| usage.cost_msats);
+    let of_program = of_program.unwrap_or(0);
     of_metrics.fold(of_program, u64::saturating_add)
 }

@@ -95,10 +95,8 @@ impl Pending {
             };
             let read = serde_json::from_str(&text);
             let read = read.map_err(|error| {
-                format!(
-                    "cannot read `{}`: {error}; remove it, and run the eval again",
-                    path.display()
-                )
+                let path = path.display();
+                format!("cannot read `{path}`: {error}; remove it, and run the eval again")
             })?;
             pending.push((eval, read));
         }
@@ -114,10 +112,9 @@ impl Pending {
         if old.as_ref().map(|old| &old.hash) == self.replaces.as_ref() {
             return Ok(old);
         }
+        let (baseline, eval) = (self.baseline.display(), &self.eval);
         Err(format!(
-            "the baseline `{}` changed after `{}` was run; run the eval again",
-            self.baseline.display(),
-            self.eval
+            "the baseline `{baseline}` changed after `{eval}` was run; run the eval again"
         ))
     }
 
@@ -126,12 +123,9 @@ impl Pending {
     /// # Errors
     /// Returns an error message if the new baseline is damaged.
     pub fn accepted(&self) -> Result<Baseline, String> {
-        Baseline::parse(&self.baseline, &self.content).map_err(|reason| {
-            format!(
-                "the pending baseline of `{}` is damaged: {reason}",
-                self.eval
-            )
-        })
+        let eval = &self.eval;
+        Baseline::parse(&self.baseline, &self.content)
+            .map_err(|reason| format!("the pending baseline of `{eval}` is damaged: {reason}"))
     }
 
     /// Replaces the baseline file with the new content.
@@ -150,16 +144,16 @@ impl Pending {
 /// Checks that a file can be written, and creates its folder.
 pub(super) fn check_writable(path: &Path) -> Result<(), String> {
     let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
-    let created = folder.and_then(|()| require_regular(path));
-    let created = created.and_then(|()| OutputFile::create(path));
-    created
-        .map(drop)
-        .map_err(|error| format!("cannot write `{}`: {error}", path.display()))
+    let created = folder.and_then(|()| create(path)).map(drop);
+    created.map_err(|error| format!("cannot write `{}`: {error}", path.display()))
+}
+
+fn create(path: &Path) -> io::Result<OutputFile> {
+    require_regular(path).and_then(|()| OutputFile::create(path))
 }
 
 /// Writes a regular file that appears once it is complete.
 pub(super) fn write(path: &Path, content: &[u8]) -> Result<(), String> {
-    let file = require_regular(path).and_then(|()| OutputFile::create(path));
-    let written = file.and_then(|file| file.write(|out| out.write_all(content)));
+    let written = create(path).and_then(|file| file.write(|out| out.write_all(content)));
     written.map_err(|error| format!("cannot write `{}`: {error}", path.display()))
 }

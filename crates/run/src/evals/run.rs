@@ -152,10 +152,9 @@ where
             Update::No => None,
         };
         let html = cfg!(feature = "html").then(|| folder.join(REPORT));
-        written
-            .iter()
-            .chain(&html)
-            .try_for_each(|path| pending::check_writable(path))?;
+        for path in written.iter().chain(&html) {
+            pending::check_writable(path)?;
+        }
 
         let runtime = runtime(settings.is_current_thread)?;
         let rescored = match (self.rescore, &mut baseline) {
@@ -238,13 +237,12 @@ where
             let new = Pending::new(&source, path, old, content);
             notes.next.extend(updated(update, &folder, &new, old)?);
         }
-        let old = baseline_or_reason
-            .as_ref()
-            .ok()
-            .map(|baseline| &baseline.results);
-        notes
-            .next
-            .splice(0..0, report(&folder, &run, old, settings.is_strict)?);
+        let old = baseline_or_reason.as_ref().ok();
+        let old = old.map(|baseline| &baseline.results);
+        #[cfg(feature = "html")]
+        let report = report(&folder, &run, old, is_strict)?;
+        #[cfg(feature = "html")]
+        notes.next.insert(0, report);
         let verdicts = Verdicts {
             gates,
             is_strict: settings.is_strict && !is_first,
@@ -292,19 +290,9 @@ fn missing_baseline(source: &Source, path: &Path, update: Update, is_live: bool)
         Update::No => format!("record one: DSRS_UPDATE=new cargo test {name}{ignored}, then"),
         Update::New { .. } | Update::Always => "to accept this run as the first one:".to_owned(),
     };
-    format!(
-        "missing baseline `{}`; {record} dsrs-metrics accept {name}",
-        shown_path(source, path)
-    )
-}
-
-/// Returns a path relative to the package if it is inside.
-fn shown_path(source: &Source, path: &Path) -> String {
     let package = source.package_folder();
-    path.strip_prefix(&package)
-        .unwrap_or(path)
-        .display()
-        .to_string()
+    let path = path.strip_prefix(&package).unwrap_or(path).display();
+    format!("missing baseline `{path}`; {record} dsrs-metrics accept {name}")
 }
 
 /// Sets the group of each row: a field of any path, or of the gold row.
@@ -324,10 +312,8 @@ where
 fn rows_of_both(baseline: &Result<Baseline, String>, results: &Results) -> Option<String> {
     let baseline = &baseline.as_ref().ok()?.results;
     let missing = |of: &Results, other: &Results| {
-        of.rows()
-            .iter()
-            .filter(|row| other.row(&row.id).is_none())
-            .count()
+        let rows = of.rows().iter();
+        rows.filter(|row| other.row(&row.id).is_none()).count()
     };
     let (added, removed) = (missing(results, baseline), missing(baseline, results));
     let common = results.rows().len() - added;
@@ -344,47 +330,44 @@ fn updated(
     folder: &Path,
     pending: &Pending,
     old: Option<&Baseline>,
-) -> Result<Vec<String>, String> {
+) -> Result<Option<String>, String> {
     let is_same = old.is_some_and(|old| old.is_same(&pending.content));
     match update {
         _ if is_same => {
             Pending::remove(folder)?;
-            Ok(Vec::new())
+            Ok(None)
         }
-        Update::No => Ok(Vec::new()),
+        Update::No => Ok(None),
         Update::Always => {
             pending.accept()?;
             Pending::remove(folder)?;
-            Ok(vec![format!(
-                "the baseline was replaced: {}",
-                pending.baseline.display()
-            )])
+            let path = pending.baseline.display();
+            Ok(Some(format!("the baseline was replaced: {path}")))
         }
         Update::New { .. } => {
-            let command = format!("dsrs-metrics accept {}", pending.eval);
             pending.write(folder)?;
-            Ok(vec![format!(
+            let command = format!("dsrs-metrics accept {}", pending.eval);
+            Ok(Some(format!(
                 "to accept these results as the baseline: {command}"
-            )])
+            )))
         }
     }
 }
 
-/// Writes the HTML report, if the feature is on. Returns its path.
+/// Writes the HTML report. Returns a line with its path.
 #[cfg(feature = "html")]
 fn report(
     folder: &Path,
     run: &Finished<'_>,
     old: Option<&Results>,
     is_strict: bool,
-) -> Result<Option<String>, String> {
+) -> Result<String, String> {
     use crate::results::HtmlReport;
     let mut report = HtmlReport::new(run.results);
     let old = old.map(|old| old.clone().with_name("baseline"));
     let common = |old: &&Results| {
-        old.rows()
-            .iter()
-            .any(|row| run.results.row(&row.id).is_some())
+        let mut rows = old.rows().iter();
+        rows.any(|row| run.results.row(&row.id).is_some())
     };
     if let Some(old) = old.as_ref().filter(common) {
         report = HtmlReport::comparison(old, run.results).strict_identity(is_strict);
@@ -394,22 +377,11 @@ fn report(
     }
     let path = folder.join(REPORT);
     // Changed gold rows cannot be compared side by side.
-    let html = report
-        .to_html()
-        .or_else(|_| HtmlReport::new(run.results).to_html());
+    let html = report.to_html();
+    let html = html.or_else(|_| HtmlReport::new(run.results).to_html());
     let html = html.map_err(|error| error.to_string())?;
     pending::write(&path, html.as_bytes())?;
-    Ok(Some(format!("report: {}", path.display())))
-}
-
-#[cfg(not(feature = "html"))]
-fn report(
-    _: &Path,
-    _: &Finished<'_>,
-    _: Option<&Results>,
-    _: bool,
-) -> Result<Option<String>, String> {
-    Ok(None)
+    Ok(format!("report: {}", path.display()))
 }
 
 /// Returns the rows that explain the first gate that does not pass.

@@ -16,7 +16,6 @@ pub mod report;
 mod row;
 mod run;
 mod score_files;
-mod shared;
 pub(crate) mod summary;
 mod truth;
 mod workers;
@@ -37,7 +36,7 @@ pub use self::builder::{
 };
 pub(crate) use self::early::EarlyOptions;
 #[doc(hidden)]
-pub use self::early::{Bound, EarlyGate, End, Figure};
+pub use self::early::{Bound, EarlyGate, End, Figure, parse_limit};
 pub use self::error::{EvaluateError, EvaluateErrorKind};
 pub use self::evaluator::Evaluator;
 pub use self::input::DevsetRow;
@@ -53,7 +52,7 @@ pub use self::summary::{
     Ending, EvaluationResult, MetricSummary, ProgramTotals, RepeatSummary, UnknownField,
 };
 
-use self::input::{Chunk, Given, Input, Source, changed, check_row, listed};
+use self::input::{Chunk, Given, Input, Source, changed, listed};
 use self::row::{Plan, Predicted};
 use crate::contract::{Example, Fallible, IsProgram, Pair, Prediction, Program};
 
@@ -278,21 +277,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         Box::pin(self.start(source, Predicted))
     }
 
-    /// Runs a program on each example, once per rollout, and scores its predictions.
-    pub(crate) fn run_rows<Kind: 'static>(
-        &self,
-        program: impl Program<G, P, Kind> + 'static,
-        golds: impl Iterator<Item = G> + Send + 'static,
-    ) -> Running<'_, G, P> {
-        let inputs = self.settings.inputs.clone();
-        let rows = (1..).zip(golds).map(move |(row, gold)| {
-            check_row(row, &gold, inputs.as_deref())?;
-            Ok(listed(Arc::new(gold), Given::Nothing))
-        });
-        let source = Source::iterator(rows);
-        Box::pin(self.start(source, program))
-    }
-
     async fn start<Kind: 'static>(
         &self,
         source: Source<'static, G, P>,
@@ -370,14 +354,9 @@ fn to_input<G, P>(row: impl Fallible<Pair<G, P>>) -> Result<Input<G, P>, Evaluat
 
 impl<G, P> fmt::Debug for Evaluate<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let metrics: Vec<_> = self
-            .plan
-            .metrics
-            .iter()
-            .map(|metric| &metric.name)
-            .collect();
+        let metrics = self.plan.metrics.iter().map(|metric| &metric.name);
         f.debug_struct("Evaluate")
-            .field("metrics", &metrics)
+            .field("metrics", &Vec::from_iter(metrics))
             .finish_non_exhaustive()
     }
 }

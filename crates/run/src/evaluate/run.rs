@@ -9,20 +9,19 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use super::early::EarlyRun;
-use super::error::{EvaluateError, EvaluateErrorKind};
+use super::error::{EvaluateError, EvaluateErrorKind, Level, Stop, lock};
 use super::input::Source;
 use super::manifest::{Manifest, RunCosts, RunManifest, StartedManifest, executable};
 use super::options::{Observers, Options, RunStart};
 use super::report::{Lines, Progress, ResultFiles};
 use super::row::{MetricEntry, Plan, Predicted, RunStore, checked_requirements};
-use super::shared::{Level, Stop, lock};
 use super::summary::{
     Ending, EvaluationResult, Groups, MetricSummary, ProgramTotals, Tally, TallyOptions,
 };
 use super::truth::TruthRun;
 use super::workers::{Collector, Run, run_as_tasks, run_on_threads};
 use crate::contract::declared::requirements;
-use crate::contract::{Program, Requirement, panic};
+use crate::contract::{MetricSpec, Program, Requirement, panic};
 
 /// Runs a program on the rows.
 pub(super) async fn run<G, P, Kind>(
@@ -105,12 +104,8 @@ fn check_runtime<G, P>(plan: &Plan<'_, G, P>) -> Result<(), EvaluateError> {
         )
     };
     Handle::try_current().map_err(|_| missing("no tokio runtime found"))?;
-    if plan
-        .options
-        .timeout
-        .or(plan.options.resubmit_after)
-        .is_none()
-    {
+    let options = &plan.options;
+    if options.timeout.or(options.resubmit_after).is_none() {
         return Ok(());
     }
     let timer = panic::catch(false, || drop(tokio::time::sleep(Duration::ZERO)));
@@ -141,16 +136,10 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         stop: Arc<Stop>,
         has_program: bool,
     ) -> Result<Self, EvaluateError> {
-        let version = options.program_version.as_deref();
+        let (version, refresh) = (options.program_version.as_deref(), options.refresh);
         let open = |store| {
             let executable = executable().filter(|_| has_program && version.is_none());
-            RunStore::open(
-                store,
-                &plan,
-                options.refresh,
-                version,
-                executable.as_deref(),
-            )
+            RunStore::open(store, &plan, refresh, version, executable.as_deref())
         };
         let store = options.store.as_ref().map(open).transpose();
         let store = store.map_err(EvaluateError::store)?;
@@ -163,10 +152,9 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         };
         let manifest = StartedManifest::new(run, files.is_some(), options.ledger.clone());
         let truth = TruthRun::new(&plan, options.run.seed, options.max_errors);
-        let keep_below = if options.keep_results {
-            u64::MAX
-        } else {
-            options.table_rows as u64
+        let keep_below = match options.keep_results {
+            true => u64::MAX,
+            false => options.table_rows as u64,
         };
         let needs_rows = options.keep_results
             || !options.observers.is_empty()
@@ -186,12 +174,9 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             too_many_errors: false,
             output_error: None,
         };
+        let names = plan.metrics.iter().map(|metric| metric.name.clone());
         Ok(Self {
-            names: plan
-                .metrics
-                .iter()
-                .map(|metric| metric.name.clone())
-                .collect(),
+            names: names.collect(),
             collector: Mutex::new(collector),
             plan,
             counted_from: (!needs_rows).then_some(keep_below),
@@ -334,6 +319,9 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         manifest.run.early.clone_from(&early);
         manifest.run.truth = truth;
         collector.write_files(&manifest);
+        let output_error = collector.output_error.take();
+        let metrics = self.plan.metrics.iter().map(|entry| entry.metric().spec());
+        let reads = |spec: MetricSpec<'_>| Vec::from_iter(spec.get_input_fields());
         let mut result = EvaluationResult {
             score: summaries[0][0].score,
             results: collector.take_results(),
@@ -342,21 +330,13 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             rows: collector.rows,
             failed_rows,
             first_error: collector.first_error.take().map(|(_, error)| error),
-            ending: collector
-                .output_error
-                .take()
-                .map_or(ending, Ending::OutputFailed),
+            ending: output_error.map_or(ending, Ending::OutputFailed),
             elapsed,
             manifest: Box::new(manifest),
             without_group: collector.groups.as_ref().map_or(0, Groups::rows_without),
             early,
             store: self.store.as_ref().map(RunStore::usage),
-            reads: self
-                .plan
-                .metrics
-                .iter()
-                .flat_map(|entry| entry.metric().spec().get_input_fields().collect::<Vec<_>>())
-                .collect(),
+            reads: metrics.flat_map(reads).collect(),
             observer_error: None,
             unused_mappings: Vec::new(),
             notes,

@@ -47,12 +47,8 @@ impl Evaluate {
     /// # Errors
     /// Returns an [`EvaluateError`] if a file cannot be read or a row is invalid.
     pub fn score_files(&self, rows: Pairs) -> Running<'_, Example, Prediction> {
-        let metrics = self
-            .plan
-            .metrics
-            .iter()
-            .map(|metric| metric.metric().spec());
-        let rows = rows.with_read(metrics);
+        let metrics = self.plan.metrics.iter();
+        let rows = rows.with_read(metrics.map(|metric| metric.metric().spec()));
         let rows = match self.selection() {
             Some(selection) => rows.with_selection(selection),
             None => rows,
@@ -82,25 +78,17 @@ impl Evaluate {
     /// # Errors
     /// Returns an [`EvaluateError`] if a metric cannot read a row.
     pub fn score_samples(&self, samples: Samples) -> Running<'_, Example, Prediction> {
-        let Samples {
-            rows,
-            files,
-            pairing,
-            ..
-        } = samples;
         let plan = Arc::clone(&self.plan);
-        let rows = rows.into_iter().map(move |(pair, preds)| {
+        let rows = samples.rows.into_iter().map(move |(pair, preds)| {
             let at = pair.origin.as_ref();
-            let mut errors = preds
-                .iter()
-                .filter_map(|pred| plan.unreadable(&pair.gold, pred, at));
-            match errors.next() {
+            let unreadable = |pred| plan.unreadable(&pair.gold, pred, at);
+            match preds.iter().find_map(unreadable) {
                 Some(error) => Err(error),
                 None if preds.is_empty() => Ok(without_pred(pair, Given::Nothing)),
                 None => Ok(without_pred(pair, Given::Rollouts(preds))),
             }
         });
-        let source = Source::iterator(rows);
+        let (source, files, pairing) = (Source::iterator(rows), samples.files, samples.pairing);
         Box::pin(async move { self.start_files(source, files, &pairing).await })
     }
 
@@ -186,9 +174,8 @@ fn input(
         return Ok(without_pred(pair, Given::Nothing));
     }
     let at = pair.origin.as_ref();
-    let error = check
-        .as_ref()
-        .and_then(|plan| plan.unreadable(&pair.gold, &pair.pred, at));
+    let plan = check.as_ref();
+    let error = plan.and_then(|plan| plan.unreadable(&pair.gold, &pair.pred, at));
     error.map_or_else(|| Ok(changed(pair, Arc::new, Given::Prediction)), Err)
 }
 

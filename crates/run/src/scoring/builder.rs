@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::combine::AggregationMethod;
 use super::gate::{Entry, Tiers};
 use super::row::ScorerError;
-use super::set::{BoxedMetric, MetricSet};
-use super::{Inner, Scorer};
+use super::{BoxedMetric, Inner, MetricSet, Scorer};
 use crate::composite::OnMissing;
 use crate::contract::metric::batching;
 use crate::contract::{Example, Metric, MetricTier, Outcome, Prediction};
@@ -249,7 +248,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
             let tier = requested_tier.unwrap_or_else(|| metric.spec().tier);
             set.insert_as(tier, Arc::clone(metric))?;
         }
-        let metrics = set.all().map(Entry::new).collect::<Result<Vec<_>, _>>()?;
+        let metrics = set.all().map(|metric| Entry::new(&**metric));
+        let metrics = metrics.collect::<Result<Vec<_>, _>>()?;
         let proxies = set.proxy().len();
         self.check_costs(&metrics[proxies..])?;
         let Self {

@@ -7,8 +7,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::gate::Tiers;
-use super::row::ScorerError;
-use super::row::{FinalScore, Rollout, RowScore, RowStatus};
+use super::row::{FinalScore, Rollout, RowScore, RowStatus, ScorerError};
 use crate::composite::{IsMissing, OnMissing};
 use crate::contract::Outcome;
 use crate::evaluate::Spending;
@@ -53,12 +52,9 @@ dsrs_metrics_values::message_errors! {
 
 /// Suggests a valid percentage: 100 times the value if it looks like a fraction, otherwise 10.
 fn suggested(percent: f64) -> String {
-    let of_fraction = percent * 100.0;
-    let is_fraction = percent < 0.5 && of_fraction >= 1.0;
-    if is_fraction {
-        format!("{:?}", of_fraction.round())
-    } else {
-        "10.0".to_owned()
+    match percent * 100.0 {
+        fraction @ 1.0.. if percent < 0.5 => format!("{:?}", fraction.round()),
+        _ => "10.0".to_owned(),
     }
 }
 
@@ -99,7 +95,7 @@ impl AggregationMethod {
             ([], _) => Err("expected at least one value to aggregate, found none".into()),
             ([min, ..], Self::Min) => Ok(*min),
             ([.., max], Self::Max) => Ok(*max),
-            (sorted, Self::Median) => Ok(median(sorted)),
+            (sorted, Self::Median) => Ok(mean(&sorted[(sorted.len() - 1) / 2..=sorted.len() / 2])),
             (sorted, Self::Mean) => Ok(mean(sorted)),
             (sorted, Self::TrimmedMean(percent)) => Ok(mean(trimmed(sorted, *percent))),
         }
@@ -118,16 +114,6 @@ impl AggregationMethod {
             }
             _ => Ok(()),
         }
-    }
-}
-
-/// Returns the median of sorted values.
-fn median(sorted: &[f64]) -> f64 {
-    let half = sorted.len() / 2;
-    if sorted.len() % 2 == 1 {
-        sorted[half]
-    } else {
-        sorted[half - 1].midpoint(sorted[half])
     }
 }
 
@@ -162,19 +148,15 @@ impl RowScore {
     /// Returns [`ScorerError::NoScore`], which contains the row, if a metric failed or if the budget did not cover the
     /// row.
     pub fn into_score(self) -> Result<FinalScore, ScorerError> {
-        match self.status {
-            RowStatus::Scored { score } => Ok(FinalScore {
-                value: score,
-                row: self,
-            }),
-            RowStatus::Gated { .. } => Ok(FinalScore {
-                value: 0.0,
-                row: self,
-            }),
-            RowStatus::Skipped { .. } | RowStatus::Failed { .. } => Err(ScorerError::NoScore {
-                row: Box::new(self),
-            }),
-        }
+        let value = match self.status {
+            RowStatus::Scored { score } => score,
+            RowStatus::Gated { .. } => 0.0,
+            RowStatus::Skipped { .. } | RowStatus::Failed { .. } => {
+                let row = Box::new(self);
+                return Err(ScorerError::NoScore { row });
+            }
+        };
+        Ok(FinalScore { value, row: self })
     }
 }
 
@@ -218,11 +200,9 @@ impl Tiers {
         let gated = rollouts.iter().filter(is_gated).count() as u64;
         let declared = self.truth().iter().map(|entry| entry.declared_cost);
         let declared = declared.fold(0, u64::saturating_add);
-        let truth_calls_gated = gated.saturating_mul(self.truth().len() as u64);
-        let saved_msats = gated.saturating_mul(declared);
         Spending {
-            truth_calls_gated,
-            saved_msats,
+            truth_calls_gated: gated.saturating_mul(self.truth().len() as u64),
+            saved_msats: gated.saturating_mul(declared),
             ..Spending::default()
         }
     }
@@ -264,16 +244,13 @@ pub(super) fn combine(
 
 /// Returns why rollouts have no score, with their numbers if there are several.
 fn failures(rollouts: &[Rollout]) -> Vec<String> {
+    let all = rollouts.len();
     let reason = |(number, rollout): (usize, &Rollout)| match &rollout.status {
-        RowStatus::Failed { reason } if rollouts.len() == 1 => Some(reason.clone()),
-        RowStatus::Failed { reason } => Some(format!(
-            "rollout {} of {}: {reason}",
-            number + 1,
-            rollouts.len()
-        )),
+        RowStatus::Failed { reason } if all == 1 => Some(reason.clone()),
+        RowStatus::Failed { reason } => Some(format!("rollout {number} of {all}: {reason}")),
         _ => None,
     };
-    rollouts.iter().enumerate().filter_map(reason).collect()
+    (1..).zip(rollouts).filter_map(reason).collect()
 }
 
 /// Returns the status of a row if none of its rollouts passed.

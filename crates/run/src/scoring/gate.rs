@@ -3,9 +3,7 @@
 //! `evaluate/row/rollouts.rs` evaluates the metrics.
 
 use super::combine::AggregationMethod;
-use super::row::RowStatus;
-use super::row::ScorerError;
-use super::set::BoxedMetric;
+use super::row::{RowStatus, ScorerError};
 use crate::composite::{IsMissing, OnMissing};
 use crate::contract::{Direction, Metric, MetricSpec, Outcome, ScoreKind, ScoreRange};
 
@@ -21,16 +19,13 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    pub(super) fn new<G: Sync, P: Sync>(metric: &BoxedMetric<G, P>) -> Result<Self, ScorerError> {
+    pub(super) fn new<G: Sync, P: Sync>(metric: &dyn Metric<G, P>) -> Result<Self, ScorerError> {
         let spec = metric.spec();
-        let normalization = Normalization::of(&spec)?;
-        let declared_cost = spec.cost_msats.max(metric.cost_estimate());
-        let (name, may_call) = (metric.name().to_owned(), spec.is_async || !spec.only_fields);
         Ok(Self {
-            name,
-            normalization,
-            declared_cost,
-            may_call,
+            name: metric.name().to_owned(),
+            normalization: Normalization::of(&spec)?,
+            declared_cost: spec.cost_msats.max(metric.cost_estimate()),
+            may_call: spec.is_async || !spec.only_fields,
         })
     }
 }
@@ -113,17 +108,14 @@ fn mean(
     }
     let scores = normalized(entries, outcomes, on_missing);
     let values: Vec<f64> = scores.iter().map(|(_, score)| *score).collect();
-    AggregationMethod::Mean
-        .aggregate(&values)
-        .map(Some)
-        .map_err(|_| {
-            let mut reasons: Vec<String> = missing(entries, outcomes).map(reason).collect();
-            // Sorted, so the reason does not depend on the order of the metrics.
-            reasons.sort_unstable();
-            RowStatus::Failed {
-                reason: reasons.join("; "),
-            }
-        })
+    let mean = AggregationMethod::Mean.aggregate(&values);
+    mean.map(Some).map_err(|_| {
+        let mut reasons: Vec<String> = missing(entries, outcomes).map(reason).collect();
+        // Sorted, so the reason does not depend on the order of the metrics.
+        reasons.sort_unstable();
+        let reason = reasons.join("; ");
+        RowStatus::Failed { reason }
+    })
 }
 
 /// Returns the normalized scores of a tier, with their metrics. Empty if a metric's score is missing and not replaced.
@@ -148,10 +140,8 @@ fn missing<'a>(
     entries: &'a [Entry],
     outcomes: &'a [Outcome],
 ) -> impl Iterator<Item = (&'a Entry, &'a Outcome)> {
-    entries
-        .iter()
-        .zip(outcomes)
-        .filter(|(_, outcome)| outcome.scored().is_none())
+    let outcomes = entries.iter().zip(outcomes);
+    outcomes.filter(|(_, outcome)| outcome.scored().is_none())
 }
 
 /// Returns why a metric has no score.
@@ -164,10 +154,9 @@ fn reason((entry, outcome): (&Entry, &Outcome)) -> String {
 fn joined_names<'a>(entries: impl Iterator<Item = &'a Entry>) -> String {
     let mut names: Vec<&str> = entries.map(|entry| &*entry.name).collect();
     names.sort_unstable();
-    if names.is_empty() {
-        "proxies".to_owned()
-    } else {
-        names.join(", ")
+    match &*names {
+        [] => "proxies".to_owned(),
+        names => names.join(", "),
     }
 }
 
@@ -188,41 +177,38 @@ impl Normalization {
             )));
         }
         let has_verdict = spec.threshold.is_some() || spec.kind == ScoreKind::Bool;
-        if spec.strict && has_verdict {
+        let is_verdict = spec.strict && has_verdict;
+        let range = match is_verdict {
             // A strict score is 1 for a pass and 0 for a fail, regardless of the raw score's range.
-            return Ok(Self {
-                range: ScoreRange::UNIT,
-                higher_is_better: true,
-            });
-        }
-        let higher_is_better = spec.direction == Direction::HigherIsBetter;
+            true => Some(ScoreRange::UNIT),
+            false => spec.range,
+        };
         let metric = spec.name;
-        let Some(range) = spec.range else {
+        let Some(range) = range else {
             return Err(ScorerError::setup(format!(
                 "`{metric}` declares no range, which is required to average it with other metrics; \
                  declare one with `#[metric(range = 0.0..=1.0)]` or `.with_range(0.0, 1.0)`"
             )));
         };
         let width = range.max - range.min;
-        if width.is_finite() && width > 0.0 {
-            Ok(Self {
-                range,
-                higher_is_better,
-            })
-        } else {
-            Err(ScorerError::setup(format!(
+        if !(width.is_finite() && width > 0.0) {
+            return Err(ScorerError::setup(format!(
                 "the range {range} of `{metric}` cannot be normalized to [0, 1]; declare a finite range whose maximum exceeds its minimum"
-            )))
+            )));
         }
+        let higher_is_better = is_verdict || spec.direction == Direction::HigherIsBetter;
+        Ok(Self {
+            range,
+            higher_is_better,
+        })
     }
 
     /// Maps a value to [0, 1].
     pub(super) fn apply(&self, value: f64) -> f64 {
         let ScoreRange { min, max } = self.range;
-        let above = if self.higher_is_better {
-            value - min
-        } else {
-            max - value
+        let above = match self.higher_is_better {
+            true => value - min,
+            false => max - value,
         };
         (above / (max - min)).clamp(0.0, 1.0)
     }

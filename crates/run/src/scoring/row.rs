@@ -116,10 +116,8 @@ impl RowScore {
     }
 
     fn count(&self, is: impl Fn(&RowStatus) -> bool) -> usize {
-        self.rollouts
-            .iter()
-            .filter(|rollout| is(&rollout.status))
-            .count()
+        let statuses = self.rollouts.iter().map(|rollout| &rollout.status);
+        statuses.filter(|status| is(status)).count()
     }
 }
 
@@ -258,14 +256,7 @@ impl ScorerError {
     }
 }
 
-impl From<NotReady> for ScorerError {
-    fn from(error: NotReady) -> Self {
-        Self::Run(error.into())
-    }
-}
-
-impl From<AggregationError> for ScorerError {
-    fn from(error: AggregationError) -> Self {
-        Self::setup(error.to_string())
-    }
+conversions! {
+    NotReady => ScorerError: |error| Self::Run(error.into());
+    AggregationError => ScorerError: |error| Self::setup(error.to_string());
 }

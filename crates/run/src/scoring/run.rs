@@ -4,16 +4,17 @@
 
 use std::fmt;
 
+use futures_util::stream;
+
 use super::combine::combine;
-use super::row::ScorerError;
-use super::row::{RowScore, RowStatus};
+use super::row::{RowScore, RowStatus, ScorerError};
 use super::summary::ScoringSummary;
 use super::{Inner, Scorer};
 use crate::contract::{Example, IsProgram, Pair, Prediction, Program, panic};
 use crate::evaluate::manifest::Manifest;
 use crate::evaluate::{
-    Ending, Evaluate, EvaluateError, EvaluationResult, MetricSummary, RowOutcomes, RowResult,
-    StoreUse,
+    Ending, EvaluateBuilder, EvaluateError, EvaluationResult, MetricSummary, RowOutcomes,
+    RowResult, StoreUse,
 };
 use crate::messages::escape;
 
@@ -145,7 +146,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
         rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
         concurrency: usize,
     ) -> Result<ScoringResult, ScorerError> {
-        let evaluate = self.inner.for_run(concurrency)?;
+        let evaluate = self.inner.for_run(concurrency).build()?;
         let rows = started(rows)?.map(|row| {
             let Rollouts { gold, preds } = row.into();
             (gold, preds)
@@ -208,9 +209,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
         examples: impl IntoIterator<Item = G, IntoIter: Send + 'static>,
         concurrency: usize,
     ) -> Result<ScoringResult, ScorerError> {
-        let evaluate = self.inner.for_run(concurrency)?;
-        let result = evaluate.run_rows(program, started(examples)?).await?;
-        Ok(self.inner.result(result))
+        let examples = stream::iter(started(examples)?);
+        let evaluate = self.inner.for_run(concurrency).devset_stream(examples);
+        Ok(self.inner.result(evaluate.run(program).await?))
     }
 
     /// Runs a program on one example and scores its predictions.
@@ -239,12 +240,8 @@ fn started<I: IntoIterator>(rows: I) -> Result<I::IntoIter, ScorerError> {
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Inner<G, P> {
-    fn for_run(&self, concurrency: usize) -> Result<Evaluate<G, P>, ScorerError> {
-        Ok(self
-            .evaluate
-            .to_builder()
-            .concurrency(concurrency)
-            .build()?)
+    fn for_run(&self, concurrency: usize) -> EvaluateBuilder<G, P> {
+        self.evaluate.to_builder().concurrency(concurrency)
     }
 }
 
@@ -263,26 +260,17 @@ impl<G, P> Inner<G, P> {
     }
 
     fn result(&self, result: EvaluationResult<G, P>) -> ScoringResult {
-        let EvaluationResult {
-            results,
-            metrics,
-            manifest,
-            ending,
-            store,
-            observer_error,
-            ..
-        } = result;
-        let rows = results.into_iter().filter_map(RowResult::into_rollouts);
+        let rows = result.results.into_iter();
+        let rows = rows.filter_map(RowResult::into_rollouts);
         let rows: Vec<RowScore> = rows.map(|scored| self.row(scored)).collect();
-        let summary = ScoringSummary::of(&rows, self.gate.budget().limit);
         ScoringResult {
-            summary,
+            summary: ScoringSummary::of(&rows, self.gate.budget().limit),
             rows,
-            metrics,
-            manifest,
-            ending,
-            store,
-            observer_error,
+            metrics: result.metrics,
+            manifest: result.manifest,
+            ending: result.ending,
+            store: result.store,
+            observer_error: result.observer_error,
         }
     }
 }

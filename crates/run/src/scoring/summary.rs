@@ -88,8 +88,10 @@ impl fmt::Display for ScoringSummary {
         }
         write!(f, "{}/{}", self.scored, self.rows)?;
         self.fmt_unscored(f)?;
-        if self.mean != self.mean_scored {
-            self.fmt_mean_scored(f)?;
+        match self.mean_scored {
+            same if same == self.mean => {}
+            Some(mean) => write!(f, "; {} over the {} scored", decimals(mean, 4), self.scored)?,
+            None => f.write_str("; none has a score")?,
         }
         if self.judged_offline > 0 {
             write!(f, "; judge: {OFFLINE_JUDGE}")?;
@@ -161,13 +163,6 @@ impl ScoringSummary {
             write!(f, ", {count} {what}{as_zero}")?;
         }
         Ok(())
-    }
-
-    fn fmt_mean_scored(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.mean_scored {
-            Some(mean) => write!(f, "; {} over the {} scored", decimals(mean, 4), self.scored),
-            None => f.write_str("; none has a score"),
-        }
     }
 
     /// Writes the numbers of rollouts, if any row has or should have several.

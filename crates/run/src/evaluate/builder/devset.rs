@@ -153,10 +153,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
 
     /// Removes the devset, the store and the metrics that call a model. Also returns the names of these metrics.
     pub(crate) fn without_models(mut self) -> (Self, Vec<String>) {
-        let (removed, kept) = self
-            .metrics
-            .into_iter()
-            .partition::<Vec<_>, _>(MetricEntry::calls_model);
+        let metrics = self.metrics.into_iter();
+        let (removed, kept): (Vec<_>, Vec<_>) = metrics.partition(MetricEntry::calls_model);
         (self.metrics, self.devset) = (kept, Devset::None);
         self.options.store = None;
         (self, removed.into_iter().map(|entry| entry.name).collect())
@@ -170,9 +168,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
 
     /// Returns the specs of the metrics.
     pub(crate) fn metric_specs(&self) -> Vec<MetricSpec<'_>> {
-        self.metrics
-            .iter()
-            .map(|entry| entry.metric().spec())
-            .collect()
+        let metrics = self.metrics.iter();
+        metrics.map(|entry| entry.metric().spec()).collect()
     }
 }

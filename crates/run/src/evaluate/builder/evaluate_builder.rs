@@ -385,11 +385,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     pub(in crate::evaluate) fn check(&self) -> Result<(), EvaluateError> {
         let mistake = self.options.mistake.clone().map_or(Ok(()), Err);
         let checked = mistake.and_then(|()| self.options.run.check());
+        let checked = checked.and_then(|()| self.check_settings());
         checked.map_err(EvaluateError::setting)?;
-        self.check_metrics()?;
-        self.check_limits()?;
-        self.devset.check(self.row_id.as_ref())?;
-        self.check_outputs()
+        self.devset.check(self.row_id.as_ref())
     }
 
     pub(in crate::evaluate) fn plan(&self) -> Plan<'static, G, P> {
@@ -404,53 +402,45 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         Plan::new(metrics, options, inputs, gate, self.options.concurrency)
     }
 
-    fn check_metrics(&self) -> Result<(), EvaluateError> {
+    fn check_settings(&self) -> Result<(), String> {
         if self.metrics.is_empty() {
-            return Err(EvaluateError::setting(
-                "expected at least one metric, found none; add one with `.metric(..)`",
-            ));
+            return Err(
+                "expected at least one metric, found none; add one with `.metric(..)`".to_owned(),
+            );
         }
         self.metrics.iter().try_for_each(MetricEntry::check_name)?;
-        let duplicate = first_duplicate(&self.metrics, |metric| metric.name.clone());
-        duplicate.map_or(Ok(()), |metric| {
-            Err(EvaluateError::setting(format!(
+        if let Some(metric) = first_duplicate(&self.metrics, |metric| metric.name.clone()) {
+            return Err(format!(
                 "duplicate metric name `{}`; rename one with `#[metric(name = \"..\")]`",
                 metric.name
-            )))
-        })
-    }
-
-    fn check_limits(&self) -> Result<(), EvaluateError> {
-        let invalid = |message| Err(EvaluateError::setting(message));
+            ));
+        }
         if self.options.concurrency == 0 {
-            return invalid("expected `concurrency` to be at least 1, found 0".to_owned());
+            return Err("expected `concurrency` to be at least 1, found 0".to_owned());
         }
         if self.row_options.repeats == Some(0) {
-            return invalid("expected `repeats` to be at least 1, found 0".to_owned());
+            return Err("expected `repeats` to be at least 1, found 0".to_owned());
         }
         if self.row_options.timeout == Some(Duration::ZERO) {
-            return invalid(
-                "expected `timeout` to be above 0 s, found 0 s; use a longer timeout, or none"
-                    .to_owned(),
-            );
+            let expected =
+                "expected `timeout` to be above 0 s, found 0 s; use a longer timeout, or none";
+            return Err(expected.to_owned());
         }
         let value = self.options.run.failure_score;
         if value.is_nan() || value.abs() > MAX_FAILURE_SCORE {
-            return invalid(format!(
+            return Err(format!(
                 "expected `failure_score` between -1e300 and 1e300, found {value:?}"
             ));
         }
-        Ok(())
-    }
-
-    fn check_outputs(&self) -> Result<(), EvaluateError> {
-        let duplicate = first_duplicate(&self.options.outputs, |(_, path)| real_path(path));
-        duplicate.map_or(Ok(()), |(_, path)| {
-            Err(EvaluateError::setting(format!(
-                "duplicate output file `{}`; write each format to a separate file",
-                path.display()
-            )))
-        })
+        match first_duplicate(&self.options.outputs, |(_, path)| real_path(path)) {
+            None => Ok(()),
+            Some((_, path)) => {
+                let path = path.display();
+                Err(format!(
+                    "duplicate output file `{path}`; write each format to a separate file"
+                ))
+            }
+        }
     }
 }
 

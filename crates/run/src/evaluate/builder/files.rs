@@ -175,24 +175,10 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
 pub struct TableRows(Option<usize>);
 
 #[cfg(feature = "report")]
-impl From<usize> for TableRows {
-    fn from(rows: usize) -> Self {
-        Self(Some(rows))
-    }
-}
-
-#[cfg(feature = "report")]
-impl From<bool> for TableRows {
-    fn from(display: bool) -> Self {
-        Self(display.then_some(usize::MAX))
-    }
-}
-
-#[cfg(feature = "report")]
-impl From<Option<usize>> for TableRows {
-    fn from(rows: Option<usize>) -> Self {
-        Self(Some(rows.unwrap_or(usize::MAX)))
-    }
+conversions! {
+    usize => TableRows: |rows| Self(Some(rows));
+    bool => TableRows: |display| Self(display.then_some(usize::MAX));
+    Option<usize> => TableRows: |rows| Self(Some(rows.unwrap_or(usize::MAX)));
 }
 
 #[cfg(feature = "report")]

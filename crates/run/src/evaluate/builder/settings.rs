@@ -117,15 +117,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ModelSettings<G, P> {
         self
     }
 
-    /// Sets whether to ignore the results in the store.
-    ///
-    /// If `true`, the run pays for these results again and replaces them in the store.
-    pub fn refresh(mut self, refresh: bool) -> Self {
-        self.0.options.refresh = refresh;
-        self
-    }
-
     setters! {
+        /// Sets whether to ignore the results in the store.
+        ///
+        /// If `true`, the run pays for these results again and replaces them in the store.
+        pub fn refresh(refresh: bool) => 0.options.refresh = refresh;
+
         /// Sets the ledger that records the calls of the metrics' language models.
         ///
         /// Build the models with the same ledger. Models that were built without it are not included.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::contract::{Outcome, ScoreKind};
 use crate::evaluate::row::{MetricEntry, RowResult, counted};
+use crate::evaluate::summary::MetricSummary;
 use crate::messages::escape;
 use crate::stats::{BettingTest, Interval};
 
@@ -47,6 +48,18 @@ pub enum End {
     Lower,
     /// The upper end of the 95% interval.
     Upper,
+}
+
+impl End {
+    /// Returns this end of the interval of a score, or the score.
+    pub(crate) fn of(self, summary: &MetricSummary) -> Option<f64> {
+        let ci95 = summary.uncertainty.ci95();
+        match self {
+            Self::Estimate => summary.score,
+            Self::Lower => ci95.map(|interval| interval.low),
+            Self::Upper => ci95.map(|interval| interval.high),
+        }
+    }
 }
 
 /// A gate that can be decided before all rows are evaluated.
@@ -99,24 +112,11 @@ impl FromStr for EarlyGate {
             (None, Some((name, limit))) => (name, Bound::AtMost as fn(f64) -> Bound, limit),
             _ => return Err(expected()),
         };
-        let limit = limit.trim();
-        let limit: f64 = match limit.strip_suffix('%') {
-            // Rounded once, unlike a division by 100.
-            Some(percent) => format!("{percent}e-2").parse(),
-            None => limit.parse(),
-        }
-        .ok()
-        .filter(|limit: &f64| limit.is_finite())
-        .ok_or_else(expected)?;
+        let limit = parse_limit(limit.trim()).ok_or_else(expected)?;
         let (bound, name) = (bound(limit), name.trim());
         let inner = |end: &str| {
-            Some(
-                name.strip_prefix(end)?
-                    .trim()
-                    .strip_prefix('(')?
-                    .strip_suffix(')')?
-                    .trim(),
-            )
+            let name = name.strip_prefix(end)?.trim();
+            Some(name.strip_prefix('(')?.strip_suffix(')')?.trim())
         };
         let (metric, end) = match (inner("lower"), inner("upper"), bound) {
             (Some(metric), _, Bound::AtLeast(_)) => (metric, End::Lower),
@@ -141,6 +141,16 @@ impl FromStr for EarlyGate {
             bound,
         })
     }
+}
+
+/// Reads a finite number, or a percentage such as `60%`.
+pub fn parse_limit(text: &str) -> Option<f64> {
+    let limit = match text.strip_suffix('%') {
+        // Rounded once, unlike a division by 100.
+        Some(percent) => format!("{percent}e-2").parse(),
+        None => text.parse(),
+    };
+    limit.ok().filter(|limit: &f64| limit.is_finite())
 }
 
 impl EarlyGate {
@@ -188,11 +198,11 @@ impl EarlyGate {
             _ => range,
         };
         let limit = self.bound.limit();
+        let Interval { low, high } = range;
         match range.contains(limit) {
             true => Ok(range),
             false => Err(format!(
-                "expected a limit from {} to {}, found {limit}",
-                range.low, range.high
+                "expected a limit from {low} to {high}, found {limit}"
             )),
         }
     }
@@ -206,11 +216,10 @@ fn score_range<G: Sync, P: Sync>(
 ) -> Result<Interval, String> {
     let known = |name: &str| metrics.iter().find(|metric| metric.name == name);
     let Some(metric) = known(name) else {
-        let names = metrics.iter().map(|metric| &*metric.name);
+        let names = escape::names(metrics.iter().map(|metric| &*metric.name));
+        let name = escape::name(name);
         return Err(format!(
-            "expected a metric in the run ({}), found `{}`",
-            escape::names(names),
-            escape::name(name)
+            "expected a metric in the run ({names}), found `{name}`"
         ));
     };
     if metric.kind == ScoreKind::Corpus {

@@ -12,14 +12,13 @@ mod gate;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-pub use self::gate::{Bound, EarlyGate, End, Figure};
+pub use self::gate::{Bound, EarlyGate, End, Figure, parse_limit};
 
 use self::gate::GateTest;
-use super::error::EvaluateError;
+use super::error::{EvaluateError, Level, Stop, lock};
 use super::input::{Numbered, Source};
 use super::manifest::{DecidedGate, EarlyResult};
 use super::row::{MetricEntry, Plan, RowResult, counted};
-use super::shared::{Level, Stop, lock};
 use super::summary::MetricSummary;
 use crate::contract::{Outcome, ScoreKind};
 use crate::stats::{Interval, Uncertainty, confidence_sequence};
@@ -110,26 +109,17 @@ impl<G: Send + Sync, P: Send + Sync> EarlyRun<G, P> {
         let test = |gate: &EarlyGate| {
             let range = gate.range(&plan.metrics, failure_score);
             let range = range.map_err(EvaluateError::setting)?;
-            let metric = plan
-                .metrics
-                .iter()
-                .position(|it| Some(&*it.name) == gate.metric());
-            Ok(GateTest::new(
-                gate.clone(),
-                metric.unwrap_or(0),
-                range,
-                rows,
-            ))
+            let mut names = plan.metrics.iter().map(|metric| &*metric.name);
+            let metric = names.position(|name| Some(name) == gate.metric());
+            let (gate, metric) = (gate.clone(), metric.unwrap_or(0));
+            Ok(GateTest::new(gate, metric, range, rows))
         };
-        let tests = options
-            .gates
-            .iter()
-            .map(test)
-            .collect::<Result<Vec<_>, EvaluateError>>()?;
+        let tests: Result<Vec<_>, EvaluateError> = options.gates.iter().map(test).collect();
         let range = |metric: &MetricEntry<'_, G, P>| {
             let range = metric.range_with(failure_score);
             range.filter(|_| metric.kind != ScoreKind::Corpus)
         };
+        let tests = tests?;
         Ok(Self {
             ranks,
             alpha: options.alpha,
@@ -175,11 +165,8 @@ impl<G: Send + Sync, P: Send + Sync> EarlyRun<G, P> {
     }
 
     fn rank(&self, index: u64) -> u64 {
-        let index = usize::try_from(index).ok();
-        index
-            .and_then(|index| self.ranks.get(index))
-            .copied()
-            .unwrap_or(u64::MAX)
+        let index = usize::try_from(index).unwrap_or(usize::MAX);
+        self.ranks.get(index).copied().unwrap_or(u64::MAX)
     }
 
     fn test(&self, state: &mut State<G, P>, row: &RowResult<G, P>) {
@@ -220,10 +207,8 @@ impl<G: Send + Sync, P: Send + Sync> EarlyRun<G, P> {
         };
         let unread = |(index, input): Numbered<G, P>| (index, RowResult::begin(input).0);
         let unread = source.drain().into_iter().map(unread);
-        waiting
-            .chain(unread)
-            .map(|(index, row)| (index, not_needed(row)))
-            .collect()
+        let rest = waiting.chain(unread);
+        rest.map(|(index, row)| (index, not_needed(row))).collect()
     }
 
     /// Returns what the rows decided, and sets the intervals of means that were decided early. `is_complete` is `true`
@@ -280,12 +265,7 @@ impl EarlyGate {
             Figure::Score { metric, end } => {
                 let mut summaries = summaries.iter().filter_map(|metric| metric.first());
                 let summary = summaries.find(|summary| summary.name == *metric)?;
-                let ci95 = summary.uncertainty.ci95();
-                match end {
-                    End::Estimate => summary.score,
-                    End::Lower => ci95.map(|interval| interval.low),
-                    End::Upper => ci95.map(|interval| interval.high),
-                }
+                end.of(summary)
             }
         };
         value.map(|value| self.bound.holds(value))

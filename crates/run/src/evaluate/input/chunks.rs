@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use super::numbering::{Input, NextRow, Numbering, OwnRows};
+use derive_where::derive_where;
+
+use super::{Input, NextRow, Numbering, OwnRows};
 use crate::contract::panic;
-use crate::evaluate::error::EvaluateError;
-use crate::evaluate::shared::lock;
+use crate::evaluate::error::{EvaluateError, lock};
 
 /// Decodes the rows of a chunk, up to the first error.
 pub(crate) type Chunk<'a, G, P> =
@@ -23,6 +24,7 @@ pub(crate) struct ChunkedRows<'a, G, P> {
     delivered: Condvar,
 }
 
+#[derive_where(Default)]
 pub(crate) struct Decoded<G, P> {
     ready: VecDeque<NextRow<G, P>>,
     /// The number of chunks that were delivered.
@@ -32,11 +34,7 @@ pub(crate) struct Decoded<G, P> {
 
 impl<'a, G, P> ChunkedRows<'a, G, P> {
     pub(crate) fn new(chunks: Chunks<'a, G, P>) -> Self {
-        let decoded = Decoded {
-            ready: VecDeque::new(),
-            chunks: 0,
-            has_failed: false,
-        };
+        let decoded = Decoded::default();
         Self {
             chunks: Mutex::new((chunks, 0)),
             decoded: Mutex::new(Numbering::new(decoded)),
@@ -137,7 +135,7 @@ mod tests {
     use std::sync::{Arc, Barrier};
     use std::time::Duration;
 
-    use super::super::numbering::Given;
+    use super::super::Given;
     use super::*;
     use crate::contract::rows::Pair;
 

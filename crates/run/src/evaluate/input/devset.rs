@@ -12,14 +12,13 @@ use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
 use twox_hash::XxHash3_128;
 
-use super::numbering::{Given, SeenIds, changed, has_id, listed};
 use super::source::{RowId, Source};
+use super::{Given, SeenIds, changed, has_id, listed};
 use crate::contract::panic::{self, Panic};
 use crate::contract::rows::inputs::as_example;
 use crate::contract::{Example, Pair};
 use crate::data::{DataFile, DataReader};
-use crate::evaluate::error::EvaluateError;
-use crate::evaluate::shared::lock;
+use crate::evaluate::error::{EvaluateError, lock};
 use crate::messages::{escape, suggest};
 
 /// A row of a devset list.
@@ -98,11 +97,8 @@ impl<G: Send + Sync + 'static> Devset<G> {
         let mut seen = SeenIds::default();
         for (number, row) in rows.iter().enumerate() {
             let panicked = |panic: Panic| {
-                let message = panic.message;
-                EvaluateError::input(format!(
-                    "`row_id` panicked on row {}: {message}",
-                    number + 1
-                ))
+                let (row, message) = (number + 1, panic.message);
+                EvaluateError::input(format!("`row_id` panicked on row {row}: {message}"))
             };
             let named = row_id.map(|row_id| panic::catch(false, || row_id(&row.gold)));
             let named = named.transpose().map_err(panicked)?;
@@ -159,10 +155,8 @@ impl<G: Send + Sync + 'static> Devset<G> {
 /// Returns the place of a row in a random order that depends only on the ids of the rows and the seed.
 pub(crate) fn hash_order<N: Display>(seed: u64, id: Option<&str>, position: N) -> (u128, N) {
     let id = id.map_or_else(|| position.to_string(), str::to_owned);
-    (
-        XxHash3_128::oneshot_with_seed(seed, id.as_bytes()),
-        position,
-    )
+    let hash = XxHash3_128::oneshot_with_seed(seed, id.as_bytes());
+    (hash, position)
 }
 
 impl<G: Send + Sync + 'static> Devset<G> {
@@ -232,19 +226,14 @@ impl Devset<Example> {
             })?;
             Ok(changed(row.clone(), |_| Arc::new(gold), |()| ()))
         };
-        match rows
-            .iter()
-            .map(row)
-            .collect::<Result<Vec<_>, EvaluateError>>()
-        {
-            Ok(rows) => Devset::List(Arc::new(rows), files),
-            Err(error) => Devset::Unreadable(error),
-        }
+        let rows: Result<Vec<_>, EvaluateError> = rows.iter().map(row).collect();
+        let list = |rows| Devset::List(Arc::new(rows), files);
+        rows.map_or_else(Devset::Unreadable, list)
     }
 }
 
 /// Checks that the row or the run declares inputs. Rows are numbered from 1.
-pub(crate) fn check_row<G: 'static>(
+fn check_row<G: 'static>(
     row: u64,
     gold: &G,
     of_run: Option<&[String]>,
@@ -270,9 +259,8 @@ pub(crate) fn check_rows<'a, G: 'static>(
             }
         }
     }
-    let unknown = unknown
-        .iter()
-        .find_map(|(name, row)| Some((*name, (*row)?)));
+    let mut unknown = unknown.iter();
+    let unknown = unknown.find_map(|(name, row)| Some((*name, (*row)?)));
     unknown.map_or(Ok(()), |(name, row)| {
         let hint = suggest::known_fields("the first row", name, row.keys());
         let name = escape::name(name);

@@ -1,6 +1,6 @@
 //! The source of rows, shared by the threads or tasks of a run.
 //!
-//! `numbering.rs` defines a row and numbers it.
+//! `mod.rs` defines a row and numbers it.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -18,11 +18,10 @@ use tokio::sync::mpsc;
 
 use super::chunks::{ChunkedRows, Chunks};
 use super::devset::hash_order;
-use super::numbering::{Input, NextRow, Numbered, Numbering, OwnRows, has_positional};
+use super::{Input, NextRow, Numbered, Numbering, OwnRows, has_positional};
 use crate::contract::{Example, Prediction, panic};
 use crate::data::DataFile;
-use crate::evaluate::error::EvaluateError;
-use crate::evaluate::shared::{Level, Stop, lock};
+use crate::evaluate::error::{EvaluateError, Level, Stop, lock};
 
 pub(crate) type InputStream<'a, G, P> = BoxStream<'a, Result<Input<G, P>, EvaluateError>>;
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 use tokio::sync::Notify;
 
 use crate::contract::Outcome;
-use crate::evaluate::shared::lock;
+use crate::evaluate::error::lock;
 use crate::lm::{LmError, Store};
 
 /// The state of a scorer's budget.

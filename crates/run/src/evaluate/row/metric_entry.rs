@@ -11,23 +11,7 @@ use crate::contract::{
     Answer, Key, Metric, MetricCall, MetricError, MetricErrorKind, Outcome, Requirement, ScoreKind,
     ScoreRange, Scored,
 };
-use crate::evaluate::error::EvaluateError;
 use crate::stats::Interval;
-
-/// Names of result columns that do not belong to a metric.
-const RESERVED: [&str; 11] = [
-    "id",
-    "gold",
-    "pred",
-    "latency_s",
-    "input_tokens",
-    "output_tokens",
-    "cost_msats",
-    "attributes",
-    "manifest",
-    "traceback",
-    "repeats",
-];
 
 /// A metric with the properties needed for every row.
 #[derive_where(Clone)]
@@ -43,34 +27,32 @@ pub(crate) struct MetricEntry<'a, G, P> {
 
 impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
     /// Rejects names that would collide with other columns, such as `NAME.PART` or `NAME.passed`.
-    pub(crate) fn check_name(&self) -> Result<(), EvaluateError> {
+    pub(crate) fn check_name(&self) -> Result<(), String> {
         let name = &*self.name;
         let is_invalid = |character: char| {
             matches!(character, '.' | ',') || character.is_whitespace() || character.is_control()
         };
-        let words = name
-            .split(is_invalid)
-            .filter(|word| !word.is_empty())
-            .collect::<Vec<_>>();
-        let (reason, suggestion) = if name.is_empty() {
-            ("the name is empty", String::new())
-        } else if RESERVED.contains(&name) {
-            (
-                "result files reserve this column name",
-                format!("{name}_score"),
-            )
-        } else if name.contains(is_invalid) {
-            let reason = "it contains a dot, a comma, white space or a control character";
-            (reason, words.join("_"))
-        } else {
-            return Ok(());
+        let (reason, suggestion) = match name {
+            "" => ("the name is empty", String::new()),
+            _ if is_reserved(name) => {
+                let reason = "result files reserve this column name";
+                (reason, format!("{name}_score"))
+            }
+            _ if name.contains(is_invalid) => {
+                let reason = "it contains a dot, a comma, white space or a control character";
+                let words = name.split(is_invalid).filter(|word| !word.is_empty());
+                (reason, Vec::from_iter(words).join("_"))
+            }
+            _ => return Ok(()),
         };
-        let suggestion = Some(suggestion).filter(|name| !name.is_empty());
-        let suggestion = suggestion.unwrap_or_else(|| "exact_match".to_owned());
-        Err(EvaluateError::setting(format!(
+        let suggestion = match &*suggestion {
+            "" => "exact_match",
+            name => name,
+        };
+        Err(format!(
             "invalid metric name {name:?}: {reason}; \
              rename it with `#[metric(name = \"..\")]`, for instance to `{suggestion}`"
-        )))
+        ))
     }
 
     pub(crate) fn new(metric: Arc<dyn Metric<G, P> + 'a>) -> Self {
@@ -201,4 +183,19 @@ impl Sample {
         let by = Some(proxy.into());
         Self { by, ..self }
     }
+}
+
+/// Names of result columns that do not belong to a metric.
+fn is_reserved(name: &str) -> bool {
+    let columns = [
+        "id",
+        "gold",
+        "pred",
+        "attributes",
+        "manifest",
+        "traceback",
+        "repeats",
+    ];
+    let of_program = ["latency_s", "input_tokens", "output_tokens", "cost_msats"];
+    columns.contains(&name) || of_program.contains(&name)
 }

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::gate::Gate;
 use super::metric_entry::{MetricEntry, sharing};
-use super::row_result::{Repeat, reduced};
+use super::{Repeat, reduced};
 use crate::contract::dedup::Sharing;
 use crate::contract::panic::{self, Panic};
 use crate::contract::{
@@ -103,10 +103,9 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     ) -> MetricCall<'a, G, P> {
         let mut call = MetricCall::new(gold, pred);
         call.run = run;
-        if self.options.is_explained {
-            call
-        } else {
-            call.without_explanation()
+        match self.options.is_explained {
+            true => call,
+            false => call.without_explanation(),
         }
     }
 
@@ -237,8 +236,6 @@ pub(super) fn unless_late<T, E>(
 
 /// Returns `true` if a result is final: a score, a contribution to one or an abstention.
 pub(super) fn is_conclusive(result: &Result<RowAnswer, MetricError>) -> bool {
-    result.as_ref().map_or_else(
-        |error| *error.kind() == MetricErrorKind::Abstained,
-        |_| true,
-    )
+    let error = result.as_ref().err();
+    error.is_none_or(|error| *error.kind() == MetricErrorKind::Abstained)
 }

@@ -13,16 +13,15 @@ use tokio::time::Instant;
 
 use super::gate::Spending;
 use super::kept::{KeptRow, KeptScores, RunStore};
-use super::plan::Plan;
-use super::plan::{Failure, ProgramFailure, ProgramResult};
-use super::row_result::{Gated, RowOutcomes, RowResult};
+use super::plan::{Failure, Plan, ProgramFailure, ProgramResult};
+use super::{Gated, RowOutcomes, RowResult};
 use crate::contract::dedup::Memo;
 use crate::contract::{
     IsProgram, MetricCall, Outcome, Program, ProgramOutput, ProgramRun, ProgramRunError,
     RepeatNumber, Settings,
 };
+use crate::evaluate::error::lock;
 use crate::evaluate::input::Input;
-use crate::evaluate::shared::lock;
 
 /// The zero-based number of the current rollout of a row.
 ///
@@ -231,10 +230,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         // Called in an async block, because it may panic before its first await.
         let start = |_| async {
             let started = Instant::now();
-            let (prediction, run) = program
-                .output(gold, self.inputs.as_deref())
-                .await?
-                .into_parts();
+            let output = program.output(gold, self.inputs.as_deref()).await?;
+            let (prediction, run) = output.into_parts();
             Ok((prediction, run.measured(started.elapsed())))
         };
         let failed = |outcome, traceback, is_interrupted| ProgramFailure {
@@ -397,10 +394,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 }
             }
             let metrics = metrics.clone();
-            scored.push(in_scope(
-                kept,
-                self.score_metrics(rollout, deadline, metrics, charges),
-            ));
+            let tier = self.score_metrics(rollout, deadline, metrics, charges);
+            scored.push(in_scope(kept, tier));
         }
         Ok(join_all(scored).await)
     }

@@ -13,8 +13,7 @@ use tokio::time::Instant;
 
 use super::gate::Charge;
 use super::metric_entry::MetricEntry;
-use super::plan::Plan;
-use super::plan::{Attempt, Failure, is_conclusive, unless_late};
+use super::plan::{Attempt, Failure, Plan, is_conclusive, unless_late};
 use super::rollouts::{Rollout, RolloutOutcomes};
 use crate::contract::{
     Answer, Metric, MetricCall, MetricError, MetricErrorKind, Origin, Outcome, RowAnswer, panic,
@@ -46,10 +45,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     ) -> Option<Option<String>> {
         outcomes.clear();
         outcomes.reserve_exact(self.cheap);
-        let memo = self
-            .sharing
-            .as_ref()
-            .map(|sharing| sharing.memo(call.address()));
+        let sharing = self.sharing.as_ref();
+        let memo = sharing.map(|sharing| sharing.memo(call.address()));
         let call = call.with_memo(memo.as_ref());
         let mut tracebacks = Vec::new();
         for entry in &self.metrics[..self.cheap] {
@@ -258,10 +255,8 @@ impl<G: Sync, P: Sync> Plan<'_, G, P> {
             let panicked = |panic: panic::Panic| {
                 Some(MetricError::panicked(entry.name.clone(), panic.message))
             };
-            Some(EvaluateError::unreadable(
-                at,
-                &error.unwrap_or_else(panicked)?,
-            ))
+            let error = error.unwrap_or_else(panicked)?;
+            Some(EvaluateError::unreadable(at, &error))
         })
     }
 }
@@ -277,11 +272,8 @@ fn read_error<G: Sync, P: Sync>(
     }
     // `can_evaluate` gives no reason. A call does, before it awaits anything.
     let call = MetricCall::new(gold, pred);
-    let error = metric
-        .answer(call)
-        .into_future()
-        .now_or_never()
-        .and_then(Result::err);
+    let answer = metric.answer(call).into_future().now_or_never();
+    let error = answer.and_then(Result::err);
     if error.as_ref().is_some_and(MetricError::is_not_finite) {
         return None;
     }

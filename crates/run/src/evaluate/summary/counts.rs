@@ -89,18 +89,16 @@ impl MissingTally {
 
     /// Returns the number of rows without a value, by field.
     pub(crate) fn by_field(&self) -> BTreeMap<String, u64> {
-        self.fields
-            .iter()
+        let fields = self.fields.iter();
+        fields
             .map(|(name, rows)| (name.clone(), rows.missing))
             .collect()
     }
 
     /// Returns the fields that no scored row has.
     pub(crate) fn unknown(&self, scored: u64) -> Vec<UnknownField> {
-        let absent = self
-            .fields
-            .iter()
-            .filter(|(_, rows)| scored > 0 && rows.absent == scored);
+        let fields = self.fields.iter();
+        let absent = fields.filter(|(_, rows)| scored > 0 && rows.absent == scored);
         let present = self.first.as_ref().map_or(&[][..], |(_, present)| present);
         let unknown = absent.map(|(name, _)| UnknownField {
             name: name.clone(),
@@ -157,6 +155,7 @@ pub struct RepeatSummary {
 }
 
 /// The running sums over rows. They are exact, so no figure depends on the order of the rows.
+#[derive(Default)]
 pub(crate) struct RepeatTally {
     repeats: u32,
     evaluations: u64,
@@ -172,13 +171,7 @@ impl RepeatTally {
     pub(crate) fn new(repeats: u32) -> Self {
         Self {
             repeats,
-            evaluations: 0,
-            failed: 0,
-            means: Moments::default(),
-            variances: Moments::default(),
-            consistency: Moments::default(),
-            pass_at: BTreeMap::new(),
-            pass_hat: BTreeMap::new(),
+            ..Self::default()
         }
     }
 
@@ -186,10 +179,8 @@ impl RepeatTally {
         let values = outcomes.iter().filter_map(|it| counted(it, failure_score));
         let values: Vec<f64> = values.collect();
         self.evaluations += values.len() as u64;
-        self.failed += outcomes
-            .iter()
-            .filter(|outcome| outcome.is_failure())
-            .count() as u64;
+        let failed = outcomes.iter().filter(|outcome| outcome.is_failure());
+        self.failed += failed.count() as u64;
         if values.len() != self.repeats as usize {
             return;
         }
@@ -200,20 +191,11 @@ impl RepeatTally {
         self.means.record(mean);
         self.variances.record(variance);
         self.consistency.record(share_of_equal_pairs(values));
-        let is_without_verdict = |outcome: &&Outcome| {
-            outcome
-                .scored()
-                .is_some_and(|scored| scored.passed.is_none())
-        };
-        if outcomes.iter().any(is_without_verdict) {
+        let scored = outcomes.iter().filter_map(|outcome| outcome.scored());
+        if scored.clone().any(|scored| scored.passed.is_none()) {
             return;
         }
-        let passes = |outcome: &&&Outcome| {
-            outcome
-                .scored()
-                .is_some_and(|scored| scored.passed == Some(true))
-        };
-        let successes = outcomes.iter().filter(passes).count() as u64;
+        let successes = scored.filter(|scored| scored.passed == Some(true)).count() as u64;
         let row = Proportion {
             successes,
             trials: u64::from(self.repeats),

@@ -5,8 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::counts::RepeatSummary;
-use super::counts::UnknownField;
+use super::counts::{RepeatSummary, UnknownField};
 use crate::contract::ScoreKind;
 use crate::evaluate::manifest::{JudgedBy, TruthResult};
 use crate::messages::escape;

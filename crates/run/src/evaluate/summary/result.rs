@@ -13,7 +13,6 @@ use crate::evaluate::error::{EvaluateError, EvaluateErrorKind};
 use crate::evaluate::manifest::{EarlyResult, FORMAT, Manifest};
 use crate::evaluate::row::{RowResult, StoreUse};
 use crate::messages::escape;
-use crate::stats::Histogram;
 
 /// The maximum number of named scores whose headlines are shown, per metric.
 const SHOWN_PARTS: usize = 20;
@@ -249,34 +248,41 @@ impl<G, P> Serialize for EvaluationResult<G, P> {
 }
 
 impl<G, P> EvaluationResult<G, P> {
-    /// Returns the name and headline of each metric and of its first named scores, and the number of the rest. Names of
-    /// scores come from rows, so they are escaped and shortened.
-    fn headlines(&self, has_histograms: bool) -> Vec<(Cow<'_, str>, String)> {
-        let mut lines = Vec::new();
+    /// Returns a line with the name and headline of each metric and of its first named scores, and the number of the rest,
+    /// then the reason if the run ended early. Names of scores come from rows, so they are escaped and shortened.
+    #[doc(hidden)]
+    pub fn headlines(&self, has_histograms: bool) -> String {
+        let mut named = Vec::new();
         for metric in self
             .metrics
             .chunk_by(|_, next| !self.manifest.run.metrics.contains_key(&next.name))
         {
             let (first, others) = metric.split_at(metric.len().min(1 + SHOWN_PARTS));
             for summary in first {
-                lines.push((escape::name(&summary.name), summary.to_string()));
+                named.push((escape::name(&summary.name), summary.to_string()));
                 if let Some(histogram) = summary.histogram.as_ref().filter(|_| has_histograms) {
-                    lines.push((Cow::Borrowed(""), histogram_line(histogram)));
+                    // `0 ▄     █           ▂▂ 1`, with the ends of the range.
+                    let (min, max) = histogram.range();
+                    named.push((Cow::Borrowed(""), format!("{min} {histogram} {max}")));
                 }
             }
             if !others.is_empty() {
                 let all = Cow::Owned(format!("{}.*", metric[0].name));
-                lines.push((all, format!("{} more named scores", others.len())));
+                named.push((all, format!("{} more named scores", others.len())));
             }
         }
-        lines
+        let width = named.iter().map(|(name, _)| name.chars().count()).max();
+        let width = width.unwrap_or(0);
+        let lines = named
+            .iter()
+            .map(|(name, it)| format!("{name:width$}  {it}"));
+        let end = match &self.early {
+            _ if self.is_complete() => None,
+            Some(early) if self.ending == Ending::Decided => Some(early.sentence()),
+            _ => Some(format!("after {} rows: {}", self.rows, self.ending)),
+        };
+        Vec::from_iter(lines.chain(end)).join("\n")
     }
-}
-
-/// `0 ▄     █           ▂▂ 1`, with the ends of the range.
-fn histogram_line(histogram: &Histogram) -> String {
-    let (min, max) = histogram.range();
-    format!("{min} {histogram} {max}")
 }
 
 struct ByName<'a>(&'a [MetricSummary]);
@@ -289,36 +295,13 @@ impl Serialize for ByName<'_> {
 
 impl<G, P> fmt::Display for EvaluationResult<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.fmt_headlines(f)?;
+        f.write_str(&self.headlines(f.alternate()))?;
         match &self.first_error {
             Some(error) if self.failed_rows == self.rows => {
                 write!(f, "\nfirst error: {}", escape::escaped(error))
             }
             _ => Ok(()),
         }
-    }
-}
-
-impl<G, P> EvaluationResult<G, P> {
-    /// Writes the headlines, and the reason if the run ended early.
-    #[doc(hidden)]
-    pub fn fmt_headlines(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines = self.headlines(f.alternate());
-        let width = lines
-            .iter()
-            .map(|(name, _)| name.chars().count())
-            .max()
-            .unwrap_or(0);
-        for (position, (name, headline)) in lines.iter().enumerate() {
-            let line_break = if position == 0 { "" } else { "\n" };
-            write!(f, "{line_break}{name:width$}  {headline}")?;
-        }
-        if let (Ending::Decided, Some(early)) = (&self.ending, &self.early) {
-            write!(f, "\n{}", early.sentence())?;
-        } else if !self.is_complete() {
-            write!(f, "\nafter {} rows: {}", self.rows, self.ending)?;
-        }
-        Ok(())
     }
 }
 

@@ -2,16 +2,16 @@
 
 use indexmap::IndexMap;
 
-use super::counts::MissingTally;
-use super::counts::RepeatTally;
+use super::counts::{MissingTally, RepeatTally};
 use super::metric_summary::MetricSummary;
-use super::sample::{IntervalOptions, Place, Sample};
+use super::{IntervalOptions, Place, Sample};
 use crate::contract::{CorpusCounts, Counted, Outcome, ScoreKind, ScoreRange, Scored};
 use crate::evaluate::manifest::{JudgedByTally, RunManifest};
 use crate::evaluate::row::RowResult;
 use crate::stats::{Bootstrap, Histogram, Moments, Uncertainty};
 
 /// The running counts and values of one metric.
+#[derive(Default)]
 pub(crate) struct Tally {
     /// The counts of the rows so far. Mean and interval are computed at the end of the run.
     counts: MetricSummary,
@@ -32,7 +32,7 @@ pub(crate) struct Tally {
 }
 
 /// The settings of all tallies of a run.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TallyOptions {
     pub(crate) failure_score: f64,
     /// How often a row is evaluated, if set.
@@ -75,27 +75,20 @@ impl Tally {
         let histogram = range
             .filter(|_| kind == ScoreKind::Number)
             .and_then(|range| Histogram::new(range.min, range.max));
-        let (name, failure_score) = (name.to_owned(), options.failure_score);
         Self {
             counts: MetricSummary {
-                name,
+                name: name.to_owned(),
                 kind,
-                failure_score,
+                failure_score: options.failure_score,
                 histogram,
                 ..Default::default()
             },
             range,
             options,
-            scored: Moments::default(),
             values: Sample::new(options.intervals),
             failures: Sample::new(options.intervals),
-            parts: IndexMap::new(),
             repeats: options.repeats.map(RepeatTally::new),
-            corpus: None,
-            counted: None,
-            first_lost_judge: None,
-            missing: MissingTally::default(),
-            judged_by: JudgedByTally::default(),
+            ..Self::default()
         }
     }
 
@@ -214,11 +207,8 @@ impl Tally {
         };
         self.counts.judged_in_part += 1;
         self.counts.judged_without_quorum += u64::from(!lost.is_allowed);
-        if self
-            .first_lost_judge
-            .as_ref()
-            .is_none_or(|(first, _)| row < *first)
-        {
+        let first = self.first_lost_judge.as_ref().map(|(first, _)| *first);
+        if first.is_none_or(|first| row < first) {
             self.first_lost_judge = Some((row, lost.first_error.clone()));
         }
     }
@@ -229,15 +219,12 @@ impl Tally {
 
     /// Returns the metric's summary, then one for each named score in order of first occurrence.
     pub(crate) fn summaries(&self) -> Vec<MetricSummary> {
-        let (counts, all) = (&self.counts, &self.values);
+        let (counts, all, repeats) = (&self.counts, &self.values, self.repeats.as_ref());
         let own = MetricSummary {
             uncertainty: self.uncertainty(),
             groups: all.groups().filter(|_| counts.kind != ScoreKind::Corpus),
             has_few: all.has_few(),
-            repeats: self
-                .repeats
-                .as_ref()
-                .map(|repeats| Box::new(repeats.summary())),
+            repeats: repeats.map(|repeats| Box::new(repeats.summary())),
             judged_by: self.judged_by.named(),
             judged_by_others: self.judged_by.others(),
             has_interval: true,
@@ -278,7 +265,7 @@ impl Tally {
 
     /// Returns the metric's own summary without its interval, which would take longer.
     pub(crate) fn running_summary(&self) -> MetricSummary {
-        let counts = &self.counts;
+        let (counts, first_lost_judge) = (&self.counts, self.first_lost_judge.as_ref());
         let mean_scored = self.scored.mean();
         let mean = mean_scored.and_then(|_| self.values.mean());
         let unknown_fields = match counts.abstained {
@@ -294,10 +281,7 @@ impl Tally {
             mean,
             mean_scored,
             corpus: self.corpus.as_ref().and_then(CorpusCounts::score),
-            first_lost_judge: self
-                .first_lost_judge
-                .as_ref()
-                .map(|(_, error)| error.to_string()),
+            first_lost_judge: first_lost_judge.map(|(_, error)| error.to_string()),
             not_defined: counted.err().map(|reason| reason.to_string()),
             missing: self.missing.rows(),
             missing_fields: self.missing.by_field(),

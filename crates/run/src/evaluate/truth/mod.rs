@@ -7,12 +7,13 @@ mod estimate;
 
 use std::sync::Mutex;
 
+use derive_where::derive_where;
+
 use self::estimate::{draw, estimate};
-use super::error::EvaluateError;
+use super::error::{EvaluateError, lock};
 use super::input::hash_order;
 use super::manifest::{TruthResult, TruthStratum};
 use super::row::{MetricEntry, Plan, RowResult, Sample, counted};
-use super::shared::lock;
 use super::summary::MetricSummary;
 use crate::contract::{Outcome, ScoreKind, ScoreRange};
 use crate::messages::{escape, thousands};
@@ -33,9 +34,8 @@ pub(crate) fn check<G: Sync, P: Sync>(
         };
         let found = checked(entry, sample, cheap);
         let found = found.and_then(|()| reason.map_or(Ok(()), |reason| Err(reason.to_owned())));
-        found.map_err(|reason| {
-            EvaluateError::setting(format!("truth `{}`: {reason}", entry.name))
-        })?;
+        let named = |reason| format!("truth `{}`: {reason}", entry.name);
+        found.map_err(|reason| EvaluateError::setting(named(reason)))?;
     }
     Ok(())
 }
@@ -85,6 +85,7 @@ pub(crate) struct TruthRun<G, P> {
     truths: Vec<Mutex<Truth>>,
 }
 
+#[derive_where(Default)]
 struct Held<G, P> {
     rows: Vec<(u64, RowResult<G, P>)>,
     failed: u64,
@@ -148,10 +149,7 @@ impl<G: Sync, P: Sync> TruthRun<G, P> {
             seed,
             failure_score: plan.options.failure_score,
             max_errors,
-            held: Mutex::new(Held {
-                rows: Vec::new(),
-                failed: 0,
-            }),
+            held: Mutex::default(),
             truths,
         })
     }
@@ -204,19 +202,17 @@ impl<G: Sync, P: Sync> TruthRun<G, P> {
                 continue;
             };
             if truth.rows.iter().all(|row| row.is_sampled) {
-                let (name, rows) = (
-                    escape::name(&summary.name),
-                    thousands(truth.rows.len() as u64),
-                );
+                let name = escape::name(&summary.name);
+                let rows = thousands(truth.rows.len() as u64);
                 let sample = thousands(truth.sample.rows);
                 notes.push(format!(
                     "`{name}` judged all {rows} rows, because its sample size is {sample}"
                 ));
                 continue;
             }
-            parts
-                .iter_mut()
-                .for_each(|part| part.uncertainty = Uncertainty::NotComputed);
+            for part in parts {
+                part.uncertainty = Uncertainty::NotComputed;
+            }
             let estimated = estimate(&truth, &summary.name, self.failure_score);
             summary.uncertainty = Uncertainty::NotEnoughRows {
                 found: summary.scored,

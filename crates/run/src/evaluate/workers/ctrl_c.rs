@@ -2,8 +2,8 @@
 //! otherwise delay it.
 //!
 //! SIGTERM (`docker stop`, schedulers) and SIGHUP (a closed terminal) are handled like Ctrl-C. The first signal lets
-//! the rows in progress finish within the grace period (`state.rs`). The second abandons them, and the third ends the
-//! process, no matter what its other threads are doing. How the run reacts is in `evaluate/shared.rs` and `tasks.rs`.
+//! the rows in progress finish within the grace period (`mod.rs`). The second abandons them, and the third ends the
+//! process, no matter what its other threads are doing. How the run reacts is in `evaluate/error.rs` and `tasks.rs`.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,8 +13,8 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::state::CANCELLATION;
-use crate::evaluate::shared::{Level, Stop};
+use super::CANCELLATION;
+use crate::evaluate::error::{Level, Stop};
 
 /// The exit code that shells use for a program ended by Ctrl-C.
 const INTERRUPTED: i32 = 130;

@@ -11,12 +11,274 @@
 
 #[cfg(feature = "ctrl-c")]
 mod ctrl_c;
-mod state;
 mod tasks;
 mod threads;
 
 #[cfg(feature = "ctrl-c")]
 pub(super) use self::ctrl_c::listen;
-pub(super) use self::state::{Collector, Run};
 pub(super) use self::tasks::run_as_tasks;
 pub(super) use self::threads::run_on_threads;
+
+use std::pin::pin;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use futures_util::future::OptionFuture;
+use tokio::time::Instant;
+
+use self::threads::{SharedRows, ThreadRows};
+use crate::contract::{Outcome, panic};
+use crate::evaluate::early::EarlyRun;
+use crate::evaluate::error::{EvaluateError, Level, Stop, lock};
+use crate::evaluate::input::Source;
+use crate::evaluate::manifest::{Manifest, StartedManifest};
+use crate::evaluate::options::{Observers, Options};
+use crate::evaluate::report::{Lines, Progress, Render, ResultFiles, score_line};
+use crate::evaluate::row::{Plan, RowResult, RunStore};
+use crate::evaluate::summary::{Groups, MetricSummary, Place, PlainTally, ProgramTotals, Tally};
+use crate::evaluate::truth::TruthRun;
+
+/// The state that the threads or tasks of one run share.
+pub(crate) struct Run<'a, G, P> {
+    pub(crate) plan: Arc<Plan<'a, G, P>>,
+    pub(crate) names: Vec<String>,
+    pub(crate) source: Source<'a, G, P>,
+    pub(crate) stop: Arc<Stop>,
+    /// Set if the run ends once its gates are decided.
+    pub(crate) early: Option<EarlyRun<G, P>>,
+    /// Set if metrics judge a sample of the rows.
+    pub(crate) truth: Option<TruthRun<G, P>>,
+    pub(crate) observers: Observers<G, P>,
+    pub(crate) collector: Mutex<Collector<G, P>>,
+    /// Rows from this position on need only be counted; `None` if every row must be kept or passed on.
+    pub(crate) counted_from: Option<u64>,
+    /// The rows of each thread.
+    pub(crate) thread_rows: Mutex<Vec<SharedRows<G, P>>>,
+    /// Set if rows are written.
+    pub(crate) render: Option<Render<G, P>>,
+    /// `true` if gold rows and predictions are written too.
+    pub(crate) has_sides: bool,
+    pub(crate) store: Option<RunStore<G, P>>,
+    pub(crate) started: Instant,
+    pub(crate) manifest: StartedManifest,
+    pub(crate) options: Options<G, P>,
+}
+
+impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
+    /// Awaits the work of the run. Requests a stop when `stop_when` completes, and starts the grace period once a stop is
+    /// requested.
+    pub(super) async fn supervise<T>(&self, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        let mut stop = pin!(OptionFuture::from(self.options.stop_when.clone()));
+        let mut grace_period = None;
+        loop {
+            tokio::select! {
+                biased;
+                Some(()) = &mut stop, if !self.stop.is_at(Level::Requested) => self.stop.raise(Level::Requested),
+                () = self.stop.reached(Level::Requested), if grace_period.is_none() => {
+                    grace_period = Some(self.start_grace_period());
+                }
+                result = &mut work => return result,
+            }
+        }
+    }
+
+    /// Starts the grace period, after which the rows in progress are abandoned. If signals are handled, its end is
+    /// reported on standard error too. If no thread can be started, the period never ends.
+    fn start_grace_period(&self) -> Option<UntilDropped> {
+        let (stop, period) = (Arc::clone(&self.stop), self.options.grace_period);
+        #[cfg(feature = "ctrl-c")]
+        let is_reported = self.options.stop_on_ctrl_c;
+        until_dropped("grace-period", move |is_over| {
+            if is_over(period) && !stop.is_at(Level::Abandoned) {
+                #[cfg(feature = "ctrl-c")]
+                if is_reported {
+                    ctrl_c::report_end_of(period);
+                }
+                stop.raise(Level::Abandoned);
+                if is_over(CANCELLATION) {
+                    stop.raise(Level::GivenUp);
+                }
+            }
+        })
+    }
+
+    /// Adds the line of a row, if rows are written.
+    pub(crate) fn render(&self, index: u64, row: &RowResult<G, P>, lines: &mut Lines) {
+        let Some(render) = self.render else { return };
+        lines.push(index, |text| {
+            let start = text.len();
+            if panic::catch(false, || render(row, &self.names, self.has_sides, text)).is_err() {
+                text.truncate(start);
+                score_line(row, &self.names, false, text);
+            }
+        });
+    }
+
+    /// Returns `true` if a row need only be counted, without a place in the results.
+    pub(crate) fn may_count(&self, index: u64) -> bool {
+        self.counted_from.is_some_and(|from| index >= from)
+    }
+
+    /// Records rows, and stops the run if no more rows should be taken.
+    pub(crate) fn record(&self, record: impl FnOnce(&mut Collector<G, P>)) {
+        let mut collector = lock(&self.collector);
+        record(&mut collector);
+        if let Some(error) = self.store.as_ref().and_then(RunStore::error) {
+            collector
+                .output_error
+                .get_or_insert(EvaluateError::store(error));
+        }
+        if collector.is_full() {
+            self.stop.raise(Level::Stopped);
+        }
+    }
+
+    /// Returns the rows of a new thread.
+    pub(crate) fn add_thread(&self) -> SharedRows<G, P> {
+        let rows = Arc::new(Mutex::new(ThreadRows::new(&lock(&self.collector).tallies)));
+        lock(&self.thread_rows).push(Arc::clone(&rows));
+        rows
+    }
+}
+
+/// How long abandoned rows may take to be cancelled. A metric that computes without awaiting anything cannot be
+/// cancelled, so the run ends without it.
+pub(crate) const CANCELLATION: Duration = Duration::from_secs(1);
+
+/// A guard. Dropping it ends a thread.
+pub(super) type UntilDropped = mpsc::Sender<()>;
+
+/// Starts a thread. Its work can wait for some time; it ends once that returns `false`, because the guard was dropped.
+pub(super) fn until_dropped(
+    name: &str,
+    work: impl FnOnce(&dyn Fn(Duration) -> bool) + Send + 'static,
+) -> Option<UntilDropped> {
+    let (guard, dropped) = mpsc::channel::<()>();
+    let work = move || work(&|time| dropped.recv_timeout(time) == Err(RecvTimeoutError::Timeout));
+    let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
+    thread.is_ok().then_some(guard)
+}
+
+pub(crate) struct Collector<G, P> {
+    pub(crate) tallies: Vec<Tally>,
+    pub(crate) rows: u64,
+    pub(crate) failed_rows: u64,
+    pub(crate) program: ProgramTotals,
+    /// Rows in the order in which they finished, each with its input position.
+    pub(crate) results: Vec<(u64, RowResult<G, P>)>,
+    /// Rows at positions below this one are kept.
+    pub(crate) keep_below: u64,
+    pub(crate) max_errors: Option<u64>,
+    /// The groups of rows, if they have any.
+    pub(crate) groups: Option<Groups<G, P>>,
+    pub(crate) files: Option<ResultFiles>,
+    pub(crate) progress: Progress,
+    /// The position and error of the first failed row.
+    pub(crate) first_error: Option<(u64, String)>,
+    pub(crate) too_many_errors: bool,
+    pub(crate) output_error: Option<EvaluateError>,
+}
+
+impl<G, P> Collector<G, P> {
+    /// Records a finished row.
+    pub(crate) fn record(&mut self, index: u64, row: RowResult<G, P>) {
+        self.rows += 1;
+        let group = self.groups.as_mut().map_or(0, |groups| groups.of(&row));
+        let place = Place { row: index, group };
+        Tally::record_row(&mut self.tallies, place, &row);
+        let of_repeats = row.repeats.iter().filter_map(|repeat| repeat.run.as_ref());
+        for run in row.run.iter().chain(of_repeats) {
+            self.program.add(run);
+        }
+        if row.is_failure() {
+            self.record_failure(index, &row);
+        }
+        self.row_done();
+        if index < self.keep_below {
+            self.results.push((index, row));
+        }
+    }
+
+    /// Adds rows that were only counted, and empties their tallies.
+    pub(crate) fn add(&mut self, rows: u64, counted: &mut [PlainTally]) {
+        self.rows += rows;
+        for (tally, counted) in self.tallies.iter_mut().zip(counted) {
+            tally.add(&std::mem::replace(counted, tally.plain()));
+        }
+        self.row_done();
+    }
+
+    /// Writes the lines of rows, if rows are written.
+    pub(crate) fn write(&mut self, lines: &mut Lines) {
+        if let Some(files) = &mut self.files
+            && let Err(error) = files.write(lines)
+        {
+            self.output_error = Some(error);
+            self.files = None;
+        }
+    }
+
+    fn row_done(&mut self) {
+        let (tally, failed) = (&self.tallies[0], self.failed_rows);
+        self.progress
+            .row_done(self.rows, || running_score(tally, failed));
+    }
+
+    fn record_failure(&mut self, index: u64, row: &RowResult<G, P>) {
+        self.failed_rows += 1;
+        self.too_many_errors |= self.max_errors.is_some_and(|max| self.failed_rows >= max);
+        let first = self.first_error.as_ref().map(|(first, _)| *first);
+        if first.is_none_or(|first| index < first) {
+            let error = row.all_outcomes().find_map(Outcome::error);
+            let place = row.origin.as_ref().map(ToString::to_string);
+            let place = place.unwrap_or_else(|| format!("row `{}`", row.id));
+            self.first_error = error.map(|error| (index, format!("{place}: {error}")));
+        }
+    }
+
+    /// Returns `true` if no more rows should be taken.
+    pub(crate) fn is_full(&self) -> bool {
+        self.too_many_errors || self.output_error.is_some()
+    }
+
+    /// Publishes the result files.
+    pub(crate) fn write_files(&mut self, manifest: &Manifest) {
+        if let Some(files) = self.files.take()
+            && let Err(error) = files.finish(manifest)
+        {
+            self.output_error = Some(error);
+        }
+    }
+
+    /// Returns the rows in input order.
+    pub(crate) fn take_results(&mut self) -> Vec<RowResult<G, P>> {
+        let mut results = std::mem::take(&mut self.results);
+        results.sort_unstable_by_key(|(position, _)| *position);
+        results.into_iter().map(|(_, row)| row).collect()
+    }
+
+    /// Ends the display of progress. Returns the summaries of each metric: its own, followed by those of its named
+    /// scores.
+    pub(crate) fn summaries(&mut self) -> Vec<Vec<MetricSummary>> {
+        let (tally, failed) = (&self.tallies[0], self.failed_rows);
+        self.progress
+            .finish(self.rows, || running_score(tally, failed));
+        self.tallies.iter().map(Tally::summaries).collect()
+    }
+}
+
+/// Formats the running score of the first metric, and the number of rows that failed elsewhere.
+fn running_score(tally: &Tally, failed_rows: u64) -> String {
+    if let Some(rows) = tally.counted() {
+        return format!("{rows} rows counted, {failed_rows} failed");
+    }
+    let summary = tally.running_summary();
+    let others = failed_rows - tally.failed();
+    match others {
+        0 => summary.to_string(),
+        others => format!("{summary} +{others} failed elsewhere"),
+    }
+}

@@ -9,14 +9,13 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
 use tokio::task::{JoinError, JoinSet};
 
-use super::state::{Run, UntilDropped, until_dropped};
 use super::threads::number_of_threads;
+use super::{Run, UntilDropped, until_dropped};
 use crate::contract::{Program, Settings, panic};
-use crate::evaluate::error::EvaluateError;
+use crate::evaluate::error::{EvaluateError, Level, Stop};
 use crate::evaluate::input::Numbered;
 use crate::evaluate::report::Lines;
 use crate::evaluate::row::RowResult;
-use crate::evaluate::shared::{Level, Stop};
 use crate::evaluate::truth::{SampledRow, TruthRun};
 
 /// Runs the evaluation, and returns once the rows are evaluated or abandoned. Cancels the tasks if it is dropped.

@@ -12,13 +12,12 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Notify;
 
-use super::state::{Collector, Run};
+use super::{Collector, Run};
 use crate::contract::{Outcome, Scored, Settings, panic};
-use crate::evaluate::error::EvaluateError;
+use crate::evaluate::error::{EvaluateError, Level, Stop, lock};
 use crate::evaluate::input::{Given, Input, Numbered, OwnRows};
 use crate::evaluate::report::Lines;
 use crate::evaluate::row::{Predicted, RowResult};
-use crate::evaluate::shared::{Level, Stop, lock};
 use crate::evaluate::summary::{PlainTally, Tally};
 
 /// The maximum number of rows that a thread takes at once.
@@ -260,10 +259,8 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
     /// Evaluates a row without a prediction, or one on which a metric has to wait although its spec says that it is
     /// synchronous.
     fn wait_for(&mut self, (index, input): Numbered<G, P>) {
-        let row = self
-            .run
-            .plan
-            .finish(input, &Predicted, self.run.store.as_ref());
+        let Run { plan, store, .. } = self.run;
+        let row = plan.finish(input, &Predicted, store.as_ref());
         self.finish(index, Handle::current().block_on(row));
     }
 
@@ -325,11 +322,8 @@ impl<G, P> ThreadRows<G, P> {
     /// Counts a row whose outcomes are simple.
     pub(crate) fn count(&mut self, outcomes: &[Outcome]) {
         self.counted += 1;
-        for (tally, scored) in self
-            .tallies
-            .iter_mut()
-            .zip(outcomes.iter().filter_map(Outcome::scored))
-        {
+        let scored = outcomes.iter().filter_map(Outcome::scored);
+        for (tally, scored) in self.tallies.iter_mut().zip(scored) {
             tally.record(scored);
         }
     }
