@@ -2,7 +2,6 @@
 //!
 //! The file is long because it documents each setting of one type with an example.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -106,10 +105,10 @@ impl LmBuilder {
         let variable = "DSRS_LM";
         match variables.get(variable) {
             Some(id) => Ok(Self::new(id, variables)),
-            None => Err(LmErrorKind::Setting(format!(
-                    "no language model configured; set {variable}=provider:model, such as openai:gpt-6-luna"
-                ))
-            .into()),
+            None => {
+                let set = format!("set {variable}=provider:model, such as openai:gpt-6-luna");
+                Err(LmErrorKind::Setting(format!("no language model configured; {set}")).into())
+            }
         }
     }
 
@@ -531,10 +530,9 @@ impl LmBuilder {
             return self.estimated(client, prices, estimate);
         }
         // The last fallible step, because it creates a folder.
-        let folder = if replay::is_replaying() {
-            None
-        } else {
-            self.store_folder()?
+        let folder = match replay::is_replaying() {
+            true => None,
+            false => self.store_folder()?,
         };
         let store = folder.map(Store::open).transpose()?;
         let own = self.limiter;
@@ -590,10 +588,8 @@ impl LmBuilder {
         let is_positive = |bytes: &usize| *bytes > 0;
         let expected = "a whole number of bytes, at least 1";
         let found = self.number("DSRS_MAX_REPLY_BYTES", is_positive, expected)?;
-        Ok(self
-            .max_reply_bytes
-            .or(found)
-            .unwrap_or(DEFAULT_MAX_REPLY_BYTES))
+        let set = self.max_reply_bytes.or(found);
+        Ok(set.unwrap_or(DEFAULT_MAX_REPLY_BYTES))
     }
 
     /// Returns the number in an environment variable, if it is set.
@@ -608,11 +604,10 @@ impl LmBuilder {
         };
         match found.parse().ok().filter(is_valid) {
             Some(number) => Ok(Some(number)),
-            None => Err(LmError::setting(
-                setting,
-                &found,
-                format_args!("expected {expected}"),
-            )),
+            None => {
+                let reason = format_args!("expected {expected}");
+                Err(LmError::setting(setting, &found, reason))
+            }
         }
     }
 
@@ -655,13 +650,7 @@ impl LmBuilder {
     }
 }
 
-impl fmt::Debug for LmBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LmBuilder")
-            .field("id", &self.id)
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!(LmBuilder: |builder| "id" => builder.id);
 
 /// A provider's language model, with retries, limits, prices and a store.
 ///

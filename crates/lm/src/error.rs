@@ -83,9 +83,8 @@ impl LmError {
     }
 
     pub(super) fn unscripted(model: &str, prompt: &str) -> Self {
-        let reason = format!(
-            "no scripted reply for the prompt `{prompt}`; add one with `when` or `otherwise`"
-        );
+        let add = "add one with `when` or `otherwise`";
+        let reason = format!("no scripted reply for the prompt `{prompt}`; {add}");
         Self::new(model, LmErrorKind::Other(reason))
     }
 

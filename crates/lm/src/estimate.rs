@@ -188,9 +188,9 @@ impl LmEstimate {
     /// ```
     pub fn total(&self) -> CallEstimate {
         let mut total = CallEstimate::default();
-        lock(&self.calls)
-            .values()
-            .for_each(|calls| total.add(calls));
+        for calls in lock(&self.calls).values() {
+            total.add(calls);
+        }
         total
     }
 

@@ -173,13 +173,7 @@ pub struct Ledger {
     observers: Arc<Mutex<Vec<Arc<dyn CallObserver>>>>,
 }
 
-impl fmt::Debug for Ledger {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ledger")
-            .field("totals", &self.totals)
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!(Ledger: |ledger| "totals" => ledger.totals);
 
 impl Ledger {
     /// Creates an empty ledger.

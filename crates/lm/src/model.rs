@@ -228,20 +228,14 @@ macro_rules! forward_language_model {
         #[diagnostic::do_not_recommend]
         #[async_trait]
         impl<L: LanguageModel + ?Sized> LanguageModel for $type {
-            fn id(&self) -> &str {
-                (**self).id()
-            }
-
-            fn endpoint(&self) -> Option<&str> {
-                (**self).endpoint()
-            }
-
-            fn is_remote(&self) -> bool {
-                (**self).is_remote()
-            }
-
-            fn keeps_replies(&self) -> bool {
-                (**self).keeps_replies()
+            forward_methods! {
+                |this| (**this);
+                fn id(&self) -> &str;
+                fn endpoint(&self) -> Option<&str>;
+                fn is_remote(&self) -> bool;
+                fn keeps_replies(&self) -> bool;
+                #[cfg(feature = "lm")]
+                fn quote(&self, request: &LmRequest) -> Option<super::Quote>;
             }
 
             fn effective_request<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
@@ -250,11 +244,6 @@ macro_rules! forward_language_model {
 
             async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
                 (**self).complete(request).await
-            }
-
-            #[cfg(feature = "lm")]
-            fn quote(&self, request: &LmRequest) -> Option<super::Quote> {
-                (**self).quote(request)
             }
 
             async fn probe(&self) -> Result<Option<LmReply>, LmError> {

@@ -104,12 +104,8 @@ fn digits(number: &str) -> Option<(u128, u32)> {
 /// Parses a rate.
 pub(super) fn rate(found: &str) -> Result<f64, LmError> {
     let is_valid = |rate: &f64| rate.is_finite() && *rate > 0.0;
-    found
-        .trim()
-        .parse()
-        .ok()
-        .filter(is_valid)
-        .ok_or_else(|| LmError::setting(RATE, found, "expected a positive number"))
+    let rate = found.trim().parse().ok().filter(is_valid);
+    rate.ok_or_else(|| LmError::setting(RATE, found, "expected a positive number"))
 }
 
 #[cfg(test)]

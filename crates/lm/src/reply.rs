@@ -172,10 +172,8 @@ const MAX_REPORTED: usize = 200;
 #[doc(hidden)]
 pub fn reported(name: &str) -> Cow<'_, str> {
     let name = name.trim();
-    let start = name
-        .char_indices()
-        .nth(MAX_REPORTED)
-        .map_or(name, |(end, _)| &name[..end]);
+    let end = name.char_indices().nth(MAX_REPORTED);
+    let start = end.map_or(name, |(end, _)| &name[..end]);
     let shown = escape::escaped(start);
     if start.len() == name.len() && shown.chars().nth(MAX_REPORTED).is_none() {
         return shown;
@@ -278,9 +276,8 @@ impl Usage {
     /// assert_eq!(Usage { prompt_tokens: Some(40), ..Usage::default() }.total(), 40);
     /// ```
     pub fn total(&self) -> u64 {
-        self.prompt_tokens
-            .unwrap_or(0)
-            .saturating_add(self.completion_tokens.unwrap_or(0))
+        let (prompt, completion) = (self.prompt_tokens, self.completion_tokens);
+        prompt.unwrap_or(0).saturating_add(completion.unwrap_or(0))
     }
 }
 

@@ -1,7 +1,6 @@
 //! A language model for tests, which replies from a script.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -133,8 +132,8 @@ impl ScriptedLm {
     /// # }
     /// ```
     pub fn when<Kind>(mut self, pattern: impl Into<String>, reply: impl IntoReply<Kind>) -> Self {
-        self.rules
-            .push((pattern.into(), Arc::new(reply.into_reply())));
+        let reply = Arc::new(reply.into_reply());
+        self.rules.push((pattern.into(), reply));
         self
     }
 
@@ -309,15 +308,7 @@ impl Default for ScriptedLm {
     }
 }
 
-impl fmt::Debug for ScriptedLm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let calls = self.calls();
-        f.debug_struct("ScriptedLm")
-            .field("id", &self.id)
-            .field("calls", &calls)
-            .finish()
-    }
-}
+debug_fields!(ScriptedLm: |lm| "id" => lm.id, "calls" => lm.calls());
 
 #[async_trait]
 impl LanguageModel for ScriptedLm {
@@ -352,10 +343,8 @@ impl LanguageModel for ScriptedLm {
 
 /// Returns the last 80 characters of the last message.
 fn end_of(request: &LmRequest) -> String {
-    let text = request
-        .messages
-        .last()
-        .map_or("", |message| &*message.content);
+    let last = request.messages.last();
+    let text = last.map_or("", |message| &*message.content);
     match text.char_indices().rev().nth(79) {
         Some((at, _)) if at > 0 => format!("...{}", &text[at..]),
         _ => text.to_owned(),

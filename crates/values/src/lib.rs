@@ -47,6 +47,33 @@ macro_rules! conversions {
     )*};
 }
 
+/// Implements `Debug` for a struct with fields that cannot or should not be shown: `Type: |value| "field" => value.field`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! debug_fields {
+    ($type:ident $(<$($param:tt),*>)?: |$this:ident| $($name:literal => $value:expr),*) => {
+        impl $(<$($param),*>)? ::std::fmt::Debug for $type $(<$($param),*>)? {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                let $this = self;
+                f.debug_struct(stringify!($type))$(.field($name, &$value))*.finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+/// Generates methods of a trait that call the same methods of an inner value.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! forward_methods {
+    (|$this:ident| $inner:expr; $($(#[$cfg:meta])* fn $name:ident(&self $(, $arg:ident: $type:ty)*) $(-> $output:ty)?;)*) => {$(
+        $(#[$cfg])*
+        fn $name(&self $(, $arg: $type)*) $(-> $output)? {
+            let $this = self;
+            $inner.$name($($arg),*)
+        }
+    )*};
+}
+
 mod bipartite;
 #[doc(hidden)]
 pub mod files;

@@ -268,12 +268,9 @@ pub fn numeric_match(
         percent_as_fraction,
     };
     let gold = options.last_number(answer.as_str());
-    let gold = gold.ok_or_else(|| {
-        format!(
-            "expected a number in `gold.answer`, found {}",
-            shown(answer.as_str())
-        )
-    })?;
+    let found = || shown(answer.as_str());
+    let gold =
+        gold.ok_or_else(|| format!("expected a number in `gold.answer`, found {}", found()))?;
     let prediction = options.last_number(prediction.as_str());
     Ok(prediction.is_some_and(|prediction| prediction.is_close(&gold, &options)))
 }
@@ -347,10 +344,10 @@ fn explain_numeric_match(
     let gold = gold.map_or_else(String::new, |number| shortened(&number.to_string()));
     match options.last_number(prediction.as_str()) {
         Some(number) => format!("expected {gold}, found {}", shortened(&number.to_string())),
-        None => format!(
-            "expected {gold}, found no number in {}",
-            quoted(prediction.as_str())
-        ),
+        None => {
+            let prediction = quoted(prediction.as_str());
+            format!("expected {gold}, found no number in {prediction}")
+        }
     }
 }
 

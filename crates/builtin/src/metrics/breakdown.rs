@@ -116,11 +116,8 @@ impl Breakdown {
     ///
     /// Returns `None` if no part has a reason.
     pub fn feedback(&self) -> Option<String> {
-        let reasons: Vec<&str> = self
-            .parts
-            .iter()
-            .filter_map(|part| part.reason.as_deref())
-            .collect();
+        let reasons = self.parts.iter().filter_map(|part| part.reason.as_deref());
+        let reasons: Vec<&str> = reasons.collect();
         (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 

@@ -107,11 +107,8 @@ pub fn macro_f1(
     #[param(default)]
     labels: &[String],
 ) -> LabelScore {
-    comparison.score(
-        &answer,
-        &prediction,
-        LabelFormula::MacroF1(comparison.folded(labels)),
-    )
+    let formula = LabelFormula::MacroF1(comparison.folded(labels));
+    comparison.score(&answer, &prediction, formula)
 }
 
 /// Computes the F1 of all labels together, over all rows.
@@ -143,11 +140,8 @@ pub fn micro_f1(
     #[param(default)]
     labels: &[String],
 ) -> LabelScore {
-    comparison.score(
-        &answer,
-        &prediction,
-        LabelFormula::MicroF1(comparison.folded(labels)),
-    )
+    let formula = LabelFormula::MicroF1(comparison.folded(labels));
+    comparison.score(&answer, &prediction, formula)
 }
 
 /// Computes the recall of each gold label, and returns the mean.

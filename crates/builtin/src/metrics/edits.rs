@@ -11,19 +11,16 @@ use crate::text::{EditCounts, EditDistance, NoReferences, NormalForm, split};
 
 /// Returns a row's rate, with the counts for the rate of the corpus.
 fn rate(counts: Option<EditCounts>) -> Result<WithCorpus<f64>, String> {
-    let counts = counts
-        .ok_or(NoReferences)
-        .map_err(|error| error.to_string())?;
+    let counts = counts.ok_or_else(|| NoReferences.to_string())?;
     let sums = CorpusCounts::new([counts.edits, counts.length], CountFormula::EditRate);
     Ok(WithCorpus::new(counts.rate(), sums))
 }
 
 fn prepared(text: &str, form: NormalForm, lowercase: bool) -> Cow<'_, str> {
     let text = form.apply(text);
-    if lowercase {
-        Cow::Owned(text.to_lowercase())
-    } else {
-        text
+    match lowercase {
+        true => Cow::Owned(text.to_lowercase()),
+        false => text,
     }
 }
 
@@ -34,10 +31,9 @@ fn sides<'a>(
     form: NormalForm,
     lowercase: bool,
 ) -> (Cow<'a, str>, Vec<Cow<'a, str>>) {
-    let references = answer
-        .iter()
-        .map(|text| prepared(text.as_ref(), form, lowercase));
-    (prepared(prediction, form, lowercase), references.collect())
+    let prepared = |text| prepared(text, form, lowercase);
+    let references = answer.iter().map(|text| prepared(text.as_ref()));
+    (prepared(prediction), references.collect())
 }
 
 /// Fails if the strings have too many items (characters or words) to compare.
@@ -47,10 +43,8 @@ fn bounded<'t, T: PartialEq>(
     items: impl Fn(&'t str) -> Vec<T>,
     [what, instead]: [&str; 2],
 ) -> Result<(), String> {
-    if are_short(
-        prediction.len(),
-        references.iter().map(|text| text.len()).sum(),
-    ) {
+    let bytes = references.iter().map(|text| text.len()).sum();
+    if are_short(prediction.len(), bytes) {
         return Ok(());
     }
     let ours = items(prediction);
@@ -109,10 +103,8 @@ pub fn wer(
     let (prediction, references) = sides(prediction, &answer, form, lowercase);
     let what = ["differing words", "use rouge_1"];
     bounded(&prediction, &references, |text| split(text).collect(), what)?;
-    let counts = references
-        .iter()
-        .map(|text| EditCounts::of_words(&prediction, text));
-    rate(EditCounts::best(counts))
+    let counts = |text: &Cow<'_, str>| EditCounts::of_words(&prediction, text);
+    rate(EditCounts::best(references.iter().map(counts)))
 }
 
 /// Computes the character error rate of the prediction.
@@ -153,10 +145,8 @@ pub fn cer(
 ) -> Result<WithCorpus<f64>, String> {
     let (prediction, references) = sides(prediction, &answer, form, lowercase);
     characters_bounded(&prediction, &references)?;
-    let counts = references
-        .iter()
-        .map(|text| EditCounts::of_characters(&prediction, text));
-    rate(EditCounts::best(counts))
+    let counts = |text: &Cow<'_, str>| EditCounts::of_characters(&prediction, text);
+    rate(EditCounts::best(references.iter().map(counts)))
 }
 
 /// Computes how similar the prediction is to the reference, based on edits.
@@ -202,12 +192,9 @@ pub fn edit_similarity(
 ) -> Result<f64, String> {
     let (prediction, references) = sides(prediction, &answer, form, lowercase);
     characters_bounded(&prediction, &references)?;
-    let similarities = references
-        .iter()
-        .map(|text| distance.similarity(&prediction, text));
-    similarities
-        .reduce(f64::max)
-        .ok_or_else(|| NoReferences.to_string())
+    let similarity = |text: &Cow<'_, str>| distance.similarity(&prediction, text);
+    let best = references.iter().map(similarity).reduce(f64::max);
+    best.ok_or_else(|| NoReferences.to_string())
 }
 
 /// Compares the words of the prediction with those of the closest reference.

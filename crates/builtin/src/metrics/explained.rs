@@ -110,16 +110,12 @@ pub(super) fn compared_ids(
 ) -> String {
     let depth = depth.unwrap_or(usize::MAX);
     let retrieved: HashSet<&str> = retrieved.iter().take(depth).collect();
-    let (found, missing): (Vec<&str>, Vec<&str>) = relevant
-        .ids()
-        .into_iter()
-        .partition(|id| retrieved.contains(id));
+    let ids = relevant.ids().into_iter();
+    let (found, missing): (Vec<&str>, Vec<&str>) = ids.partition(|id| retrieved.contains(id));
     let (found, all) = (found.len(), found.len() + missing.len());
+    let among = retrieved.len();
     joined([
-        format!(
-            "{found} of {all} relevant among {} retrieved",
-            retrieved.len()
-        ),
+        format!("{found} of {all} relevant among {among} retrieved"),
         labelled("not found", &missing),
     ])
 }
@@ -137,11 +133,8 @@ fn without<'a>(words: &'a [String], others: &[String]) -> Vec<&'a str> {
         }
         _ => true,
     };
-    words
-        .iter()
-        .map(String::as_str)
-        .filter(is_missing)
-        .collect()
+    let words = words.iter().map(String::as_str);
+    words.filter(is_missing).collect()
 }
 
 /// Returns the index of the reference with the best score. A single reference is not scored.

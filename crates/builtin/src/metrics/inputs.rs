@@ -45,35 +45,21 @@ pub(super) fn bounded_lists(
     ours: &[impl AsRef<str>],
     theirs: &[impl AsRef<str>],
 ) -> Result<(), String> {
-    bounded(
-        what,
-        ours.len(),
-        theirs.len(),
-        MAX_COMPARISONS,
-        instead_of_items,
-    )?;
+    let (items, others) = (ours.len(), theirs.len());
+    bounded(what, items, others, MAX_COMPARISONS, instead_of_items)?;
     let characters = |text: &str| text.chars().count();
     let ours = ours.iter().map(|text| characters(text.as_ref())).sum();
     let theirs = theirs.iter().map(|text| characters(text.as_ref())).sum();
-    bounded(
-        &format!("characters of {what}"),
-        ours,
-        theirs,
-        MAX_PAIRS,
-        instead,
-    )
+    let what = format!("characters of {what}");
+    bounded(&what, ours, theirs, MAX_PAIRS, instead)
 }
 
 /// Returns the lengths of two lists without their common prefix and suffix, which an edit distance skips.
 pub(super) fn without_common_ends<T: PartialEq>(ours: &[T], theirs: &[T]) -> (usize, usize) {
     let start = ours.iter().zip(theirs).take_while(|(a, b)| a == b).count();
     let (ours, theirs) = (&ours[start..], &theirs[start..]);
-    let end = ours
-        .iter()
-        .rev()
-        .zip(theirs.iter().rev())
-        .take_while(|(a, b)| a == b)
-        .count();
+    let from_end = ours.iter().rev().zip(theirs.iter().rev());
+    let end = from_end.take_while(|(a, b)| a == b).count();
     (ours.len() - end, theirs.len() - end)
 }
 
@@ -100,10 +86,8 @@ fn size(value: &Value) -> (usize, u32) {
         _ => (Vec::new(), 0),
     };
     let deepest = below.iter().map(|(_, levels)| *levels).max().unwrap_or(0);
-    (
-        1 + below.iter().map(|(count, _)| count).sum::<usize>(),
-        own + deepest,
-    )
+    let count: usize = below.iter().map(|(count, _)| count).sum();
+    (1 + count, own + deepest)
 }
 
 /// Returns the field's value, unless it is nested too deep to be written.
@@ -114,7 +98,7 @@ pub(super) fn value<'r>(row: &'r Fields, side: Side, field: &str) -> Result<&'r 
     };
     let value = row.get(field).ok_or_else(missing)?;
     match depth::is_too_deep(value) {
-        true => Err(Unscored::Because(format!(
+        true => Err(Unscored::because(format_args!(
             "field `{side}.{field}` contains {TooDeep}"
         ))),
         false => Ok(value),
@@ -124,7 +108,8 @@ pub(super) fn value<'r>(row: &'r Fields, side: Side, field: &str) -> Result<&'r 
 /// Returns the field as a string: strings unchanged, `null` as an empty string, anything else as
 /// JSON. `*` selects all fields.
 pub(super) fn text<'r>(row: &'r Fields, side: Side, field: &str) -> Result<Cow<'r, str>, Unscored> {
-    by_name::in_fields(row, field).map_err(|error| Unscored::Field {
+    let text = by_name::in_fields(row, field);
+    text.map_err(|error| Unscored::Field {
         side,
         error: *error,
     })

@@ -57,9 +57,8 @@ impl LanguageSetting {
     pub(super) fn parser(&self) -> Result<Option<Language>, String> {
         let language = self.language()?;
         if let Some(language) = language {
-            language
-                .first_error("")
-                .map_err(|error| error.to_string())?;
+            let parsed = language.first_error("");
+            parsed.map_err(|error| error.to_string())?;
         }
         Ok(language)
     }

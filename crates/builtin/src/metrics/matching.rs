@@ -54,10 +54,8 @@ use crate::{ParamGroup, metric};
 /// # Errors
 /// Fails if the list is empty or contains an empty string.
 fn searched<T: AsRef<str>>(strings: &[T], of: &str) -> Result<(), String> {
-    match strings
-        .iter()
-        .any(|string| string.as_ref().trim().is_empty())
-    {
+    let is_blank = |string: &T| string.as_ref().trim().is_empty();
+    match strings.iter().any(is_blank) {
         _ if strings.is_empty() => Err(format!("expected at least one string in {of}, found none")),
         true => Err(format!(
             "expected a non-empty string in {of}, found {:?}",
@@ -165,9 +163,8 @@ pub fn matches(
         whole_words,
         numeric,
     };
-    Ok(answer
-        .iter()
-        .any(|answer| options.matches(prediction, answer)))
+    let mut answers = answer.iter();
+    Ok(answers.any(|answer| options.matches(prediction, answer)))
 }
 
 /// Returns the configured strings to search for, or the strings of the gold row if none are configured.
@@ -187,10 +184,9 @@ pub(in crate::metrics) fn values_or<'a>(
 }
 
 fn valid(values: &[String]) -> Result<(), String> {
-    if values.is_empty() {
-        Ok(())
-    } else {
-        searched(values, "`values`")
+    match values {
+        [] => Ok(()),
+        values => searched(values, "`values`"),
     }
 }
 
@@ -230,9 +226,8 @@ pub fn one_of(
     field: &str,
 ) -> Result<bool, String> {
     let text = Searchable::new(text.trim(), case_sensitive, false);
-    Ok(values_or(values, &answer)?
-        .iter()
-        .any(|value| text.equals(value.trim())))
+    let values = values_or(values, &answer)?;
+    Ok(values.iter().any(|value| text.equals(value.trim())))
 }
 
 /// Parameters for metrics that search the output for strings.
@@ -289,9 +284,8 @@ pub fn contains_all(
     field: &str,
 ) -> Result<bool, String> {
     let text = search.of(text);
-    Ok(values_or(values, &answer)?
-        .iter()
-        .all(|value| text.contains(value)))
+    let values = values_or(values, &answer)?;
+    Ok(values.iter().all(|value| text.contains(value)))
 }
 
 /// Passes if the output contains at least one of the given strings.
@@ -326,9 +320,8 @@ pub fn contains_any(
     field: &str,
 ) -> Result<bool, String> {
     let text = search.of(text);
-    Ok(values_or(values, &answer)?
-        .iter()
-        .any(|value| text.contains(value)))
+    let values = values_or(values, &answer)?;
+    Ok(values.iter().any(|value| text.contains(value)))
 }
 
 /// Passes if the output is valid JSON.
@@ -408,10 +401,8 @@ pub fn pattern(
         let group = Searchable::new(group.trim(), case_sensitive, false);
         answer.iter().any(|answer| group.equals(answer.trim()))
     };
-    let groups = pattern
-        .captures(prediction, case_sensitive)?
-        .unwrap_or_default();
-    let mut groups = groups.into_iter().flatten().peekable();
+    let groups = pattern.captures(prediction, case_sensitive)?;
+    let mut groups = groups.into_iter().flatten().flatten().peekable();
     Ok(match match_all {
         true => groups.peek().is_some() && groups.all(is_answer),
         false => groups.any(is_answer),
@@ -550,24 +541,20 @@ fn explain_pattern(
     let scope = if match_all { "each to be " } else { "" };
     match extracted.is_empty() {
         true => "the pattern matches, but none of its groups does".to_owned(),
-        false => format!(
-            "extracted {}, expected {scope}{}",
-            list(&extracted),
-            any_of(&answer)
-        ),
+        false => {
+            let (extracted, expected) = (list(&extracted), any_of(&answer));
+            format!("extracted {extracted}, expected {scope}{expected}")
+        }
     }
 }
 
 fn explain_choice(answer: StrOrList<'_>, choices: &[String], prediction: &str, _: f64) -> String {
-    let expected = expected_labels(&answer, choices)
-        .unwrap_or_default()
-        .join(", ");
+    let expected = expected_labels(&answer, choices).unwrap_or_default();
+    let expected = expected.join(", ");
     match selected_choices(prediction, choices) {
         none if none.is_empty() => {
-            format!(
-                "expected {expected}, found no choice in {}",
-                quoted(prediction)
-            )
+            let prediction = quoted(prediction);
+            format!("expected {expected}, found no choice in {prediction}")
         }
         found => format!("expected {expected}, found {}", found.join(", ")),
     }

@@ -71,10 +71,8 @@ pub fn bleu(
         form,
     };
     let counts = bleu.counts(prediction, &answer)?;
-    Ok(WithCorpus::new(
-        bleu.sentence_score(&counts),
-        CorpusCounts::new(counts, bleu),
-    ))
+    let score = bleu.sentence_score(&counts);
+    Ok(WithCorpus::new(score, CorpusCounts::new(counts, bleu)))
 }
 
 requires_valid! {
@@ -144,10 +142,8 @@ pub fn chrf(
         form,
     };
     let counts = chrf.counts(prediction, &answer)?;
-    Ok(WithCorpus::new(
-        chrf.score(&counts),
-        CorpusCounts::new(counts, chrf),
-    ))
+    let score = chrf.score(&counts);
+    Ok(WithCorpus::new(score, CorpusCounts::new(counts, chrf)))
 }
 
 requires_valid! {
@@ -178,10 +174,8 @@ fn words_bounded(
         return Ok(());
     }
     let ours = tokens.of(prediction).len();
-    let theirs: usize = answer
-        .iter()
-        .map(|text| tokens.of(text.as_ref()).len())
-        .sum();
+    let theirs = answer.iter().map(|text| tokens.of(text.as_ref()).len());
+    let theirs: usize = theirs.sum();
     match rouge {
         Rouge::Lsum if ours.saturating_mul(theirs) > MAX_PAIRS_BY_LINE => Err(format!(
             "too many words to compare line by line: {ours} predicted, {theirs} expected; use rouge_l"
@@ -201,29 +195,22 @@ fn rouge(
     let tokens = options.tokens;
     words_bounded(rouge, prediction, answer, tokens)?;
     let has_no_word = |text: &str| !text.trim().is_empty() && tokens.of(text).is_empty();
-    let score = rouge
-        .score(prediction, answer, options)
-        .map_err(|error| error.to_string())?;
+    let score = rouge.score(prediction, answer, options);
+    let score = score.map_err(|error| error.to_string())?;
+    let mut texts = answer.iter().map(AsRef::as_ref);
     if score.f1 == 0.0
-        && let Some(text) = answer
-            .iter()
-            .map(AsRef::as_ref)
-            .find(|text| has_no_word(text))
+        && let Some(text) = texts.find(|text| has_no_word(text))
     {
         let text: String = text.chars().take(40).collect();
         return Err(match tokens {
             RougeTokens::Ascii => format!(
                 "expected an ASCII letter or digit in `gold.answer`, found {text:?}; set tokens=unicode"
             ),
-            _ => {
-                format!("expected a letter or digit in `gold.answer`, found {text:?}")
-            }
+            _ => format!("expected a letter or digit in `gold.answer`, found {text:?}"),
         });
     }
-    let scores = Scores::new("f1", score.f1);
-    Ok(scores
-        .with("precision", score.precision)
-        .with("recall", score.recall))
+    let scores = Scores::new("f1", score.f1).with("precision", score.precision);
+    Ok(scores.with("recall", score.recall))
 }
 
 /// Parameters shared by all ROUGE metrics.

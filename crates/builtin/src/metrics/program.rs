@@ -107,10 +107,8 @@ fn usage(
 ) -> Option<ProgramUsage> {
     let of_row = || {
         input_tokens.or(output_tokens)?;
-        Some(ProgramUsage::new(
-            input_tokens.unwrap_or(0),
-            output_tokens.unwrap_or(0),
-        ))
+        let [input, output] = [input_tokens, output_tokens].map(Option::unwrap_or_default);
+        Some(ProgramUsage::new(input, output))
     };
     run.and_then(|run| run.usage).or_else(of_row)
 }

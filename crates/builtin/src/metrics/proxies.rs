@@ -66,9 +66,8 @@ pub fn format(
         return Ok(Check::fail("the output is empty"));
     }
     let json = require_valid_json.then(|| json_error(text)).flatten();
-    Ok(Check::unless(
-        json.or_else(|| missing_fields(text, required_fields)),
-    ))
+    let failure = json.or_else(|| missing_fields(text, required_fields));
+    Ok(Check::unless(failure))
 }
 
 fn json_error(text: &str) -> Option<String> {
@@ -85,9 +84,8 @@ fn missing_fields(text: &str, fields: &[String]) -> Option<String> {
         Ok(object) => object,
         Err(error) => return Some(format!("the output is not a JSON object: {error}")),
     };
+    let fields = fields.iter().map(String::as_str);
     let missing: Vec<&str> = fields
-        .iter()
-        .map(String::as_str)
         .filter(|field| !object.contains_key(*field))
         .collect();
     (!missing.is_empty()).then(|| format!("the output lacks the fields `{}`", missing.join("`, `")))
@@ -148,27 +146,17 @@ pub fn keyword(
 ) -> Result<FeedbackMetric, Unscored> {
     validate(required, forbidden).map_err(Unscored::Because)?;
     let text = Searchable::new(text, case_sensitive, whole_words);
-    let found: Vec<&String> = forbidden
-        .iter()
-        .filter(|word| text.contains(word))
-        .collect();
-    let missing: Vec<&String> = required
-        .iter()
-        .filter(|word| !text.contains(word))
-        .collect();
+    let found = forbidden.iter().filter(|word| text.contains(word));
+    let found: Vec<&String> = found.collect();
+    let missing = required.iter().filter(|word| !text.contains(word));
+    let missing: Vec<&String> = missing.collect();
     let feedback = match missing.is_empty() && found.is_empty() {
         true => "all required keywords are present and no forbidden one is".to_owned(),
         false => joined([labelled("forbidden", &found), labelled("missing", &missing)]),
     };
-    Ok(FeedbackMetric::new(
-        value(
-            required.len(),
-            missing.len(),
-            found.is_empty(),
-            partial_credit,
-        ),
-        feedback,
-    ))
+    let (required, missing, is_allowed) = (required.len(), missing.len(), found.is_empty());
+    let value = value(required, missing, is_allowed, partial_credit);
+    Ok(FeedbackMetric::new(value, feedback))
 }
 
 requires_valid! {
@@ -256,25 +244,18 @@ pub fn length(
     #[param(default = "answer")]
     field: &str,
 ) -> Result<FeedbackMetric, Unscored> {
-    let bounds = bounds(
-        [min_chars, max_chars],
-        [min_words, max_words],
-        [min_tokens, max_tokens],
-    );
+    let (chars, words) = ([min_chars, max_chars], [min_words, max_words]);
+    let bounds = bounds(chars, words, [min_tokens, max_tokens]);
     validate_bounds(&bounds).map_err(Unscored::Because)?;
-    let scores = bounds
-        .iter()
-        .filter(|bounds| bounds.is_set())
-        .map(|bounds| bounds.score(text));
-    let (score, feedback) = scores
-        .reduce(|lowest, next| if next.0 < lowest.0 { next } else { lowest })
-        .unwrap_or((1.0, String::new()));
-    let score = if partial_credit || score >= 1.0 {
-        score
-    } else {
-        0.0
-    };
-    Ok(FeedbackMetric::new(score, feedback))
+    let set = bounds.iter().filter(|bounds| bounds.is_set());
+    let scores = set.map(|bounds| bounds.score(text));
+    let lowest = scores.reduce(|lowest, next| if next.0 < lowest.0 { next } else { lowest });
+    let (score, feedback) = lowest.unwrap_or((1.0, String::new()));
+    let is_counted = partial_credit || score >= 1.0;
+    Ok(FeedbackMetric::new(
+        if is_counted { score } else { 0.0 },
+        feedback,
+    ))
 }
 
 requires_valid! {

@@ -92,10 +92,9 @@ pub fn intent_accuracy_with_fallback(
         let (a, b) = (label(a), label(b));
         (a == expected && b == intent) || (b == expected && a == intent)
     };
-    if related.iter().any(is_pair) {
-        credit
-    } else {
-        0.0
+    match related.iter().any(is_pair) {
+        true => credit,
+        false => 0.0,
     }
 }
 
@@ -160,10 +159,8 @@ pub fn entity_f1(
         false => EntityCounts::of(&predicted, &expected, similarity),
     };
     let sums = [counts.found, counts.expected, counts.predicted];
-    Ok(WithCorpus::new(
-        counts.f1(),
-        CorpusCounts::new(sums, CountFormula::EntityF1),
-    ))
+    let sums = CorpusCounts::new(sums, CountFormula::EntityF1);
+    Ok(WithCorpus::new(counts.f1(), sums))
 }
 
 requires_valid! {
@@ -282,11 +279,8 @@ pub fn context_recall_by_id(
 /// Returns how many retrieved contexts are relevant, and how many there are; `None` without relevant contexts.
 fn found(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> Option<(usize, usize)> {
     let distinct: HashSet<&str> = retrieved.iter().collect();
-    let found = distinct
-        .iter()
-        .filter(|id| relevant.grade(id) > 0.0)
-        .count();
-    (relevant.relevant() > 0).then_some((found, distinct.len()))
+    let found = distinct.iter().filter(|id| relevant.grade(id) > 0.0);
+    (relevant.relevant() > 0).then(|| (found.count(), distinct.len()))
 }
 
 /// Computes the average precision of the retrieved contexts.
@@ -380,10 +374,8 @@ requires_valid! {
 
 /// Returns strings in the form in which they are compared.
 pub(in crate::metrics) fn texts<'a>(texts: &'a StrOrList<'_>) -> Vec<Cow<'a, str>> {
-    texts
-        .iter()
-        .map(|text| NormalForm::Nfc.apply(text))
-        .collect()
+    let texts = texts.iter();
+    texts.map(|text| NormalForm::Nfc.apply(text)).collect()
 }
 
 /// Returns, for each text, whether one of the others resembles it.
@@ -395,9 +387,8 @@ pub(in crate::metrics) fn resembling<'a>(
     let resembles = move |text: &str, other: &str| {
         EditDistance::Levenshtein.similarity(text, other) >= similarity
     };
-    texts
-        .iter()
-        .map(move |text| others.iter().any(|other| resembles(text, other)))
+    let texts = texts.iter();
+    texts.map(move |text| others.iter().any(|other| resembles(text, other)))
 }
 
 /// What has too many items to compare, and what helps.
@@ -553,11 +544,9 @@ fn explain_entity_f1(
     let (expected, predicted) = (listed(&expected_entities), listed(&entities));
     let [missing, unexpected] =
         EntityCounts::unmatched(&predicted, &expected, similarity, distinct);
-    let both = [
-        labelled("missing", &missing),
-        labelled("unexpected", &unexpected),
-    ];
-    Some(joined(both)).filter(|it| !it.is_empty())
+    let missing = labelled("missing", &missing);
+    let both = joined([missing, labelled("unexpected", &unexpected)]);
+    Some(both).filter(|it| !it.is_empty())
 }
 
 /// Names the contexts that resemble none of the others.
@@ -568,10 +557,7 @@ fn explain_unlike(
 ) -> Option<String> {
     let [contexts, others] = [texts(contexts), texts(others)];
     let is_like = resembling(&contexts, &others, similarity);
-    let unlike: Vec<&str> = contexts
-        .iter()
-        .zip(is_like)
-        .filter_map(|(text, is_like)| (!is_like).then_some(&**text))
-        .collect();
+    let unlike = contexts.iter().zip(is_like).filter(|(_, is_like)| !is_like);
+    let unlike: Vec<_> = unlike.map(|(text, _)| text).collect();
     (!unlike.is_empty()).then(|| labelled(label, &unlike))
 }

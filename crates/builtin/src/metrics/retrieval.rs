@@ -22,9 +22,7 @@ fn at_each(
     let mut ranks = k.iter();
     let first = ranks.next()?;
     let scores = Scores::new(named(first), score(&ranking, first));
-    Some(ranks.fold(scores, |scores, k| {
-        scores.with(named(k), score(&ranking, k))
-    }))
+    Some(ranks.fold(scores, |all, k| all.with(named(k), score(&ranking, k))))
 }
 
 /// Declares a metric of the first k ranks. All have the same fields and the `k` parameter.

@@ -67,44 +67,36 @@ pub async fn semantic_similarity(
     embedder: &Embedder,
 ) -> Result<MetricScore, Unscored> {
     if answer.is_empty() {
-        return Err(Unscored::because(
-            "`gold.answer` is an empty list; add at least one answer",
-        ));
+        let reason = "`gold.answer` is an empty list; add at least one answer";
+        return Err(Unscored::because(reason));
     }
     let is_blank = |text: &str| text.trim().is_empty();
-    let references: Vec<&str> = answer
-        .iter()
-        .map(AsRef::as_ref)
+    let references = answer.iter().map(AsRef::as_ref);
+    let references: Vec<&str> = references
         .filter(|reference| !is_blank(reference))
         .collect();
     if is_blank(prediction) {
         let has_blank = references.len() < answer.len();
-        let details = if has_blank {
-            "both answers are empty"
-        } else {
-            "the answer is empty"
+        let details = match has_blank {
+            true => "both answers are empty",
+            false => "the answer is empty",
         };
         return Ok(MetricScore::new(f64::from(u8::from(has_blank))).with_details(details));
     }
     if references.is_empty() {
         return Ok(MetricScore::new(0.0).with_details("the reference answer is empty"));
     }
-    let texts: Vec<&str> = std::iter::once(prediction)
-        .chain(references.iter().copied())
-        .collect();
+    let texts: Vec<&str> = [&[prediction], &references[..]].concat();
     let embeddings = embed(embedder, &texts).await?;
     let mut best: Option<(f64, &str)> = None;
     for (at, reference) in (1..).zip(references) {
         let cosine = embeddings.cosine(0, at).ok_or_else(|| {
-            let zeros = if embeddings.cosine(0, 0).is_none() {
-                prediction
-            } else {
-                reference
-            };
-            Unscored::because(format!(
-                "the vector of {} is all zeros, so its cosine is undefined; use another model",
-                quoted(zeros)
-            ))
+            let zeros = quoted(match embeddings.cosine(0, 0) {
+                None => prediction,
+                Some(_) => reference,
+            });
+            let why = "is all zeros, so its cosine is undefined; use another model";
+            Unscored::because(format_args!("the vector of {zeros} {why}"))
         })?;
         if best.is_none_or(|(highest, _)| cosine > highest) {
             best = Some((cosine, reference));
@@ -112,8 +104,6 @@ pub async fn semantic_similarity(
     }
     let (cosine, reference) = best.unwrap_or_default();
     let details = format!("cosine {} with {}", number(cosine), quoted(reference));
-    let cost_msats = embeddings.cost_msats().unwrap_or(0);
-    Ok(MetricScore::new(cosine)
-        .with_details(details)
-        .with_cost_msats(cost_msats))
+    let score = MetricScore::new(cosine).with_details(details);
+    Ok(score.with_cost_msats(embeddings.cost_msats().unwrap_or(0)))
 }

@@ -8,7 +8,7 @@ use crate::contract::{CorpusCounts, CountFormula, Scores, WithCorpus, at_least};
 use crate::json::depth;
 use crate::json::depth::TooDeep;
 use crate::json::describe::found;
-use crate::json::structured::{FieldOptions, FieldReport, ListOrder};
+use crate::json::structured::{FieldCounts, FieldOptions, FieldReport, ListOrder};
 use crate::messages::escape;
 use crate::metric;
 use crate::metrics::explained::{MAX_ITEMS, joined, more};
@@ -87,16 +87,15 @@ pub fn json_field_accuracy(
     let scores = report.fields().fold(scores, |scores, (path, share)| {
         scores.with(if path.is_empty() { "/" } else { path }, share)
     });
-    let sums = [
-        counts.correct,
-        counts.expected,
-        counts.predicted,
-        counts.extra,
-    ];
-    Ok(WithCorpus::new(
-        scores,
-        CorpusCounts::new(sums, CountFormula::FieldAccuracy),
-    ))
+    let FieldCounts {
+        correct,
+        expected,
+        predicted,
+        extra,
+    } = counts;
+    let sums = [correct, expected, predicted, extra];
+    let sums = CorpusCounts::new(sums, CountFormula::FieldAccuracy);
+    Ok(WithCorpus::new(scores, sums))
 }
 
 /// Both sides as JSON values, and the comparison of their fields.
@@ -182,20 +181,19 @@ fn explain_json_field_accuracy(compared: &Compared<'_>) -> String {
         report,
         invalid,
     } = compared;
-    let wrong: Vec<String> = report
-        .fields()
-        .filter(|(_, share)| *share < 1.0)
+    let wrong = report.fields().filter(|(_, share)| *share < 1.0);
+    let wrong: Vec<String> = wrong
         .map(|(path, _)| difference(gold, pred, path))
         .collect();
     let shown = &wrong[..wrong.len().min(MAX_ITEMS)];
+    let invalid = invalid.as_ref();
+    let invalid = invalid.map(|error| format!("`pred.answer` is not valid JSON: {error}"));
+    let FieldCounts {
+        correct, expected, ..
+    } = report.counts;
     joined([
-        invalid.as_ref().map_or_else(String::new, |error| {
-            format!("`pred.answer` is not valid JSON: {error}")
-        }),
-        format!(
-            "{} of {} fields correct",
-            report.counts.correct, report.counts.expected
-        ),
+        invalid.unwrap_or_default(),
+        format!("{correct} of {expected} fields correct"),
         match wrong.is_empty() {
             true => String::new(),
             false => format!("wrong: {}", more(shown.join(", "), wrong.len())),

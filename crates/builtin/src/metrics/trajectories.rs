@@ -133,11 +133,8 @@ pub fn tool_call_f1(
     #[pred] trajectory: &Trajectory,
     #[gold("trajectory")] expected: &ExpectedTrajectory,
 ) -> Scores {
-    scores(CallCounts::in_any_order(
-        &trajectory.tool_calls(),
-        &expected.tool_calls(),
-        true,
-    ))
+    let (called, expected) = (trajectory.tool_calls(), expected.tool_calls());
+    scores(CallCounts::in_any_order(&called, &expected, true))
 }
 
 /// Computes the F1 of the tools that the agent called.
@@ -438,10 +435,8 @@ fn bounded(mut text: String) -> String {
 /// Adds the calls with malformed arguments to an explanation.
 fn explain_with_malformed_args(called: &Trajectory, explanation: Option<String>) -> Option<String> {
     let malformed: Vec<String> = called.malformed_args().collect();
-    let shown = more(
-        malformed[..malformed.len().min(MAX_ITEMS)].join("; "),
-        malformed.len(),
-    );
+    let shown = malformed[..malformed.len().min(MAX_ITEMS)].join("; ");
+    let shown = more(shown, malformed.len());
     Some(joined([explanation.unwrap_or_default(), shown])).filter(|it| !it.is_empty())
 }
 
@@ -453,11 +448,9 @@ fn explain_difference(
     modes: &[MatchMode],
     rules: &ArgsRules,
 ) -> Option<String> {
-    let mut differences = modes
-        .iter()
-        .filter_map(|mode| mode.difference(called, expected, rules).ok()?);
-    let described = differences.next().map(|difference| describe(&difference));
-    explain_with_malformed_args(called, described)
+    let mut modes = modes.iter();
+    let difference = modes.find_map(|mode| mode.difference(called, expected, rules).ok()?);
+    explain_with_malformed_args(called, difference.map(|it| describe(&it)))
 }
 
 fn describe(difference: &TrajectoryDifference<'_>) -> String {

@@ -6,7 +6,6 @@
 //! `simulation.rs` runs one conversation.
 
 use std::error::Error;
-use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -232,13 +231,8 @@ impl SimulatedUser {
     }
 }
 
-impl fmt::Debug for SimulatedUser {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut user = f.debug_struct("SimulatedUser");
-        user.field("goal_field", &self.goal_field)
-            .field("max_turns", &self.max_turns);
-        user.finish_non_exhaustive()
-    }
+debug_fields! {
+    SimulatedUser: |user| "goal_field" => user.goal_field, "max_turns" => user.max_turns
 }
 
 #[async_trait]

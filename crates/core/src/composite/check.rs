@@ -205,9 +205,8 @@ fn children<L: Leaf>(
     siblings(within, &parts.iter().collect::<Vec<_>>())?;
     let child = |part: Shape<L>| {
         // These combinations use only the number, so a bound would have no effect.
-        if let (Shape::AtLeast(..), "weighted" | "min" | "max" | "proxy" | "truth") =
-            (&part, within)
-        {
+        let uses_scores = matches!(within, "weighted" | "min" | "max" | "proxy" | "truth");
+        if uses_scores && matches!(part, Shape::AtLeast(..)) {
             return Err(useless_bound(&part.name(), within));
         }
         operand(within, part, leaves)

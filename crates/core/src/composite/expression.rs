@@ -80,12 +80,8 @@ where
 pub fn weighted<G, P>(
     parts: impl IntoIterator<Item = (Expression<G, P>, f64)>,
 ) -> Expression<G, P> {
-    Expression(Shape::Weighted(
-        parts
-            .into_iter()
-            .map(|(part, weight)| (part.0, weight))
-            .collect(),
-    ))
+    let parts = parts.into_iter().map(|(part, weight)| (part.0, weight));
+    Expression(Shape::Weighted(parts.collect()))
 }
 
 /// Creates an expression that passes if every component passes.

@@ -20,7 +20,6 @@ mod shape;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -333,8 +332,8 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
     /// Returns a [`CompositeError`] for the first broken rule.
     pub fn build(self) -> Result<Composite<G, P>, CompositeError> {
         let composite = self.name.clone();
-        self.checked()
-            .map_err(|message| CompositeError { composite, message })
+        let checked = self.checked();
+        checked.map_err(|message| CompositeError { composite, message })
     }
 
     fn checked(self) -> Result<Composite<G, P>, String> {
@@ -406,41 +405,24 @@ impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
     }
 
     fn keys(&self, all: &mut Vec<Key>) {
-        self.leaves
-            .iter()
-            .for_each(|leaf| Metric::<G, P>::keys(leaf, all));
+        let leaves = self.leaves.iter();
+        leaves.for_each(|leaf| Metric::<G, P>::keys(leaf, all));
     }
 
     fn files(&self, all: &mut Vec<MetricFile>) {
-        self.leaves
-            .iter()
-            .for_each(|leaf| Metric::<G, P>::files(leaf, all));
+        let leaves = self.leaves.iter();
+        leaves.for_each(|leaf| Metric::<G, P>::files(leaf, all));
     }
 
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        self.leaves
-            .iter()
-            .for_each(|leaf| Metric::<G, P>::requirements(leaf, all));
+        let leaves = self.leaves.iter();
+        leaves.for_each(|leaf| Metric::<G, P>::requirements(leaf, all));
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<G: Sync, P: Sync> AcceptanceTest<G, P> for Composite<G, P> {}
 
-impl<G, P> fmt::Debug for Composite<G, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut composite = f.debug_struct("Composite");
-        composite
-            .field("name", &self.spec.name)
-            .field("plan", &self.plan)
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!(Composite<G, P>: |it| "name" => it.spec.name, "plan" => it.plan);
 
-impl<G, P> fmt::Debug for CompositeBuilder<G, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CompositeBuilder")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!(CompositeBuilder<G, P>: |builder| "name" => builder.name);

@@ -98,14 +98,11 @@ impl Compiled {
     ) -> Self {
         let components = components.to_vec();
         let mut all = Vec::new();
-        components
-            .iter()
-            .for_each(|component| component.keys(&mut all));
+        for component in &components {
+            component.keys(&mut all);
+        }
         let keys = components.iter().map(|component| component.key()).collect();
-        let specs: Vec<_> = components
-            .iter()
-            .map(|component| component.spec())
-            .collect();
+        let specs: Vec<_> = components.iter().map(|it| it.spec()).collect();
         // The parameters of a tree are its paths and their scores. They are kept for the whole program, as its key is.
         let settings: Settings = match paths {
             Some(_) => expression.settings(on_missing).leak(),
@@ -181,9 +178,8 @@ pub fn can_evaluate<G: Sync, P: Sync>(
     gold: &G,
     pred: &P,
 ) -> bool {
-    components
-        .iter()
-        .all(|component| component.can_evaluate(gold, pred))
+    let mut components = components.iter();
+    components.all(|component| component.can_evaluate(gold, pred))
 }
 
 /// Converts an array of expression parts to a vector.
@@ -194,13 +190,10 @@ pub fn list<T, const N: usize>(parts: [T; N]) -> Vec<T> {
 /// Returns an error if a component has its own threshold or strictness, which the compiler did not see.
 fn own_setting(leaf: &Named, specs: &[MetricSpec<'_>]) -> Option<String> {
     let (declared, own) = (leaf.spec, specs.get(leaf.index)?);
-    let setting = match (
-        own.threshold == declared.threshold,
-        own.strict == declared.strict,
-    ) {
-        (true, true) => return None,
-        (false, _) => "threshold",
-        (true, false) => "strict",
+    let setting = match own {
+        _ if own.threshold != declared.threshold => "threshold",
+        _ if own.strict != declared.strict => "strict",
+        _ => return None,
     };
     Some(format!(
         "the component `{}` has a `{setting}` of its own, which a declared composite does not support; write `{} >= 0.5` in the expression, or use `Composite::builder`",
@@ -226,9 +219,8 @@ fn memoized<'a, G: Sync, P: Sync>(
     let (name, memo) = (run.spec.name, sharing.memo(call.address()));
     let answer = run.answer(leaves, call.with_memo(Some(&memo))).ready();
     let unexpected = "a component is asynchronous, but its spec declares that it is synchronous";
-    answer
-        .unwrap_or_else(|| Err(MetricError::failed(name, unexpected)))
-        .into()
+    let failed = || Err(MetricError::failed(name, unexpected));
+    answer.unwrap_or_else(failed).into()
 }
 
 #[cfg(test)]

@@ -38,10 +38,8 @@ impl<'a> Run<'a> {
         leaves: &[&'a dyn Metric<G, P>],
         call: MetricCall<'a, G, P>,
     ) -> Answer<'a> {
-        let (mut row, mut pending) = (
-            Row::new(self, leaves.len(), call.is_explained()),
-            Vec::new(),
-        );
+        let mut row = Row::new(self, leaves.len(), call.is_explained());
+        let mut pending = Vec::new();
         row.advance(leaves, call, &mut pending);
         // If a component has decided, the others are not polled and cost nothing.
         if pending.is_empty() || row.is_decided() {
@@ -206,18 +204,15 @@ impl<'a> Row<'a> {
                 error(MetricErrorKind::Abstained)
             }
             Some(Outcome::Gated { by }) => error(MetricErrorKind::Gated { by: by.clone() }),
-            Some(Outcome::Skipped { budget, .. }) => error(MetricErrorKind::OverBudget {
-                budget_msats: *budget,
-            }),
+            Some(&Outcome::Skipped {
+                budget: budget_msats,
+                ..
+            }) => error(MetricErrorKind::OverBudget { budget_msats }),
             outcome => {
-                let described = |outcome: &Outcome| {
-                    outcome
-                        .error()
-                        .unwrap_or_else(|| format!("it {}", outcome.name()))
-                };
-                let of_component = self.results[index].error().cloned();
-                without(index, outcome.map_or_else(String::new, described))
-                    .with_component_error(of_component)
+                let failed =
+                    |it: &Outcome| it.error().unwrap_or_else(|| format!("it {}", it.name()));
+                let error = without(index, outcome.map_or_else(String::new, failed));
+                error.with_component_error(self.results[index].error().cloned())
             }
         }
     }

@@ -238,21 +238,16 @@ impl<L: Leaf> Shape<L> {
 
     fn expression(&self) -> String {
         let list = |parts: &[Self]| {
-            parts
-                .iter()
-                .map(Self::expression)
-                .collect::<Vec<_>>()
-                .join(", ")
+            let parts: Vec<String> = parts.iter().map(Self::expression).collect();
+            parts.join(", ")
         };
         match self {
             Self::Leaf(leaf) => component(leaf),
             Self::Weighted(parts) => {
                 let part =
                     |(part, weight): &(Self, f64)| format!("{} = {weight}", part.expression());
-                format!(
-                    "weighted({})",
-                    parts.iter().map(part).collect::<Vec<_>>().join(", ")
-                )
+                let parts: Vec<String> = parts.iter().map(part).collect();
+                format!("weighted({})", parts.join(", "))
             }
             Self::Combined(combinator, parts) => {
                 format!("{}({})", combinator.name(), list(parts))
@@ -262,11 +257,8 @@ impl<L: Leaf> Shape<L> {
                 at_least,
                 truths,
             } => {
-                format!(
-                    "gate([{}], at least {at_least}, [{}])",
-                    list(proxies),
-                    list(truths)
-                )
+                let [proxies, truths] = [proxies, truths].map(|parts| list(parts));
+                format!("gate([{proxies}], at least {at_least}, [{truths}])")
             }
             Self::Invert(part) => format!("invert({})", part.expression()),
             Self::AtLeast(part, bound) => format!("{} at least {bound}", part.expression()),
@@ -324,9 +316,8 @@ impl Shape<Named> {
 fn component(leaf: &impl Leaf) -> String {
     let spec = leaf.spec();
     let range = spec.range.map(|range| format!(" in {range}"));
-    let threshold = spec
-        .threshold
-        .map(|threshold| format!(" with threshold {threshold}"));
+    let threshold = spec.threshold;
+    let threshold = threshold.map(|threshold| format!(" with threshold {threshold}"));
     let strict = if spec.strict { ", strict" } else { "" };
     let (range, threshold) = (range.unwrap_or_default(), threshold.unwrap_or_default());
     format!("{}{range}{threshold}{strict}", spec.name)

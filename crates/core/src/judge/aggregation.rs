@@ -116,10 +116,8 @@ fn most_frequent(values: &[f64]) -> Vec<f64> {
     sorted.sort_by(f64::total_cmp);
     let runs: Vec<&[f64]> = sorted.chunk_by(|a, b| a.total_cmp(b).is_eq()).collect();
     let longest = runs.iter().map(|run| run.len()).max().unwrap_or(0);
-    runs.iter()
-        .filter(|run| run.len() == longest)
-        .map(|run| run[0])
-        .collect()
+    let most = runs.iter().filter(|run| run.len() == longest);
+    most.map(|run| run[0]).collect()
 }
 
 /// How to turn a model's answer into a score.
@@ -201,17 +199,13 @@ impl Turns {
         let is_turn =
             |message: &Message| message.role == self.role && !message.text.trim().is_empty();
         let messages = conversation.messages().iter().enumerate();
-        messages
-            .filter(|(_, message)| is_turn(message))
-            .map(|(position, _)| position)
-            .collect()
+        let turns = messages.filter(|(_, message)| is_turn(message));
+        turns.map(|(position, _)| position).collect()
     }
 
     /// Returns the turn at a position, together with the messages before it.
     pub(super) fn window(&self, conversation: &Trajectory, position: usize) -> Trajectory {
-        let start = self
-            .window
-            .map_or(0, |window| position.saturating_sub(window));
+        let start = position.saturating_sub(self.window.unwrap_or(position));
         Trajectory::new(conversation.messages()[start..=position].iter().cloned())
     }
 }

@@ -60,9 +60,8 @@ impl<J> Configures<J> for JudgeBuilder<J> {
     }
 
     fn param_texts(spec: &MetricSpec<'static>) -> Vec<Option<String>> {
-        (0..PANEL.len())
-            .map(|index| panel_default(index, spec))
-            .collect()
+        let defaults = (0..PANEL.len()).map(|index| panel_default(index, spec));
+        defaults.collect()
     }
 }
 
@@ -71,10 +70,7 @@ impl<J> Configures<J> for JudgeBuilder<J> {
 /// For example, the default aggregation depends on the metric.
 pub fn panel_default(index: usize, spec: &MetricSpec<'_>) -> Option<String> {
     let param = &PANEL[index];
-    let declared = spec
-        .params
-        .iter()
-        .find(|declared| declared.name == param.name);
+    let declared = spec.params.iter().find(|it| it.name == param.name);
     let depends = param.name == "aggregation"
         && declared.is_some_and(|declared| declared.default == param.default);
     let aggregation = match spec.kind {
@@ -114,8 +110,8 @@ fn read<T: serde::de::DeserializeOwned>(
     spec: &MetricSpec<'static>,
     param: &ParamSpec<'static>,
 ) -> Result<Option<T>, ParamError> {
-    params
-        .has(param.name)
+    let is_set = params.has(param.name);
+    is_set
         .then(|| read_param(params, spec, param, None))
         .transpose()
 }
@@ -137,10 +133,8 @@ struct Judges(NonZeroUsize);
 
 impl<'de> Deserialize<'de> for Judges {
     fn deserialize<D: Deserializer<'de>>(number: D) -> Result<Self, D::Error> {
-        let number = NonZeroUsize::deserialize(number);
-        number
-            .map(Self)
-            .map_err(|_| D::Error::custom("expected an integer of at least 1"))
+        let number = NonZeroUsize::deserialize(number).map(Self);
+        number.map_err(|_| D::Error::custom("expected an integer of at least 1"))
     }
 }
 
@@ -177,6 +171,6 @@ impl<'de> Deserialize<'de> for Models {
 }
 
 fn is_whole(name: &str) -> bool {
-    name.split_once(':')
-        .is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty())
+    let parts = name.split_once(':');
+    parts.is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty())
 }

@@ -3,7 +3,7 @@
 
 use serde::Deserialize as _;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{Content, Conversation, JudgeOutput, Overflow, Panel, Reply, Signature};
 use crate::score::{JUDGES, Scored};
@@ -216,32 +216,19 @@ const NO_ANSWER: &str = "it was scored without an answer, but the tree branches 
 #[doc(hidden)]
 pub fn answer_of<J: Answers<Answer: Choice>>(scored: &Scored) -> Result<&'static str, String> {
     let metadata = scored.metadata().ok_or(NO_ANSWER)?;
-    let read = |answer: &Map<String, Value>| J::Answer::deserialize(answer.get(J::OUTPUT)?).ok();
-    let votes: Vec<Vec<J::Answer>> = match metadata.get(JUDGES).and_then(Value::as_array) {
-        Some(judges) => {
-            let answers = |judge: &Value| -> Option<Vec<J::Answer>> {
-                let orders = judge.get("answers")?.as_array()?;
-                orders
-                    .iter()
-                    .map(|answer| read(answer.as_object()?))
-                    .collect()
-            };
-            judges
-                .iter()
-                .map(answers)
-                .collect::<Option<_>>()
-                .ok_or(NO_ANSWER)?
-        }
+    let read = |answer: &Value| J::Answer::deserialize(answer.get(J::OUTPUT)?).ok();
+    let of_judge = |judge: &Value| -> Option<Vec<J::Answer>> {
+        judge["answers"].as_array()?.iter().map(read).collect()
+    };
+    let votes: Option<Vec<_>> = match metadata.get(JUDGES).and_then(Value::as_array) {
+        Some(judges) => judges.iter().map(of_judge).collect(),
         // The offline stand-in's answer.
         None => {
-            let answer = metadata
-                .get("answer")
-                .and_then(Value::as_object)
-                .and_then(read);
-            vec![vec![answer.ok_or(NO_ANSWER)?]]
+            let answer = metadata.get("answer").and_then(read);
+            answer.map(|answer| vec![vec![answer]])
         }
     };
-    majority(&votes).map(Choice::name)
+    majority(&votes.ok_or(NO_ANSWER)?).map(Choice::name)
 }
 
 /// Returns the answer of more than half of the judges. Each judge has one answer, or one for each order of a pair.

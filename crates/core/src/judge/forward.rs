@@ -5,6 +5,7 @@
 use std::error::Error;
 
 use futures_util::future::BoxFuture;
+use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
 use super::aggregation::{aggregate, agreement};
@@ -34,10 +35,9 @@ where
         Some(_) => JudgeError::new(format!("cannot read the input `{name}`: {error}")),
         None => {
             let found: Vec<_> = inputs.keys().collect();
-            let found = if found.is_empty() {
-                "no field".to_owned()
-            } else {
-                format!("`{}`", found.join("`, `"))
+            let found = match found.len() {
+                0 => "no field".to_owned(),
+                _ => format!("`{}`", found.join("`, `")),
             };
             JudgeError::new(format!(
                 "expected the input `{name}`, found {found}; add the field `{name}` to the example"
@@ -92,11 +92,9 @@ async fn judged(
     let spec = spec_of_question(judge.signature(), judge.panel().spec(declared)?);
     let (result, cost_msats) = judgement(judge, contents?, &|| spec).await;
     let result = result?;
-    let usage = result
-        .metadata
-        .get("usage")
-        .and_then(|usage| serde_json::from_value(usage.clone()).ok());
-    let usage: Usage = usage.unwrap_or_default();
+    let usage = result.metadata.get("usage");
+    let usage = usage.and_then(|usage| Usage::deserialize(usage).ok());
+    let usage = usage.unwrap_or_default();
     let prediction = prediction(judge.signature(), result, spec.kind);
     let mut steps = steps(judge.signature(), spec.name, &inputs, &prediction);
     steps.push(TraceStep {
@@ -134,12 +132,8 @@ fn steps(signature: &Signature, name: &str, inputs: &Example, all: &Prediction) 
 
 /// Returns the panel's score, and the outputs of the judge whose score is nearest to it.
 fn prediction(signature: &Signature, judgement: Judgement, kind: ScoreKind) -> Prediction {
-    let Judgement {
-        value,
-        mut metadata,
-        ..
-    } = judgement;
-    let mut answer = answer(&mut metadata, value);
+    let value = judgement.value;
+    let mut answer = answer(judgement.metadata, value);
     let names = signature.steps.iter().map(Step::name);
     let names = names.chain(signature.outputs.iter().map(|output| output.name));
     let outputs = names.filter_map(|name| Some((name, answer.remove(name)?)));
@@ -154,14 +148,11 @@ fn prediction(signature: &Signature, judgement: Judgement, kind: ScoreKind) -> P
     prediction
 }
 
-fn answer(metadata: &mut Map<String, Value>, value: f64) -> Map<String, Value> {
+fn answer(mut metadata: Map<String, Value>, value: f64) -> Map<String, Value> {
     let distance = |judge: &Value| (judge["value"].as_f64().unwrap_or(f64::INFINITY) - value).abs();
     let judges = metadata.get_mut("judges").and_then(Value::as_array_mut);
-    let nearest = judges.and_then(|judges| {
-        judges
-            .iter_mut()
-            .min_by(|one, other| distance(one).total_cmp(&distance(other)))
-    });
+    let judges = judges.into_iter().flatten();
+    let nearest = judges.min_by(|one, other| distance(one).total_cmp(&distance(other)));
     let answer = match nearest {
         Some(judge) => judge["answers"].get_mut(0).map(Value::take),
         // The offline stand-in is not part of a panel.
@@ -215,14 +206,10 @@ where
 #[cfg(feature = "lm")]
 async fn estimate_scores<J: Judge, F: Future>(judge: &J, score: impl Fn(Map<String, Value>) -> F) {
     let longest = crate::lm::estimate::longest_reply(J::signature().max_tokens);
-    let outputs = || {
-        J::signature()
-            .outputs
-            .iter()
-            .map(|output| output.name.to_owned())
-    };
     for _ in 0..judge.panel().num_judges(J::signature()) {
-        score(outputs().map(|name| (name, json!(longest))).collect()).await;
+        let outputs = J::signature().outputs.iter();
+        let answer = outputs.map(|output| (output.name.to_owned(), json!(longest)));
+        score(answer.collect()).await;
     }
 }
 
@@ -237,10 +224,8 @@ where
     F: Future<Output = Result<Rescored, JudgeError>>,
 {
     let (mut values, mut lines) = (Vec::new(), Vec::new());
-    let judges = judgement
-        .metadata
-        .get_mut(JUDGES)
-        .and_then(Value::as_array_mut);
+    let judges = judgement.metadata.get_mut(JUDGES);
+    let judges = judges.and_then(Value::as_array_mut);
     for member in judges.into_iter().flatten() {
         let Value::Object(answer) = member["answers"][0].clone() else {
             continue;

@@ -22,17 +22,17 @@ const MAX_BYTES: usize = 1 << 20;
 /// because it may be quoted from the data, or quoted to contradict it.
 pub(super) fn object(text: &str) -> Result<Map<String, Value>, Flaw> {
     let inside = object_text(text)?;
-    let read =
-        serde_json::from_str::<UniqueKeys>(inside).and_then(|_| serde_json::from_str(inside));
+    let unique = serde_json::from_str::<UniqueKeys>(inside);
+    let read = unique.and_then(|_| serde_json::from_str(inside));
     let object = read.map_err(|error| Flaw {
         text: format!("the reply is not a JSON object: {}", in_short(&error)),
         is_cut: error.is_eof(),
     })?;
     match inexact_number(inside) {
-        Some((number, problem)) => Err(flaw(format!(
-            "the number {} {problem}",
-            in_brief(number, 40)
-        ))),
+        Some((number, problem)) => {
+            let number = in_brief(number, 40);
+            Err(flaw(format!("the number {number} {problem}")))
+        }
         None => Ok(object),
     }
 }
@@ -62,10 +62,9 @@ pub(super) fn object_text(text: &str) -> Result<&str, Flaw> {
 /// Returns the text after the `<think>` block of open models. If a block quotes its own end tag, several objects remain
 /// and the reply is rejected.
 fn after_thoughts(text: &str) -> &str {
-    let thoughts = text
-        .strip_prefix("<think>")
-        .and_then(|thoughts| thoughts.split_once("</think>"));
-    thoughts.map_or(text, |(_, reply)| reply.trim_start())
+    let thoughts = text.strip_prefix("<think>");
+    let split = thoughts.and_then(|thoughts| thoughts.split_once("</think>"));
+    split.map_or(text, |(_, reply)| reply.trim_start())
 }
 
 /// Returns the text between the first and the last Markdown fence, or after the first if there is only one.
@@ -92,10 +91,7 @@ pub(super) fn in_short(error: &serde_json::Error) -> String {
 
 /// Returns the beginning of a string as one line.
 pub(super) fn in_brief(text: &str, length: usize) -> String {
-    let line: String = text
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let line = text.replace(char::is_control, " ");
     match line.char_indices().nth(length) {
         Some((end, _)) => format!("{}...", &line[..end]),
         None => line,
@@ -151,9 +147,8 @@ pub(super) fn remove_ignored(
         Value::Object(object) => {
             let mut schemas = Vec::new();
             add_schemas(schema, root, object, &mut schemas);
-            let is_closed = schemas
-                .iter()
-                .any(|schema| schema["additionalProperties"] == false);
+            let is_false = |schema: &&Value| schema["additionalProperties"] == false;
+            let is_closed = schemas.iter().any(is_false);
             let of_key = |key: &str| schemas.iter().find_map(|it| it["properties"].get(key));
             object.retain(|key, value| match of_key(key) {
                 Some(schema) => {
@@ -177,11 +172,10 @@ pub(super) fn remove_ignored(
 
 /// Follows a reference to its definition; any other schema is returned as is.
 fn referred<'s>(schema: &'s Value, root: &'s Value) -> &'s Value {
-    let reference = schema["$ref"]
-        .as_str()
-        .and_then(|reference| reference.strip_prefix('#'));
-    reference
-        .and_then(|reference| root.pointer(reference))
+    let reference = schema["$ref"].as_str();
+    let place = reference.and_then(|reference| reference.strip_prefix('#'));
+    place
+        .and_then(|place| root.pointer(place))
         .unwrap_or(schema)
 }
 
@@ -213,9 +207,8 @@ fn fits(alternative: &Value, object: &Map<String, Value>) -> bool {
         return false;
     }
     let properties = alternative["properties"].as_object().into_iter().flatten();
-    let mut tags = properties
-        .filter_map(|(key, of)| Some((key, of.get("const")?)))
-        .peekable();
+    let tags = properties.filter_map(|(key, of)| Some((key, of.get("const")?)));
+    let mut tags = tags.peekable();
     if tags.peek().is_some() {
         return tags.all(|(key, tag)| object.get(key) == Some(tag));
     }

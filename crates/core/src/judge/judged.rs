@@ -56,28 +56,20 @@ impl<K> Judged<K> {
                 let details = judgement.details.as_deref().unwrap_or_default();
                 format!("{name} {}: {details}", judgement.value)
             };
-            let details = names
-                .iter()
-                .zip([&first, &second])
-                .map(|(name, part)| line(name, part));
-            let details = Some(details.collect::<Vec<_>>().join("\n"));
+            let details = [line(names[0], &first), line(names[1], &second)].join("\n");
             let mut metadata = Map::new();
             if let Some(label) = first.metadata.get("judge") {
                 metadata.insert("judge".to_owned(), label.clone());
             }
-            let (value, confidence) = (
-                combine(first.value, second.value),
-                first.confidence.min(second.confidence),
-            );
-            let lost = [&first, &second]
-                .into_iter()
-                .find_map(|part| part.lost.clone());
+            let value = combine(first.value, second.value);
+            let confidence = first.confidence.min(second.confidence);
+            let lost = first.lost.clone().or_else(|| second.lost.clone());
             for (name, part) in names.into_iter().zip([first, second]) {
                 metadata.insert(name.to_owned(), Value::Object(part.metadata));
             }
             Judgement {
                 confidence,
-                details,
+                details: Some(details),
                 metadata,
                 lost,
                 ..Judgement::new(value)

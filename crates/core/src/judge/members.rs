@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::aggregation::{aggregate, agreement, majority, mean};
 use super::judged::Judgement;
 use super::model_call::Verdict;
+use super::scoring::Weights;
 use super::{JudgeError, Panel, Scoring, Signature};
 use crate::score::{FAILED, JUDGES, LostJudges, ReplyCounts};
 use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
@@ -35,10 +36,8 @@ pub(super) struct Opinion {
 /// several draws is their mean. Orders that contradict each other (position bias) count as a tie.
 pub(super) fn opinion(verdicts: Vec<Verdict>, draws: usize, spec: &MetricSpec<'_>) -> Opinion {
     let values: Vec<f64> = verdicts.iter().map(|verdict| verdict.value).collect();
-    let probabilities = verdicts
-        .iter()
-        .filter_map(|verdict| Some(verdict.weights.as_ref()?.by_text()));
-    let probabilities = probabilities.collect();
+    let weights = verdicts.iter().filter_map(|it| it.weights.as_ref());
+    let probabilities = weights.map(Weights::by_text).collect();
     let answers = verdicts.into_iter().map(|verdict| verdict.answer).collect();
     let values: Vec<f64> = values.chunks(draws).map(mean).collect();
     let (value, confidence) = match values[..] {
@@ -72,15 +71,10 @@ pub(super) fn combine(
     members: &[Member],
     spec: &MetricSpec<'_>,
 ) -> Result<Judgement, JudgeError> {
-    let answered: Vec<(&str, &Opinion)> = members
-        .iter()
-        .filter_map(|member| Some((member.id.as_str(), member.verdict.as_ref().ok()?)))
-        .collect();
-    let errors = || {
-        members
-            .iter()
-            .filter_map(|member| member.verdict.as_ref().err())
-    };
+    let verdicts = || members.iter().map(|it| (&*it.id, it.verdict.as_ref()));
+    let answered = verdicts().filter_map(|(id, verdict)| Some((id, verdict.ok()?)));
+    let answered: Vec<(&str, &Opinion)> = answered.collect();
+    let errors = || verdicts().filter_map(|(_, verdict)| verdict.err());
     // Without the judges that the budget does not cover, this row would be judged by another panel than the rest.
     let is_final = |error: &&JudgeError| error.budget_msats().is_some() || error.is_estimated();
     if let Some(error) = errors().find(is_final) {
@@ -113,42 +107,33 @@ pub(super) fn combine(
     let sure = mean(&confidence.collect::<Vec<_>>());
     // There are far fewer than 2^52 judges.
     let share = answered.len() as f64 / members.len() as f64;
+    let lost = errors().find(|error| !error.is_no_items());
     Ok(Judgement {
         value,
         confidence: agreement(&values, value, spec.range) * sure * share,
         details: details(signature, &answered),
         feedback: text_output(&answered, "feedback"),
         metadata: metadata(members),
-        lost: errors()
-            .find(|error| !error.is_no_items())
-            .map(|first| LostJudges {
-                is_allowed: panel.has_quorum(signature),
-                first_error: first.to_string().into(),
-            }),
+        lost: lost.map(|first| LostJudges {
+            is_allowed: panel.has_quorum(signature),
+            first_error: first.to_string().into(),
+        }),
     })
 }
 
 /// Returns the judges' string output; several judges get one line each, with the model.
 fn text_output(answered: &[(&str, &Opinion)], output: &str) -> Option<String> {
-    let all: Vec<(&str, f64, &str)> = answered
-        .iter()
-        .flat_map(|(id, opinion)| {
-            opinion
-                .answers
-                .iter()
-                .map(move |answer| (*id, opinion.value, answer))
-        })
-        .filter_map(|(id, value, answer)| Some((id, value, answer.get(output)?.as_str()?)))
-        .collect();
+    let mut all: Vec<(&str, f64, &str)> = Vec::new();
+    for (id, opinion) in answered {
+        let answers = opinion.answers.iter();
+        let words = answers.filter_map(|answer| answer.get(output)?.as_str());
+        all.extend(words.map(|words| (*id, opinion.value, words)));
+    }
+    let line = |(id, value, words): &(_, _, _)| format!("{id} ({value}): {words}");
     match &all[..] {
         [] => None,
         [(_, _, words)] => Some((*words).to_owned()),
-        all => {
-            let lines = all
-                .iter()
-                .map(|(id, value, words)| format!("{id} ({value}): {words}"));
-            Some(lines.collect::<Vec<_>>().join("\n"))
-        }
+        all => Some(all.iter().map(line).collect::<Vec<_>>().join("\n")),
     }
 }
 
@@ -157,10 +142,9 @@ fn details(signature: &Signature, answered: &[(&str, &Opinion)]) -> Option<Strin
     let reasoning = text_output(answered, "reasoning").filter(|reasoning| !reasoning.is_empty());
     let mut lines: Vec<String> = reasoning.into_iter().collect();
     for (id, opinion) in answered {
-        let of_judge = if answered.len() > 1 {
-            format!("{id}: ")
-        } else {
-            String::new()
+        let of_judge = match answered.len() {
+            1 => String::new(),
+            _ => format!("{id}: "),
         };
         for answer in &opinion.answers {
             lines.extend(items(signature, answer).map(|line| format!("{of_judge}{line}")));
@@ -180,18 +164,13 @@ fn probabilities<'a>(
         Scoring::Text | Scoring::Draws(_) => "",
     };
     opinion.probabilities.iter().map(move |values| {
-        let mut values: Vec<(f64, &String)> = values
-            .iter()
-            .map(|(value, probability)| (probability.as_f64().unwrap_or(0.0), value))
-            .collect();
+        let values = values.iter();
+        let values = values.map(|(value, weight)| (weight.as_f64().unwrap_or(0.0), value));
+        let mut values: Vec<(f64, &String)> = values.collect();
         values.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(one.cmp(other)));
-        let values = values
-            .iter()
-            .map(|(probability, value)| format!("{value} {probability:.2}"));
-        format!(
-            "probabilities of {output}: {}",
-            values.collect::<Vec<_>>().join(", ")
-        )
+        let shown = |(weight, value): &(f64, &String)| format!("{value} {weight:.2}");
+        let shown: Vec<String> = values.iter().map(shown).collect();
+        format!("probabilities of {output}: {}", shown.join(", "))
     })
 }
 
@@ -201,13 +180,9 @@ fn items<'a>(
     signature: &'a Signature,
     answer: &'a Map<String, Value>,
 ) -> impl Iterator<Item = String> + 'a {
-    let has_several = signature
-        .outputs
-        .iter()
-        .filter(|output| output.each.is_some())
-        .count()
-        > 1;
-    let lists = signature.outputs.iter().filter_map(move |output| {
+    let judged = signature.outputs.iter().filter(|it| it.each.is_some());
+    let has_several = judged.clone().count() > 1;
+    let lists = judged.filter_map(move |output| {
         let each = output.each?;
         let judged = answer.get(output.name)?.as_array()?;
         let list = answer.get(each.list).and_then(Value::as_array);
@@ -229,8 +204,8 @@ fn fields(item: &Value) -> String {
     let Value::Object(fields) = item else {
         return item.to_string();
     };
+    let fields = fields.iter();
     let mut fields: Vec<_> = fields
-        .iter()
         .map(|(name, value)| format!("{name}: {value}"))
         .collect();
     fields.sort();

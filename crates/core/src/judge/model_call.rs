@@ -57,16 +57,11 @@ pub(super) fn hash_without_inputs(signature: &Signature, prompt: Prompt) -> Stri
 fn request_with(signature: &Signature, prompt: Prompt, sampling: Sampling) -> LmRequest {
     let mut request = LmRequest::new(signature.purpose.clone()).system(prompt.system);
     request.logprobs = signature.scoring.logprobs();
-    let request = prompt
-        .demos
-        .into_iter()
-        .fold(request, |request, Demo { user, assistant }| {
-            request.user(user).assistant(assistant)
-        });
-    request
-        .user(prompt.user)
-        .with_schema(signature.reply_schema())
-        .with_sampling(sampling)
+    for Demo { user, assistant } in prompt.demos {
+        request = request.user(user).assistant(assistant);
+    }
+    let request = request.user(prompt.user).with_sampling(sampling);
+    request.with_schema(signature.reply_schema())
 }
 
 /// One question to one model about a row, or one order of a pair, with its cost and calls so far.
@@ -79,41 +74,25 @@ pub(super) struct Question {
     pub(super) draw: u32,
     /// The declared cost of one call, used if its cost is unknown.
     pub(super) declared_msats: u64,
+    /// The unsupported parameters that were omitted.
+    pub(super) omitted: UnsupportedParams,
+    pub(super) tally: Tally,
+}
+
+/// What the calls of a question add up to.
+#[derive(Default)]
+pub(super) struct Tally {
     /// The cost of all calls in millisatoshis. A call of unknown cost counts with the declared cost.
     pub(super) msats: u64,
     pub(super) calls: u32,
     pub(super) usage: Usage,
     /// The models that replied, including from the store.
     pub(super) replied_by: ReplyCounts,
-    /// The unsupported parameters that were omitted.
-    pub(super) omitted: UnsupportedParams,
     /// The number of keys in the replies that belong to no output.
     pub(super) ignored_keys: usize,
 }
 
 impl Question {
-    pub(super) fn new(
-        lm: Arc<dyn LanguageModel>,
-        request: LmRequest,
-        contents: Vec<Content>,
-        draw: u32,
-        declared_msats: u64,
-    ) -> Self {
-        Self {
-            omitted: known_for(&*lm),
-            lm,
-            request,
-            contents,
-            draw,
-            declared_msats,
-            msats: 0,
-            calls: 0,
-            usage: Usage::default(),
-            replied_by: ReplyCounts::default(),
-            ignored_keys: 0,
-        }
-    }
-
     /// Makes the last call.
     pub(super) async fn last(
         &mut self,
@@ -154,7 +133,7 @@ impl Question {
             let reply = self.call().await?;
             let flaw = match read(&reply) {
                 Ok((answer, ignored_keys)) => {
-                    self.ignored_keys += ignored_keys;
+                    self.tally.ignored_keys += ignored_keys;
                     return Ok(answer);
                 }
                 Err(flaw) if is_repair => return Err(unreadable(&*self.lm, &reply, &flaw)),
@@ -202,25 +181,25 @@ impl Question {
     }
 
     fn count(&mut self, reply: &Result<LmReply, LmError>) {
-        let (cost, is_unpriced, usage) = match reply {
-            Ok(reply) => (reply.cost_msats, reply.is_unpriced(), reply.usage),
+        let (cost, is_priced, usage) = match reply {
+            Ok(reply) => (reply.cost_msats, !reply.is_unpriced(), reply.usage),
             Err(error) => (
                 error.cost_msats(),
-                error.cost_msats().is_none(),
+                error.cost_msats().is_some(),
                 error.usage(),
             ),
         };
-        let mut cost = cost.unwrap_or(0);
-        if is_unpriced {
-            cost = cost.max(self.declared_msats);
-        }
-        self.msats = self.msats.saturating_add(cost);
-        self.calls += 1;
-        self.usage += usage;
+        let least = if is_priced { 0 } else { self.declared_msats };
+        let tally = &mut self.tally;
+        tally.msats = tally.msats.saturating_add(cost.unwrap_or(0).max(least));
+        tally.calls += 1;
+        tally.usage += usage;
         if let Ok(reply) = reply {
             let fingerprint = reply.fingerprint.as_deref().map(reported);
             let fingerprint = fingerprint.as_deref().filter(|it| !it.is_empty());
-            self.replied_by.add(&reported(&reply.model), fingerprint, 1);
+            tally
+                .replied_by
+                .add(&reported(&reply.model), fingerprint, 1);
         }
     }
 }
@@ -293,9 +272,9 @@ pub(super) fn score(score_of: ScoreOf<'_>, lm: &str) -> Result<f64, JudgeError> 
         )));
     }
     value.map_err(|panic| {
+        let message = panic.message;
         JudgeError::new(format!(
-            "{lm}: computing the score from the answer panicked: {}",
-            panic.message
+            "{lm}: computing the score from the answer panicked: {message}"
         ))
     })
 }
@@ -332,9 +311,8 @@ fn quoted(reply: String) -> String {
     let half = MAX_QUOTED_BYTES / 2;
     let is_boundary = |at: &usize| reply.is_char_boundary(*at);
     let head = (0..=half).rev().find(is_boundary).unwrap_or(0);
-    let tail = (reply.len() - half..)
-        .find(is_boundary)
-        .unwrap_or(reply.len());
+    let tail = (reply.len() - half..).find(is_boundary);
+    let tail = tail.unwrap_or(reply.len());
     let (start, end) = (&reply[..head], &reply[tail..]);
     format!("{start}\n[.. {} bytes left out ..]\n{end}", tail - head)
 }
@@ -420,7 +398,7 @@ fn key(lm: &dyn LanguageModel) -> ModelKey {
 }
 
 /// Returns the parameters that the model is known not to support.
-fn known_for(lm: &dyn LanguageModel) -> UnsupportedParams {
+pub(super) fn known_for(lm: &dyn LanguageModel) -> UnsupportedParams {
     let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
     // The map is usually empty.
     if known.is_empty() {

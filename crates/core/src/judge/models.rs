@@ -1,6 +1,5 @@
 //! The models of judges: set on the judge, or configured in the scope or the environment. Panels are in `panel.rs`.
 
-use std::fmt;
 use std::sync::Arc;
 
 use indexmap::IndexSet;
@@ -375,13 +374,7 @@ impl LanguageModel for WithoutKey {
     }
 }
 
-impl fmt::Debug for Models {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Models")
-            .field("configured", &self.configured)
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!(Models: |models| "configured" => models.configured);
 
 /// Returns the embedding vectors of several strings.
 ///

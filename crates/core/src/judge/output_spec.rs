@@ -114,19 +114,13 @@ impl OutputSpec {
             );
         }
         if let Some(ScoreRange { min, max }) = self.range {
-            let what = if self.schema["type"] == "integer" {
-                "integer"
-            } else {
-                "number"
-            };
+            let is_integer = self.schema["type"] == "integer";
+            let what = if is_integer { "integer" } else { "number" };
             return format!("{what} from {min} to {max}");
         }
         if !self.labels.is_empty() {
-            let labels: Vec<String> = self
-                .labels
-                .iter()
-                .map(|label| json!(label).to_string())
-                .collect();
+            let quoted = |label: &&str| json!(label).to_string();
+            let labels: Vec<String> = self.labels.iter().map(quoted).collect();
             return format!("one of {}", labels.join(", "));
         }
         self.format_of(&self.schema)

@@ -2,7 +2,6 @@
 //!
 //! The file is long because each setter of `Panel` and `JudgeBuilder` is documented with an example.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::models::shown;
@@ -136,9 +135,8 @@ impl Panel {
     ///
     /// This is the panel's instruction, or the signature's instruction if the panel sets none.
     pub fn instruction_of<'a>(&'a self, signature: &'a Signature) -> &'a str {
-        let own = self
-            .prompt()
-            .and_then(|prompt| prompt.instruction.as_deref());
+        let prompt = self.prompt();
+        let own = prompt.and_then(|prompt| prompt.instruction.as_deref());
         own.unwrap_or(&signature.instruction)
     }
 
@@ -147,12 +145,9 @@ impl Panel {
     /// The two judges also share the panel's cost. `index` is 0 or 1.
     #[doc(hidden)]
     pub fn of_half(mut self, index: u64) -> Self {
-        let cost_msats = self
-            .instance
-            .cost_msats
-            .map(|cost| cost / 2 + (cost % 2) * index);
+        let half = |cost| cost / 2 + (cost % 2) * index;
         self.instance = InstanceSettings {
-            cost_msats,
+            cost_msats: self.instance.cost_msats.map(half),
             ..InstanceSettings::default()
         };
         if self.prompt.is_some() {
@@ -197,21 +192,15 @@ impl Panel {
         let aggregation = settings.aggregation.map(|it| it.name().to_owned());
         let quorum = settings.quorum.map(|quorum| quorum.to_string());
         let prompt = self.prompt();
-        let demos = prompt
-            .map(|prompt| &prompt.demos)
-            .filter(|demos| !demos.is_empty());
+        let demos = prompt.filter(|prompt| !prompt.demos.is_empty());
+        let demos = demos.and_then(|prompt| serde_json::to_string(&prompt.demos).ok());
+        let instruction = prompt.and_then(|prompt| prompt.instruction.clone());
         vec![
             ("models", (!models.is_empty()).then(|| models.join(","))),
             ("aggregation", aggregation),
             ("quorum", quorum),
-            (
-                "instruction",
-                prompt.and_then(|prompt| prompt.instruction.clone()),
-            ),
-            (
-                "demos",
-                demos.and_then(|demos| serde_json::to_string(demos).ok()),
-            ),
+            ("instruction", instruction),
+            ("demos", demos),
             ("context", prompt.and_then(|prompt| prompt.context.clone())),
         ]
     }
@@ -229,23 +218,17 @@ impl Panel {
     }
 
     pub(super) fn aggregation_of(&self, signature: &Signature, is_bool: bool) -> Aggregation {
-        let default = if is_bool {
-            Aggregation::Majority
-        } else {
-            Aggregation::Median
-        };
-        self.settings
-            .aggregation
-            .or(signature.panel.aggregation)
-            .unwrap_or(default)
+        let set = self.settings.aggregation.or(signature.panel.aggregation);
+        set.unwrap_or(match is_bool {
+            true => Aggregation::Majority,
+            false => Aggregation::Median,
+        })
     }
 
     /// Returns how many judges are called concurrently.
     pub(super) fn limit(&self, signature: &Signature) -> usize {
-        let limit = self
-            .settings
-            .max_concurrent_judges
-            .or(signature.panel.max_concurrent_judges);
+        let (own, declared) = (&self.settings, &signature.panel);
+        let limit = own.max_concurrent_judges.or(declared.max_concurrent_judges);
         limit.unwrap_or(usize::MAX).clamp(1, 1024)
     }
 
@@ -265,10 +248,8 @@ impl Panel {
     /// `verdict_msats` is the cost of one verdict from one model. The total includes one repair of each model's reply.
     #[doc(hidden)]
     pub fn max_cost(&self, signature: &Signature, verdict_msats: u64) -> u64 {
-        let judges = self.num_judges(signature) as u64;
-        verdict_msats
-            .saturating_mul(judges)
-            .saturating_mul(CALLS_PER_QUESTION)
+        let calls = CALLS_PER_QUESTION.saturating_mul(self.num_judges(signature) as u64);
+        verdict_msats.saturating_mul(calls)
     }
 
     /// Validates the settings.
@@ -307,22 +288,16 @@ impl Panel {
         let models: Vec<JudgeModel> = self.models_of(signature).iter().map(or_own).collect();
         let needs_scope =
             |model: &_| matches!(model, JudgeModel::Configured | JudgeModel::Named(_));
-        let scope = if models.iter().any(needs_scope) {
-            Models::of_scope()?
-        } else {
-            None
+        let scope = match models.iter().any(needs_scope) {
+            true => Models::of_scope()?,
+            false => None,
         };
         let no_model = || JudgeError::no_model(signature.offline.is_some());
-        let lms = models
-            .iter()
-            .map(|model| connect(model, scope.as_deref(), no_model));
-        let lms: Vec<Option<_>> = lms.collect::<Result<_, _>>()?;
+        let connect = |model| connect(model, scope.as_deref(), no_model);
+        let lms: Vec<Option<_>> = models.iter().map(connect).collect::<Result<_, _>>()?;
         if lms.iter().all(Option::is_none) {
-            return signature
-                .offline
-                .as_ref()
-                .map(Judges::Offline)
-                .ok_or_else(JudgeError::no_stand_in);
+            let offline = signature.offline.as_ref().map(Judges::Offline);
+            return offline.ok_or_else(JudgeError::no_stand_in);
         }
         let lms: Option<Vec<_>> = lms.into_iter().collect();
         lms.map(Judges::Models)
@@ -655,10 +630,4 @@ impl<J> JudgeBuilder<J> {
     }
 }
 
-impl<J> fmt::Debug for JudgeBuilder<J> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JudgeBuilder")
-            .field("panel", &self.panel)
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!(JudgeBuilder<J>: |builder| "panel" => builder.panel);

@@ -18,27 +18,16 @@ use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
 
 /// Returns the prompt of the last call.
 pub(super) fn last_prompt(judge: &dyn AnyJudge, demos: &[Demo], contents: &[Content]) -> Prompt {
-    let settings = judge.panel().prompt();
-    Prompt::new(
-        judge.signature(),
-        &judge.configured(),
-        settings,
-        demos,
-        contents,
-    )
+    let (signature, settings) = (judge.signature(), judge.panel().prompt());
+    let configured = judge.configured();
+    Prompt::new(signature, &configured, settings, demos, contents)
 }
 
 /// Returns the prompt of a step.
 pub(super) fn step_prompt(judge: &dyn AnyJudge, step: &Step, contents: &[Content]) -> Prompt {
     let settings = judge.panel().prompt().map(PromptSettings::of_step);
-    let read = step.read(contents);
-    Prompt::new(
-        &step.call,
-        &judge.configured(),
-        settings.as_ref(),
-        &[],
-        &read,
-    )
+    let (read, configured) = (step.read(contents), judge.configured());
+    Prompt::new(&step.call, &configured, settings.as_ref(), &[], &read)
 }
 
 impl Question {
@@ -63,10 +52,8 @@ impl Question {
                 let prompt = step_prompt(judge, step, &self.contents);
                 self.request = request((signature, &step.call), &*self.lm, prompt, self.draw);
             }
-            let own_msats = step
-                .cost_msats
-                .map(|cost| cost.div_ceil(signature.questions()));
-            self.declared_msats = own_msats.unwrap_or(last_msats);
+            let of_question = |cost: u64| cost.div_ceil(signature.questions());
+            self.declared_msats = step.cost_msats.map_or(last_msats, of_question);
             let value = match self.step(judge, (index, step), &earlier).await {
                 // Every later call is estimated too.
                 #[cfg(feature = "lm")]
@@ -142,9 +129,8 @@ pub(super) async fn turns_judgement(
     });
     let judged = futures_util::stream::iter(judged.collect::<Vec<_>>()).buffered(CONCURRENT);
     let judged: Vec<_> = judged.collect().await;
-    let cost_msats = judged
-        .iter()
-        .fold(0, |sum: u64, (_, _, cost)| sum.saturating_add(*cost));
+    let costs = judged.iter().map(|(_, _, cost)| *cost);
+    let cost_msats = costs.fold(0, u64::saturating_add);
     (reduced(judged, turns), cost_msats)
 }
 
@@ -174,9 +160,7 @@ fn reduced(
         };
         let Judgement { value, details, .. } = &judgement;
         let words = details.as_deref().filter(|details| !details.is_empty());
-        let words = words
-            .map(|details| format!(": {details}"))
-            .unwrap_or_default();
+        let words = words.map_or_else(String::new, |details| format!(": {details}"));
         lines.push(format!("message {number} ({value}){words}"));
         values.push(judgement.value);
         confidence = confidence.min(judgement.confidence);
@@ -184,10 +168,8 @@ fn reduced(
         if let Some(label) = judgement.metadata.get("judge") {
             metadata.insert("judge".to_owned(), label.clone());
         }
-        metadata.insert(
-            format!("message {number}"),
-            Value::Object(judgement.metadata),
-        );
+        let of_turn = Value::Object(judgement.metadata);
+        metadata.insert(format!("message {number}"), of_turn);
     }
     if values.is_empty() {
         return Err(JudgeError::no_items("turns"));

@@ -209,26 +209,21 @@ fn system(
 }
 
 fn item(name: &str, format: &str, desc: &str) -> String {
-    let format = if format.is_empty() {
-        String::new()
-    } else {
-        format!(" ({format})")
-    };
-    let desc = if desc.is_empty() {
-        String::new()
-    } else {
-        format!(": {}", desc.replace('\n', " "))
-    };
-    format!("\n- `{name}`{format}{desc}")
+    let mut item = format!("\n- `{name}`");
+    if !format.is_empty() {
+        item.push_str(&format!(" ({format})"));
+    }
+    if !desc.is_empty() {
+        item.push_str(&format!(": {}", desc.replace('\n', " ")));
+    }
+    item
 }
 
 /// Returns the user message, with the inputs between fences.
 pub(super) fn user(signature: &Signature, inputs: &[Content]) -> String {
     let read = || signature.read(inputs);
-    let code = fence_code(
-        &signature.purpose,
-        &read().map(|(_, content)| content).collect::<Vec<_>>(),
-    );
+    let texts = read().filter_map(|(_, content)| content.text.as_deref());
+    let code = fence_code(&signature.purpose, &texts.collect::<Vec<_>>());
     let mut text = format!("{HEADER}{code}.\n");
     for ((name, _), content) in read() {
         match &content.text {
@@ -246,18 +241,13 @@ pub(super) fn user(signature: &Signature, inputs: &[Content]) -> String {
 
 /// Returns 64 bits of a hash over the content of the row, so equal rows have equal prompts (and hit the cache). If the
 /// content contains the code in any disguise, it returns the next hash.
-fn fence_code(purpose: &str, inputs: &[&Content]) -> String {
-    let folded: Vec<String> = inputs
-        .iter()
-        .filter_map(|input| input.text.as_deref())
-        .map(folded)
-        .collect();
+fn fence_code(purpose: &str, texts: &[&str]) -> String {
+    let folded: Vec<String> = texts.iter().map(|text| folded(text)).collect();
     let candidates = (0_u64..).map(|attempt| {
         let mut hash = Sha256::new()
             .chain_update(KEY)
             .chain_update(attempt.to_le_bytes());
-        for text in std::iter::once(purpose).chain(inputs.iter().filter_map(|i| i.text.as_deref()))
-        {
+        for text in std::iter::once(&purpose).chain(texts) {
             hash.update(u64::try_from(text.len()).unwrap_or(u64::MAX).to_le_bytes());
             hash.update(text);
         }
@@ -275,13 +265,6 @@ fn unused(mut codes: impl Iterator<Item = String>, folded: &[String]) -> String 
 /// Returns the ASCII letters and digits of a string after compatibility normalization, to find a code disguised with
 /// invisible characters, full-width digits or spaces.
 fn folded(text: &str) -> String {
-    if text.is_ascii() {
-        return text
-            .chars()
-            .filter(char::is_ascii_alphanumeric)
-            .map(|c| c.to_ascii_lowercase())
-            .collect();
-    }
     let plain = text.nfkd().filter(char::is_ascii_alphanumeric);
     plain.map(|c| c.to_ascii_lowercase()).collect()
 }
@@ -294,10 +277,8 @@ const NO_REASONING: &str = "Not supplied for this particular example.";
 /// # Errors
 /// Fails if a demonstration has an unknown field, no input, or outputs that are not a valid answer.
 pub(super) fn demos(judge: &dyn AnyJudge) -> Result<Vec<Demo>, JudgeError> {
-    let demos = judge
-        .panel()
-        .prompt()
-        .map_or(&[][..], |settings| &settings.demos);
+    let settings = judge.panel().prompt();
+    let demos = settings.map_or(&[][..], |settings| &settings.demos);
     let demo = |(index, demo): (usize, &Example)| {
         message(judge, demo)
             .map_err(|error| JudgeError::new(format!("demonstration {}: {error}", index + 1)))
@@ -309,51 +290,39 @@ fn message(judge: &dyn AnyJudge, demo: &Example) -> Result<Demo, String> {
     let signature = judge.signature();
     let inputs = || signature.inputs.iter().map(|(name, _)| *name);
     let outputs = || signature.outputs.iter().map(|output| output.name);
-    if let Some(unknown) = demo
-        .keys()
-        .find(|key| inputs().chain(outputs()).all(|name| name != *key))
-    {
-        let known: Vec<_> = inputs().chain(outputs()).collect();
-        return Err(format!(
-            "unknown field `{unknown}`; expected `{}`",
-            known.join("`, `")
-        ));
+    let known: Vec<_> = inputs().chain(outputs()).collect();
+    if let Some(unknown) = demo.keys().find(|key| !known.contains(key)) {
+        let known = known.join("`, `");
+        return Err(format!("unknown field `{unknown}`; expected `{known}`"));
     }
     let contents: Vec<Content> = inputs()
         .map(|name| content(signature, name, demo.get(name)))
         .collect::<Result<_, _>>()?;
     if contents.iter().all(|content| content.text.is_none()) {
-        let known: Vec<_> = inputs().collect();
-        return Err(format!(
-            "expected an input, found none; write `{}`",
-            known.join("`, `")
-        ));
+        let known = inputs().collect::<Vec<_>>().join("`, `");
+        return Err(format!("expected an input, found none; write `{known}`"));
     }
     // In the signature's order, because a model that reasons writes its reasoning first.
     let mut answer: IndexMap<&str, Value> = IndexMap::new();
     for name in outputs() {
         let default = (name == "reasoning").then(|| Value::from(NO_REASONING));
         if let Some(value) = demo.get(name).cloned().or(default) {
-            let each = signature
-                .output_spec(name)
-                .filter(|output| output.each.is_some());
-            let numbered = |output: &OutputSpec| with_numbers(&output.schema, value.clone());
-            answer.insert(name, each.map_or_else(|| value.clone(), numbered));
+            let spec = signature.output_spec(name);
+            let value = match spec.filter(|output| output.each.is_some()) {
+                Some(OutputSpec { schema, .. }) => with_numbers(schema, value),
+                None => value,
+            };
+            answer.insert(name, value);
         }
     }
     let assistant = serde_json::to_string(&answer).map_err(|error| error.to_string())?;
     let mut earlier = Earlier::new(signature, &contents);
     for step in &signature.steps {
         let value = demo.get(step.name()).cloned();
-        let missing = || {
-            format!(
-                "expected the step `{}`, found none; add its value",
-                step.name()
-            )
-        };
-        earlier
-            .values
-            .insert(step.name().to_owned(), value.ok_or_else(missing)?);
+        let name = step.name();
+        let missing = || format!("expected the step `{name}`, found none; add its value");
+        let value = value.ok_or_else(missing)?;
+        earlier.values.insert(name.to_owned(), value);
     }
     let read = Reply::find(signature, &assistant);
     let read = read.and_then(|reply| reply.after(&earlier).read(|reply| judge.read(reply)));

@@ -101,7 +101,7 @@ impl<'a> Reply<'a> {
     /// Adds what earlier steps returned, and checks this reply's lists against theirs.
     pub(super) fn after(mut self, earlier: &'a Earlier) -> Self {
         for output in &self.signature.outputs {
-            let Some(value) = self.fields.get(output.name) else {
+            let Some(value) = self.fields.get_mut(output.name) else {
                 continue;
             };
             let (name, items) = (output.name, value.as_array().map_or(0, Vec::len));
@@ -112,19 +112,9 @@ impl<'a> Reply<'a> {
                 self.flawed.push(name);
             }
             let Some(each) = &output.each else { continue };
-            let value = self
-                .fields
-                .get_mut(name)
-                .map(Value::take)
-                .unwrap_or_default();
-            let count = earlier.items_of(each.list);
-            let items = without_numbers(
-                (name, each.list),
-                count,
-                &output.schema,
-                value,
-                &mut self.ignored,
-            );
+            let (list, count) = (each.list, earlier.items_of(each.list));
+            let (value, schema) = (value.take(), &output.schema);
+            let items = without_numbers((name, list), count, schema, value, &mut self.ignored);
             let items = items.and_then(|items| match output.cites {
                 Some(list) => cited(name, (list, earlier.items_of(list)), items),
                 None => Ok(items),
@@ -182,15 +172,11 @@ impl<'a> Reply<'a> {
         }
         // Sorted, because the order of a map's keys depends on the features of `serde_json`.
         self.ignored.sort();
-        let ignored: Vec<String> = self
-            .ignored
-            .iter()
-            .take(3)
-            .map(|key| in_brief(key, 40))
-            .collect();
+        let ignored = self.ignored.iter().take(3).map(|key| in_brief(key, 40));
+        let ignored: Vec<String> = ignored.collect();
         if !ignored.is_empty() {
-            self.flaws
-                .push(format!("unexpected `{}`", ignored.join("`, `")));
+            let ignored = ignored.join("`, `");
+            self.flaws.push(format!("unexpected `{ignored}`"));
         }
         Err(Flaw {
             text: self.flaws.join("; "),

@@ -1,7 +1,6 @@
 //! Judges one row with all judges of a panel: the calls, both orders of a pair, and the cost. `members.rs` combines the
 //! verdicts.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
@@ -12,7 +11,8 @@ use super::json_object::{Fields, Flaw};
 use super::judged::{Judgement, Kind, scored};
 use super::members::{Member, combine, opinion};
 use super::model_call::{
-    Question, UnsupportedParams, Verdict, hash_without_inputs, request, score, validated,
+    Question, Tally, UnsupportedParams, Verdict, hash_without_inputs, known_for, request, score,
+    validated,
 };
 use super::panel::Judges;
 use super::pipeline::{last_prompt, step_prompt};
@@ -89,31 +89,17 @@ pub(super) async fn judgement(
     contents: Vec<Content>,
     spec: SpecOf<'_>,
 ) -> (Result<Judgement, JudgeError>, u64) {
-    let mut questions = match prepared(judge, contents, &spec()) {
-        ControlFlow::Break(judgement) => return (judgement, 0),
-        ControlFlow::Continue(questions) => questions,
+    if let Some(judgement) = of_empty_input(judge.signature(), &contents) {
+        return (Ok(judgement), 0);
+    }
+    let mut questions = match checked(judge, &spec()) {
+        Err(error) => return (Err(error), 0),
+        Ok((_, Judges::Offline(answer))) => return (offline(judge, answer, &contents), 0),
+        Ok((demos, Judges::Models(lms))) => questions(judge, &lms, &demos, contents, &spec()),
     };
     match ask(judge, &mut questions).await {
         Ok(verdicts) => combined(judge, &questions, verdicts, &spec()),
         Err(error) => (Err(error.into()), 0),
-    }
-}
-
-/// Returns the questions to the models, or a judgement that needs no model.
-fn prepared(
-    judge: &dyn AnyJudge,
-    contents: Vec<Content>,
-    spec: &MetricSpec<'static>,
-) -> ControlFlow<Result<Judgement, JudgeError>, Vec<Question>> {
-    if let Some(judgement) = of_empty_input(judge.signature(), &contents) {
-        return ControlFlow::Break(Ok(judgement));
-    }
-    match checked(judge, spec) {
-        Err(error) => ControlFlow::Break(Err(error)),
-        Ok((_, Judges::Offline(answer))) => ControlFlow::Break(offline(judge, answer, &contents)),
-        Ok((demos, Judges::Models(lms))) => {
-            ControlFlow::Continue(questions(judge, &lms, &demos, contents, spec))
-        }
     }
 }
 
@@ -183,11 +169,8 @@ fn offline(
     contents: &[Content],
 ) -> Result<Judgement, JudgeError> {
     let signature = judge.signature();
-    let texts: Vec<Option<&str>> = contents
-        .iter()
-        .map(|content| content.text.as_deref())
-        .collect();
-    let mut answer = answer.answer(&texts);
+    let texts = contents.iter().map(|content| content.text.as_deref());
+    let mut answer = answer.answer(&texts.collect::<Vec<_>>());
     // One function may serve several judges, and it returns no reasoning.
     answer.retain(|name, _| signature.output_spec(name).is_some());
     if signature.output_spec("reasoning").is_some() {
@@ -200,19 +183,13 @@ fn offline(
     let (output, Fields { values: answer, .. }) = read.map_err(unreadable)?;
     let mut metadata = Map::new();
     metadata.insert("judge".to_owned(), json!(OFFLINE_JUDGE));
-    let reasoning = answer
-        .get("reasoning")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
-    let details = Some(
-        format!("judge: {OFFLINE_JUDGE}. {reasoning}")
-            .trim_end()
-            .to_owned(),
-    );
+    let reasoning = answer.get("reasoning").and_then(Value::as_str);
+    let reasoning = reasoning.unwrap_or_default();
+    let details = format!("judge: {OFFLINE_JUDGE}. {reasoning}");
     metadata.insert("answer".to_owned(), Value::Object(answer));
     let value = score(output, OFFLINE_JUDGE)?;
     Ok(Judgement {
-        details,
+        details: Some(details.trim_end().to_owned()),
         metadata,
         ..Judgement::new(value)
     })
@@ -244,16 +221,17 @@ fn questions(
     for (index, lm) in lms.iter().enumerate() {
         let first_draw = first_draw(lms, index, draws);
         for (prompt, contents) in &orders {
-            questions.extend((first_draw..first_draw.saturating_add(draws)).map(|draw| {
-                let request = request((signature, call), &**lm, prompt.clone(), draw);
-                Question::new(
-                    Arc::clone(lm),
-                    request,
-                    contents.clone(),
+            questions.extend(
+                (first_draw..first_draw.saturating_add(draws)).map(|draw| Question {
+                    request: request((signature, call), &**lm, prompt.clone(), draw),
+                    omitted: known_for(&**lm),
+                    lm: Arc::clone(lm),
+                    contents: contents.clone(),
                     draw,
                     declared_msats,
-                )
-            }));
+                    tally: Tally::default(),
+                }),
+            );
         }
     }
     questions
@@ -285,31 +263,26 @@ async fn ask(
 fn combined(
     judge: &dyn AnyJudge,
     questions: &[Question],
-    verdicts: Vec<Result<Verdict, JudgeError>>,
+    mut verdicts: Vec<Result<Verdict, JudgeError>>,
     spec: &MetricSpec<'static>,
 ) -> (Result<Judgement, JudgeError>, u64) {
     let signature = judge.signature();
-    let (draws, of_judge) = (
-        signature.scoring.draws() as usize,
-        signature.questions() as usize,
-    );
-    let mut verdicts = verdicts.into_iter();
+    let draws = signature.scoring.draws() as usize;
+    let of_judge = signature.questions() as usize;
     let members = questions.chunks(of_judge).map(|questions| {
         let lm = &questions[0].lm;
         let mut replied_by = ReplyCounts::default();
-        questions
-            .iter()
-            .for_each(|question| replied_by.add_all(&question.replied_by));
+        for question in questions {
+            replied_by.add_all(&question.tally.replied_by);
+        }
         // All draws and both orders, even if the first one has no verdict.
-        let verdicts: Vec<_> = verdicts.by_ref().take(of_judge).collect();
-        let verdicts = verdicts
-            .into_iter()
-            .map(|verdict| validated(lm, verdict?, spec.range));
+        let verdicts = verdicts.drain(..of_judge);
+        let verdicts = verdicts.map(|verdict| validated(lm, verdict?, spec.range));
         let verdicts: Result<Vec<Verdict>, _> = verdicts.collect();
         Member {
             id: lm.id().to_owned(),
             replied_by,
-            ignored_keys: questions.iter().map(|question| question.ignored_keys).sum(),
+            ignored_keys: questions.iter().map(|it| it.tally.ignored_keys).sum(),
             verdict: verdicts.map(|verdicts| opinion(verdicts, draws, spec)),
         }
     });
@@ -318,9 +291,9 @@ fn combined(
     let mut omitted = UnsupportedParams::new();
     for question in questions {
         omitted.extend(&question.omitted);
-        cost_msats = cost_msats.saturating_add(question.msats);
-        calls += question.calls;
-        usage += question.usage;
+        cost_msats = cost_msats.saturating_add(question.tally.msats);
+        calls += question.tally.calls;
+        usage += question.tally.usage;
     }
     let judgement = combine(judge.panel(), signature, &members, spec).map(|mut judgement| {
         judgement.metadata.insert("calls".to_owned(), json!(calls));
@@ -339,17 +312,14 @@ fn report_omitted(judgement: &mut Judgement, omitted: &UnsupportedParams) {
         return;
     }
     let names: Vec<_> = omitted.iter().copied().collect();
-    let note = format!(
-        "(called without {}, which the model does not support)",
-        names.join(" and ")
-    );
+    let joined = names.join(" and ");
+    let note = format!("(called without {joined}, which the model does not support)");
     judgement.details = Some(match judgement.details.take() {
         Some(details) => format!("{details}\n{note}"),
         None => note,
     });
-    judgement
-        .metadata
-        .insert("omitted_params".to_owned(), json!(names));
+    let omitted = "omitted_params".to_owned();
+    judgement.metadata.insert(omitted, json!(names));
 }
 
 /// Returns the inputs of a row, or both orders of a pair.
@@ -364,16 +334,13 @@ fn orders(signature: &Signature, mut contents: Vec<Content>) -> Vec<Vec<Content>
 
 /// Returns the hash of the prompts of all calls. `last` is the hash of the last one.
 fn hash_of_calls(judge: &dyn AnyJudge, last: String) -> String {
-    let hashes = judge
-        .signature()
-        .steps
-        .iter()
-        .map(|step| hash_without_inputs(&step.call, step_prompt(judge, step, &[])));
+    let signature = judge.signature();
     let mut all = last;
-    for hash in hashes {
+    for step in &signature.steps {
+        let hash = hash_without_inputs(&step.call, step_prompt(judge, step, &[]));
         all = hash::of_bytes(format!("{hash}{all}").as_bytes());
     }
-    match judge.signature().scoring.draws() {
+    match signature.scoring.draws() {
         1 => all,
         draws => hash::of_bytes(format!("{draws} {all}").as_bytes()),
     }

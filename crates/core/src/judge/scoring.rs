@@ -27,10 +27,8 @@ pub(super) fn check(signature: &Signature) -> Result<(), JudgeError> {
     let values: Vec<String> = values.iter().map(shown).collect();
     let first = |value: &str| value.chars().next();
     for (index, value) in values.iter().enumerate() {
-        let same = values[..index]
-            .iter()
-            .find(|earlier| first(earlier) == first(value));
-        if let Some(same) = same {
+        let mut earlier = values[..index].iter();
+        if let Some(same) = earlier.find(|earlier| first(earlier) == first(value)) {
             return invalid(format!(
                 "`scoring(by = logprobs)` needs values of `{output}` that begin differently, because the first token decides: `{same}` and `{value}` begin alike; rename one"
             ));
@@ -41,9 +39,8 @@ pub(super) fn check(signature: &Signature) -> Result<(), JudgeError> {
 
 /// Returns a value as the model writes it, without quotation marks.
 fn shown(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
+    let text = value.as_str();
+    text.map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Returns all values of an output; `None` if there are too many.
@@ -73,11 +70,8 @@ fn of_schema(schema: &Value) -> Option<Vec<Value>> {
     if let Some(values) = schema["enum"].as_array() {
         return values.iter().all(Value::is_string).then(|| values.clone());
     }
-    let branches = schema
-        .get("oneOf")
-        .or_else(|| schema.get("anyOf"))?
-        .as_array()?;
-    let values: Option<Vec<_>> = branches.iter().map(of_schema).collect();
+    let branches = schema.get("oneOf").or_else(|| schema.get("anyOf"));
+    let values: Option<Vec<_>> = branches?.as_array()?.iter().map(of_schema).collect();
     Some(values?.into_iter().flatten().collect())
 }
 
@@ -105,9 +99,9 @@ impl Weights {
 
     /// Returns the probabilities, keyed by the values as strings.
     pub(super) fn by_text(&self) -> Map<String, Value> {
-        self.0
-            .iter()
-            .map(|(value, probability)| (shown(value), (*probability).into()))
+        let weights = self.0.iter();
+        weights
+            .map(|(value, weight)| (shown(value), (*weight).into()))
             .collect()
     }
 }
@@ -131,11 +125,10 @@ pub(super) fn weights(output: &OutputSpec, reply: &LmReply) -> Result<Weights, S
             output.name
         ));
     }
-    let weighed = values
-        .into_iter()
-        .zip(probabilities)
-        .filter(|(_, probability)| *probability > 0.0);
-    Ok(Weights(weighed.collect()))
+    let weighed = values.into_iter().zip(probabilities);
+    Ok(Weights(
+        weighed.filter(|(_, weight)| *weight > 0.0).collect(),
+    ))
 }
 
 /// The tokens from the one in which the value begins, and the bytes before the value in that token.
@@ -188,9 +181,7 @@ fn decide(
         };
         let own = (!token.top.iter().any(is_own)).then_some(own);
         let alternatives = || token.top.iter().chain(&own);
-        let sum: f64 = alternatives()
-            .map(|alternative| alternative.logprob.exp())
-            .sum();
+        let sum: f64 = alternatives().map(|it| it.logprob.exp()).sum();
         // NaN if one is not a number.
         if sum.is_nan() || sum > MAX_SUM {
             return Err(format!(
@@ -243,9 +234,7 @@ fn fits(text: &str, value: &str) -> bool {
         return false;
     };
     // `5.0` is an integer in JSON Schema, and `5.` may go on as `5.5`.
-    let fraction = rest
-        .strip_prefix('.')
-        .filter(|fraction| fraction.starts_with('0'));
+    let fraction = rest.strip_prefix('.').filter(|it| it.starts_with('0'));
     let rest = fraction.map_or(rest, |fraction| fraction.trim_start_matches('0'));
     value.ends_with('"') || !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '.')
 }

@@ -153,9 +153,8 @@ impl Signature {
             (sum.saturating_add(cost), count + 1)
         });
         let others = (self.steps.len() + 1 - count) as u64;
-        spec.cost_msats
-            .saturating_sub(declared)
-            .div_ceil(self.questions() * others)
+        let rest = spec.cost_msats.saturating_sub(declared);
+        rest.div_ceil(self.questions() * others)
     }
 
     /// Returns the instruction.
@@ -272,19 +271,15 @@ fn add_definitions(
     let mut renamed: Vec<(String, String)> = Vec::new();
     for name in own.keys().filter(|name| definitions.contains_key(*name)) {
         let is_taken = |new: &String| definitions.contains_key(new) || own.contains_key(new);
-        let new = (2_u32..)
-            .map(|number| format!("{name}{number}"))
-            .find(|new| !is_taken(new));
-        renamed.push((name.clone(), new.unwrap_or_default()));
+        let mut free = (2_u32..).map(|number| format!("{name}{number}"));
+        let new = free.find(|new| !is_taken(new)).unwrap_or_default();
+        renamed.push((name.clone(), new));
     }
     rename_references(schema, &renamed);
     for (name, mut value) in own {
         rename_references(&mut value, &renamed);
-        let new = renamed
-            .iter()
-            .find(|(old, _)| *old == name)
-            .map(|(_, new)| new.clone());
-        definitions.insert(new.unwrap_or(name), value);
+        let new = renamed.iter().find(|(old, _)| *old == name);
+        definitions.insert(new.map_or(name, |(_, new)| new.clone()), value);
     }
 }
 
@@ -304,7 +299,7 @@ fn rename_references(schema: &mut Value, renamed: &[(String, String)]) {
         }
         Value::Array(items) => items
             .iter_mut()
-            .for_each(|item| rename_references(item, renamed)),
+            .for_each(|it| rename_references(it, renamed)),
         _ => {}
     }
 }
@@ -324,11 +319,8 @@ impl Signature {
 
     pub fn reasoning(self) -> Self {
         let desc = "think step by step before you answer, in a few sentences";
-        self.output(OutputSpec::new(
-            "reasoning",
-            desc,
-            json!({ "type": "string" }),
-        ))
+        let schema = json!({ "type": "string" });
+        self.output(OutputSpec::new("reasoning", desc, schema))
     }
 
     pub fn output(mut self, output: OutputSpec) -> Self {

@@ -22,10 +22,8 @@ impl Step {
     }
 
     pub(super) fn read(&self, contents: &[Content]) -> Vec<Content> {
-        self.from
-            .iter()
-            .filter_map(|index| contents.get(*index).cloned())
-            .collect()
+        let read = self.from.iter().filter_map(|index| contents.get(*index));
+        read.cloned().collect()
     }
 }
 
@@ -78,10 +76,8 @@ impl Signature {
             call.purpose = format!("{}, step {name}", self.purpose);
             call.name = format!("{}_{name}", self.name);
         }
-        call.inputs = from
-            .iter()
-            .filter_map(|index| self.inputs.get(*index).copied())
-            .collect();
+        let inputs = from.iter().filter_map(|index| self.inputs.get(*index));
+        call.inputs = inputs.copied().collect();
         self.steps.push(Step {
             call,
             from,
@@ -123,29 +119,23 @@ pub(super) struct Earlier {
 impl Earlier {
     /// Returns the state after a row's inputs.
     pub(super) fn new(signature: &Signature, contents: &[Content]) -> Self {
-        let items = signature
-            .inputs
-            .iter()
-            .zip(contents)
-            .map(|((name, _), it)| (*name, it.items));
+        let inputs = signature.inputs.iter().zip(contents);
         Self {
             values: Map::new(),
-            items: items.collect(),
+            items: inputs.map(|((name, _), it)| (*name, it.items)).collect(),
         }
     }
 
     /// Adds the value of a step.
     pub(super) fn add(&mut self, name: &'static str, value: Value) {
-        self.items
-            .push((name, value.as_array().map_or(0, Vec::len)));
+        let items = value.as_array().map_or(0, Vec::len);
+        self.items.push((name, items));
         self.values.insert(name.to_owned(), value);
     }
 
     pub(super) fn items_of(&self, list: &str) -> usize {
-        self.items
-            .iter()
-            .find(|(name, _)| *name == list)
-            .map_or(0, |(_, items)| *items)
+        let list = self.items.iter().find(|(name, _)| *name == list);
+        list.map_or(0, |(_, items)| *items)
     }
 
     /// Returns the first empty list that a call has an output for.
@@ -163,9 +153,8 @@ const VALUE: &str = "value";
 
 /// Returns `true` if items of this schema hold their number among their own fields.
 fn is_object(schema: &Value) -> bool {
-    schema["properties"]
-        .as_object()
-        .is_some_and(|fields| !fields.contains_key(NUMBER))
+    let fields = schema["properties"].as_object();
+    fields.is_some_and(|fields| !fields.contains_key(NUMBER))
 }
 
 /// Adds the number to the item schema of a list.
@@ -231,11 +220,8 @@ pub(super) fn without_numbers(
             false => {
                 let value = fields.remove(VALUE);
                 ignored.extend(fields.into_iter().map(|(key, _)| key));
-                value.ok_or_else(|| {
-                    format!(
-                        "item {expected} of `{name}` must have the fields `{NUMBER}` and `{VALUE}`"
-                    )
-                })
+                let fields = format_args!("the fields `{NUMBER}` and `{VALUE}`");
+                value.ok_or_else(|| format!("item {expected} of `{name}` must have {fields}"))
             }
         }
     });
@@ -253,11 +239,8 @@ pub(super) fn cited(
 ) -> Result<Value, String> {
     for (index, item) in items.as_array().into_iter().flatten().enumerate() {
         let numbers = item[list].as_array().into_iter().flatten();
-        let is_other = |number: &&Value| {
-            !number
-                .as_f64()
-                .is_some_and(|number| (1.0..=count as f64).contains(&number))
-        };
+        let is_number = |number: f64| (1.0..=count as f64).contains(&number);
+        let is_other = |number: &&Value| !number.as_f64().is_some_and(is_number);
         if let Some(other) = numbers.into_iter().find(is_other) {
             let mut found = other.to_string();
             escape::truncate(&mut found, 40);

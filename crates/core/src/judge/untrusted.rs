@@ -154,10 +154,8 @@ impl Content {
         let Value::Array(items) = &value else {
             return Self::of(value);
         };
-        let lines = items
-            .iter()
-            .enumerate()
-            .map(|(index, item)| format!("{}: {item}", index + 1));
+        let lines = items.iter().zip(1_usize..);
+        let lines = lines.map(|(item, number)| format!("{number}: {item}"));
         let text = match items.is_empty() {
             true => "(no items)".to_owned(),
             false => lines.collect::<Vec<_>>().join("\n"),
@@ -342,9 +340,8 @@ fn shortened(total: usize, write: impl Fn(&mut String, usize, usize) -> usize) -
         }
     }
     if steps > 0 {
-        head.push_str(&format!(
-            "[.. {steps} steps with {bytes} bytes left out ..]\n"
-        ));
+        let left_out = format!("[.. {steps} steps with {bytes} bytes left out ..]\n");
+        head.push_str(&left_out);
     }
     tail.into_iter().for_each(|(text, _)| head.push_str(&text));
     head
@@ -397,13 +394,11 @@ pub fn shown_conversation<T: MaybeInput<Trajectory>>(conversation: &Untrusted<T>
     let conversation = conversation.get().input();
     let text = conversation.map(|conversation| {
         let (messages, subagents) = (conversation.messages(), conversation.subagents());
-        limited(
-            messages.len() + subagents.len(),
-            |text, index, limit| match messages.get(index) {
-                Some(message) => write_message(text, index, message, limit),
-                None => write_subagent(text, &subagents[index - messages.len()], limit),
-            },
-        )
+        let total = messages.len() + subagents.len();
+        limited(total, |text, index, limit| match messages.get(index) {
+            Some(message) => write_message(text, index, message, limit),
+            None => write_subagent(text, &subagents[index - messages.len()], limit),
+        })
     });
     let is_blank = conversation.is_some_and(|it| it.messages().is_empty());
     Content::new(text, is_blank, 0)
@@ -420,10 +415,9 @@ pub fn shown_calls<T: MaybeInput<Trajectory>>(trajectory: &Untrusted<T>) -> Cont
         .flat_map(|calls| calls.iter().zip(1..))
         .map(|(call, number)| format!("{number}: {} with {}", Value::from(&*call.name), call.args));
     let lines: Vec<String> = lines.collect();
-    let text = if lines.is_empty() {
-        "(no items)".to_owned()
-    } else {
-        lines.join("\n")
+    let text = match lines.len() {
+        0 => "(no items)".to_owned(),
+        _ => lines.join("\n"),
     };
     Content::new(calls.is_some().then_some(text), false, lines.len())
 }
@@ -431,11 +425,8 @@ pub fn shown_calls<T: MaybeInput<Trajectory>>(trajectory: &Untrusted<T>) -> Cont
 /// Writes one message, and returns how many bytes of its values are left out. A call's result is in the tool's message,
 /// unless the format keeps it in the call.
 fn write_message(text: &mut String, index: usize, message: &Message, limit: usize) -> usize {
-    text.push_str(&format!(
-        "message {}, {}: ",
-        index + 1,
-        message.role.as_str()
-    ));
+    let (number, role) = (index + 1, message.role.as_str());
+    text.push_str(&format!("message {number}, {role}: "));
     let mut cut = push_json(text, &message.text, limit);
     for call in &message.tool_calls {
         text.push_str("\n  calls ");

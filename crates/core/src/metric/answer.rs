@@ -208,10 +208,8 @@ pub(crate) async fn grade(answer: Answer<'_>, has_trace: bool) -> Result<Grade> 
 /// Returns the error of an asynchronous metric in a synchronous call.
 #[cold]
 fn is_asynchronous(metric: &str) -> MetricError {
-    MetricError::failed(
-        metric,
-        "the metric is asynchronous; call `evaluate(..).await`",
-    )
+    let message = "the metric is asynchronous; call `evaluate(..).await`";
+    MetricError::failed(metric, message)
 }
 
 /// Returns the score of an answer.
@@ -220,9 +218,8 @@ fn is_asynchronous(metric: &str) -> MetricError {
 /// Fails if the metric is asynchronous.
 pub fn ready_score(metric: &str, answer: Answer<'_>) -> Result<MetricScore> {
     let ready = answer.ready();
-    Ok(ready
-        .unwrap_or_else(|| Err(is_asynchronous(metric)))?
-        .into_score())
+    let scored = ready.unwrap_or_else(|| Err(is_asynchronous(metric)))?;
+    Ok(scored.into_score())
 }
 
 /// Scores one pair of rows with a metric that doesn't wait.
@@ -253,10 +250,8 @@ pub fn shared<'a, G: Sync, P: Sync, M: Metric<G, P> + ?Sized>(
     key: Option<&Key>,
     call: MetricCall<'a, G, P>,
 ) -> Answer<'a> {
-    let cell = key
-        .zip(call.memo)
-        .and_then(|(key, memo)| memo.cell(key, call.address()));
-    match cell {
+    let memo = key.zip(call.memo);
+    match memo.and_then(|(key, memo)| memo.cell(key, call.address())) {
         None => metric.answer(call),
         Some(cell) => shared_with(metric, cell, call),
     }
@@ -281,15 +276,13 @@ fn shared_with<'a, G: Sync, P: Sync, M: Metric<G, P> + ?Sized>(
         let mut is_first = false;
         let evaluate = async {
             is_first = true;
-            panic::catch_async(false, future)
-                .await
-                .unwrap_or_else(panicked)
+            let answer = panic::catch_async(false, future).await;
+            answer.unwrap_or_else(panicked)
         };
         let answer = cell.get_or_init(|| evaluate).await;
-        if is_first {
-            answer.clone()
-        } else {
-            reused(answer)
+        match is_first {
+            true => answer.clone(),
+            false => reused(answer),
         }
     })
 }

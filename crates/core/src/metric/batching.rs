@@ -103,11 +103,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Batched<G, P> {
             if open.number != number {
                 return None;
             }
-            idle = if open.calls.len() == seen {
-                idle + 1
-            } else {
-                0
-            };
+            let is_idle = open.calls.len() == seen;
+            idle = if is_idle { idle + 1 } else { 0 };
             seen = open.calls.len();
             if idle == IDLE_YIELDS {
                 return Some(open.take());
@@ -222,10 +219,8 @@ pub(crate) async fn evaluate<'a>(
     }
     scores.sort_unstable_by_key(|(position, _)| *position);
     let score = |result: Result<RowAnswer>| Ok(result?.scored()?.into_score());
-    scores
-        .into_iter()
-        .map(|(_, result)| score(result))
-        .collect()
+    let scores = scores.into_iter();
+    scores.map(|(_, result)| score(result)).collect()
 }
 
 /// Forwards [`Metric`] methods to the inner metric unchanged. `all` also forwards the methods that depend on settings.
@@ -233,40 +228,22 @@ pub(crate) async fn evaluate<'a>(
 #[macro_export]
 macro_rules! forward_metric {
     (<$gold:ty, $pred:ty> |$this:ident| $metric:expr) => {
-        fn name(&self) -> &str {
-            let $this = self;
-            $metric.name()
-        }
-        fn tier(&self) -> $crate::spec::MetricTier {
-            let $this = self;
-            $metric.tier()
-        }
-        fn can_evaluate(&self, gold: &$gold, pred: &$pred) -> bool {
-            let $this = self;
-            $metric.can_evaluate(gold, pred)
-        }
-        fn files(&self, all: &mut Vec<$crate::files::MetricFile>) {
-            let $this = self;
-            $metric.files(all);
+        forward_methods! {
+            |$this| $metric;
+            fn name(&self) -> &str;
+            fn tier(&self) -> $crate::spec::MetricTier;
+            fn can_evaluate(&self, gold: &$gold, pred: &$pred) -> bool;
+            fn files(&self, all: &mut Vec<$crate::files::MetricFile>);
         }
     };
     (all <$gold:ty, $pred:ty> |$this:ident| $metric:expr) => {
         $crate::forward_metric!(<$gold, $pred> |$this| $metric);
-        fn cost_estimate(&self) -> u64 {
-            let $this = self;
-            $metric.cost_estimate()
-        }
-        fn spec(&self) -> $crate::spec::MetricSpec<'_> {
-            let $this = self;
-            $metric.spec()
-        }
-        fn requirements(&self, all: &mut Vec<$crate::Requirement>) {
-            let $this = self;
-            $metric.requirements(all);
-        }
-        fn parameters(&self, all: &mut Vec<(String, String)>) {
-            let $this = self;
-            $metric.parameters(all);
+        forward_methods! {
+            |$this| $metric;
+            fn cost_estimate(&self) -> u64;
+            fn spec(&self) -> $crate::spec::MetricSpec<'_>;
+            fn requirements(&self, all: &mut Vec<$crate::Requirement>);
+            fn parameters(&self, all: &mut Vec<(String, String)>);
         }
     };
 }
@@ -289,9 +266,7 @@ macro_rules! metric_of_pointer {
             async fn evaluate_batch(&self, pairs: &[(G, P)]) -> Vec<Result<MetricScore>> {
                 (**self).evaluate_batch(pairs).await
             }
-            fn batch_size(&self) -> usize {
-                (**self).batch_size()
-            }
+            forward_methods!(|this| (**this); fn batch_size(&self) -> usize;);
             fn key(&self) -> Option<Key> {
                 let key: fn(&Self) -> Option<Key> = $key;
                 (**self).key().or_else(|| key(self))

@@ -1,6 +1,6 @@
 //! The arguments of one call of a metric.
 
-use std::{fmt, ptr};
+use std::ptr;
 
 use crate::declared::Declared;
 use crate::dedup::{Address, Memo};
@@ -272,14 +272,9 @@ impl<G, P> Clone for MetricCall<'_, G, P> {
 
 impl<G, P> Copy for MetricCall<'_, G, P> {}
 
-impl<G, P> fmt::Debug for MetricCall<'_, G, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut call = f.debug_struct("MetricCall");
-        call.field("tracing", &self.trace.is_some())
-            .field("pred_name", &self.pred_name);
-        call.field("run", &self.run.is_some());
-        call.finish_non_exhaustive()
-    }
+debug_fields! {
+    MetricCall<'a, G, P>: |call| "tracing" => call.trace.is_some(), "pred_name" => call.pred_name,
+        "run" => call.run.is_some()
 }
 
 /// A field of a row, or the answer of the metric if the field cannot be read.
@@ -294,9 +289,8 @@ pub fn gold<'r, N, W: ReadAs<'r>, G: ReadField<'r, N, W>, P>(
     field: &FieldSpec<'static>,
     spec: &MetricSpec<'_>,
 ) -> FieldOr<W::Output> {
-    call.gold
-        .read_field(field)
-        .map_err(|error| unreadable_field(error, spec, Side::Gold))
+    let read = call.gold.read_field(field);
+    read.map_err(|error| unreadable_field(error, spec, Side::Gold))
 }
 
 /// Reads the field `N` of the prediction using `W`.
@@ -308,7 +302,6 @@ pub fn pred<'r, N, W: ReadAs<'r>, G, P: ReadField<'r, N, W>>(
     field: &FieldSpec<'static>,
     spec: &MetricSpec<'_>,
 ) -> FieldOr<W::Output> {
-    call.pred
-        .read_field(field)
-        .map_err(|error| unreadable_field(error, spec, Side::Pred))
+    let read = call.pred.read_field(field);
+    read.map_err(|error| unreadable_field(error, spec, Side::Pred))
 }

@@ -1,6 +1,5 @@
 //! Metrics from closures: [`metric_fn`], [`typed_metric_fn`] and [`traced_metric_fn`].
 
-use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -272,13 +271,7 @@ impl<G, P> FnMetric<G, P> {
     }
 }
 
-impl<G, P> fmt::Debug for FnMetric<G, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FnMetric")
-            .field("name", &self.declared.name)
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!(FnMetric<G, P>: |metric| "name" => metric.declared.name);
 
 impl<G, P> ScoredAtOnce<G> for FnMetric<G, P> {}
 
@@ -311,10 +304,8 @@ impl<G: Sync, P: Sync> Metric<G, P> for FnMetric<G, P> {
     }
 
     fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
-        match call
-            .spec
-            .map_or_else(|| self.settings.apply(self.declared), |it| Ok(*it))
-        {
+        let own = || self.settings.apply(self.declared);
+        match call.spec.map_or_else(own, |spec| Ok(*spec)) {
             Ok(spec) => (self.answer)(call, spec),
             Err(error) => Answer::Ready(Err(MetricError::failed(self.declared.name, error))),
         }

@@ -111,9 +111,7 @@ impl MetricIdentity {
             None => it.is_offline().then(|| OFFLINE_JUDGE.to_owned()),
         };
         let embedders = requirements.iter().filter_map(Requirement::embedding_model);
-        let embedders = embedders
-            .map(|model| at(model.id(), model.endpoint()))
-            .collect();
+        let embedders = embedders.map(|it| at(it.id(), it.endpoint())).collect();
         let mut parameters = Vec::new();
         metric.parameters(&mut parameters);
         let spec = metric.spec();
@@ -122,10 +120,8 @@ impl MetricIdentity {
             spec_fields.remove("doc");
         }
         let models = requirements.iter().filter_map(model).collect();
-        let mut prompts: Vec<String> = requirements
-            .iter()
-            .filter_map(|it| it.prompt().map(str::to_owned))
-            .collect();
+        let prompts = requirements.iter().filter_map(Requirement::prompt);
+        let mut prompts: Vec<String> = prompts.map(str::to_owned).collect();
         prompts.dedup();
         Self {
             spec: value,
@@ -238,10 +234,8 @@ impl MetricIdentity {
             return (!value.is_null()).then(|| value.to_string());
         }
         let is_named = |key: &str| key.rsplit_once('.').is_some_and(|(_, last)| last == name);
-        self.parameters
-            .iter()
-            .find(|(key, _)| is_named(key))
-            .map(|(_, value)| value.clone())
+        let mut parameters = self.parameters.iter();
+        parameters.find_map(|(key, value)| is_named(key).then(|| value.clone()))
     }
 
     /// Returns the direction of improvement.
@@ -288,17 +282,15 @@ impl MetricIdentity {
     pub fn differences(&self, found: &Self) -> Vec<IdentityDifference> {
         let value = |identity: &Self| serde_json::to_value(identity).unwrap_or_default();
         let mut all = Vec::new();
-        each_difference(
-            Some(&value(self)),
-            Some(&value(found)),
-            &mut |path, expected, found| {
-                all.push(IdentityDifference {
-                    place: place(path),
-                    expected,
-                    found,
-                });
-            },
-        );
+        let mut add = |path: &[&str], expected, found| {
+            let place = place(path);
+            all.push(IdentityDifference {
+                place,
+                expected,
+                found,
+            });
+        };
+        each_difference(Some(&value(self)), Some(&value(found)), &mut add);
         all
     }
 }
@@ -334,10 +326,8 @@ impl fmt::Display for MetricIdentity {
                 count => write!(f, "; {count} files of {}", escape::name(parameter))?,
             }
         }
-        for (what, models) in [
-            ("judged by", &self.models),
-            ("embeddings of", &self.embedders),
-        ] {
+        let (judges, embedders) = (&self.models, &self.embedders);
+        for (what, models) in [("judged by", judges), ("embeddings of", embedders)] {
             if !models.is_empty() {
                 write!(f, "; {what} {}", escape::name(&models.join(" and ")))?;
             }
@@ -415,10 +405,8 @@ fn is_metric(path: &[&str]) -> bool {
 fn declared(params: Option<&Value>) -> Option<BTreeMap<&str, Vec<(&String, &Value)>>> {
     let mut all = BTreeMap::new();
     for param in params?.as_array()? {
-        let fields = param
-            .as_object()?
-            .iter()
-            .filter(|(key, _)| !["type", "doc"].contains(&&***key));
+        let fields = param.as_object()?.iter();
+        let fields = fields.filter(|(key, _)| !["type", "doc"].contains(&&***key));
         all.insert(param.get("name")?.as_str()?, fields.collect());
     }
     Some(all)
@@ -430,11 +418,8 @@ pub fn place(path: &[&str]) -> String {
         ["parameters", parameter] => format!("parameter `{}`", escape::name(parameter)),
         ["files", parameter] => format!("the files of parameter `{}`", escape::name(parameter)),
         ["files", parameter, file] => {
-            format!(
-                "file `{}` of parameter `{}`",
-                escape::name(file),
-                escape::name(parameter)
-            )
+            let [file, parameter] = [file, parameter].map(|it| escape::name(it));
+            format!("file `{file}` of parameter `{parameter}`")
         }
         other => format!("`{}`", escape::name(&other.join("."))),
     }

@@ -277,10 +277,8 @@ impl<G: Sync, P: Sync, M: Metric<G, P>> Metric<G, P> for Instance<M> {
     }
 
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        all.extend(Requirement::unless(
-            self.declared.name,
-            self.spec.as_ref().map(|_| ()),
-        ));
+        let spec = self.spec.as_ref().map(|_| ());
+        all.extend(Requirement::unless(self.declared.name, spec));
         self.metric.requirements(all);
     }
 

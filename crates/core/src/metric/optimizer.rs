@@ -86,9 +86,9 @@ pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> 
             .with_trace(trace)
             .without_explanation();
         match self.answer(call).await {
-            Ok(scored) => scored
-                .passed
-                .ok_or_else(|| MetricError::failed(self.name(), NO_VERDICT)),
+            Ok(Scored { passed, .. }) => {
+                passed.ok_or_else(|| MetricError::failed(self.name(), NO_VERDICT))
+            }
             Err(error) if error.is_missing_from_prediction() => Ok(false),
             Err(error) => Err(error),
         }
@@ -204,8 +204,8 @@ pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Syn
         example: &G,
         prediction: &P,
     ) -> Result<Vec<FeedbackMetric>> {
-        self.objectives_of(MetricCall::new(example, prediction))
-            .await
+        let call = MetricCall::new(example, prediction);
+        self.objectives_of(call).await
     }
 }
 
@@ -229,11 +229,8 @@ impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> FeedbackEvaluator<G, P> for M {
 /// The metadata contains the objective's `name`, and its `passed`, `range` and `details` if it has them.
 pub fn objectives(scored: Scored, spec: &MetricSpec<'_>) -> Vec<FeedbackMetric> {
     if !scored.parts().is_empty() {
-        return scored
-            .parts()
-            .iter()
-            .map(|part| of_part(part, spec))
-            .collect();
+        let parts = scored.parts().iter();
+        return parts.map(|part| of_part(part, spec)).collect();
     }
     let of_component = |name: &str, scored: &Scored| {
         let passed = scored.passed.map(Value::from);
@@ -255,10 +252,8 @@ pub fn objectives(scored: Scored, spec: &MetricSpec<'_>) -> Vec<FeedbackMetric> 
         ("details", details),
         ("range", range(spec)),
     ];
-    vec![described(
-        scored.into_feedback().with_metadata("name", spec.name),
-        described_by,
-    )]
+    let objective = scored.into_feedback().with_metadata("name", spec.name);
+    vec![described(objective, described_by)]
 }
 
 fn of_part(part: &Part, spec: &MetricSpec<'_>) -> FeedbackMetric {

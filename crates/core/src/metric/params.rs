@@ -172,14 +172,11 @@ impl Params {
         let Some(param) = self.values.keys().find(unknown) else {
             return Ok(());
         };
+        let known = spec.params.iter().map(|param| param.name.to_owned());
         Err(ParamError::Unknown {
             metric: spec.name.to_owned(),
             param: param.clone(),
-            known: spec
-                .params
-                .iter()
-                .map(|param| param.name.to_owned())
-                .collect(),
+            known: known.collect(),
         })
     }
 }
@@ -306,14 +303,13 @@ pub fn read_param<T: DeserializeOwned>(
         return default.map(|default| default()).ok_or_else(missing);
     };
     let as_text = |_| serde_json::from_value::<T>(Value::String(text.clone()));
-    serde_json::from_str::<T>(text)
-        .or_else(as_text)
-        .map_err(|error| {
-            // The error of a value has no line and column.
-            let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(&**text));
-            let error = serde_json::from_value::<T>(value).err().unwrap_or(error);
-            wrong_type(spec, param, text, error.to_string())
-        })
+    let read = serde_json::from_str::<T>(text).or_else(as_text);
+    read.map_err(|error| {
+        // The error of a value has no line and column.
+        let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(&**text));
+        let error = serde_json::from_value::<T>(value).err().unwrap_or(error);
+        wrong_type(spec, param, text, error.to_string())
+    })
 }
 
 fn missing(spec: &MetricSpec<'_>, param: &ParamSpec<'_>) -> ParamError {
@@ -357,16 +353,11 @@ fn wrong_type(
         (None, Some(reason)) => reason,
         (None, None) => error,
     };
-    let (metric, param, found) = (
-        spec.name.to_owned(),
-        param.name.to_owned(),
-        found.to_owned(),
-    );
     ParamError::WrongType {
-        metric,
-        param,
+        metric: spec.name.to_owned(),
+        param: param.name.to_owned(),
         expected,
-        found,
+        found: found.to_owned(),
         reason,
     }
 }

@@ -4,7 +4,6 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 
 tokio::task_local! {
@@ -143,12 +142,7 @@ impl Settings {
     }
 }
 
-impl fmt::Debug for Settings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut settings = f.debug_struct("Settings");
-        settings.field("values", &self.values.len()).finish()
-    }
-}
+debug_fields!(Settings: |settings| "values" => settings.values.len());
 
 /// The zero-based number of a row's current repeat.
 ///
@@ -187,8 +181,7 @@ impl RepeatNumber {
     /// assert_eq!(third.scope_sync(RepeatNumber::current), RepeatNumber(2));
     /// ```
     pub fn current() -> Self {
-        Settings::get::<Self>()
-            .map(|number| *number)
-            .unwrap_or_default()
+        let number = Settings::get::<Self>();
+        number.map_or_else(Self::default, |number| *number)
     }
 }

@@ -131,20 +131,14 @@ pub fn read_row<'r, T: RowType<'r>>(
 ) -> Result<T> {
     T::read(row).map_err(|reason| {
         if let Some(field) = row.not_finite.first() {
-            return MetricError::field(
-                spec.name,
-                side,
-                *crate::rows::FieldError::not_finite(field),
-            );
+            let error = *crate::rows::FieldError::not_finite(field);
+            return MetricError::field(spec.name, side, error);
         }
-        let (expected, reason) = (expected.to_owned(), reason.to_string());
-        MetricError::new(
-            spec.name,
-            MetricErrorKind::Row {
-                side,
-                expected,
-                reason,
-            },
-        )
+        let kind = MetricErrorKind::Row {
+            side,
+            expected: expected.to_owned(),
+            reason: reason.to_string(),
+        };
+        MetricError::new(spec.name, kind)
     })
 }

@@ -180,10 +180,12 @@ pub fn within<T: Copy + PartialOrd + std::fmt::Display>(
     [least, most]: [T; 2],
 ) -> Result<(), String> {
     // NaN is outside every range.
-    let is_within = least <= value && value <= most;
-    is_within
-        .then_some(())
-        .ok_or_else(|| format!("expected `{param}` between {least} and {most}, found {value}"))
+    match least <= value && value <= most {
+        true => Ok(()),
+        false => Err(format!(
+            "expected `{param}` between {least} and {most}, found {value}"
+        )),
+    }
 }
 
 /// Checks that a parameter is not below a minimum.
@@ -195,10 +197,12 @@ pub fn at_least<T: Copy + PartialOrd + std::fmt::Display>(
     value: T,
     least: T,
 ) -> Result<(), String> {
-    let is_enough = value >= least;
-    is_enough
-        .then_some(())
-        .ok_or_else(|| format!("expected `{param}` to be at least {least}, found {value}"))
+    match value >= least {
+        true => Ok(()),
+        false => Err(format!(
+            "expected `{param}` to be at least {least}, found {value}"
+        )),
+    }
 }
 
 /// Checks the `beta` parameter of F-beta.

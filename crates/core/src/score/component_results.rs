@@ -62,12 +62,10 @@ impl ComponentResult {
 
 impl From<Result<RowAnswer>> for ComponentResult {
     fn from(answer: Result<RowAnswer>) -> Self {
-        let cost_msats = answer
-            .as_ref()
-            .map_or_else(MetricError::cost_msats, RowAnswer::cost_msats);
+        let paid = answer.as_ref();
         Self {
+            cost_msats: paid.map_or_else(MetricError::cost_msats, RowAnswer::cost_msats),
             outcome: Some(answer.into()),
-            cost_msats,
             is_pending: false,
         }
     }
@@ -147,9 +145,8 @@ fn line(Component { name, outcome }: &Component<'_>) -> Option<(f64, String)> {
         return outcome.error().map(|error| (f64::NEG_INFINITY, error));
     };
     let value = scored.score.value;
-    let feedback = scored
-        .feedback()
-        .or(scored.score.details.as_deref().map(Cow::Borrowed))?;
+    let details = scored.score.details.as_deref().map(Cow::Borrowed);
+    let feedback = scored.feedback().or(details)?;
     Some((value, format!("{name} ({value}): {feedback}")))
 }
 

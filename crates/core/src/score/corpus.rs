@@ -112,8 +112,8 @@ impl CorpusCounts {
     /// assert_eq!(corpus.counts(), [4, 8]);
     /// ```
     pub fn merge(&mut self, other: &Self) {
-        self.counts
-            .resize(self.counts.len().max(other.counts.len()), 0);
+        let length = self.counts.len().max(other.counts.len());
+        self.counts.resize(length, 0);
         for (sum, count) in self.counts.iter_mut().zip(&other.counts) {
             *sum = sum.saturating_add(*count);
         }
@@ -231,11 +231,8 @@ impl CorpusState for LabelScore {
     fn record(&self) -> Option<Value> {
         let (gold, predicted) = self.pairs.only()?;
         let labels = (gold.to_owned(), predicted.to_owned());
-        Record::Labels {
-            formula: self.formula.clone(),
-            labels,
-        }
-        .to_value()
+        let formula = self.formula.clone();
+        Record::Labels { formula, labels }.to_value()
     }
 }
 
@@ -295,9 +292,9 @@ impl CountFormula {
     /// Returns the number of counts per row, if a metric has such parameters.
     fn width(&self) -> Option<usize> {
         match self {
-            Self::Bleu(bleu) => (1..=MAX_ORDER)
-                .contains(&bleu.max_order)
-                .then(|| 2 + 2 * bleu.max_order),
+            Self::Bleu(BleuOptions { max_order, .. }) => (1..=MAX_ORDER)
+                .contains(max_order)
+                .then(|| 2 + 2 * max_order),
             Self::Chrf(chrf) => {
                 let orders = [chrf.char_order, chrf.word_order];
                 let is_valid = orders.iter().all(|order| *order <= MAX_ORDER);
@@ -316,23 +313,23 @@ impl CorpusFormula for CountFormula {
             (Self::Bleu(bleu), counts) => bleu.corpus_score(counts),
             (Self::Chrf(chrf), counts) => chrf.corpus_score(counts),
             (Self::EditRate, &[edits, length]) => Some(EditCounts { edits, length }.rate()),
-            (Self::EntityF1, &[found, expected, predicted]) => Some(
-                EntityCounts {
+            (Self::EntityF1, &[found, expected, predicted]) => {
+                let counts = EntityCounts {
                     found,
                     expected,
                     predicted,
-                }
-                .f1(),
-            ),
-            (Self::FieldAccuracy, &[correct, expected, predicted, extra]) => Some(
-                FieldCounts {
+                };
+                Some(counts.f1())
+            }
+            (Self::FieldAccuracy, &[correct, expected, predicted, extra]) => {
+                let counts = FieldCounts {
                     correct,
                     expected,
                     predicted,
                     extra,
-                }
-                .accuracy(),
-            ),
+                };
+                Some(counts.accuracy())
+            }
             _ => None,
         }
     }
@@ -370,22 +367,19 @@ impl Record {
     }
 
     fn values<const N: usize>(formula: ValueFormula, values: [f64; N]) -> Option<Value> {
-        Self::Values {
-            formula,
-            values: values.to_vec(),
-        }
-        .to_value()
+        let values = values.to_vec();
+        Self::Values { formula, values }.to_value()
     }
 
     /// Returns the contribution, unless no metric returns such a one.
     fn restore(self) -> Option<Counted> {
         match self {
-            Self::Labels {
-                formula,
-                labels: (gold, predicted),
-            } => Some(Counted::new(LabelScore::of_pair(
-                &gold, &predicted, formula,
-            ))),
+            Self::Labels { formula, labels } => {
+                let (gold, predicted) = labels;
+                Some(Counted::new(LabelScore::of_pair(
+                    &gold, &predicted, formula,
+                )))
+            }
             Self::Values { formula, values } => formula.restore(&values),
             Self::Counts { formula, counts } => {
                 let is_valid = formula.width() == Some(counts.len())

@@ -172,12 +172,8 @@ impl MetricError {
     /// assert!(Outcome::from(error).is_failure());
     /// ```
     pub fn failed(metric: impl Into<String>, message: impl fmt::Display) -> Self {
-        Self::new(
-            metric,
-            MetricErrorKind::Failed {
-                message: format!("{message:#}"),
-            },
-        )
+        let message = format!("{message:#}");
+        Self::new(metric, MetricErrorKind::Failed { message })
     }
 
     /// Creates an error for a metric that failed because of a typed error.
@@ -365,10 +361,8 @@ impl PartialEq for MetricError {
 
 impl Error for MetricError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.0
-            .source
-            .as_deref()
-            .map(|source| source as &(dyn Error + 'static))
+        let source = self.0.source.as_deref();
+        source.map(|source| source as &(dyn Error + 'static))
     }
 }
 
@@ -419,9 +413,8 @@ fn write_float<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
 }
 
 fn read_float<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    String::deserialize(from)?
-        .parse()
-        .map_err(de::Error::custom)
+    let text = String::deserialize(from)?;
+    text.parse().map_err(de::Error::custom)
 }
 
 /// Returns the source if it can be stored: the error of a component. Any other source is a type of the metric's author.

@@ -100,12 +100,7 @@ impl Scored {
     pub fn is_judged_offline(&self) -> bool {
         let label = self.metadata().and_then(|metadata| metadata.get("judge"));
         label.is_some_and(|label| label == OFFLINE_JUDGE)
-            || self.components().any(|component| {
-                component
-                    .outcome
-                    .scored()
-                    .is_some_and(Self::is_judged_offline)
-            })
+            || self.scored_components().any(Self::is_judged_offline)
     }
 
     /// Returns the judges that gave no verdict.

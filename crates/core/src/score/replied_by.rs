@@ -85,10 +85,8 @@ impl<'a> RepliedBy<'a> {
 /// Calls a function with the entries in the metadata of one score. A metric of two judges has both judges' metadata
 /// under their names.
 pub(super) fn each_in<'a>(metadata: &'a Map<String, Value>, call: &mut dyn FnMut(RepliedBy<'a>)) {
-    if metadata
-        .get("judge")
-        .is_some_and(|label| label == OFFLINE_JUDGE)
-    {
+    let label = metadata.get("judge");
+    if label.is_some_and(|label| label == OFFLINE_JUDGE) {
         return;
     }
     for (key, value) in metadata {
@@ -145,13 +143,11 @@ impl ReplyCounts {
     /// Adds the counts, if any, to their judge's entry.
     pub(crate) fn add_to(&self, mut judge: Value) -> Value {
         if !self.0.is_empty() {
-            let counts = self
-                .0
-                .iter()
-                .map(|((model, fingerprint), replies)| match fingerprint {
-                    None => json!({ "model": model, "replies": replies }),
-                    Some(it) => json!({ "model": model, "fingerprint": it, "replies": replies }),
-                });
+            let counts = self.0.iter();
+            let counts = counts.map(|((model, fingerprint), replies)| match fingerprint {
+                None => json!({ "model": model, "replies": replies }),
+                Some(it) => json!({ "model": model, "fingerprint": it, "replies": replies }),
+            });
             judge[REPLIED_BY] = counts.collect();
         }
         judge
@@ -161,17 +157,9 @@ impl ReplyCounts {
 /// Returns the judges' metadata for several evaluations of one row, summing their replies.
 pub(super) fn sum<'a>(entries: impl Iterator<Item = RepliedBy<'a>>) -> Option<Value> {
     let mut by_judge: BTreeMap<&str, ReplyCounts> = BTreeMap::new();
-    for RepliedBy {
-        judge,
-        model,
-        fingerprint,
-        replies,
-    } in entries
-    {
-        by_judge
-            .entry(judge)
-            .or_default()
-            .add(model, fingerprint, replies);
+    for entry in entries {
+        let counts = by_judge.entry(entry.judge).or_default();
+        counts.add(entry.model, entry.fingerprint, entry.replies);
     }
     let entry = |(judge, counts): (&&str, &ReplyCounts)| counts.add_to(json!({ "judge": judge }));
     (!by_judge.is_empty()).then(|| by_judge.iter().map(entry).collect())

@@ -185,10 +185,8 @@ impl Scored {
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
     pub fn metadata(&self) -> Option<&Map<String, Value>> {
-        self.critique
-            .as_ref()
-            .map(|critique| &critique.metadata)
-            .filter(|metadata| !metadata.is_empty())
+        let metadata = &self.critique.as_ref()?.metadata;
+        (!metadata.is_empty()).then_some(metadata)
     }
 
     /// Returns the named scores, if the metric returns any.
@@ -203,9 +201,8 @@ impl Scored {
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
     pub fn parts(&self) -> &[Part] {
-        self.critique
-            .as_ref()
-            .map_or(&[], |critique| &critique.parts)
+        let critique = self.critique.as_ref();
+        critique.map_or(&[], |critique| &critique.parts)
     }
 
     /// Returns the row's contribution to the corpus score, if there is one.
@@ -226,9 +223,7 @@ impl Scored {
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
     pub fn corpus(&self) -> Option<&CorpusCounts> {
-        self.critique
-            .as_ref()
-            .and_then(|critique| critique.corpus.as_ref())
+        self.critique.as_ref()?.corpus.as_ref()
     }
 
     /// Creates a row's score from several evaluations.
@@ -248,14 +243,12 @@ impl Scored {
         let mut counts = repeats.iter().filter_map(|scored| scored.corpus());
         let mut corpus = counts.next().cloned();
         counts.for_each(|more| corpus.iter_mut().for_each(|sum| sum.merge(more)));
+        let lost = repeats.iter().find_map(|scored| scored.lost_judges());
         let critique = Critique {
             metadata,
             parts,
             corpus,
-            lost: repeats
-                .iter()
-                .find_map(|scored| scored.lost_judges())
-                .cloned(),
+            lost: lost.cloned(),
             missing: critiques.find_map(|critique| critique.missing.clone()),
             ..Critique::default()
         };
@@ -330,9 +323,8 @@ impl Scored {
 
     /// Returns the component scores that are not purely numeric, if the metric is a composite.
     pub(super) fn scored_components(&self) -> impl Iterator<Item = &Self> {
-        self.all_components()
-            .into_iter()
-            .flat_map(Components::scored)
+        let components = self.all_components();
+        components.into_iter().flat_map(Components::scored)
     }
 
     fn all_components(&self) -> Option<&Components> {

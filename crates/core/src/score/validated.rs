@@ -46,9 +46,8 @@ impl Scored {
     ) -> Result<Self> {
         let paid = |error: MetricError| error.with_cost_msats(cost_msats);
         let (value, passed) = validate(value, confidence, name, spec).map_err(paid)?;
-        let score = MetricScore::new(value)
-            .with_confidence(confidence)
-            .with_cost_msats(cost_msats);
+        let score = MetricScore::new(value).with_confidence(confidence);
+        let score = score.with_cost_msats(cost_msats);
         let critique = |components| {
             Box::new(Critique {
                 components: Some(components),

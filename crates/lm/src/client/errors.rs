@@ -18,17 +18,11 @@ const MAX_MESSAGE_CHARS: usize = 300;
 pub(super) fn error_in_body(body: &Value, target: &Target) -> Option<LmError> {
     let error = [body.get("error"), body.pointer("/choices/0/error")];
     let error = error.into_iter().flatten().find(|error| !error.is_null())?;
-    let code = error
-        .get("code")
-        .and_then(Value::as_u64)
-        .and_then(|code| u16::try_from(code).ok());
+    let code = error.get("code").and_then(Value::as_u64);
+    let code = code.and_then(|code| u16::try_from(code).ok());
     let status = code.filter(|code| (400..600).contains(code)).unwrap_or(502);
-    Some(status_error(
-        status,
-        &serde_json::json!({ "error": error }).to_string(),
-        None,
-        target,
-    ))
+    let body = serde_json::json!({ "error": error }).to_string();
+    Some(status_error(status, &body, None, target))
 }
 
 /// Returns the error for a successful response that is not JSON, even if its headers say so.
@@ -67,12 +61,8 @@ pub(super) fn unreadable(
 /// Returns `true` if a body arrived but cannot be decoded (decompressed, or divided into chunks).
 fn is_corrupt(error: &reqwest::Error) -> bool {
     let mut io_errors = sources(error).filter_map(|error| error.downcast_ref::<io::Error>());
-    io_errors.any(|error| {
-        matches!(
-            error.kind(),
-            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData
-        )
-    })
+    let corrupt = [io::ErrorKind::InvalidInput, io::ErrorKind::InvalidData];
+    io_errors.any(|error| corrupt.contains(&error.kind()))
 }
 
 /// Returns the causes of an error.
@@ -203,15 +193,11 @@ fn parameter(lowercase: &str) -> Option<&'static str> {
     let named = |name: &&str| {
         // A LiteLLM proxy: "gpt-6-luna doesn't support temperature=0.0".
         let forms = [("'", "'"), ("`", "`"), ("\"", "\""), (" ", "=")];
-        let mut forms = forms
-            .iter()
-            .map(|(start, end)| format!("{start}{name}{end}"));
-        forms.any(|form| lowercase.contains(&form))
+        let form = |(start, end)| format!("{start}{name}{end}");
+        forms.map(form).iter().any(|form| lowercase.contains(form))
     };
-    let mut names = NAMES
-        .split(' ')
-        .filter(|_| mentions(lowercase, UNSUPPORTED));
-    names.find(named)
+    let is_unsupported = mentions(lowercase, UNSUPPORTED);
+    NAMES.split(' ').find(named).filter(|_| is_unsupported)
 }
 
 fn rejected_key(status: u16, message: String, target: &Target) -> LmErrorKind {
@@ -247,11 +233,8 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
         return seconds(number);
     }
     let date = httpdate::parse_http_date(text).ok()?;
-    Some(
-        date.duration_since(SystemTime::now())
-            .unwrap_or_default()
-            .min(MAX_RETRY_AFTER),
-    )
+    let delay = date.duration_since(SystemTime::now());
+    Some(delay.unwrap_or_default().min(MAX_RETRY_AFTER))
 }
 
 /// Returns the provider's message in one line: the message within its JSON, or the whole body.

@@ -77,28 +77,19 @@ impl Client {
     /// Sends a request and returns the JSON of its response, with up to `max_values` values. The content type is
     /// ignored because servers also send JSON as `text/plain` or without a type.
     pub(super) async fn post(&self, call: Call, max_values: usize) -> Result<Received, LmError> {
-        let request = self
-            .connections
-            .post(call.url)
-            .header(CONTENT_TYPE, "application/json");
-        let request = call
-            .headers
-            .into_iter()
-            .fold(request, |request, (name, value)| {
-                request.header(name, value)
-            });
+        let request = self.connections.post(call.url);
+        let mut request = request.header(CONTENT_TYPE, "application/json");
+        for (name, value) in call.headers {
+            request = request.header(name, value);
+        }
         let sent = request.body(call.body.to_string()).send().await;
         let mut response = sent.map_err(|error| self.transport_error(error))?;
         let status = response.status();
         let headers = std::mem::take(response.headers_mut());
         if !status.is_success() {
-            let body = beginning(&mut response).await;
-            return Err(errors::status_error(
-                status.as_u16(),
-                &body,
-                Some(&headers),
-                &self.target,
-            ));
+            let (status, body) = (status.as_u16(), beginning(&mut response).await);
+            let error = errors::status_error(status, &body, Some(&headers), &self.target);
+            return Err(error);
         }
         let body = self.body(response).await?;
         let body = body.strip_prefix(BOM).unwrap_or(&body);

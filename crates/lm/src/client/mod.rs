@@ -70,9 +70,8 @@ impl Client {
         })?;
         // With 20 alternatives, a token has about 200 values.
         let max_values = MAX_VALUES * if request.logprobs.is_some() { 20 } else { 1 };
-        target
-            .format
-            .reply(self.post(call, max_values).await?, request, target)
+        let received = self.post(call, max_values).await?;
+        target.format.reply(received, request, target)
     }
 
     /// Requests the vectors of the messages.
@@ -83,10 +82,9 @@ impl Client {
             request,
             json_mode: false,
         })?;
-        let max_values = texts
-            .saturating_mul(embeddings::MAX_DIMENSIONS)
-            .saturating_add(MAX_VALUES);
-        embeddings::reply(self.post(call, max_values).await?, texts, target)
+        let numbers = texts.saturating_mul(embeddings::MAX_DIMENSIONS);
+        let received = self.post(call, numbers.saturating_add(MAX_VALUES)).await?;
+        embeddings::reply(received, texts, target)
     }
 }
 
@@ -113,11 +111,9 @@ impl LanguageModel for Client {
         };
         if self.target.supports_schema && !lock(&self.rejected_schemas).contains(&schema.name) {
             let result = self.send(request, false).await;
-            let is_rejected = result
-                .as_ref()
-                .is_err_and(|error| matches!(error.kind(), LmErrorKind::SchemaUnsupported { .. }));
-            if !is_rejected {
-                return result;
+            match &result {
+                Err(error) if matches!(error.kind(), LmErrorKind::SchemaUnsupported(_)) => {}
+                _ => return result,
             }
             lock(&self.rejected_schemas).insert(schema.name.clone());
         }

@@ -31,9 +31,8 @@ impl Variables {
 
     /// Returns the value of a variable. An empty value counts as unset.
     pub(in super::super) fn get(&self, name: &str) -> Option<String> {
-        (self.0)(name)
-            .map(|value| value.trim().to_owned())
-            .filter(|value| !value.is_empty())
+        let value = (self.0)(name)?.trim().to_owned();
+        (!value.is_empty()).then_some(value)
     }
 
     fn first(&self, names: &[String]) -> Option<String> {
@@ -86,9 +85,8 @@ impl Target {
             Some(url) => Some(("base URL".to_owned(), url)),
             None => base_url_from(variables, name),
         };
-        let base_url = base_url
-            .map(|(setting, url)| normalize_url(name, &setting, &url))
-            .transpose()?;
+        let normalized = |(setting, url): (String, String)| normalize_url(name, &setting, &url);
+        let base_url = base_url.map(normalized).transpose()?;
         let key_variables = provider.key_variables();
         let key = key.or_else(|| variables.first(&key_variables).map(SecretString::from));
         // Prices and the keys of replies use the canonical name.
@@ -160,14 +158,14 @@ fn headers(provider: &str, variables: &Variables) -> Vec<(HeaderName, String)> {
     }
     let organization = ["OPENAI_ORG_ID", "OPENAI_ORGANIZATION"];
     let project = ["OPENAI_PROJECT_ID", "OPENAI_PROJECT"];
-    let places = [
-        ("openai-organization", organization),
-        ("openai-project", project),
-    ];
     let find = |(header, names): (_, [&str; 2])| {
         let value = names.iter().find_map(|name| variables.get(name))?;
         Some((HeaderName::from_static(header), value))
     };
+    let places = [
+        ("openai-organization", organization),
+        ("openai-project", project),
+    ];
     places.into_iter().filter_map(find).collect()
 }
 

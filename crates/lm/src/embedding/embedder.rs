@@ -83,9 +83,9 @@ impl Serialize for Embedder {
 impl<'de> Deserialize<'de> for Embedder {
     fn deserialize<D: Deserializer<'de>>(name: D) -> Result<Self, D::Error> {
         let name = String::deserialize(name)?;
-        let is_whole = name
-            .split_once(':')
-            .is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty());
+        let parts = name.split_once(':');
+        let is_whole =
+            parts.is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty());
         match name.trim() {
             "default" => Ok(Self::Configured),
             name if is_whole => Ok(name.into()),

@@ -141,10 +141,8 @@ impl Embeddings {
         if positions.len() == texts {
             return Ok(self);
         }
-        let vectors = positions
-            .iter()
-            .filter_map(|at| self.vectors.get(*at).cloned())
-            .collect();
+        let vectors = positions.iter().filter_map(|at| self.vectors.get(*at));
+        let vectors = vectors.cloned().collect();
         Ok(Self { vectors, ..self })
     }
 
@@ -180,16 +178,14 @@ fn reason_against(texts: usize, vectors: &[Vec<f32>]) -> Option<String> {
             "expected vectors of the same length, found {length} and {other} numbers"
         ));
     }
-    vectors
-        .iter()
-        .zip(1..)
-        .find_map(|(vector, number): (_, usize)| {
-            let at = vector.iter().position(|value| !value.is_finite())?;
-            let (value, at) = (vector[at], at + 1);
-            Some(format!(
-                "expected finite numbers, found {value} at position {at} of vector {number}"
-            ))
-        })
+    let mut numbered = vectors.iter().zip(1_usize..);
+    numbered.find_map(|(vector, number)| {
+        let at = vector.iter().position(|value| !value.is_finite())?;
+        let (value, at) = (vector[at], at + 1);
+        Some(format!(
+            "expected finite numbers, found {value} at position {at} of vector {number}"
+        ))
+    })
 }
 
 /// Returns the cosine of the angle between two vectors, in [-1, 1].
@@ -210,10 +206,8 @@ pub fn cosine(one: &[f32], other: &[f32]) -> Option<f64> {
         return None;
     }
     let dot = |a: &[f32], b: &[f32]| -> f64 {
-        a.iter()
-            .zip(b)
-            .map(|(a, b)| f64::from(*a) * f64::from(*b))
-            .sum()
+        let pairs = a.iter().zip(b);
+        pairs.map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
     };
     let norms = dot(one, one).sqrt() * dot(other, other).sqrt();
     (norms > 0.0).then(|| (dot(one, other) / norms).clamp(-1.0, 1.0))
@@ -231,9 +225,8 @@ pub(crate) fn request(texts: &[&str]) -> LmRequest {
         ..Sampling::default()
     };
     let request = LmRequest::new(PURPOSE).with_sampling(sampling);
-    texts
-        .iter()
-        .fold(request, |request, text| request.user(*text))
+    let texts = texts.iter();
+    texts.fold(request, |request, text| request.user(*text))
 }
 
 /// Encodes the vectors as the text of a reply.

@@ -184,16 +184,11 @@ macro_rules! forward_embedding_model {
         #[diagnostic::do_not_recommend]
         #[async_trait]
         impl<M: EmbeddingModel + ?Sized> EmbeddingModel for $type {
-            fn id(&self) -> &str {
-                (**self).id()
-            }
-
-            fn endpoint(&self) -> Option<&str> {
-                (**self).endpoint()
-            }
-
-            fn is_remote(&self) -> bool {
-                (**self).is_remote()
+            forward_methods! {
+                |this| (**this);
+                fn id(&self) -> &str;
+                fn endpoint(&self) -> Option<&str>;
+                fn is_remote(&self) -> bool;
             }
 
             async fn embed(&self, texts: &[&str]) -> Result<Embeddings, LmError> {

@@ -128,9 +128,8 @@ impl EmbeddingModel for ProviderEmbedder {
             };
             vectors.extend(decoded(self.id(), &reply.text)?);
             usage += reply.usage;
-            cost_msats = cost_msats
-                .zip(reply.cost_msats)
-                .map(|(sum, cost)| sum.saturating_add(cost));
+            let costs = cost_msats.zip(reply.cost_msats);
+            cost_msats = costs.map(|(sum, cost)| sum.saturating_add(cost));
         }
         if let Some(error) = estimated {
             return Err(error);

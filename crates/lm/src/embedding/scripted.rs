@@ -1,7 +1,6 @@
 //! An embedding model for tests that returns scripted vectors.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -197,15 +196,7 @@ impl Default for ScriptedEmbedder {
     }
 }
 
-impl fmt::Debug for ScriptedEmbedder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (id, calls) = (&self.id, self.calls());
-        f.debug_struct("ScriptedEmbedder")
-            .field("id", id)
-            .field("calls", &calls)
-            .finish()
-    }
-}
+debug_fields!(ScriptedEmbedder: |model| "id" => model.id, "calls" => model.calls());
 
 #[async_trait]
 impl EmbeddingModel for ScriptedEmbedder {
@@ -215,14 +206,10 @@ impl EmbeddingModel for ScriptedEmbedder {
 
     async fn embed(&self, texts: &[&str]) -> Result<Embeddings, LmError> {
         lock(&self.requests).push(texts.iter().map(|text| (*text).to_owned()).collect());
-        let vectors = texts
-            .iter()
-            .map(|text| self.vector(text))
-            .collect::<Result<_, _>>()?;
-        let embeddings = Embeddings::new(&self.id, texts.len(), vectors)?;
-        Ok(embeddings
-            .with_usage(self.usage)
-            .with_cost_msats(self.cost_msats))
+        let vectors = texts.iter().map(|text| self.vector(text));
+        let vectors = vectors.collect::<Result<_, _>>()?;
+        let embeddings = Embeddings::new(&self.id, texts.len(), vectors)?.with_usage(self.usage);
+        Ok(embeddings.with_cost_msats(self.cost_msats))
     }
 
     /// Succeeds without using the script.

@@ -4,7 +4,6 @@
 //! (at most 100 MB) and all offsets, and the tokenizer is read and called within `catch_unwind`.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -114,11 +113,8 @@ impl StaticEmbedder {
                 text.len()
             ));
         }
-        let encoded = caught(|| {
-            self.tokenizer
-                .encode_fast(text, false)
-                .map_err(|error| error.to_string())
-        })?;
+        let encode = || self.tokenizer.encode_fast(text, false);
+        let encoded = caught(|| encode().map_err(|error| error.to_string()))?;
         let tokens = encoded.get_ids();
         let known = tokens.iter().filter(|token| Some(**token) != self.unknown);
         Ok((self.tensors.mean(known.copied())?, tokens.len()))
@@ -130,9 +126,8 @@ pub(super) fn shared(folder: &str) -> Result<Arc<dyn EmbeddingModel>, LmError> {
     static OPEN: LazyLock<Mutex<HashMap<PathBuf, Arc<StaticEmbedder>>>> =
         LazyLock::new(Mutex::default);
     // A folder that does not exist has no canonical path; reading it reports the error.
-    let path = Path::new(folder)
-        .canonicalize()
-        .unwrap_or_else(|_| PathBuf::from(folder));
+    let path = Path::new(folder).canonicalize();
+    let path = path.unwrap_or_else(|_| PathBuf::from(folder));
     let mut open = lock(&OPEN);
     if let Some(model) = open.get(&path) {
         return Ok(Arc::clone(model) as _);
@@ -181,14 +176,12 @@ fn tokenizer(json: &[u8]) -> Result<(Tokenizer, Option<u32>), String> {
     let WithModel { model } = serde_json::from_slice(json).map_err(|error| error.to_string())?;
     let mut tokenizer = caught(|| Tokenizer::from_bytes(json).map_err(|error| error.to_string()))?;
     tokenizer.with_padding(None);
-    tokenizer
-        .with_truncation(None)
-        .map_err(|error| error.to_string())?;
+    let truncated = tokenizer.with_truncation(None);
+    truncated.map_err(|error| error.to_string())?;
     let unknown = model
         .unk_token
-        .and_then(|token| tokenizer.token_to_id(&token))
-        .or(model.unk_id);
-    Ok((tokenizer, unknown))
+        .and_then(|token| tokenizer.token_to_id(&token));
+    Ok((tokenizer, unknown.or(model.unk_id)))
 }
 
 /// Calls the tokenizer, and turns a panic into an error.
@@ -197,13 +190,7 @@ fn caught<T>(call: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(panicked)
 }
 
-impl fmt::Debug for StaticEmbedder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StaticEmbedder")
-            .field("id", &self.id)
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!(StaticEmbedder: |model| "id" => model.id);
 
 #[async_trait]
 impl EmbeddingModel for StaticEmbedder {
@@ -214,9 +201,8 @@ impl EmbeddingModel for StaticEmbedder {
     async fn embed(&self, texts: &[&str]) -> Result<Embeddings, LmError> {
         let (mut vectors, mut tokens) = (Vec::with_capacity(texts.len()), 0);
         for text in texts {
-            let (vector, of_text) = self
-                .vector(text)
-                .map_err(|reason| LmError::new(&*self.id, LmErrorKind::Other(reason)))?;
+            let failed = |reason| LmError::new(&*self.id, LmErrorKind::Other(reason));
+            let (vector, of_text) = self.vector(text).map_err(failed)?;
             vectors.push(vector);
             tokens += of_text as u64;
             tokio::task::consume_budget().await;
@@ -266,12 +252,10 @@ impl Tensors {
             ));
         };
         let numbers = numbers(&vectors)?;
-        let weights = tensor("weights")
-            .map(|weights| self::numbers(&weights))
-            .transpose()?;
-        let rows = tensor("mapping")
-            .map(|rows| indexes(&rows, count))
-            .transpose()?;
+        let weights = tensor("weights").map(|weights| self::numbers(&weights));
+        let weights = weights.transpose()?;
+        let rows = tensor("mapping").map(|rows| indexes(&rows, count));
+        let rows = rows.transpose()?;
         let tensors = Self {
             numbers,
             dimensions,
@@ -289,9 +273,8 @@ impl Tensors {
 
     /// Returns the number of tokens that have a vector.
     fn tokens(&self) -> usize {
-        self.rows
-            .as_ref()
-            .map_or(self.numbers.len() / self.dimensions, Vec::len)
+        let vectors = self.numbers.len() / self.dimensions;
+        self.rows.as_ref().map_or(vectors, Vec::len)
     }
 
     /// Returns the weighted mean of these tokens' vectors, scaled to length 1, or zeros if it has no direction.
@@ -299,22 +282,19 @@ impl Tensors {
         // The result is scaled, so the sum will do.
         let mut sum = vec![0.0_f64; self.dimensions];
         for token in tokens {
-            let (vector, weight) = usize::try_from(token)
+            let found = usize::try_from(token)
                 .ok()
-                .and_then(|token| self.vector(token))
-                .ok_or_else(|| {
-                    format!("the tokenizer has the token {token}, which has no vector")
-                })?;
+                .and_then(|token| self.vector(token));
+            let none = || format!("the tokenizer has the token {token}, which has no vector");
+            let (vector, weight) = found.ok_or_else(none)?;
             for (sum, number) in sum.iter_mut().zip(vector) {
                 *sum += f64::from(*number) * f64::from(weight);
             }
         }
         let length = sum.iter().map(|number| number * number).sum::<f64>().sqrt();
         let scale = if length > 0.0 { 1.0 / length } else { 0.0 };
-        Ok(sum
-            .into_iter()
-            .map(|number| (number * scale) as f32)
-            .collect())
+        let scaled = sum.into_iter().map(|number| (number * scale) as f32);
+        Ok(scaled.collect())
     }
 
     fn vector(&self, token: usize) -> Option<(&[f32], f32)> {
@@ -323,9 +303,8 @@ impl Tensors {
             None => token,
         };
         let start = row.checked_mul(self.dimensions)?;
-        let vector = self
-            .numbers
-            .get(start..start.checked_add(self.dimensions)?)?;
+        let end = start.checked_add(self.dimensions)?;
+        let vector = self.numbers.get(start..end)?;
         let weight = match &self.weights {
             Some(weights) => *weights.get(token)?,
             None => 1.0,

@@ -181,8 +181,8 @@ impl LmBudget {
     /// ```
     pub fn remaining_msats(&self) -> u64 {
         let state = lock(&self.state);
-        self.limit
-            .saturating_sub(state.spent.saturating_add(state.reserved))
+        let taken = state.spent.saturating_add(state.reserved);
+        self.limit.saturating_sub(taken)
     }
 
     /// Returns the highest possible cost of any rejected call, in msat.
@@ -303,9 +303,7 @@ impl LmBudget {
 
     /// Reserves the amounts; `None` if the calls may fit once other calls are settled.
     fn try_reserve(&self, model: &str, calls: &[u64]) -> Result<Option<Vec<Reservation>>, LmError> {
-        let msats = calls
-            .iter()
-            .fold(0, |sum: u64, call| sum.saturating_add(*call));
+        let msats = calls.iter().copied().fold(0, u64::saturating_add);
         let mut state = lock(&self.state);
         let unspent = self.limit.saturating_sub(state.spent);
         if msats > unspent {
@@ -435,10 +433,8 @@ pub struct BudgetOverrun {
 impl fmt::Display for BudgetOverrun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (model, tokens, limit) = (&self.model, self.tokens, self.max_tokens);
-        write!(
-            f,
-            "{model} reported {tokens} tokens for a reply limited to {limit}"
-        )?;
+        let for_reply = format_args!("for a reply limited to {limit}");
+        write!(f, "{model} reported {tokens} tokens {for_reply}")?;
         match self.replies {
             1 => Ok(()),
             replies => write!(f, " ({replies} replies exceed their limit)"),

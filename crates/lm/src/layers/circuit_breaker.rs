@@ -261,16 +261,14 @@ impl Circuit {
 
 /// Returns `true` if an error indicates that the provider is down.
 fn is_failure(error: &LmError) -> bool {
-    let is_available = matches!(
-        error.kind(),
-        LmErrorKind::RateLimited { .. }
-            | LmErrorKind::Status {
-                status: 408 | 409,
-                ..
-            }
-    );
-    let is_unreadable = matches!(error.kind(), LmErrorKind::InvalidReply { .. });
-    is_unreadable || (error.is_transient() && !is_available)
+    match error.kind() {
+        LmErrorKind::InvalidReply(_) => true,
+        LmErrorKind::RateLimited { .. } => false,
+        LmErrorKind::Status {
+            status: 408 | 409, ..
+        } => false,
+        _ => error.is_transient(),
+    }
 }
 
 #[async_trait]

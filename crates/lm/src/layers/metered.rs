@@ -118,8 +118,8 @@ impl PendingCall<'_> {
     }
 
     fn record(&self, call: CallTotals, result: Option<&Result<LmReply, LmError>>) {
-        self.ledger
-            .add(self.request.map_or(PROBE_PURPOSE, |it| &it.purpose), call);
+        let purpose = self.request.map_or(PROBE_PURPOSE, |it| &it.purpose);
+        self.ledger.add(purpose, call);
         self.ledger.notify(&ObservedCall {
             model: self.lm.id(),
             endpoint: self.lm.endpoint(),

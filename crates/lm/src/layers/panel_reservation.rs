@@ -39,9 +39,8 @@ pub async fn run<T>(mut quotes: Vec<Quote>, calls: impl Future<Output = T>) -> R
         let msats: Vec<u64> = of_budget.iter().map(|quote| quote.msats).collect();
         reservations.extend(first.budget.reserve(&first.model, &msats).await?);
     }
-    Ok(CURRENT
-        .scope(Arc::new(Mutex::new(reservations)), calls)
-        .await)
+    let reservations = Arc::new(Mutex::new(reservations));
+    Ok(CURRENT.scope(reservations, calls).await)
 }
 
 /// Takes the reservation of a call, if its panel made one.

@@ -207,9 +207,8 @@ impl<L: LanguageModel> Priced<L> {
 
     /// Returns `true` if an interrupted run has spent some of the budget.
     fn is_spent_before(&self) -> bool {
-        self.budget
-            .as_ref()
-            .is_some_and(|budget| budget.spent_before_msats() > 0)
+        let budget = self.budget.as_ref();
+        budget.is_some_and(|budget| budget.spent_before_msats() > 0)
     }
 
     fn cost(&self, reply: &LmReply) -> Option<u64> {
@@ -263,16 +262,10 @@ pub(crate) fn limited(request: &LmRequest) -> Cow<'_, LmRequest> {
 /// Returns an upper bound: a token has at least one byte. The constants cover what providers add around a message and a
 /// schema.
 fn max_prompt_tokens(request: &LmRequest) -> u64 {
-    let messages: usize = request
-        .messages
-        .iter()
-        .map(|message| message.content.len() + 16)
-        .sum();
-    let schema = request
-        .schema
-        .as_ref()
-        .map_or(0, |schema| schema.schema.to_string().len() + 200);
-    (messages + schema + 64) as u64
+    let messages = request.messages.iter().map(|it| it.content.len() + 16);
+    let schema = request.schema.as_ref();
+    let schema = schema.map_or(0, |schema| schema.schema.to_string().len() + 200);
+    (messages.sum::<usize>() + schema + 64) as u64
 }
 
 #[async_trait]
@@ -299,10 +292,9 @@ impl<L: LanguageModel> LanguageModel for Priced<L> {
     }
 
     async fn probe(&self) -> Result<Option<LmReply>, LmError> {
-        let probed = self
-            .charged(&probe_request(), self.inner.probe(), Option::as_mut)
-            .await;
-        match probed {
+        let request = probe_request();
+        let probed = self.charged(&request, self.inner.probe(), Option::as_mut);
+        match probed.await {
             // An interrupted run spent the whole budget: no call can be made, so no probe is needed.
             Err(error) if error.is_refused() && self.is_spent_before() => Ok(None),
             probed => probed,

@@ -150,10 +150,8 @@ impl RateLimiter {
             limiter
         };
         let mut limiters = lock(&LIMITERS);
-        limiters
-            .entry((account, limits))
-            .or_insert_with(limiter)
-            .clone()
+        let known = limiters.entry((account, limits));
+        known.or_insert_with(limiter).clone()
     }
 
     fn is_unlimited(&self) -> bool {
@@ -191,9 +189,8 @@ impl RateLimiter {
 /// Takes one request and `tokens`, or returns how long to wait before trying again.
 fn try_acquire(buckets: &mut Buckets, now: Instant, tokens: f64) -> Duration {
     let taken = buckets.iter_mut().zip([1.0, tokens]);
-    let mut taken: Vec<(&mut Bucket, f64)> = taken
-        .filter_map(|(bucket, amount)| Some((bucket.as_mut()?, amount)))
-        .collect();
+    let taken = taken.filter_map(|(bucket, amount)| Some((bucket.as_mut()?, amount)));
+    let mut taken: Vec<(&mut Bucket, f64)> = taken.collect();
     let waits = taken.iter_mut().map(|(bucket, amount)| {
         bucket.refill(now);
         bucket.wait(*amount)

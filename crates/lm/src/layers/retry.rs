@@ -172,13 +172,11 @@ impl<L: LanguageModel> LanguageModel for Retry<L> {
             match delay {
                 Some(delay) if retry_after <= self.policy.max_retry_after => {
                     // The provider's delay is a minimum, so jitter is added to it.
-                    let is_given = !retry_after.is_zero();
-                    let delay = if is_given {
-                        retry_after + delay / 4
-                    } else {
-                        delay
-                    };
-                    tokio::time::sleep(delay).await;
+                    tokio::time::sleep(match retry_after.is_zero() {
+                        true => delay,
+                        false => retry_after + delay / 4,
+                    })
+                    .await;
                 }
                 _ if attempts == 1 => return Err(error),
                 _ => {
@@ -195,9 +193,8 @@ impl<L: LanguageModel> LanguageModel for Retry<L> {
 fn with_failed_attempts(mut reply: LmReply, failed_cost: Option<u64>, usage: Usage) -> LmReply {
     reply.usage += usage;
     reply.cost_is_lower_bound |= failed_cost.is_none();
-    reply.cost_msats = reply
-        .cost_msats
-        .map(|cost| cost.saturating_add(failed_cost.unwrap_or(0)));
+    let failed = failed_cost.unwrap_or(0);
+    reply.cost_msats = reply.cost_msats.map(|cost| cost.saturating_add(failed));
     reply
 }
 

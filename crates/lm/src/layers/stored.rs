@@ -113,12 +113,8 @@ impl<L: LanguageModel> Stored<L> {
             return Ok(reply.into_cached());
         }
         // Another model with the same store may make the same call, such as in another test.
-        match self
-            .store
-            .in_progress()
-            .run(key.hash, self.call(key, request))
-            .await
-        {
+        let in_progress = self.store.in_progress();
+        match in_progress.run(key.hash, self.call(key, request)).await {
             Flight::Own(result) => result,
             Flight::Shared(Ok(reply)) => Ok(reply.into_cached()),
             // The other call may have failed for its own reason, such as its budget.
@@ -169,11 +165,8 @@ impl<L: LanguageModel> LanguageModel for Stored<L> {
         let request = self.inner.effective_request(request);
         let key = Key::new(&self.inner, &request);
         // Only the task that makes a shared call counts its cost.
-        let reply = match self
-            .in_progress
-            .run(key.hash, self.get_or_call(&key, &request))
-            .await
-        {
+        let call = self.get_or_call(&key, &request);
+        let reply = match self.in_progress.run(key.hash, call).await {
             Flight::Own(result) => result,
             Flight::Shared(Ok(reply)) => Ok(reply.into_cached()),
             Flight::Shared(Err(error)) => {
@@ -198,18 +191,16 @@ async fn put(store: &Store, key: &Key, reply: &LmReply) -> Result<(), LmError> {
     let written = tokio::task::spawn_blocking(move || {
         let result = serde_json::to_string(&reply).map_err(|error| kept.error(&error))?;
         let cost_msats = reply.cost_msats.filter(|_| !reply.cost_is_lower_bound);
-        let (key, about) = (&key.hash, &*key.text);
         kept.put(&Record {
-            key,
+            key: &key.hash,
             kind: "reply",
-            about,
+            about: &key.text,
             result: &result,
             cost_msats,
         })
     });
-    written
-        .await
-        .unwrap_or_else(|error| Err(store.error(&error)))
+    let written = written.await;
+    written.unwrap_or_else(|error| Err(store.error(&error)))
 }
 
 /// Returns `true` if the reply is complete and not empty.

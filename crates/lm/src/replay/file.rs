@@ -55,13 +55,10 @@ impl Call {
             cached: false,
             ..reply.clone()
         };
-        let endpoint = lm
-            .endpoint()
-            .filter(|endpoint| !is_local(endpoint))
-            .map(str::to_owned);
+        let endpoint = lm.endpoint().filter(|endpoint| !is_local(endpoint));
         Self {
             model: lm.id().to_owned(),
-            endpoint,
+            endpoint: endpoint.map(str::to_owned),
             request: request.clone(),
             reply,
         }
@@ -73,10 +70,7 @@ fn is_local(endpoint: &str) -> bool {
         return false;
     };
     let host = url.host_str().unwrap_or_default();
-    let address = host
-        .trim_start_matches('[')
-        .trim_end_matches(']')
-        .parse::<IpAddr>();
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
@@ -93,9 +87,8 @@ pub(super) fn read(path: &Path) -> Result<Option<Calls>, ReplayError> {
         }
     };
     let mut lines = bytes.split(|byte| *byte == b'\n');
-    let header = lines
-        .next()
-        .and_then(|line| serde_json::from_slice(line).ok());
+    let header = lines.next();
+    let header = header.and_then(|line| serde_json::from_slice(line).ok());
     let Some(Header { replay: found, .. }) = header else {
         return Err(ReplayError::new(format!(
             "{shown}: expected recorded calls, starting with the line {{\"replay\":1}}; use another file, or remove this one"
@@ -108,10 +101,8 @@ pub(super) fn read(path: &Path) -> Result<Option<Calls>, ReplayError> {
     }
     let mut calls = Calls::new();
     // The header is line 1.
-    for (line, bytes) in (2..)
-        .zip(lines)
-        .filter(|(_, bytes)| !bytes.trim_ascii().is_empty())
-    {
+    let lines = (2..).zip(lines);
+    for (line, bytes) in lines.filter(|(_, bytes)| !bytes.trim_ascii().is_empty()) {
         let damaged = |reason: String| ReplayError {
             is_of_line: true,
             ..ReplayError::new(format!(
@@ -175,10 +166,8 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     // A symbolic link stays a link.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let name = path
-        .file_name()
-        .ok_or(io::ErrorKind::InvalidFilename)?
-        .to_string_lossy();
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+    let name = name.to_string_lossy();
     let temporary = path.with_file_name(format!(".{name}.{}-{number}.tmp", std::process::id()));
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;

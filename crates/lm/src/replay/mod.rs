@@ -51,9 +51,8 @@ impl ReplayError {
             _ => "; check the folder and its permissions",
         };
         let path = path.display();
-        Self::new(format!(
-            "cannot write the recorded calls {path}: {error}{advice}"
-        ))
+        let failure = format_args!("{path}: {error}{advice}");
+        Self::new(format!("cannot write the recorded calls {failure}"))
     }
 }
 
@@ -179,10 +178,9 @@ impl Replay {
         let path = path.as_ref();
         // Locked before reading: another recording would lose its calls.
         let write_lock = file::lock(path)?;
-        let mode = if keep {
-            Mode::RecordingNew
-        } else {
-            Mode::RecordingAll
+        let mode = match keep {
+            true => Mode::RecordingNew,
+            false => Mode::RecordingAll,
         };
         let stored = match file::read(path) {
             // All lines are replaced anyway.
@@ -284,9 +282,9 @@ impl Replay {
         }
         if !self.is_recording() {
             let error = self.not_recorded(lm, request);
-            lock(&self.state)
-                .missing
-                .get_or_insert_with(|| error.clone());
+            let mut state = lock(&self.state);
+            state.missing.get_or_insert_with(|| error.clone());
+            drop(state);
             return not_made(Err(error));
         }
         let call = async {
@@ -317,9 +315,8 @@ impl Replay {
 
     /// Returns the call from the file, unless all calls are made again.
     fn replayable(&self, key: &Key) -> Option<&Call> {
-        self.stored
-            .get(key)
-            .filter(|_| self.mode != Mode::RecordingAll)
+        let is_kept = self.mode != Mode::RecordingAll;
+        self.stored.get(key).filter(|_| is_kept)
     }
 
     fn find(&self, key: &Key) -> Option<LmReply> {
@@ -338,17 +335,12 @@ impl Replay {
     }
 
     fn not_recorded(&self, lm: &dyn LanguageModel, request: &LmRequest) -> LmError {
-        let message = request
-            .messages
-            .last()
-            .map_or("", |message| &message.content);
+        let last = request.messages.last();
+        let message = last.map_or("", |message| &message.content);
         let message: String = message.chars().take(SHOWN).collect();
-        let kind = LmErrorKind::NotRecorded(format!(
-            "{}: purpose `{}`, last message `{}`",
-            self.path.display(),
-            escape::escaped(&request.purpose),
-            escape::escaped(&message)
-        ));
-        LmError::new(lm.id(), kind)
+        let [purpose, message] = [&request.purpose, &message].map(|it| escape::escaped(it));
+        let path = self.path.display();
+        let call = format!("{path}: purpose `{purpose}`, last message `{message}`");
+        LmError::new(lm.id(), LmErrorKind::NotRecorded(call))
     }
 }

@@ -77,10 +77,8 @@ fn connected(path: &Path) -> rusqlite::Result<Connection> {
     };
     // Checked before anything is changed.
     let check = |connection: &Connection| -> rusqlite::Result<bool> {
-        let (owner, version) = (
-            number(connection, "application_id")?,
-            number(connection, "user_version")?,
-        );
+        let owner = number(connection, "application_id")?;
+        let version = number(connection, "user_version")?;
         let tables: i64 =
             connection.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))?;
         let reason = match (owner, version) {

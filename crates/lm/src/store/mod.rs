@@ -114,8 +114,8 @@ impl Store {
         let dir = dir.as_ref();
         check_folder(dir)?;
         create_private_dir(dir).map_err(|error| not_usable(dir, error))?;
-        let path = dir
-            .canonicalize()
+        let path = dir.canonicalize();
+        let path = path
             .map_err(|error| not_usable(dir, error))?
             .join(Self::FILE);
         let mut open = lock(&OPEN);

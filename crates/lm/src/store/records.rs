@@ -54,14 +54,11 @@ impl Store {
     #[doc(hidden)]
     pub fn find(&self, key: &Hash, after: i64) -> Result<Option<String>, LmError> {
         self.read(|connection| {
-            let mut select = connection.prepare_cached(
-                "SELECT result, checksum FROM records WHERE key = ?1 AND number > ?2",
-            )?;
+            let select = "SELECT result, checksum FROM records WHERE key = ?1 AND number > ?2";
+            let mut select = connection.prepare_cached(select)?;
             let intact = |row: &Row<'_>| Ok(intact(key, row.get_ref(0)?, row.get_ref(1)?));
-            Ok(select
-                .query_row(params![key, after], intact)
-                .optional()?
-                .flatten())
+            let found = select.query_row(params![key, after], intact);
+            Ok(found.optional()?.flatten())
         })
     }
 
@@ -107,10 +104,8 @@ impl Store {
         self.write(|connection| {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            transaction.execute(
-                "INSERT INTO spending (budget, reserved_msats) VALUES ('', 0)",
-                (),
-            )?;
+            let insert = "INSERT INTO spending (budget, reserved_msats) VALUES ('', 0)";
+            transaction.execute(insert, ())?;
             transaction.execute("DELETE FROM spending WHERE budget = ''", ())?;
             transaction.commit()
         })
@@ -186,8 +181,8 @@ impl Store {
             let mut records = 0;
             if let Some(age) = older_than {
                 let oldest = now().saturating_sub(age.as_secs());
-                records += connection
-                    .execute("DELETE FROM records WHERE stored_at < ?1", params![oldest])?;
+                let remove = "DELETE FROM records WHERE stored_at < ?1";
+                records += connection.execute(remove, params![oldest])?;
             }
             if let Some(max_bytes) = max_bytes {
                 let count: u64 =
@@ -261,29 +256,22 @@ fn size(connection: &Connection) -> rusqlite::Result<u64> {
 
 /// Returns the checksum of a record. It covers the key, so a damaged index cannot return another record.
 fn checksum(key: &[u8], result: &str) -> [u8; 8] {
-    let hash: Hash = Sha256::new()
-        .chain_update(key)
-        .chain_update(result)
-        .finalize()
-        .into();
+    let hash = Sha256::new().chain_update(key).chain_update(result);
+    let hash: Hash = hash.finalize().into();
     std::array::from_fn(|at| hash[at])
 }
 
 /// Returns the result if its checksum matches.
 fn intact(key: &[u8], result: ValueRef<'_>, checksum: ValueRef<'_>) -> Option<String> {
     let result = result.as_str().ok()?;
-    let is_intact = checksum
-        .as_blob()
-        .is_ok_and(|found| found == self::checksum(key, result));
-    is_intact.then(|| result.to_owned())
+    let found = checksum.as_blob().ok()?;
+    (found == self::checksum(key, result)).then(|| result.to_owned())
 }
 
 /// Returns the current time in seconds since 1970.
 fn now() -> u64 {
-    let since = SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default();
-    since.as_secs()
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.unwrap_or_default().as_secs()
 }
 
 /// A reserved part of a budget, with its record number.
@@ -314,10 +302,8 @@ impl Store {
     pub fn settle_msats(&self, number: i64, msats: u64) -> Result<(), LmError> {
         self.write(|connection| {
             let settle = "UPDATE spending SET spent_msats = ?2, process = NULL WHERE number = ?1";
-            connection
-                .prepare_cached(settle)?
-                .execute(params![number, signed(msats)])
-                .map(drop)
+            let mut settle = connection.prepare_cached(settle)?;
+            settle.execute(params![number, signed(msats)]).map(drop)
         })
     }
 
@@ -326,11 +312,8 @@ impl Store {
     /// Call this method once the run has ended.
     #[doc(hidden)]
     pub fn forget_spending(&self, budget: &str) -> Result<(), LmError> {
-        self.write(|connection| {
-            connection
-                .execute("DELETE FROM spending WHERE budget = ?1", params![budget])
-                .map(drop)
-        })
+        let forget = "DELETE FROM spending WHERE budget = ?1";
+        self.write(|connection| connection.execute(forget, params![budget]).map(drop))
     }
 
     /// Reserves up to `wanted` from a budget that several processes share.
@@ -384,9 +367,8 @@ fn reserve(
     process: Option<&str>,
 ) -> rusqlite::Result<i64> {
     let insert = "INSERT INTO spending (budget, reserved_msats, process) VALUES (?1, ?2, ?3)";
-    connection
-        .prepare_cached(insert)?
-        .insert(params![budget, signed(msats), process])
+    let mut insert = connection.prepare_cached(insert)?;
+    insert.insert(params![budget, signed(msats), process])
 }
 
 /// Sums what a budget's calls cost, using the reserved amount of those that have not ended.
@@ -394,9 +376,8 @@ fn sum(connection: &Connection, budget: &str) -> rusqlite::Result<u64> {
     // A sum of integers could overflow. `total` is a float, exact up to 2^53 msat, which is 90,000 BTC.
     let select =
         "SELECT total(coalesce(spent_msats, reserved_msats)) FROM spending WHERE budget = ?1";
-    let total: f64 = connection
-        .prepare_cached(select)?
-        .query_row(params![budget], |row| row.get(0))?;
+    let mut select = connection.prepare_cached(select)?;
+    let total: f64 = select.query_row(params![budget], |row| row.get(0))?;
     Ok(total as u64)
 }
 

@@ -108,9 +108,7 @@ impl Bootstrap {
     ) -> Uncertainty {
         let mut values = match rows {
             0 => Vec::new(),
-            rows => self.values(rows, |draws| {
-                statistic(draws).filter(|value| value.is_finite())
-            }),
+            rows => self.values(rows, |draws| statistic(draws).filter(|it| it.is_finite())),
         };
         let undefined = self.resamples as usize - values.len();
         if values.is_empty() || undefined * MOST_UNDEFINED > values.len() + undefined {
@@ -209,10 +207,8 @@ fn mean_of(units: &[(f64, u64)]) -> Option<f64> {
 fn jackknife(units: &[(f64, u64)]) -> Vec<f64> {
     let sum: f64 = units.iter().map(|(sum, _)| sum).sum();
     let rows: u64 = units.iter().map(|(_, rows)| rows).sum();
-    units
-        .iter()
-        .map(|(unit, count)| (sum - unit) / (rows - count) as f64)
-        .collect()
+    let without = |(unit, count): &(f64, u64)| (sum - unit) / (rows - count) as f64;
+    units.iter().map(without).collect()
 }
 
 /// Returns the standard deviation with `n - 1` in the denominator.
@@ -249,12 +245,7 @@ pub fn bca_interval(estimate: f64, mut samples: Vec<f64>, jackknife: &[f64]) -> 
     let normal = Normal::standard();
     let bias = normal.inverse_cdf(share);
     let centre = jackknife.iter().sum::<f64>() / jackknife.len() as f64;
-    let moment = |power: i32| {
-        jackknife
-            .iter()
-            .map(|it| (centre - it).powi(power))
-            .sum::<f64>()
-    };
+    let moment = |power: i32| -> f64 { jackknife.iter().map(|it| (centre - it).powi(power)).sum() };
     let acceleration = moment(3) / (6.0 * moment(2).powf(1.5));
     let end = |z: f64| {
         let z = bias + z;

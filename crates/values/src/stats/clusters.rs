@@ -72,11 +72,11 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
 
     /// Returns the mean over all rows, or `None` if there are no rows.
     pub fn mean(&self) -> Option<f64> {
-        let mut sum = ExactSum::default();
-        self.groups
-            .values()
-            .for_each(|group| sum.add_all(&group.sum));
-        let count = self.groups.values().map(|group| group.count).sum();
+        let (mut sum, mut count) = (ExactSum::default(), 0);
+        for group in self.groups.values() {
+            sum.add_all(&group.sum);
+            count += group.count;
+        }
         (count > 0).then(|| sum.mean(count))
     }
 
@@ -117,15 +117,10 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
     /// [`Moments::uncertainty_within`](super::Moments::uncertainty_within), with groups instead of values.
     pub fn uncertainty_within(&self, least: f64, most: f64) -> Uncertainty {
         let (width, n) = (most - least, self.rows());
-        let commonest = self
-            .commonest()
-            .filter(|_| width > 0.0 && width.is_finite());
-        let (Some(mean), Some(mut groups), Some(commonest), true) = (
-            self.mean(),
-            self.deviations(),
-            commonest,
-            self.groups.len() > 1,
-        ) else {
+        let is_bounded = width > 0.0 && width.is_finite() && self.groups.len() > 1;
+        let commonest = self.commonest().filter(|_| is_bounded);
+        let known = (self.mean(), self.deviations(), commonest);
+        let (Some(mean), Some(mut groups), Some(commonest)) = known else {
             return self.uncertainty().within(least, most);
         };
         let stderr = (variance(&groups, n) / n / n).sqrt();
@@ -174,9 +169,8 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         };
         let mut groups: Vec<Deviation> = self.groups.values().map(deviation).collect();
         groups.sort_by(|a, b| {
-            a.rows
-                .total_cmp(&b.rows)
-                .then(a.deviation.total_cmp(&b.deviation))
+            let by_rows = a.rows.total_cmp(&b.rows);
+            by_rows.then(a.deviation.total_cmp(&b.deviation))
         });
         let sum: f64 = groups.iter().map(|group| group.deviation.powi(2)).sum();
         sum.is_finite().then_some(groups)
@@ -214,11 +208,8 @@ fn bell_mccaffrey(sizes: &[f64], variance: impl Fn(f64) -> f64) -> f64 {
     let (mut uu, mut uv, mut vv) = (0.0, 0.0, 0.0);
     for size in sizes {
         let (adjusted, variance) = (1.0 / (1.0 - size / n), variance(*size));
-        let (u, v, d) = (
-            adjusted.sqrt() * size,
-            adjusted.sqrt() * variance,
-            adjusted * variance,
-        );
+        let (u, v) = (adjusted.sqrt() * size, adjusted.sqrt() * variance);
+        let d = adjusted * variance;
         let rest = total * u * u - 2.0 * u * v / n;
         (trace, squares) = (trace + d + rest, squares + d * d + 2.0 * d * rest);
         (uu, uv, vv) = (uu + u * u, uv + u * v, vv + v * v);

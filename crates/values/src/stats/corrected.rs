@@ -79,16 +79,12 @@ const NO_ROWS: &str = "not enough rows: no row has a verdict";
 /// ```
 pub fn rogan_gladen(observed: Proportion, rates: &ErrorRates) -> Result<CorrectedRate, NotDefined> {
     let passed = observed.rate().ok_or(NO_ROWS)?;
-    let sensitivity = rates
-        .sensitivity
-        .rate()
-        .ok_or("not enough rows: no compared row has a passing label")?;
-    let specificity = rates
-        .specificity
-        .rate()
-        .ok_or("not enough rows: no compared row has a failing label")?;
-    // In integers, so that rounding cannot make a judge seem better than a coin.
     let (good, bad) = (rates.sensitivity, rates.specificity);
+    let no_good = "not enough rows: no compared row has a passing label";
+    let no_bad = "not enough rows: no compared row has a failing label";
+    let sensitivity = good.rate().ok_or(no_good)?;
+    let specificity = bad.rate().ok_or(no_bad)?;
+    // In integers, so that rounding cannot make a judge seem better than a coin.
     let advantage = u128::from(good.successes) * u128::from(bad.trials)
         + u128::from(bad.successes) * u128::from(good.trials);
     if advantage <= u128::from(good.trials) * u128::from(bad.trials) {
@@ -134,10 +130,8 @@ impl Smoothed {
     fn of(share: Proportion, added: f64) -> Self {
         let trials = share.trials as f64 + 2.0 * added;
         let rate = (share.successes as f64 + added) / trials;
-        Self {
-            rate,
-            variance: rate * (1.0 - rate) / trials,
-        }
+        let variance = rate * (1.0 - rate) / trials;
+        Self { rate, variance }
     }
 }
 
@@ -169,11 +163,8 @@ impl Stratum {
             return Ok(None);
         }
         let (Some(rate), Some(wilson)) = (self.labelled.rate(), self.labelled.wilson()) else {
-            let rows = self.rows;
-            return Err(format!(
-                "no labelled row was judged {verdict}, but {rows} rows were; label some of them"
-            )
-            .into());
+            let rows = format!("{} rows were; label some of them", self.rows);
+            return Err(format!("no labelled row was judged {verdict}, but {rows}").into());
         };
         Ok(Some(Part {
             weight: self.rows as f64 / all as f64,
@@ -252,9 +243,8 @@ fn combined(passed: &Part, failed: &Part, rows: f64) -> CorrectedRate {
     let rate = (passed.weight * passed.rate + failed.weight * failed.rate).min(1.0);
     let sampling = Z * (passed.weight * failed.weight / rows).sqrt() * (passed.rate - failed.rate);
     let distance = |end: fn(&Part) -> f64| {
-        (passed.weight * end(passed))
-            .hypot(failed.weight * end(failed))
-            .hypot(sampling)
+        let passed = passed.weight * end(passed);
+        passed.hypot(failed.weight * end(failed)).hypot(sampling)
     };
     let interval = Interval::new(
         rate - distance(|part| part.rate - part.wilson.low),

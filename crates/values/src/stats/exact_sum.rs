@@ -51,14 +51,9 @@ impl ExactSum {
 
     /// Adds another sum.
     pub(crate) fn add_all(&mut self, other: &Self) {
-        other
-            .parts
-            .iter()
-            .for_each(|part| grow(&mut self.parts, *part));
-        other
-            .large
-            .iter()
-            .for_each(|part| grow(&mut self.large, *part));
+        let (parts, large) = (&mut self.parts, &mut self.large);
+        other.parts.iter().for_each(|part| grow(parts, *part));
+        other.large.iter().for_each(|part| grow(large, *part));
     }
 
     /// Returns the sum as numbers that depend on nothing else, from which [`from_canonical`](Self::from_canonical) restores it.
@@ -76,14 +71,14 @@ impl ExactSum {
 
     /// Restores a sum from its canonical numbers.
     pub(super) fn from_canonical([parts, large]: [Vec<f64>; 2]) -> Self {
-        let mut sum = Self::default();
-        parts
-            .into_iter()
-            .for_each(|part| grow(&mut sum.parts, part));
-        large
-            .into_iter()
-            .for_each(|part| grow(&mut sum.large, part));
-        sum
+        let [parts, large] = [parts, large].map(|canonical| {
+            let mut parts = Parts::new();
+            canonical
+                .into_iter()
+                .for_each(|part| grow(&mut parts, part));
+            parts
+        });
+        Self { parts, large }
     }
 
     /// Returns the four largest of the numbers that the sum consists of: all of it but a relative part of 2^-212.
@@ -109,9 +104,8 @@ impl ExactSum {
             return rounded(&self.parts) / count as f64;
         }
         let mut scaled = self.large.clone();
-        self.parts
-            .iter()
-            .for_each(|part| grow(&mut scaled, part / SCALE));
+        let parts = self.parts.iter();
+        parts.for_each(|part| grow(&mut scaled, part / SCALE));
         rounded(&scaled) / count as f64 * SCALE
     }
 }

@@ -57,12 +57,8 @@ impl fmt::Display for Interval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match f.precision() {
             Some(places) => {
-                write!(
-                    f,
-                    "[{}, {}]",
-                    decimals(self.low, places),
-                    decimals(self.high, places)
-                )
+                let [low, high] = [self.low, self.high].map(|end| decimals(end, places));
+                write!(f, "[{low}, {high}]")
             }
             None => write!(f, "[{}, {}]", self.low + 0.0, self.high + 0.0),
         }
@@ -81,17 +77,10 @@ pub(super) fn wilson(share: f64, n: f64, z: f64) -> Interval {
     let centre = (share + z * z / (2.0 * n)) / scale;
     let half = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt() / scale;
     // At the ends the formula yields 0 and 1 except for the last digit.
+    let (low, high) = ((centre - half).max(0.0), (centre + half).min(1.0));
     Interval::new(
-        if share == 0.0 {
-            0.0
-        } else {
-            (centre - half).max(0.0)
-        },
-        if share == 1.0 {
-            1.0
-        } else {
-            (centre + half).min(1.0)
-        },
+        if share == 0.0 { 0.0 } else { low },
+        if share == 1.0 { 1.0 } else { high },
     )
 }
 

@@ -64,10 +64,8 @@ const NO_ROWS: &str = "there are no rows";
 impl LabelPairs {
     /// Adds a row.
     pub fn add(&mut self, gold: &str, predicted: &str) {
-        let sum = self
-            .counts
-            .entry((gold.to_owned(), predicted.to_owned()))
-            .or_default();
+        let pair = (gold.to_owned(), predicted.to_owned());
+        let sum = self.counts.entry(pair).or_default();
         *sum = sum.saturating_add(1);
     }
 
@@ -114,9 +112,8 @@ impl LabelPairs {
         let classes = self.classes();
         let f1 = |label: &str| {
             let class = classes.get(label).copied().unwrap_or_default();
-            class
-                .f1()
-                .ok_or_else(|| NotDefined::from(format!("no row has the label {label:?}")))
+            let none = || NotDefined::from(format!("no row has the label {label:?}"));
+            class.f1().ok_or_else(none)
         };
         let all: Result<Vec<f64>, _> = match labels {
             [] => classes.keys().map(|label| f1(label)).collect(),
@@ -142,8 +139,7 @@ impl LabelPairs {
             predicted: sum.predicted + class.predicted,
             right: sum.right + class.right,
         });
-        sum.f1()
-            .ok_or_else(|| "no row has any of the labels".into())
+        Ok(sum.f1().ok_or("no row has any of the labels")?)
     }
 
     /// Returns the mean recall over all classes that occur as gold labels.
@@ -153,10 +149,9 @@ impl LabelPairs {
     pub fn balanced_accuracy(&self) -> Result<f64, NotDefined> {
         self.known_rows()?;
         let classes = self.classes();
-        let recalls = classes.values().filter(|class| class.gold > 0);
-        let recalls: Vec<f64> = recalls
-            .map(|class| class.right as f64 / class.gold as f64)
-            .collect();
+        let gold = classes.values().filter(|class| class.gold > 0);
+        let recalls = gold.map(|class| class.right as f64 / class.gold as f64);
+        let recalls: Vec<f64> = recalls.collect();
         Ok(recalls.iter().sum::<f64>() / recalls.len() as f64)
     }
 
@@ -180,10 +175,9 @@ impl LabelPairs {
             (0, _) => Err("all gold labels are equal".into()),
             (_, 0) => Err("all predicted labels are equal".into()),
             _ => {
-                let correlation =
-                    covariance as f64 / ((gold as f64).sqrt() * (predicted as f64).sqrt());
                 // Two square roots, rounded, may be less than the covariance.
-                Ok(correlation.clamp(-1.0, 1.0))
+                let scale = (gold as f64).sqrt() * (predicted as f64).sqrt();
+                Ok((covariance as f64 / scale).clamp(-1.0, 1.0))
             }
         }
     }
@@ -202,18 +196,11 @@ impl LabelPairs {
             return Err("all labels are equal".into());
         }
         let order = sorted(classes.keys().copied());
-        let places: BTreeMap<&str, usize> = order
-            .iter()
-            .enumerate()
-            .map(|(place, label)| (*label, place))
-            .collect();
-        let observed: f64 = self
-            .counts
-            .iter()
-            .map(|((gold, predicted), count)| {
-                *count as f64 * weights.disagreement(places[&**gold], places[&**predicted])
-            })
-            .sum();
+        let places: BTreeMap<&str, usize> = order.iter().copied().zip(0..).collect();
+        let observed = self.counts.iter().map(|((gold, predicted), count)| {
+            *count as f64 * weights.disagreement(places[&**gold], places[&**predicted])
+        });
+        let observed: f64 = observed.sum();
         let chance: f64 = match weights {
             KappaWeights::Unweighted => {
                 let same = |class: &Class| u128::from(class.gold) * u128::from(class.predicted);
@@ -249,29 +236,20 @@ impl LabelPairs {
         let places = places(&classes, level)?;
         // A pair of labels is counted in both orders.
         let (observed, expected) = if level == AlphaLevel::Nominal {
-            let same: u128 = classes
-                .values()
-                .map(|class| u128::from(class.gold + class.predicted).pow(2))
-                .sum();
-            (
-                2.0 * (self.known_rows()? - self.right()) as f64,
-                values * values - same as f64,
-            )
+            let same = |class: &Class| u128::from(class.gold + class.predicted).pow(2);
+            let same: u128 = classes.values().map(same).sum();
+            let different = 2.0 * (self.known_rows()? - self.right()) as f64;
+            (different, values * values - same as f64)
         } else {
             let squared = |a: f64, b: f64| (a - b) * (a - b);
             let pairs = self.counts.iter().map(|((gold, predicted), count)| {
                 2.0 * *count as f64 * squared(places[&**gold], places[&**predicted])
             });
             let sizes = |label: &&str| (classes[label].gold + classes[label].predicted) as f64;
-            let mean = places
-                .iter()
-                .map(|(label, at)| sizes(label) * at)
-                .sum::<f64>()
-                / values;
-            let around = places
-                .iter()
-                .map(|(label, at)| sizes(label) * squared(*at, mean));
-            (pairs.sum(), 2.0 * values * around.sum::<f64>())
+            let sum: f64 = places.iter().map(|(label, at)| sizes(label) * at).sum();
+            let around = |(label, at): (&&str, &f64)| sizes(label) * squared(*at, sum / values);
+            let around: f64 = places.iter().map(around).sum();
+            (pairs.sum(), 2.0 * values * around)
         };
         match expected > 0.0 {
             true => Ok(1.0 - (values - 1.0) * observed / expected),
@@ -280,10 +258,8 @@ impl LabelPairs {
     }
 
     fn right(&self) -> u64 {
-        let same = self
-            .counts
-            .iter()
-            .filter(|((gold, predicted), _)| gold == predicted);
+        let pairs = self.counts.iter();
+        let same = pairs.filter(|((gold, predicted), _)| gold == predicted);
         same.map(|(_, count)| count).sum()
     }
 
@@ -318,10 +294,8 @@ fn places<'a>(
             "the label {label:?} is not a number"
         ))),
     };
-    let numbers: BTreeMap<&str, f64> = classes
-        .keys()
-        .map(|label| number(label))
-        .collect::<Result<_, _>>()?;
+    let numbers = classes.keys().map(|label| number(label));
+    let numbers: BTreeMap<&str, f64> = numbers.collect::<Result<_, _>>()?;
     if level != AlphaLevel::Ordinal {
         return Ok(numbers);
     }
@@ -338,15 +312,11 @@ fn places<'a>(
 /// The labels as numbers in ascending order if all are numbers, as strings otherwise.
 fn sorted<'a>(labels: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let labels: BTreeSet<&str> = labels.collect();
-    let numbers: Option<Vec<(f64, &str)>> = labels
-        .iter()
-        .map(|label| {
-            Some((
-                label.parse::<f64>().ok().filter(|it| it.is_finite())?,
-                *label,
-            ))
-        })
-        .collect();
+    let number = |label: &&'a str| {
+        let number = label.parse::<f64>().ok().filter(|it| it.is_finite());
+        Some((number?, *label))
+    };
+    let numbers: Option<Vec<(f64, &str)>> = labels.iter().map(number).collect();
     match numbers {
         Some(mut numbers) => {
             numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -450,25 +420,16 @@ pub fn cohen_kappa(matrix: &ConfusionMatrix, weights: KappaWeights) -> Option<Ka
     // Counts instead of shares, which round, so that an error of 0 is 0. Each figure is that of the formula times a power of
     // `n`.
     let count = |label, given| matrix.count(label, given) as f64;
-    let labelled: Vec<f64> = (0..classes)
-        .map(|class| matrix.labelled(class) as f64)
-        .collect();
-    let given: Vec<f64> = (0..classes)
-        .map(|class| matrix.given(class) as f64)
-        .collect();
+    let of_each = |count: &dyn Fn(usize) -> f64| (0..classes).map(count).collect::<Vec<f64>>();
+    let labelled = of_each(&|class| matrix.labelled(class) as f64);
+    let given = of_each(&|class| matrix.given(class) as f64);
     let weight = |label, given| weights.disagreement(label, given);
     let sum = |of: &[f64], weight: &dyn Fn(usize) -> f64| -> f64 {
-        of.iter()
-            .enumerate()
-            .map(|(class, count)| count * weight(class))
-            .sum()
+        let counts = of.iter().enumerate();
+        counts.map(|(class, count)| count * weight(class)).sum()
     };
-    let rows: Vec<f64> = (0..classes)
-        .map(|i| sum(&given, &|j| weight(i, j)))
-        .collect();
-    let columns: Vec<f64> = (0..classes)
-        .map(|j| sum(&labelled, &|i| weight(i, j)))
-        .collect();
+    let rows = of_each(&|i| sum(&given, &|j| weight(i, j)));
+    let columns = of_each(&|j| sum(&labelled, &|i| weight(i, j)));
     let expected = sum(&labelled, &|i| rows[i]);
     let cells = || (0..classes).flat_map(|i| (0..classes).map(move |j| (i, j)));
     let observed: f64 = cells().map(|(i, j)| count(i, j) * weight(i, j)).sum();
@@ -511,10 +472,8 @@ impl ConfusionMatrix {
     pub fn of(classes: usize, pairs: impl IntoIterator<Item = (usize, usize)>) -> Self {
         let mut counts = vec![0; classes * classes];
         for (label, given) in pairs {
-            assert!(
-                label < classes && given < classes,
-                "there are {classes} classes"
-            );
+            let is_known = label < classes && given < classes;
+            assert!(is_known, "there are {classes} classes");
             counts[label * classes + given] += 1;
         }
         Self { classes, counts }
@@ -532,12 +491,10 @@ impl ConfusionMatrix {
     /// # Panics
     /// Panics if an index is not less than [`classes`](Self::classes).
     pub fn count(&self, label: usize, given: usize) -> u64 {
-        assert!(
-            label < self.classes && given < self.classes,
-            "there are {} classes",
-            self.classes
-        );
-        self.counts[label * self.classes + given]
+        let classes = self.classes;
+        let is_known = label < classes && given < classes;
+        assert!(is_known, "there are {classes} classes");
+        self.counts[label * classes + given]
     }
 
     /// Returns the number of rows.
@@ -547,23 +504,20 @@ impl ConfusionMatrix {
 
     /// Returns the number of rows whose predicted class equals their label.
     pub fn agreeing(&self) -> u64 {
-        (0..self.classes)
-            .map(|class| self.count(class, class))
-            .sum()
+        let classes = 0..self.classes;
+        classes.map(|class| self.count(class, class)).sum()
     }
 
     /// Returns the number of rows whose label is the given class.
     pub fn labelled(&self, class: usize) -> u64 {
-        (0..self.classes)
-            .map(|given| self.count(class, given))
-            .sum()
+        let all = 0..self.classes;
+        all.map(|given| self.count(class, given)).sum()
     }
 
     /// Returns the number of rows whose predicted class is the given class.
     pub fn given(&self, class: usize) -> u64 {
-        (0..self.classes)
-            .map(|label| self.count(label, class))
-            .sum()
+        let all = 0..self.classes;
+        all.map(|label| self.count(label, class)).sum()
     }
 }
 

@@ -324,12 +324,11 @@ impl Moments {
     /// ```
     pub fn uncertainty_within(&self, least: f64, most: f64) -> Uncertainty {
         let width = most - least;
-        let (Some(mean), Some(variance), Some(commonest), true) = (
-            self.mean(),
-            self.variance(),
-            self.commonest(),
-            width > 0.0 && width.is_finite(),
-        ) else {
+        let commonest = self
+            .commonest()
+            .filter(|_| width > 0.0 && width.is_finite());
+        let known = (self.mean(), self.variance(), commonest);
+        let (Some(mean), Some(variance), Some(commonest)) = known else {
             return self.uncertainty().within(least, most);
         };
         let n = self.count as f64;
@@ -418,11 +417,8 @@ impl Commonest {
     }
 
     fn largest(&self) -> u64 {
-        self.counts
-            .iter()
-            .map(|(_, count)| *count)
-            .max()
-            .unwrap_or(0)
+        let counts = self.counts.iter().map(|(_, count)| *count);
+        counts.max().unwrap_or(0)
     }
 
     /// Returns how often the commonest value occurs; `None` if at least [`FEW`] values differ from it. A value that occurs
@@ -482,9 +478,8 @@ impl Moments {
         let written: Written = serde_json::from_slice(bytes).ok()?;
         let (format, [has_large, has_infinite, is_varied], count, ones, sum, squares, counts) =
             written;
-        let counted = counts
-            .iter()
-            .try_fold(0_u64, |sum, (_, count)| sum.checked_add(*count));
+        let mut each = counts.iter().map(|(_, count)| *count);
+        let counted = each.try_fold(0, u64::checked_add);
         let is_counted = match is_varied {
             true => counts.is_empty(),
             false => counted == Some(count) && counts.len() as u64 <= FEW,

@@ -57,6 +57,11 @@ impl PermutationTest {
 /// Up to this number of assignments all of them are evaluated.
 const MAX_EXACT: u32 = 1 << 17;
 
+/// Returns the number of ways to give each row a sign.
+fn assignments(rows: usize) -> Option<u32> {
+    1_u32.checked_shl(u32::try_from(rows).ok()?)
+}
+
 /// Runs a paired permutation test on score differences (Fisher 1935).
 ///
 /// If the systems are equally good, each difference is equally likely to have the opposite sign. The p-value is the
@@ -75,15 +80,9 @@ const MAX_EXACT: u32 = 1 << 17;
 /// assert_eq!((test.p_value, test.assignments, test.is_exact), (0.25, 8, true));
 /// ```
 pub fn permutation_test(differences: &[f64], draws: u32, seed: u64) -> PermutationTest {
-    let largest = differences
-        .iter()
-        .fold(0.0, |largest: f64, it| largest.max(it.abs()));
+    let is_large = largest(differences) > 1e300;
     // A power of two, so that the sums of large differences are finite, and no other sum changes by a bit.
-    let unit = if largest > 1e300 {
-        2_f64.powi(-64)
-    } else {
-        1.0
-    };
+    let unit = if is_large { 2_f64.powi(-64) } else { 1.0 };
     let scaled = differences.iter().map(|it| it * unit);
     let observed = scaled.clone().sum::<f64>().abs();
     let sizes: Vec<f64> = scaled.map(f64::abs).filter(|it| *it > 0.0).collect();
@@ -91,24 +90,24 @@ pub fn permutation_test(differences: &[f64], draws: u32, seed: u64) -> Permutati
     let total: f64 = sizes.iter().sum();
     let reached = observed - total * f64::EPSILON * sizes.len() as f64;
     let sums = SignedSums::new(&sizes);
-    let all = u32::try_from(sizes.len())
-        .ok()
-        .and_then(|count| 1_u32.checked_shl(count));
-    if let Some(all) = all.filter(|all| *all <= MAX_EXACT) {
+    if let Some(all) = assignments(sizes.len()).filter(|all| *all <= MAX_EXACT) {
         let mut signs = 0..u64::from(all);
         let extreme = sums.count_from(reached, all, || signs.next().unwrap_or_default());
         return PermutationTest::of(extreme, all, true);
     }
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    PermutationTest::of(
-        sums.count_from(reached, draws, || random.next_u64()),
-        draws,
-        false,
-    )
+    let extreme = sums.count_from(reached, draws, || random.next_u64());
+    PermutationTest::of(extreme, draws, false)
 }
 
 /// The least effective number of differences whose signed sums are taken as normal.
 const MIN_NORMAL: f64 = 50_000.0;
+
+fn largest(differences: &[f64]) -> f64 {
+    differences
+        .iter()
+        .fold(0.0, |largest, it| largest.max(it.abs()))
+}
 
 /// Returns an approximate p-value of [`permutation_test`] for many differences.
 ///
@@ -133,14 +132,10 @@ const MIN_NORMAL: f64 = 50_000.0;
 /// ```
 pub fn permutation_limit(differences: &[f64]) -> Option<f64> {
     // Powers of very large or small differences have no value.
-    let largest = differences
-        .iter()
-        .fold(0.0, |largest: f64, it| largest.max(it.abs()));
-    let power = |exponent| {
-        differences
-            .iter()
-            .map(|it| (it / largest).powi(exponent))
-            .sum::<f64>()
+    let largest = largest(differences);
+    let power = |exponent| -> f64 {
+        let shares = differences.iter().map(|it| it / largest);
+        shares.map(|share| share.powi(exponent)).sum()
     };
     let (sum, squares, fourths) = (power(1), power(2), power(4));
     let p_value = 2.0 * Normal::standard().sf(sum.abs() / squares.sqrt());
@@ -194,20 +189,13 @@ pub fn exchange_test(
         }
         difference(&exchanged).is_none_or(|it| it.abs() >= reached)
     };
-    let all = u32::try_from(rows)
-        .ok()
-        .and_then(|rows| 1_u32.checked_shl(rows));
-    if let Some(all) = all.filter(|all| *all <= draws) {
-        let extreme = (0..u64::from(all))
-            .filter(|signs| is_extreme(&mut || *signs))
-            .count();
-        return PermutationTest::of(extreme as u64, all, true);
+    if let Some(all) = assignments(rows).filter(|all| *all <= draws) {
+        let extreme = (0..u64::from(all)).filter(|signs| is_extreme(&mut || *signs));
+        return PermutationTest::of(extreme.count() as u64, all, true);
     }
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let extreme = (0..draws)
-        .filter(|_| is_extreme(&mut || random.next_u64()))
-        .count();
-    PermutationTest::of(extreme as u64, draws, false)
+    let extreme = (0..draws).filter(|_| is_extreme(&mut || random.next_u64()));
+    PermutationTest::of(extreme.count() as u64, draws, false)
 }
 
 /// Sums of sizes with given signs, by looking up the sum of eight sizes at a time.
@@ -271,9 +259,8 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut adjusted = vec![0.0; p_values.len()];
     let mut largest = 0.0_f64;
     for (rank, at) in order.into_iter().enumerate() {
-        largest = largest
-            .max((p_values.len() - rank) as f64 * p_values[at])
-            .min(1.0);
+        let next = (p_values.len() - rank) as f64 * p_values[at];
+        largest = largest.max(next).min(1.0);
         adjusted[at] = largest;
     }
     adjusted
@@ -359,15 +346,13 @@ impl PairedShares {
     /// ```
     pub fn tango(&self) -> Option<Interval> {
         let difference = self.difference()?;
-        let reversed = Self {
-            wins: self.losses,
-            losses: self.wins,
-            rows: self.rows,
-        };
-        Some(Interval::new(
-            -reversed.upper(-difference),
-            self.upper(difference),
-        ))
+        let Self {
+            wins: losses,
+            losses: wins,
+            rows,
+        } = *self;
+        let low = -Self { wins, losses, rows }.upper(-difference);
+        Some(Interval::new(low, self.upper(difference)))
     }
 
     /// Returns the upper end, by bisection: the statistic falls as the difference of the hypothesis grows.

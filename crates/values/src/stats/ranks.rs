@@ -78,12 +78,9 @@ impl RankPairs {
         let (mut counts, rows) = (vec![0_u32; self.pairs.len()], sample.len());
         sample.for_each(|at| counts[self.pair[at] as usize] += 1);
         let levels = self.pairs.iter().zip(counts.into_iter().map(f64::from));
-        let x_ranks = self
-            .x
-            .ranks(levels.clone().map(|((x, _), count)| (*x, count)));
-        let y_ranks = self
-            .y
-            .ranks(levels.clone().map(|((_, y), count)| (*y, count)));
+        let (x, y) = (levels.clone(), levels.clone());
+        let x_ranks = self.x.ranks(x.map(|((x, _), count)| (*x, count)));
+        let y_ranks = self.y.ranks(y.map(|((_, y), count)| (*y, count)));
         // Ties do not change the mean of the ranks.
         let mean = (rows as f64 + 1.0) / 2.0;
         let (mut xx, mut yy, mut xy) = (0.0, 0.0, 0.0);
@@ -221,10 +218,9 @@ impl ClassScores {
     ///
     /// The score must be finite.
     pub fn add(&mut self, is_positive: bool, score: f64) {
-        if is_positive {
-            self.positive.push(score);
-        } else {
-            self.negative.push(score);
+        match is_positive {
+            true => self.positive.push(score),
+            false => self.negative.push(score),
         }
     }
 

@@ -99,12 +99,9 @@ fn shares(range: Interval, limit: f64, towards: f64, rows: u64) -> Vec<f64> {
         distances.push(half);
     }
     // At an end of the range there is nothing to bet on, and `certain` decides.
-    let share = |distance: f64| {
-        if towards > 0.0 {
-            distance / towards
-        } else {
-            0.0
-        }
+    let share = |distance: f64| match towards > 0.0 {
+        true => distance / towards,
+        false => 0.0,
     };
     distances.into_iter().map(share).collect()
 }
@@ -383,8 +380,6 @@ fn fixed(limit: f64, truth: f64, rows: f64, alpha: f64) -> Option<u64> {
     let (level, power) = (normal.inverse_cdf(1.0 - alpha), normal.inverse_cdf(0.8));
     let root = (level * deviation(limit) + power * deviation(truth)) / (truth - limit);
     let sample = root * root;
-    let sample = (sample / (1.0 + (sample - 1.0) / rows))
-        .ceil()
-        .clamp(1.0, rows.max(1.0));
-    (truth != limit).then_some(sample as u64)
+    let sample = (sample / (1.0 + (sample - 1.0) / rows)).ceil();
+    (truth != limit).then_some(sample.clamp(1.0, rows.max(1.0)) as u64)
 }

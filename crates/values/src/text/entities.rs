@@ -98,10 +98,8 @@ impl EntityCounts {
             let free = names.into_iter().zip(free).filter(|(_, free)| *free > 0);
             free.map(|(name, _)| name.text).collect()
         };
-        [
-            free(expected, matched.expected),
-            free(predicted, matched.called),
-        ]
+        let missing = free(expected, matched.expected);
+        [missing, free(predicted, matched.called)]
     }
 
     /// Returns the harmonic mean of precision and recall, in [0, 1].
@@ -136,10 +134,8 @@ fn named(entity: &str) -> Option<Name> {
 
 /// Returns all entities that are not empty, each once if `is_distinct`.
 fn all_named<T: AsRef<str>>(entities: &[T], is_distinct: bool) -> Vec<Name> {
-    let mut all: Vec<_> = entities
-        .iter()
-        .filter_map(|entity| named(entity.as_ref()))
-        .collect();
+    let all = entities.iter().filter_map(|entity| named(entity.as_ref()));
+    let mut all: Vec<_> = all.collect();
     if is_distinct {
         all.sort_unstable();
         all.dedup();

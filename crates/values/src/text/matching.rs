@@ -188,11 +188,8 @@ pub fn selected_choices(output: &str, choices: &[String]) -> Vec<String> {
         Some(line),
         number(inner).is_none().then_some(inner),
     ];
-    if let Some(at) = texts
-        .into_iter()
-        .flatten()
-        .find_map(|text| same_choice(text, choices))
-    {
+    let mut texts = texts.into_iter().flatten();
+    if let Some(at) = texts.find_map(|text| same_choice(text, choices)) {
         return vec![label(at)];
     }
     let has_numbers = choices.iter().any(|choice| number(choice).is_some());
@@ -204,8 +201,10 @@ pub fn selected_choices(output: &str, choices: &[String]) -> Vec<String> {
     let text = line
         .split_once([')', '.', ':'])
         .map_or("", |(_, text)| text);
-    if let Some(at) = same_choice(text, choices)
-        .filter(|_| has_numbers && labels.len() == 1 && labels[0].parse::<u32>().is_ok())
+    let is_number = |label: &String| label.parse::<u32>().is_ok();
+    if has_numbers
+        && matches!(&labels[..], [only] if is_number(only))
+        && let Some(at) = same_choice(text, choices)
     {
         return vec![label(at)];
     }
@@ -224,24 +223,19 @@ pub fn selected_choices(output: &str, choices: &[String]) -> Vec<String> {
 fn same_choice(text: &str, choices: &[String]) -> Option<usize> {
     let whole = Searchable::new(trim_punctuation(text), false, false);
     let is_same = |choice: &String| whole.equals(trim_punctuation(choice));
-    let exact = choices
-        .iter()
-        .position(|choice| choice.trim() == text.trim());
+    let exact = choices.iter().position(|it| it.trim() == text.trim());
     if let Some(at) = exact.or_else(|| choices.iter().position(is_same)) {
         return Some(at);
     }
     let (value, unit) = number(text)?;
     let numbers: Vec<_> = choices.iter().map(|choice| number(choice)).collect();
     let only = |is_same: &dyn Fn(&str) -> bool| {
-        let same = |of: &Option<(Number, String)>| {
-            of.as_ref()
-                .is_some_and(|(other, unit)| *other == value && is_same(unit))
+        let same = |of: &&Option<(Number, String)>| match of {
+            Some((other, unit)) => *other == value && is_same(unit),
+            None => false,
         };
-        let mut found = numbers.iter().enumerate().filter(|(_, of)| same(of));
-        found
-            .next()
-            .filter(|_| found.next().is_none())
-            .map(|(at, _)| at)
+        let is_only = numbers.iter().filter(same).count() == 1;
+        is_only.then(|| numbers.iter().position(|of| same(&of)))?
     };
     let is_short = text.split_whitespace().count() <= 2;
     let lacks_unit = |other: &str| unit.is_empty() || (other.is_empty() && is_short);
@@ -294,10 +288,8 @@ pub fn choice_labels(output: &str, count: usize) -> Vec<String> {
     let answer = answer.trim_start();
     // Without a marker, the whole output, of one line or more, is the answer.
     let line = answer.lines().next().unwrap_or_default();
-    labels(line, count)
-        .unwrap_or_default()
-        .into_iter()
-        .collect()
+    let labels = labels(line, count).unwrap_or_default();
+    labels.into_iter().collect()
 }
 
 /// Returns the string after the last `ANSWER:`.
@@ -329,9 +321,7 @@ fn labels(line: &str, count: usize) -> Option<BTreeSet<String>> {
     let mut rest = line;
     loop {
         let (inner, depth) = opened(rest);
-        let word = &inner[..inner
-            .find(|c: char| !c.is_alphanumeric())
-            .unwrap_or(inner.len())];
+        let word = first_word(inner);
         let read = read_labels(word, count);
         let is_conjunction = word.eq_ignore_ascii_case("and");
         match read {
@@ -382,10 +372,14 @@ fn opened(text: &str) -> (&str, usize) {
 
 fn next_word_is_text(text: &str, count: usize) -> bool {
     let (inner, _) = opened(text);
-    let word = &inner[..inner
-        .find(|c: char| !c.is_alphanumeric())
-        .unwrap_or(inner.len())];
+    let word = first_word(inner);
     read_labels(word, count).is_none() && !word.eq_ignore_ascii_case("and")
+}
+
+fn first_word(text: &str) -> &str {
+    text.split(|c: char| !c.is_alphanumeric())
+        .next()
+        .unwrap_or(text)
 }
 
 /// Returns the labels of one word: a letter, a number, or several letters.

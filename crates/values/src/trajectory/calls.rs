@@ -81,18 +81,11 @@ impl<'t> ToolCalls<'t> {
     ///
     /// Only some formats record failures; see [`ToolCall::failed`].
     pub fn none_failed(&self) -> Condition {
-        let failed: Vec<&str> = self
-            .iter()
-            .filter(|call| call.failed)
-            .map(|call| &*call.name)
-            .collect();
+        let failed = self.iter().filter(|call| call.failed);
+        let failed: Vec<&str> = failed.map(|call| &*call.name).collect();
         Condition::unless((!failed.is_empty()).then(|| {
-            let of = self.counted(self.len());
-            format!(
-                "{} of {of} failed: {}",
-                failed.len(),
-                names(failed.into_iter())
-            )
+            let (count, of) = (failed.len(), self.counted(self.len()));
+            format!("{count} of {of} failed: {}", names(failed.into_iter()))
         }))
     }
 
@@ -102,9 +95,8 @@ impl<'t> ToolCalls<'t> {
     pub fn in_order<N: AsRef<str>>(&self, tools: impl IntoIterator<Item = N>) -> Condition {
         let tools: Vec<N> = tools.into_iter().collect();
         let mut calls = self.iter();
-        let missing = tools
-            .iter()
-            .position(|tool| !calls.any(|call| call.name == tool.as_ref()));
+        let mut is_called = |tool: &N| calls.any(|call| call.name == tool.as_ref());
+        let missing = tools.iter().position(|tool| !is_called(tool));
         Condition::unless(missing.map(|at| self.disorder(&tools, at)))
     }
 
@@ -134,9 +126,8 @@ impl<'t> ToolCalls<'t> {
     }
 
     fn of_tool(&self) -> String {
-        self.tool
-            .as_ref()
-            .map_or_else(String::new, |tool| format!(" of `{}`", name(tool)))
+        let tool = self.tool.as_ref();
+        tool.map_or_else(String::new, |tool| format!(" of `{}`", name(tool)))
     }
 }
 

@@ -81,10 +81,8 @@ impl Trajectory {
 
     /// Returns the tool calls of all messages, in order.
     pub fn tool_calls(&self) -> ToolCalls<'_> {
-        self.messages
-            .iter()
-            .flat_map(|message| &message.tool_calls)
-            .collect()
+        let messages = self.messages.iter();
+        messages.flat_map(|message| &message.tool_calls).collect()
     }
 
     /// Returns the subagents of an ATIF trajectory, without duplicates.
@@ -100,10 +98,8 @@ impl Trajectory {
     ///
     /// Each agent message is a step. In a trace, or a list of calls or names, each call is a step.
     pub fn steps(&self) -> usize {
-        self.messages
-            .iter()
-            .filter(|message| message.role == Role::Assistant)
-            .count()
+        let is_step = |message: &&Message| message.role == Role::Assistant;
+        self.messages.iter().filter(is_step).count()
     }
 
     /// Returns the number of tokens that the agent's model used.

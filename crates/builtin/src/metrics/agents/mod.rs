@@ -68,9 +68,10 @@ pub(super) fn json_field<'a>(
     };
     match serde_json::from_str(json) {
         Ok(value) => Ok(Ok(Cow::Owned(value))),
-        Err(_) if serde_json::from_str::<IgnoredAny>(json).is_ok() => Err(Unscored::Because(
-            format!("`pred.{field}` is JSON nested deeper than 127 levels"),
-        )),
+        Err(_) if serde_json::from_str::<IgnoredAny>(json).is_ok() => {
+            let reason = format!("`pred.{field}` is JSON nested deeper than 127 levels");
+            Err(Unscored::Because(reason))
+        }
         Err(error) => Ok(Err(format!("`{field}` is not valid JSON: {error}"))),
     }
 }
@@ -85,9 +86,7 @@ pub(super) fn boolean(field: &str, value: Option<&Value>) -> Option<String> {
         None => Some(missing(field)),
         Some(Value::Bool(_)) => None,
         Some(Value::String(text))
-            if ["true", "false"]
-                .iter()
-                .any(|word| text.trim().eq_ignore_ascii_case(word)) =>
+            if matches!(&*text.trim().to_ascii_lowercase(), "true" | "false") =>
         {
             None
         }
@@ -113,12 +112,14 @@ pub(super) fn number_in(
     };
     // The string "NaN" parses as a number that is in no interval.
     let is_in_range = number.is_some_and(|number| (min..=max).contains(&number));
-    (!is_in_range).then(|| {
+    let found = || found(value);
+    let wrong = || {
         format!(
             "`{field}`: expected a number in {min}..={max}, found {}",
-            found(value)
+            found()
         )
-    })
+    };
+    (!is_in_range).then(wrong)
 }
 
 /// Checks for a string with a minimum number of characters, one of them a letter or digit.
@@ -156,9 +157,8 @@ fn length(text: &str) -> u64 {
 
 /// Returns `true` if a value is a string that is not blank.
 pub(super) fn is_nonblank_string(value: Option<&Value>) -> bool {
-    value
-        .and_then(Value::as_str)
-        .is_some_and(|text| !text.trim().is_empty())
+    let text = value.and_then(Value::as_str);
+    text.is_some_and(|text| !text.trim().is_empty())
 }
 
 /// Returns the reason for the first item that fails a check, with its number from 1 and the number of further failures.
@@ -224,10 +224,8 @@ pub fn subtask_execution(
     let weights = Weights::new(weights).map_err(Unscored::because)?;
     let reasoning = substantive("reasoning", reasoning, min_reasoning_chars);
     let score = |reason: Option<String>| (if reason.is_none() { 1.0 } else { 0.0 }, reason);
-    let (result, change) = match result
-        .map(|result| json_field("result", result))
-        .transpose()?
-    {
+    let result = result.map(|result| json_field("result", result));
+    let (result, change) = match result.transpose()? {
         None => ((0.0, Some(missing("result"))), (0.0, None)),
         Some(Err(reason)) => ((0.0, Some(reason)), (0.0, None)),
         Some(Ok(result)) => ((1.0, None), score(no_edit_or_command(&result))),
@@ -304,19 +302,15 @@ pub fn synthesis(
     min_summary_chars: u64,
 ) -> Result<Breakdown, Unscored> {
     let weights = Weights::new(weights).map_err(Unscored::because)?;
+    let summary = substantive("summary", summary, min_summary_chars);
+    let confidence = number_in("confidence", confidence, [0.0, 1.0]);
     Ok(Breakdown::of_checks(
         weights,
         [
             ("success", boolean("success", success)),
-            (
-                "summary",
-                substantive("summary", summary, min_summary_chars),
-            ),
+            ("summary", summary),
             ("modified_files", invalid_files(modified_files)?),
-            (
-                "confidence",
-                number_in("confidence", confidence, [0.0, 1.0]),
-            ),
+            ("confidence", confidence),
         ],
     ))
 }
@@ -398,25 +392,17 @@ pub fn tool_step_utility(
 ) -> Result<Breakdown, Unscored> {
     let weights = Weights::new(weights).map_err(Unscored::because)?;
     let utility = interval(min_utility, max_utility).map_err(Unscored::Because)?;
+    let utility = number_in("step_utility", step_utility, utility);
+    let is_continued = boolean("should_continue", should_continue);
+    let hint = substantive("next_action_hint", next_action_hint, min_hint_chars);
+    let confidence = number_in("confidence", confidence, [0.0, 1.0]);
     Ok(Breakdown::of_checks(
         weights,
         [
-            (
-                "step_utility",
-                number_in("step_utility", step_utility, utility),
-            ),
-            (
-                "should_continue",
-                boolean("should_continue", should_continue),
-            ),
-            (
-                "next_action_hint",
-                substantive("next_action_hint", next_action_hint, min_hint_chars),
-            ),
-            (
-                "confidence",
-                number_in("confidence", confidence, [0.0, 1.0]),
-            ),
+            ("step_utility", utility),
+            ("should_continue", is_continued),
+            ("next_action_hint", hint),
+            ("confidence", confidence),
         ],
     ))
 }

@@ -124,11 +124,9 @@ fn delta(stated: Option<i64>, tests: Option<(u32, u32)>) -> Result<i64, Unscored
         check_delta(stated, before, after).map_err(Unscored::because)?;
     }
     let computed = tests.map(|(before, after)| i64::from(after) - i64::from(before));
-    computed.or(stated).ok_or_else(|| {
-        Unscored::because(
-            "expected `pred.verification_delta`, or both `pred.tests_before` and `pred.tests_after`",
-        )
-    })
+    let none =
+        "expected `pred.verification_delta`, or both `pred.tests_before` and `pred.tests_after`";
+    computed.or(stated).ok_or_else(|| Unscored::because(none))
 }
 
 fn breakdown(
@@ -142,26 +140,16 @@ fn breakdown(
         delta @ ..0 => format!("{} fewer tests pass", delta.unsigned_abs()),
         delta => format!("only {delta} more tests pass"),
     };
-    let utility = below_one(
-        utility,
-        format!("the step's utility is {}", step.step_utility),
-    );
+    let reason = format!("the step's utility is {}", step.step_utility);
+    let repeated = "the same call was made before".to_owned();
+    let invalid = "the parameters violate the tool's schema".to_owned();
     Breakdown::new(
         scorer.weights(),
         [
-            ("step_utility", utility),
-            (
-                "not_repeated",
-                below_one(novelty, "the same call was made before".to_owned()),
-            ),
+            ("step_utility", below_one(utility, reason)),
+            ("not_repeated", below_one(novelty, repeated)),
             ("verification", below_one(verification, tests)),
-            (
-                "params_valid",
-                below_one(
-                    params,
-                    "the parameters violate the tool's schema".to_owned(),
-                ),
-            ),
+            ("params_valid", below_one(params, invalid)),
         ],
     )
 }

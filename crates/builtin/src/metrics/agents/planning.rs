@@ -86,22 +86,16 @@ pub fn subtask_planning(
         |action: &str| is_unknown(action) || file_actions.iter().any(|it| it == action);
     let check =
         |check: &dyn Fn(&Value) -> Option<String>| first_failure("subtask", subtasks, check);
+    let of_actions = check(&|subtask| unknown_action(subtask, &actions));
+    let of_targets = check(&|subtask| invalid_target(subtask, &needs_path, &bare_names));
+    let of_instructions = check(&|subtask| invalid_instruction(subtask, &verbs));
     Ok(Breakdown::of_checks(
         weights,
         [
             ("subtasks", check(&missing_field)),
-            (
-                "actions",
-                check(&|subtask| unknown_action(subtask, &actions)),
-            ),
-            (
-                "targets",
-                check(&|subtask| invalid_target(subtask, &needs_path, &bare_names)),
-            ),
-            (
-                "instructions",
-                check(&|subtask| invalid_instruction(subtask, &verbs)),
-            ),
+            ("actions", of_actions),
+            ("targets", of_targets),
+            ("instructions", of_instructions),
         ],
     ))
 }
@@ -138,10 +132,8 @@ fn missing_field(subtask: &Value) -> Option<String> {
         value => value.is_some(),
     };
     let fields = ["id", "action", "target", "instruction"];
-    fields
-        .iter()
-        .find(|field| !has(field))
-        .map(|field| missing(field))
+    let absent = fields.iter().find(|field| !has(field));
+    absent.map(|field| missing(field))
 }
 
 fn unknown_action(subtask: &Value, actions: &[String]) -> Option<String> {
@@ -149,12 +141,8 @@ fn unknown_action(subtask: &Value, actions: &[String]) -> Option<String> {
         return Some("its `action` is not a string".to_owned());
     };
     let is_known = actions.iter().any(|known| known == action);
-    (!is_known).then(|| {
-        format!(
-            "unknown action {action:?}; expected one of {}",
-            actions.join(", ")
-        )
-    })
+    let known = || actions.join(", ");
+    (!is_known).then(|| format!("unknown action {action:?}; expected one of {}", known()))
 }
 
 fn invalid_target(

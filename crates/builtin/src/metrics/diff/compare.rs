@@ -84,10 +84,9 @@ fn same(
             return language.compare(expected, found).map_err(Unscored::because);
         }
     };
-    Ok(if same {
-        Comparison::Same
-    } else {
-        Comparison::Different
+    Ok(match same {
+        true => Comparison::Same,
+        false => Comparison::Different,
     })
 }
 
@@ -104,12 +103,8 @@ fn line_diff(expected: &str, found: &str) -> String {
     let mut lines = vec!["--- expected".to_owned(), "+++ answer".to_owned()];
     for group in diff.grouped_ops(2) {
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
-            let line: String = change
-                .value()
-                .trim_end_matches('\n')
-                .chars()
-                .take(400)
-                .collect();
+            let line = change.value().trim_end_matches('\n');
+            let line: String = line.chars().take(400).collect();
             lines.push(format!("{}{line}", change.tag()));
         }
     }

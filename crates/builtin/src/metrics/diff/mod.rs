@@ -218,11 +218,8 @@ impl Diff {
     /// the comparison needs a model.
     pub fn score(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
         let pending = || Err(MetricError::failed(Self::SPEC.name, MUST_BE_AWAITED));
-        Ok(self
-            .answer(MetricCall::new(gold, pred))
-            .ready()
-            .unwrap_or_else(pending)?
-            .into_score())
+        let answer = self.answer(MetricCall::new(gold, pred));
+        Ok(answer.ready().unwrap_or_else(pending)?.into_score())
     }
 
     /// Compares a prediction with a gold row, calling a model if necessary.
@@ -276,13 +273,8 @@ impl Diff {
         let expected = expected(&call.gold.data, &self.field)?;
         let found = field::text(&call.pred.data, Side::Pred, &self.field)?;
         let language = self.language.language().map_err(Unscored::Because)?;
-        compare(
-            self.strictness,
-            language,
-            &expected,
-            &found,
-            call.is_explained(),
-        )
+        let (strictness, is_explained) = (self.strictness, call.is_explained());
+        compare(strictness, language, &expected, &found, is_explained)
     }
 
     /// Returns the judge's result for answers that differ.
@@ -298,9 +290,8 @@ impl Diff {
     }
 
     fn judge(&self) -> SemanticEquivalence {
-        SemanticEquivalence {
-            panel: self.panel.clone(),
-        }
+        let panel = self.panel.clone();
+        SemanticEquivalence { panel }
     }
 }
 
@@ -331,10 +322,9 @@ impl Metric for Diff {
     }
 
     fn cost_estimate(&self) -> u64 {
-        if self.is_semantic() {
-            Declaration::max_cost(&self.judge())
-        } else {
-            self.declared().cost_msats
+        match self.is_semantic() {
+            true => Declaration::max_cost(&self.judge()),
+            false => self.declared().cost_msats,
         }
     }
 

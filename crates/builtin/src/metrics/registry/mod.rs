@@ -191,10 +191,8 @@ impl Registry {
     pub fn groups(&self) -> impl Iterator<Item = (&'static str, Vec<&Entry>)> {
         let groups = GROUPS.iter().map(|(name, _)| (*name, Some(*name)));
         groups.chain([("other", None)]).filter_map(|(name, group)| {
-            let members = self
-                .entries
-                .iter()
-                .filter(|(name, _)| self.group(name) == group);
+            let entries = self.entries.iter();
+            let members = entries.filter(|(name, _)| self.group(name) == group);
             let members: Vec<_> = members.map(|(_, entry)| entry).collect();
             (!members.is_empty()).then_some((name, members))
         })
@@ -208,11 +206,8 @@ impl Registry {
     fn missing_feature(&self, name: &str) -> Option<&'static str> {
         let has_builtin = !self.builtin.is_empty();
         let needs = |(names, _, enabled): &&(&[&str], _, _)| !enabled && names.contains(&name);
-        FEATURES
-            .iter()
-            .find(needs)
-            .filter(|_| has_builtin)
-            .map(|(_, feature, _)| *feature)
+        let missing = FEATURES.iter().find(needs).filter(|_| has_builtin);
+        missing.map(|(_, feature, _)| *feature)
     }
 
     /// Returns the metric with this name.
@@ -332,10 +327,10 @@ impl CreateError {
 }
 
 fn did_you_mean(nearest: &Option<String>) -> String {
-    nearest
-        .as_ref()
-        .map(|nearest| format!("; did you mean `{nearest}`?"))
-        .unwrap_or_default()
+    let nearest = nearest.as_ref();
+    nearest.map_or_else(String::new, |nearest| {
+        format!("; did you mean `{nearest}`?")
+    })
 }
 
 #[cfg(test)]

@@ -28,31 +28,20 @@ pub(super) fn settings(
     declared: &MetricSpec<'_>,
 ) -> Result<(Option<InstanceSettings>, Params), ParamError> {
     let mut rest = params.clone();
-    let mut take = |name| {
-        if has_param(declared, name) {
-            None
-        } else {
-            rest.remove(name)
-        }
+    let mut take = |name| match has_param(declared, name) {
+        true => None,
+        false => rest.remove(name),
     };
     let (threshold, strict, cost) = (take("threshold"), take("strict"), take("cost"));
-    let name = declared.name;
+    let (name, number) = (declared.name, "a number, as in 0.8");
     let settings = InstanceSettings {
-        threshold: read(
-            name,
-            "threshold",
-            threshold,
-            "a number, as in 0.8",
-            f64::from_str,
-        )?,
+        threshold: read(name, "threshold", threshold, number, f64::from_str)?,
         strict: read(name, "strict", strict, "`true` or `false`", bool::from_str)?,
         cost_msats: read(name, "cost", cost, COST, parse_msats)?,
     };
     rest.cost_msats = settings.cost_msats;
-    Ok((
-        (settings != InstanceSettings::default()).then_some(settings),
-        rest,
-    ))
+    let is_set = settings != InstanceSettings::default();
+    Ok((is_set.then_some(settings), rest))
 }
 
 /// Applies the settings to a metric.
@@ -64,13 +53,12 @@ pub(super) fn apply<M>(
     declared: MetricSpec<'static>,
     settings: InstanceSettings,
 ) -> Result<Instance<M>, ParamError> {
-    Instance::new(metric, declared, settings)
-        .checked()
-        .map_err(|error| ParamError::Setting {
-            metric: declared.name.to_owned(),
-            setting: error.setting,
-            reason: error.to_string(),
-        })
+    let instance = Instance::new(metric, declared, settings).checked();
+    instance.map_err(|error| ParamError::Setting {
+        metric: declared.name.to_owned(),
+        setting: error.setting,
+        reason: error.to_string(),
+    })
 }
 
 /// Applies the settings to a metric created in code.
@@ -117,13 +105,10 @@ impl Adjusted {
             RowAnswer::Scored(scored) => scored,
             counted @ RowAnswer::Counted { .. } => return Ok(counted),
         };
-        let cost = self
-            .settings
-            .cost_msats
-            .filter(|_| scored.score.cost_msats == declared.cost_msats);
-        Ok(scored
-            .validated_again(cost, &self.settings.shown(declared))?
-            .into())
+        let is_declared = scored.score.cost_msats == declared.cost_msats;
+        let cost = self.settings.cost_msats.filter(|_| is_declared);
+        let scored = scored.validated_again(cost, &self.settings.shown(declared))?;
+        Ok(scored.into())
     }
 }
 
@@ -132,9 +117,8 @@ impl Metric for Adjusted {
     dsrs_metrics::forward_metric!(<Example, Prediction> |this| this.metric);
 
     fn cost_estimate(&self) -> u64 {
-        self.settings
-            .cost_msats
-            .unwrap_or_else(|| self.metric.cost_estimate())
+        let cost = self.settings.cost_msats;
+        cost.unwrap_or_else(|| self.metric.cost_estimate())
     }
 
     async fn evaluate(

@@ -72,25 +72,21 @@ impl Command<'_> {
         at_least("limits.memory_mb", limits.memory_mb, 1)?;
         at_least("limits.processes", limits.processes, 1)?;
         at_least("limits.disk_mb", limits.disk_mb, 1)?;
-        if !self.settings.folder.is_empty() && !Path::new(&self.settings.folder).is_dir() {
-            return Err(format!(
-                "`folder`: the directory `{}` does not exist",
-                self.settings.folder
-            ));
+        let folder = &self.settings.folder;
+        if !folder.is_empty() && !Path::new(folder).is_dir() {
+            return Err(format!("`folder`: the directory `{folder}` does not exist"));
         }
         self.validate_check()?;
-        self.settings
-            .readable
-            .iter()
-            .try_for_each(|path| match Path::new(path) {
-                relative if !relative.is_absolute() => Err(format!(
-                    "`readable`: expected an absolute path, found `{path}`"
-                )),
-                missing if !missing.exists() => {
-                    Err(format!("`readable`: the path `{path}` does not exist"))
-                }
-                _ => Ok(()),
-            })
+        let mut readable = self.settings.readable.iter();
+        readable.try_for_each(|path| match Path::new(path) {
+            relative if !relative.is_absolute() => Err(format!(
+                "`readable`: expected an absolute path, found `{path}`"
+            )),
+            missing if !missing.exists() => {
+                Err(format!("`readable`: the path `{path}` does not exist"))
+            }
+            _ => Ok(()),
+        })
     }
 
     /// Returns the command of the check stage, if there are two stages.
@@ -131,10 +127,8 @@ impl Command<'_> {
         all.push(Requirement::check(metric, move || {
             let (isolation, job) = (isolation.clone(), Arc::clone(&job));
             async move {
-                isolation
-                    .preflight(&job)
-                    .await
-                    .map_err(|error| error.to_string())
+                let checked = isolation.preflight(&job).await;
+                checked.map_err(|error| error.to_string())
             }
         }));
     }
@@ -155,17 +149,12 @@ impl Command<'_> {
                 limits.file_mb
             ),
         };
-        let stage = results
-            .stage
-            .map(|stage| format!("{stage}: "))
-            .unwrap_or_default();
+        let stage = results.stage.map(|stage| format!("{stage}: "));
+        let stage = stage.unwrap_or_default();
         let failure = format!("{stage}{reason}\n{}", results.output());
         let program = results.program_failure.as_deref().unwrap_or_default();
-        Some(
-            format!("{}\n{program}", failure.trim_end())
-                .trim_end()
-                .to_owned(),
-        )
+        let failure = format!("{}\n{program}", failure.trim_end());
+        Some(failure.trim_end().to_owned())
     }
 }
 
@@ -219,10 +208,6 @@ pub(super) use command_metric;
 pub(super) fn tail(output: &str) -> &str {
     const MAX_CHARS: usize = 2000;
     let output = output.trim_end();
-    let start = output
-        .char_indices()
-        .rev()
-        .nth(MAX_CHARS - 1)
-        .map_or(0, |(at, _)| at);
-    &output[start..]
+    let start = output.char_indices().rev().nth(MAX_CHARS - 1);
+    &output[start.map_or(0, |(at, _)| at)..]
 }

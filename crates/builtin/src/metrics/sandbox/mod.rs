@@ -91,10 +91,9 @@ impl FileSource {
                 }
             }
             Self::Field(side, name) => {
-                let row = if *side == Side::Gold {
-                    &example.data
-                } else {
-                    &pred.data
+                let row = match side {
+                    Side::Gold => &example.data,
+                    Side::Pred => &pred.data,
                 };
                 content.push_str(&fields::written(fields::value(row, *side, name)?));
             }
@@ -148,9 +147,8 @@ impl SandboxFiles {
 
     /// Returns the first file with a field of the prediction, as path and field.
     pub(super) fn field_of_prediction(&self) -> Option<(&str, &str)> {
-        self.0
-            .iter()
-            .find_map(|(path, source)| Some((&**path, source.field_of_prediction()?)))
+        let mut files = self.0.iter();
+        files.find_map(|(path, source)| Some((&**path, source.field_of_prediction()?)))
     }
 
     /// Returns the files of one row, as path and content. The read-only ones, which contain no field of the prediction,
@@ -164,11 +162,9 @@ impl SandboxFiles {
         for (path, source) in &self.0 {
             let mut content = String::new();
             source.append_to(&mut content, example, pred)?;
-            let is_writable = source.field_of_prediction().is_some();
-            let files = if is_writable {
-                &mut writable
-            } else {
-                &mut read_only
+            let files = match source.field_of_prediction() {
+                Some(_) => &mut writable,
+                None => &mut read_only,
             };
             files.push((path.clone(), content));
         }
@@ -181,12 +177,8 @@ type Contents = Vec<(String, String)>;
 
 impl<P: Into<String>> FromIterator<(P, FileSource)> for SandboxFiles {
     fn from_iter<I: IntoIterator<Item = (P, FileSource)>>(files: I) -> Self {
-        Self(
-            files
-                .into_iter()
-                .map(|(path, source)| (path.into(), source))
-                .collect(),
-        )
+        let files = files.into_iter();
+        Self(files.map(|(path, source)| (path.into(), source)).collect())
     }
 }
 
@@ -261,9 +253,12 @@ impl<'de> Deserialize<'de> for Isolation {
         let name = String::deserialize(deserializer)?;
         match &*name {
             "bubblewrap" => Ok(Self::default()),
-            other => Err(D::Error::custom(format!(
-                "expected the isolation `bubblewrap`, found `{other}`"
-            ))),
+            other => {
+                let expected = "expected the isolation `bubblewrap`";
+                Err(D::Error::custom(format_args!(
+                    "{expected}, found `{other}`"
+                )))
+            }
         }
     }
 }

@@ -34,11 +34,8 @@ impl StageResults {
     /// Returns the last part of the output, where errors usually are.
     pub(super) fn output(&self) -> &str {
         let Report { stdout, stderr, .. } = &self.report;
-        tail(if stderr.trim().is_empty() {
-            stdout
-        } else {
-            stderr
-        })
+        let is_silent = stderr.trim().is_empty();
+        tail(if is_silent { stdout } else { stderr })
     }
 }
 

@@ -220,10 +220,8 @@ fn delta(before: u64, after: u64, crash: &str) -> MetricScore {
     };
     let delta = i128::from(after) - i128::from(before);
     let details = format!("Tests before: {before}, after: {after}, delta: {delta}{crash}");
-    MetricScore::new(value)
-        .with_confidence(0.9)
-        .with_details(details)
-        .with_cost_msats(500)
+    let score = MetricScore::new(value).with_confidence(0.9);
+    score.with_details(details).with_cost_msats(500)
 }
 
 command_metric!(TestPass, TestPassBuilder, |_| Ok(()));

@@ -86,30 +86,23 @@ pub fn tool_params_schema(
     #[param(default)]
     schemas: &ToolSchemas,
 ) -> Result<Check, Unscored> {
-    let own = own
-        .map(ToolSchemas::from_json)
-        .transpose()
-        .map_err(Unscored::because)?;
+    let own = own.map(ToolSchemas::from_json).transpose();
+    let own = own.map_err(Unscored::because)?;
     let schemas = own.as_ref().unwrap_or(schemas);
     if schemas.0.is_empty() {
-        return Err(Unscored::because(
-            "no schemas; set `schemas`, or add `gold.schemas` to the row",
-        ));
+        let reason = "no schemas; set `schemas`, or add `gold.schemas` to the row";
+        return Err(Unscored::because(reason));
     }
     let Some(found) = schemas.0.get(tool) else {
         let tools: Vec<&str> = schemas.0.keys().map(String::as_str).collect();
-        let tools = bounded(tools.join("`, `"));
-        let message = format!(
-            "unknown tool `{}`; expected one of `{tools}`",
-            bounded(tool)
-        );
+        let (tool, tools) = (bounded(tool), bounded(tools.join("`, `")));
+        let message = format!("unknown tool `{tool}`; expected one of `{tools}`");
         return Ok(Check::fail(message));
     };
     let params = parsed(params.unwrap_or(&Value::Null));
     if depth::is_too_deep(&params) {
-        return Err(Unscored::Because(format!(
-            "field `pred.params` contains {TooDeep}"
-        )));
+        let reason = format!("field `pred.params` contains {TooDeep}");
+        return Err(Unscored::Because(reason));
     }
     if !found.has_references {
         return validate(&found.validator, &params);
@@ -149,17 +142,14 @@ fn validate(validator: &Validator, params: &Value) -> Result<Check, Unscored> {
             _ => break,
         }
     }
-    Ok(Check::unless(
-        (!messages.is_empty()).then(|| messages.join("; ")),
-    ))
+    let failure = (!messages.is_empty()).then(|| messages.join("; "));
+    Ok(Check::unless(failure))
 }
 
 fn describe(error: &ValidationError<'_>) -> String {
-    let pointer = error.instance_path().as_str();
-    let location = if pointer.is_empty() {
-        "the parameters"
-    } else {
-        pointer
+    let location = match error.instance_path().as_str() {
+        "" => "the parameters",
+        pointer => pointer,
     };
     bounded(format_args!("{location}: {error}"))
 }
@@ -306,9 +296,8 @@ fn measure(schema: &Value, patterns_left: &mut u64, references: &mut usize) -> R
 
 impl fmt::Debug for ToolSchemas {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ToolSchemas")
-            .field(&self.0.keys().collect::<Vec<_>>())
-            .finish()
+        let tools: Vec<_> = self.0.keys().collect();
+        f.debug_tuple("ToolSchemas").field(&tools).finish()
     }
 }
 

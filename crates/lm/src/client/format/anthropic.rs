@@ -61,10 +61,8 @@ fn default_max_tokens(model: &str) -> u32 {
 pub(super) fn answer(body: &Value) -> (LmReply, Option<String>) {
     let texts = list(body, "/content").iter();
     let texts = texts.filter(|block| block["type"] == "text");
-    let (read, created) = (
-        tokens(body, "/usage/cache_read_input_tokens"),
-        tokens(body, "/usage/cache_creation_input_tokens"),
-    );
+    let read = tokens(body, "/usage/cache_read_input_tokens");
+    let created = tokens(body, "/usage/cache_creation_input_tokens");
     let is_cached = read.unwrap_or(0) > 0 || created.unwrap_or(0) > 0;
     let all = [tokens(body, "/usage/input_tokens"), read, created];
     let prompt = all.into_iter().flatten().reduce(u64::saturating_add);

@@ -27,17 +27,11 @@ pub(in super::super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     };
     let mut headers = vec![(AUTHORIZATION, format!("Bearer {}", question.key()))];
     headers.extend(target.headers.iter().cloned());
-    let input: Vec<&str> = request
-        .messages
-        .iter()
-        .map(|message| &*message.content)
-        .collect();
+    let input = request.messages.iter().map(|message| &message.content);
+    let input: Vec<_> = input.collect();
     let body = json!({ "model": target.model, "input": input });
-    Ok(Call {
-        url: question.url(path.iter().copied())?,
-        headers,
-        body,
-    })
+    let url = question.url(path.iter().copied())?;
+    Ok(Call { url, headers, body })
 }
 
 /// Reads the vectors of `texts` strings. The reply's text holds them in the order of the strings.
@@ -67,21 +61,20 @@ pub(in super::super) fn reply(
 
 /// Reads the vectors by index, or in order if they have none.
 fn vectors(json: &Value) -> Result<Vec<Vec<f32>>, String> {
-    let Some(data) = json.get("data").and_then(Value::as_array) else {
-        return Err(
-            "expected a list `data`; check that the base URL is the address of the provider's API"
-                .to_owned(),
-        );
-    };
+    let none =
+        "expected a list `data`; check that the base URL is the address of the provider's API";
+    let data = json.get("data").and_then(Value::as_array).ok_or(none)?;
     let mut vectors: Vec<Option<Vec<f32>>> = vec![None; data.len()];
     for (position, item) in data.iter().enumerate() {
         let index = match item.get("index") {
             None | Some(Value::Null) => position,
-            Some(index) => index
-                .as_u64()
-                .and_then(|index| usize::try_from(index).ok())
-                .filter(|index| *index < data.len())
-                .ok_or_else(|| format!("expected an index below {}, found {index}", data.len()))?,
+            Some(found) => {
+                let index = found.as_u64().and_then(|index| usize::try_from(index).ok());
+                let index = index.filter(|index| *index < data.len());
+                index.ok_or_else(|| {
+                    format!("expected an index below {}, found {found}", data.len())
+                })?
+            }
         };
         if vectors[index].is_some() {
             return Err(format!(
@@ -99,9 +92,9 @@ fn vector(numbers: Option<&Value>, number: usize) -> Result<Vec<f32>, String> {
         return Err(format!("expected a list of numbers as vector {number}"));
     };
     if numbers.len() > MAX_DIMENSIONS {
+        let found = numbers.len();
         return Err(format!(
-            "expected a vector of at most {MAX_DIMENSIONS} numbers, found {}",
-            numbers.len()
+            "expected a vector of at most {MAX_DIMENSIONS} numbers, found {found}"
         ));
     }
     let number = |(position, value): (usize, &Value)| match value.as_f64() {

@@ -9,10 +9,8 @@ use super::parts::{Question, Token, insert, list, string, token_logprobs, tokens
 
 pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     let (target, request) = (question.target, question.request);
-    let headers = vec![(
-        HeaderName::from_static("x-goog-api-key"),
-        question.key().to_owned(),
-    )];
+    let header = HeaderName::from_static("x-goog-api-key");
+    let headers = vec![(header, question.key().to_owned())];
     let contents = request.messages.iter();
     let contents = contents.filter(|message| message.role != Role::System);
     let contents = contents.map(|message| {
@@ -21,10 +19,8 @@ pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
         json!({ "role": role, "parts": [{ "text": message.content }] })
     });
     let mut body = json!({ "contents": contents.collect::<Vec<_>>() });
-    let system = question
-        .system()
-        .map(|text| json!({ "parts": [{ "text": text }] }));
-    insert(&mut body, "systemInstruction", system);
+    let parts = |text| json!({ "parts": [{ "text": text }] });
+    insert(&mut body, "systemInstruction", question.system().map(parts));
     let (sampling, mut config) = (&request.sampling, json!({}));
     if let Some(schema) = request.schema.as_ref().filter(|_| !question.json_mode) {
         config["responseMimeType"] = json!("application/json");
@@ -47,24 +43,21 @@ pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
 pub(super) fn answer(body: &Value) -> (LmReply, Option<String>) {
     let texts = list(body, "/candidates/0/content/parts").iter();
     let texts = texts.filter(|part| part["thought"] != true);
+    let count = |name: &str| tokens(body, &format!("/usageMetadata/{name}TokenCount"));
     let sum = |names: [&str; 2]| {
-        let numbers = names.iter().filter_map(|name| tokens(body, name));
-        numbers.reduce(u64::saturating_add)
+        names
+            .into_iter()
+            .filter_map(count)
+            .reduce(u64::saturating_add)
     };
     // A prompt that the filter blocked has no candidates.
     let is_blocked = body.pointer("/promptFeedback/blockReason").is_some();
     let stop_reason = string(body, "/candidates/0/finishReason");
     let text: String = texts.filter_map(|part| part["text"].as_str()).collect();
     let usage = Usage {
-        prompt_tokens: sum([
-            "/usageMetadata/promptTokenCount",
-            "/usageMetadata/toolUsePromptTokenCount",
-        ]),
-        completion_tokens: sum([
-            "/usageMetadata/candidatesTokenCount",
-            "/usageMetadata/thoughtsTokenCount",
-        ]),
-        cached_prompt_tokens: tokens(body, "/usageMetadata/cachedContentTokenCount"),
+        prompt_tokens: sum(["prompt", "toolUsePrompt"]),
+        completion_tokens: sum(["candidates", "thoughts"]),
+        cached_prompt_tokens: count("cachedContent"),
     };
     let mut reply = LmReply::new(text)
         .with_usage(usage)

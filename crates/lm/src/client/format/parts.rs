@@ -22,10 +22,8 @@ pub(in super::super) struct Question<'a> {
 impl Question<'_> {
     /// Returns the key, or `none` without one: servers at a configured address may need none.
     pub(super) fn key(&self) -> &str {
-        self.target
-            .key
-            .as_ref()
-            .map_or("none", |key| key.expose_secret())
+        let key = self.target.key.as_ref();
+        key.map_or("none", |key| key.expose_secret())
     }
 
     /// Returns the base URL with these segments appended to its path.
@@ -127,10 +125,8 @@ pub(super) fn token_logprobs(all: impl Iterator<Item = (Token, Vec<Token>)>) -> 
             Err(_) => String::from_utf8_lossy(&part.bytes).into_owned(),
         };
         let alternative = |Token { bytes, logprob }| {
-            Some(TokenLogprob {
-                token: String::from_utf8(bytes).ok()?,
-                logprob,
-            })
+            let token = String::from_utf8(bytes).ok()?;
+            Some(TokenLogprob { token, logprob })
         };
         let top = if is_part { Vec::new() } else { top };
         let top = top.into_iter().filter_map(alternative).collect();

@@ -38,10 +38,10 @@ impl<'a> Adapter<'a> {
         {
             return replaced;
         }
-        let has_tag = !fields.contains_key("anyOf")
-            && fields
-                .get("oneOf")
-                .is_some_and(|branches| self.have_tag(branches));
+        let branches = fields
+            .get("oneOf")
+            .filter(|_| !fields.contains_key("anyOf"));
+        let has_tag = branches.is_some_and(|branches| self.have_tag(branches));
         let adapted = fields.iter().map(|(key, value)| match key.as_str() {
             "oneOf" if has_tag => ("anyOf".to_owned(), self.member(key, value)),
             _ => (key.clone(), self.member(key, value)),
@@ -120,30 +120,23 @@ impl<'a> Adapter<'a> {
     /// Returns `true` if the alternatives exclude each other by a required constant property, as in serde's tagged
     /// enums.
     fn have_tag(&self, branches: &'a Value) -> bool {
-        let branches = branches.as_array().map_or(&[][..], Vec::as_slice);
-        let branches: Vec<&'a Value> = branches
-            .iter()
-            .map(|branch| self.resolved(branch))
-            .collect();
-        let Some(Value::Object(properties)) = branches.first().and_then(|b| b.get("properties"))
-        else {
+        let branches = branches.as_array().into_iter().flatten();
+        let branches: Vec<&'a Value> = branches.map(|branch| self.resolved(branch)).collect();
+        let first = branches.first().and_then(|branch| branch.get("properties"));
+        let Some(Value::Object(properties)) = first else {
             return false;
         };
         let constant = |branch: &'a Value, name: &str| {
-            let required = branch.get("required")?.as_array()?;
-            let is_required = required.iter().any(|required| required == name);
-            branch
-                .get("properties")?
-                .get(name)?
+            let mut required = branch.get("required")?.as_array()?.iter();
+            let property = branch.get("properties")?.get(name)?;
+            property
                 .get("const")
-                .filter(|_| is_required)
+                .filter(|_| required.any(|required| required == name))
         };
         branches.len() >= 2
             && properties.keys().any(|name| {
-                let constants: Option<Vec<_>> = branches
-                    .iter()
-                    .map(|branch| constant(branch, name))
-                    .collect();
+                let constants = branches.iter().map(|branch| constant(branch, name));
+                let constants: Option<Vec<_>> = constants.collect();
                 constants.is_some_and(|constants| {
                     let is_repeated = |(at, constant)| constants[..at].contains(constant);
                     !constants.iter().enumerate().any(is_repeated)
@@ -158,10 +151,8 @@ impl<'a> Adapter<'a> {
             self.definition(fields.get("$ref")?.as_str()?)
         };
         // References may form a circle.
-        std::iter::successors(Some(schema), next)
-            .take(32)
-            .last()
-            .unwrap_or(schema)
+        let resolved = std::iter::successors(Some(schema), next);
+        resolved.take(32).last().unwrap_or(schema)
     }
 
     fn definition(&self, reference: &str) -> Option<&'a Value> {

@@ -28,10 +28,9 @@ pub(super) fn normalize(text: &str, marks: Marks) -> String {
         Marks::Keep => join_words(&keep_numbers(&folded)),
     };
     // A string of punctuation alone is kept: "?" and "!" are different answers, and neither is empty.
-    let words = if words.is_empty() {
-        join_words(&folded)
-    } else {
-        words
+    let words = match words.is_empty() {
+        true => join_words(&folded),
+        false => words,
     };
     NormalForm::Nfc.apply(&words).into_owned()
 }

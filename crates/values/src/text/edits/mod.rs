@@ -104,10 +104,9 @@ impl EditCounts {
             words.add(split(reference));
             words.number();
             let [prediction, reference] = [words.list(0), words.list(1)];
-            let edits =
-                levenshtein::distance(prediction.iter().copied(), reference.iter().copied());
+            let (ours, theirs) = (prediction.iter().copied(), reference.iter().copied());
             Self {
-                edits: edits as u64,
+                edits: levenshtein::distance(ours, theirs) as u64,
                 length: reference.len() as u64,
             }
         })
@@ -117,10 +116,7 @@ impl EditCounts {
     ///
     /// Characters are code points. Whitespace at the start and the end of a string is ignored.
     pub fn of_characters(prediction: &str, reference: &str) -> Self {
-        let (prediction, reference) = (
-            prediction.trim_matches(is_space),
-            reference.trim_matches(is_space),
-        );
+        let [prediction, reference] = [prediction, reference].map(|it| it.trim_matches(is_space));
         let edits = EditDistance::Levenshtein.of_strings(prediction, reference);
         Self {
             edits: edits as u64,
@@ -142,13 +138,14 @@ impl EditCounts {
     ///
     /// If several have the same error rate, the first one is returned. Returns `None` if there are no references.
     pub fn best(counts: impl IntoIterator<Item = Self>) -> Option<Self> {
-        counts.into_iter().reduce(|best, next| {
+        let smaller = |best: Self, next: Self| {
             if next.rate() < best.rate() {
                 next
             } else {
                 best
             }
-        })
+        };
+        counts.into_iter().reduce(smaller)
     }
 }
 

@@ -186,13 +186,9 @@ pub fn last_number(text: &str) -> Option<Number> {
 /// assert!(!numeric_match("The total is 25.", "5", &exact));
 /// ```
 pub fn numeric_match(prediction: &str, reference: &str, options: &NumericOptions) -> bool {
-    match (
-        options.last_number(prediction),
-        options.last_number(reference),
-    ) {
-        (Some(prediction), Some(reference)) => prediction.is_close(&reference, options),
-        _ => false,
-    }
+    let [prediction, reference] = [prediction, reference].map(|it| options.last_number(it));
+    let both = prediction.zip(reference);
+    both.is_some_and(|(prediction, reference)| prediction.is_close(&reference, options))
 }
 
 /// An exact rational number, read from a string.
@@ -212,9 +208,8 @@ const SHOWN_ZEROS: i64 = 30;
 impl Number {
     fn new(numeral: &Numeral, is_percent: bool) -> Self {
         let places = |decimal: &str| {
-            decimal
-                .split_once('.')
-                .map_or(0, |(_, places)| places.len())
+            let split = decimal.split_once('.');
+            split.map_or(0, |(_, places)| places.len())
         };
         // Numerator and denominator are whole numbers: 1.5/2 is 15/20, and half a percent is 1/200.
         let under = numeral.under.as_deref();
@@ -234,12 +229,9 @@ impl Number {
             }
         };
         let numerator = scaled(&numeral.over) + whole * &denominator;
+        let is_negative = numeral.negative;
         Self {
-            numerator: if numeral.negative {
-                -numerator
-            } else {
-                numerator
-            },
+            numerator: if is_negative { -numerator } else { numerator },
             denominator,
             exponent,
         }

@@ -167,9 +167,8 @@ impl BleuOptions {
     /// Returns the brevity penalty, a factor that lowers the score of a short prediction.
     #[doc(hidden)]
     pub fn brevity_penalty(counts: &[u64]) -> f64 {
-        counts
-            .first_chunk()
-            .map_or(0.0, |lengths| brevity(*lengths))
+        let lengths = counts.first_chunk();
+        lengths.map_or(0.0, |lengths| brevity(*lengths))
     }
 
     /// Returns the share of n-grams that match; `None` if there are none.
@@ -260,10 +259,8 @@ impl BleuTokens {
 /// Removes the markup of `mteval-v13a` and decodes its entities.
 fn without_markup(text: &str) -> String {
     let text = text.trim_end_matches(is_space);
-    let mut text = text
-        .replace("<skipped>", "")
-        .replace("-\n", "")
-        .replace('\n', " ");
+    let text = text.replace("<skipped>", "").replace("-\n", "");
+    let mut text = text.replace('\n', " ");
     if text.contains('&') {
         for (entity, sign) in [
             ("&quot;", "\""),
@@ -340,20 +337,16 @@ impl<'a> Scanner<'a> {
     /// the number if their count is even, or odd after another digit. For `zh` the ends of the string are like digits.
     fn stops(&mut self, at: usize) -> usize {
         let is_stop = |byte: &&u8| matches!(byte, b'.' | b',');
-        let count = self.text.as_bytes()[at..]
-            .iter()
-            .take_while(is_stop)
-            .count();
+        let rest = &self.text.as_bytes()[at..];
+        let count = rest.iter().take_while(is_stop).count();
         let end = at + count;
-        let after = if at == 0 {
-            self.is_chinese
-        } else {
-            self.is_digit(at - 1)
+        let after = match at {
+            0 => self.is_chinese,
+            at => self.is_digit(at - 1),
         };
-        let before = if end == self.text.len() {
-            self.is_chinese
-        } else {
-            self.is_digit(end)
+        let before = match end == self.text.len() {
+            true => self.is_chinese,
+            false => self.is_digit(end),
         };
         let in_number = before && after == (count % 2 == 1);
         for stop in at..end - usize::from(in_number) {

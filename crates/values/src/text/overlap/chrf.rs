@@ -95,11 +95,8 @@ impl ChrfOptions {
                     words.add(split_words(&prepared));
                     words.add(split_words(&reference));
                     words.number();
-                    triples(
-                        [words.list(0), words.list(1)],
-                        self.word_order,
-                        words.distinct(),
-                    )
+                    let texts = [words.list(0), words.list(1)];
+                    triples(texts, self.word_order, words.distinct())
                 }));
             }
             (self.score(&counts), counts)
@@ -176,10 +173,9 @@ fn triples(texts: [&[u32]; 2], orders: usize, distinct: usize) -> Vec<u64> {
     for (order, matches) in matches.into_iter().enumerate() {
         let theirs = ngram_total(reference, order);
         // n-grams longer than the reference do not count as misses.
-        let ours = if theirs > 0 {
-            ngram_total(prediction, order)
-        } else {
-            0
+        let ours = match theirs {
+            0 => 0,
+            _ => ngram_total(prediction, order),
         };
         counts.extend([ours, theirs, matches]);
     }

@@ -169,8 +169,8 @@ impl ToolCorrectnessOptions {
             true => (expected, called),
             false => (called, expected),
         };
+        // A weight does not depend on which call is the expected one.
         let weights = |row: &&ToolCall| {
-            // A weight does not depend on which call is the expected one.
             columns
                 .iter()
                 .map(|column| self.weight(row, column))
@@ -197,9 +197,8 @@ fn equal_share(called: &Value, expected: &Value) -> f64 {
     let (Value::Object(called), Value::Object(expected)) = (called, expected) else {
         return 0.0;
     };
-    let both = expected
-        .iter()
-        .filter_map(|(key, value)| Some((called.get(key)?, value)));
+    let both = expected.iter();
+    let both = both.filter_map(|(key, value)| Some((called.get(key)?, value)));
     let (mut common, mut equal) = (0_usize, 0.0);
     for (one, other) in both {
         common += 1;

@@ -66,9 +66,8 @@ impl Keys {
             })),
             ArgsRule::Paths(paths) => Some(self.number(|key| {
                 push_text(key, &call.name);
-                paths
-                    .iter()
-                    .for_each(|path| push(key, at(&call.args, path)));
+                let values = paths.iter().map(|path| at(&call.args, path));
+                values.for_each(|value| push(key, value));
             })),
             ArgsRule::Subset | ArgsRule::Superset | ArgsRule::Function(_) => None,
         }
@@ -317,9 +316,8 @@ impl LoopLimits {
             let mut counts = vec![0; keys.len()];
             numbers.iter().for_each(|number| counts[*number] += 1);
             // The first of the most frequent calls: numbers are in the order of the first calls.
-            let most = (0..counts.len())
-                .rev()
-                .max_by_key(|number| counts[*number])?;
+            let numbers_from_last = (0..counts.len()).rev();
+            let most = numbers_from_last.max_by_key(|number| counts[*number])?;
             let first = numbers.iter().position(|number| *number == most)?;
             let times = counts[most];
             (times > self.max_same.get()).then(|| CallLoop {
@@ -336,14 +334,11 @@ impl LoopLimits {
 fn cycle(numbers: &[usize], length: usize, most: usize) -> Option<(usize, usize)> {
     let mut at = length;
     while at < numbers.len() {
-        let same = (at..numbers.len())
-            .take_while(|it| numbers[*it] == numbers[it - length])
-            .count();
+        let is_same = |place: &usize| numbers[*place] == numbers[place - length];
+        let same = (at..numbers.len()).take_while(is_same).count();
         let first = at - length;
         let times = same / length + 1;
-        let is_of_one = numbers[first..at]
-            .iter()
-            .all(|number| *number == numbers[first]);
+        let is_of_one = numbers[first..at].iter().all(|it| *it == numbers[first]);
         if times > most && !is_of_one {
             return Some((first, times));
         }

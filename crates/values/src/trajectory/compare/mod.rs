@@ -143,9 +143,10 @@ impl ArgsRule {
             Self::Paths(_) if !called.is_object() || !expected.is_object() => {
                 same_value(called, expected)
             }
-            Self::Paths(paths) => paths
-                .iter()
-                .all(|path| same_value(at(called, path), at(expected, path))),
+            Self::Paths(paths) => {
+                let is_same = |path: &String| same_value(at(called, path), at(expected, path));
+                paths.iter().all(is_same)
+            }
             Self::Function(ArgsFunction { function, .. }) => {
                 called.is_object() && function(called, expected)
             }
@@ -176,11 +177,9 @@ impl ArgsRule {
                         found(other)
                     )),
                 };
-                paths
-                    .iter()
-                    .map(path)
-                    .collect::<Result<_, _>>()
-                    .map(Self::Paths)
+                Ok(Self::Paths(
+                    paths.iter().map(path).collect::<Result<_, _>>()?,
+                ))
             }
             Value::Array(_) => {
                 Err("expected at least one path; write `ignore` for none".to_owned())
@@ -194,9 +193,8 @@ impl ArgsRule {
 fn has_all(larger: &Value, smaller: &Value) -> bool {
     match (larger, smaller) {
         (Value::Object(larger), Value::Object(smaller)) => smaller.iter().all(|(key, value)| {
-            larger
-                .get(key)
-                .is_some_and(|other| same_value(value, other))
+            let other = larger.get(key);
+            other.is_some_and(|other| same_value(value, other))
         }),
         (larger, smaller) => same_value(larger, smaller),
     }

@@ -282,9 +282,9 @@ impl UnmatchedCalls<'_> {
 /// Retains at most as many calls of each tool as `others` has.
 fn retain_counterparts(calls: &mut Vec<&ToolCall>, others: &[&ToolCall]) {
     let mut left = HashMap::<&str, usize, RandomState>::default();
-    others
-        .iter()
-        .for_each(|call| *left.entry(&call.name).or_default() += 1);
+    for call in others {
+        *left.entry(&call.name).or_default() += 1;
+    }
     calls.retain(|call| match left.get_mut(&*call.name) {
         Some(count) if *count > 0 => {
             *count -= 1;

@@ -111,16 +111,14 @@ impl Subagents {
             Some(one) => vec![one],
         };
         refs.into_iter().try_for_each(|one| {
-            let trajectory = self
-                .resolve(one)
-                .map_err(|reason| format!("`subagent_trajectory_ref`: {reason}"))?;
-            let tool_call_id = call.map(str::to_owned);
             // A trajectory to which several results refer belongs to the first one.
-            let subagent = trajectory.map(|trajectory| Subagent {
-                tool_call_id,
+            let trajectory = self.resolve(one);
+            let trajectory =
+                trajectory.map_err(|reason| format!("`subagent_trajectory_ref`: {reason}"))?;
+            self.referred.extend(trajectory.map(|trajectory| Subagent {
+                tool_call_id: call.map(str::to_owned),
                 trajectory,
-            });
-            self.referred.extend(subagent);
+            }));
             Ok(())
         })
     }

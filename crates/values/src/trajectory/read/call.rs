@@ -52,8 +52,8 @@ pub(super) fn read(object: Map<String, Value>) -> Result<ToolCall, String> {
     match (parts.args_error, parts.args) {
         (Some(error), _) => call.args = error,
         (None, Some((key, args))) => {
-            call.args = as_args(args)
-                .map_err(|limit| format!("call of `{}`: `{key}`: {limit}", name(&call.name)))?;
+            let too_large = |limit| format!("call of `{}`: `{key}`: {limit}", name(&call.name));
+            call.args = as_args(args).map_err(too_large)?;
         }
         (None, None) => {}
     }
@@ -117,7 +117,9 @@ fn as_args(args: Value) -> Result<Value, String> {
         Value::String(json) => match parsed(&json) {
             Ok(args @ Value::Object(_)) => Ok(args),
             Err(limit)
-                if limit.starts_with("it has more") || limit.starts_with("recursion limit") =>
+                if ["it has more", "recursion limit"]
+                    .iter()
+                    .any(|it| limit.starts_with(it)) =>
             {
                 Err(limit)
             }
@@ -157,9 +159,8 @@ pub(super) fn of_step(mut step: Map<String, Value>) -> Result<ToolCall, String> 
 
 /// Removes an id, under the first of these keys that is present. An empty id is none.
 pub(super) fn id(object: &mut Map<String, Value>, keys: &str) -> Result<Option<String>, String> {
-    let present = object
-        .keys()
-        .filter_map(|key| Some((position(keys, key)?, key.clone())));
+    let present = object.keys();
+    let present = present.filter_map(|key| Some((position(keys, key)?, key.clone())));
     let Some((_, key)) = present.min() else {
         return Ok(None);
     };

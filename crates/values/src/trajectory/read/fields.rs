@@ -146,11 +146,9 @@ const BLOCKS: [(Block, &str); 4] = [
 /// Returns the part that a key of a call has, and its position among the keys of this part.
 pub(super) fn part_of(key: &str) -> Option<(Part, usize)> {
     static PARTS: LazyLock<HashMap<String, (Part, usize)>> = LazyLock::new(|| {
-        let of_part = |(part, keys): &(Part, &'static str)| {
-            let part = *part;
-            keys.split(' ')
-                .enumerate()
-                .map(move |(position, key)| (plain(key), (part, position)))
+        let of_part = |&(part, keys): &(Part, &'static str)| {
+            let keys = keys.split(' ').enumerate();
+            keys.map(move |(position, key)| (plain(key), (part, position)))
         };
         KEYS.iter().flat_map(of_part).collect()
     });
@@ -160,9 +158,8 @@ pub(super) fn part_of(key: &str) -> Option<(Part, usize)> {
 /// Returns what a block of this type contains. Tools that the provider runs have types such as `server_tool_use` and
 /// `web_search_tool_result`.
 pub(super) fn block_of(kind: &str) -> Option<Block> {
-    let known = BLOCKS
-        .iter()
-        .find(|(_, kinds)| position(kinds, kind).is_some());
+    let is_known = |(_, kinds): &&(Block, &str)| position(kinds, kind).is_some();
+    let known = BLOCKS.iter().find(is_known);
     known.map(|(block, _)| *block).or_else(|| match kind {
         kind if kind.ends_with("_tool_use") => Some(Block::Call),
         kind if kind.ends_with("_tool_result") => Some(Block::Result),
@@ -184,10 +181,7 @@ pub(super) fn position(keys: &str, key: &str) -> Option<usize> {
 
 /// Returns a key in lower case, without `_` and `-`.
 pub(super) fn plain(key: &str) -> String {
-    key.chars()
-        .filter(|it| !matches!(it, '_' | '-'))
-        .map(|it| it.to_ascii_lowercase())
-        .collect()
+    key.to_ascii_lowercase().replace(['_', '-'], "")
 }
 
 /// Returns `true` if a value is null or empty, and so says nothing.

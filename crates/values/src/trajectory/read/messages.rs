@@ -18,9 +18,8 @@ pub(super) fn read(mut message: Map<String, Value>, to: &mut Results) -> Result<
     }
     let usage = fields::usage(&message, "usage")?;
     let content = message.remove("parts").filter(|parts| !is_empty(parts));
-    let content = content
-        .or_else(|| message.remove("content"))
-        .unwrap_or_default();
+    let content = content.or_else(|| message.remove("content"));
+    let content = content.unwrap_or_default();
     if role == Role::Tool && !has_results(&content) {
         let failed = call::has_failed(&message);
         let id = call::id(&mut message, "tool_call_id call_id tool_use_id")?;
@@ -57,10 +56,9 @@ pub(super) fn read(mut message: Map<String, Value>, to: &mut Results) -> Result<
     if role == Role::Assistant {
         message.take().into_iter().for_each(|first| to.push(first));
     }
-    content
-        .results
-        .into_iter()
-        .try_for_each(|result| to.add(result))?;
+    for result in content.results {
+        to.add(result)?;
+    }
     if let Some(message) = message.filter(|_| is_pushed) {
         to.push(message);
     }
@@ -185,9 +183,8 @@ pub(super) fn has_results(content: &Value) -> bool {
         (None, Some(block)) => block.keys().any(|key| is_kind(key)),
         (kind, _) => kind.is_some_and(is_kind),
     };
-    content
-        .as_array()
-        .is_some_and(|blocks| blocks.iter().any(is_result))
+    let blocks = content.as_array();
+    blocks.is_some_and(|blocks| blocks.iter().any(is_result))
 }
 
 /// Reads a block `tool_result`.
@@ -198,10 +195,9 @@ fn result(mut block: Map<String, Value>, kind: &str) -> Result<CallResult, Strin
     if id.is_none() && position("function_response", kind).is_none() {
         return Err("a result without `tool_use_id`; add the id of its call".to_owned());
     }
-    let key = ["content", "result", "output", "response"]
-        .iter()
-        .find(|key| block.contains_key(**key));
-    let mut content = key.and_then(|key| block.remove(*key)).unwrap_or_default();
+    let keys = ["content", "result", "output", "response"];
+    let content = keys.iter().find_map(|key| block.remove(*key));
+    let mut content = content.unwrap_or_default();
     // Vercel's AI SDK: `{"type": "error-text", "value": ".."}`
     if let (Some(kind), Some(value)) = (content["type"].as_str(), content.get("value")) {
         failed |= kind.starts_with("error");
@@ -219,9 +215,7 @@ pub(super) fn as_result(content: Value) -> Value {
     let is_block = |block: &Value| block.get("type").is_some_and(Value::is_string);
     match content {
         Value::Array(blocks) if !blocks.is_empty() && blocks.iter().all(is_block) => {
-            let texts = blocks
-                .iter()
-                .filter_map(|block| block.get("text")?.as_str());
+            let texts = blocks.iter().filter_map(|block| block["text"].as_str());
             Value::String(texts.collect::<Vec<_>>().join("\n"))
         }
         other => other,

@@ -139,10 +139,8 @@ impl Form {
 
 /// The content of an item of OpenAI's Responses that is no message.
 fn item_of_response(object: &Map<String, Value>) -> Option<Block> {
-    let kind = object
-        .get("type")
-        .and_then(Value::as_str)
-        .filter(|_| !object.contains_key("role"))?;
+    let kind = object.get("type").and_then(Value::as_str);
+    let kind = kind.filter(|_| !object.contains_key("role"))?;
     let kinds =
         "function_call function_call_output custom_tool_call custom_tool_call_output reasoning";
     position(kinds, kind).and_then(|_| block_of(kind))

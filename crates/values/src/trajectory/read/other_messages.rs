@@ -84,10 +84,8 @@ fn of_sharegpt(mut message: Map<String, Value>) -> Result<Map<String, Value>, St
 
 /// Returns the role of a message of LangChain: of its `type`, or of its class.
 fn langchain_role(object: &Map<String, Value>) -> Option<&'static str> {
-    if !["content", "data", "lc"]
-        .iter()
-        .any(|key| object.contains_key(*key))
-    {
+    let mut keys = ["content", "data", "lc"].iter();
+    if !keys.any(|key| object.contains_key(*key)) {
         return None;
     }
     let kind = match object.get("lc").and(object.get("id")) {
@@ -118,9 +116,8 @@ fn of_hosted_tool(tool: String, mut item: Map<String, Value>) -> Map<String, Val
     for key in ["id", "status", "error"] {
         call.extend(item.remove_entry(key));
     }
-    let result = ["output", "outputs", "results", "result"]
-        .iter()
-        .find_map(|key| item.remove(*key));
+    let mut keys = ["output", "outputs", "results", "result"].iter();
+    let result = keys.find_map(|key| item.remove(*key));
     call.extend(result.map(|result| ("result".to_owned(), result)));
     item.retain(|key, _| !["type", "name", "server_label"].contains(&&**key));
     let args = item.remove("arguments").or_else(|| item.remove("action"));

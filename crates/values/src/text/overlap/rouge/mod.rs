@@ -105,10 +105,9 @@ impl RougeOptions {
     /// Returns the words of a string, in order.
     pub fn words(self, text: &str) -> Vec<String> {
         let words = self.tokens.of(text);
-        if self.use_stemmer {
-            words.iter().map(|word| stemmed(word)).collect()
-        } else {
-            words
+        match self.use_stemmer {
+            true => words.iter().map(|word| stemmed(word)).collect(),
+            false => words,
         }
     }
 
@@ -277,9 +276,8 @@ fn union<'a>(line: &'a [u32], others: &[&[u32]]) -> impl Iterator<Item = u32> + 
     for other in others {
         mark(line, other, &mut is_in);
     }
-    line.iter()
-        .zip(is_in)
-        .filter_map(|(word, is_in)| is_in.then_some(*word))
+    let words = line.iter().zip(is_in);
+    words.filter_map(|(word, is_in)| is_in.then_some(*word))
 }
 
 /// Marks the words of one longest common subsequence.

@@ -128,10 +128,8 @@ fn past_or_participle(word: &mut String) {
 
 /// Repairs the word after "ed" or "ing" was removed: "hopp" becomes "hop", "fil" becomes "file".
 fn restore(word: &mut String) {
-    if ["at", "bl", "iz"]
-        .iter()
-        .any(|ending| word.ends_with(ending))
-    {
+    let shortened = ["at", "bl", "iz"];
+    if shortened.iter().any(|ending| word.ends_with(ending)) {
         word.push('e');
     } else if ends_with_double_consonant(word) {
         if !word.ends_with(['l', 's', 'z']) {
@@ -151,10 +149,8 @@ fn final_y(word: &mut String) {
 
 /// Step 2.
 fn double_suffix(word: &mut String) {
-    if word
-        .strip_suffix("alli")
-        .is_some_and(|stem| measure(stem) > 0)
-    {
+    let stem = word.strip_suffix("alli");
+    if stem.is_some_and(|stem| measure(stem) > 0) {
         // "al" may itself end a double suffix, as in "nationalli".
         word.truncate(word.len() - "li".len());
     }
@@ -201,10 +197,8 @@ fn kinds(word: &str) -> impl Iterator<Item = Kind> {
 /// Porter's m: the number of vowels that are followed by a consonant.
 fn measure(stem: &str) -> usize {
     let after = kinds(stem).skip(1);
-    kinds(stem)
-        .zip(after)
-        .filter(|pair| *pair == (Kind::Vowel, Kind::Consonant))
-        .count()
+    let is_counted = |pair: &_| *pair == (Kind::Vowel, Kind::Consonant);
+    kinds(stem).zip(after).filter(is_counted).count()
 }
 
 fn ends_with_double_consonant(word: &str) -> bool {
