@@ -57,11 +57,11 @@ const OPEN_FILES: [(&str, &str); 22] = [
         "crates/lm/src/embedding/static_vectors.rs",
         "the folder of static vectors that an option or a parameter names",
     ),
+    ("crates/lm/src/lib.rs", "the folder of the store"),
     (
         "crates/lm/src/price.rs",
         "the price table that a variable names",
     ),
-    ("crates/lm/src/private.rs", "the folder of the store"),
     (
         "crates/lm/src/replay/file.rs",
         "the recorded calls that the caller names",
