@@ -29,10 +29,6 @@ const OPEN_FILES: [(&str, &str); 22] = [
         "the RDF files that a parameter of the metric names",
     ),
     (
-        "crates/formats/src/error.rs",
-        "the caller's file of another program, and lm-eval's results beside it",
-    ),
-    (
         "crates/formats/src/export/every_eval_ever/mod.rs",
         "folders below the caller's, whose names are checked tags of the run",
     ),
@@ -52,6 +48,10 @@ const OPEN_FILES: [(&str, &str); 22] = [
     (
         "crates/formats/src/import/text.rs",
         "the caller's file of another program",
+    ),
+    (
+        "crates/formats/src/lib.rs",
+        "the caller's file of another program, and lm-eval's results beside it",
     ),
     (
         "crates/lm/src/embedding/static_vectors.rs",

@@ -468,6 +468,7 @@ pub struct Quote {
 /// # Errors
 /// Returns [`LmErrorKind::BudgetExceeded`](crate::LmErrorKind::BudgetExceeded), without making a call, if a budget does
 /// not cover the calls.
+#[doc(hidden)]
 pub async fn reserve_for_panel<T>(
     mut quotes: Vec<Quote>,
     calls: impl Future<Output = T>,

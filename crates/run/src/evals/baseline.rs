@@ -16,7 +16,7 @@ use twox_hash::XxHash3_128;
 use crate::contract::Counted;
 use crate::evaluate::manifest::{FORMAT, Manifest, RunManifest};
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
-use crate::json::equality::sorted;
+use crate::json::sorted;
 use crate::messages::escape;
 use crate::named_files::read_regular;
 use crate::results::Results;
