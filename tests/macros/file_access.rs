@@ -29,10 +29,6 @@ const OPEN_FILES: [(&str, &str); 22] = [
         "the RDF files that a parameter of the metric names",
     ),
     (
-        "crates/formats/src/error.rs",
-        "the caller's file of another program, and lm-eval's results beside it",
-    ),
-    (
         "crates/formats/src/export/every_eval_ever/mod.rs",
         "folders below the caller's, whose names are checked tags of the run",
     ),
@@ -54,14 +50,18 @@ const OPEN_FILES: [(&str, &str); 22] = [
         "the caller's file of another program",
     ),
     (
+        "crates/formats/src/lib.rs",
+        "the caller's file of another program, and lm-eval's results beside it",
+    ),
+    (
         "crates/lm/src/embedding/static_vectors.rs",
         "the folder of static vectors that an option or a parameter names",
     ),
+    ("crates/lm/src/lib.rs", "the folder of the store"),
     (
         "crates/lm/src/price.rs",
         "the price table that a variable names",
     ),
-    ("crates/lm/src/private.rs", "the folder of the store"),
     (
         "crates/lm/src/replay/file.rs",
         "the recorded calls that the caller names",

@@ -13,11 +13,11 @@ mod simulated_user;
 
 pub use self::simulated_user::SimulatedUser;
 
-#[cfg(feature = "schema")]
-use dsrs_metrics_code::deadline;
 #[cfg(feature = "sparql")]
 use dsrs_metrics_code::sparql;
 use dsrs_metrics_code::syntax;
+#[cfg(feature = "schema")]
+use dsrs_metrics_code::within_deadline;
 use dsrs_metrics_core::{self as contract, ParamGroup, Requirement, judge, lm, metric};
 #[cfg(feature = "sandbox")]
 use dsrs_metrics_sandbox as sandbox;

@@ -16,8 +16,8 @@ use crate::contract::{
     Direction, MetricError, MetricIdentity, MetricScore, MetricSpec, Outcome, Scored, Side,
 };
 use crate::data::{Format, Mapping, ObjectRow, guess_mappings};
-use crate::json::describe::{found, text};
-use crate::json::numbers::is_not_finite;
+use crate::json::read::is_not_finite;
+use crate::json::{found, text};
 use crate::messages::escape;
 use crate::messages::suggest::known_names;
 use crate::results::{ForeignRow, ForeignRun, RowAttempt, parse_cell, write_foreign_rows};

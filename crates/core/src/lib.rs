@@ -19,7 +19,7 @@
 //! A separate package runs metrics over many rows.
 //!
 //! `program.rs` and `program_run.rs` define programs and what they return, such as the trace, usage, latency and
-//! errors. `panic.rs` catches panics. `probe.rs` implements the autoref specialization that the macros use.
+//! errors. `panic.rs` catches panics.
 
 // The macros' expansions name the library by this path.
 #[allow(unused_extern_crates)]
@@ -45,15 +45,11 @@ pub mod declared;
 pub mod dedup;
 #[doc(hidden)]
 pub mod gate_rules;
-#[doc(hidden)]
-pub mod interned_names;
 pub mod judge;
 #[doc(hidden)]
 pub mod metric;
 #[doc(hidden)]
 pub mod panic;
-#[doc(hidden)]
-pub mod probe;
 #[doc(hidden)]
 pub mod program;
 #[doc(hidden)]
@@ -82,6 +78,7 @@ pub use crate::files::{MetricFile, NamesFiles};
 pub use crate::metric::Metric;
 pub use crate::metric::answer::{Answer, ScoredAtOnce};
 pub use crate::metric::call::MetricCall;
+pub use crate::metric::call::{RepeatNumber, Settings};
 pub use crate::metric::fn_metric::{
     ClosureReturn, FnMetric, MetricName, metric_fn, traced_metric_fn, typed_metric_fn,
 };
@@ -90,17 +87,16 @@ pub use crate::metric::instance::{Instance, WithSettings};
 pub use crate::metric::optimizer::{AcceptanceTest, FeedbackEvaluator};
 pub use crate::metric::param_group::ParamGroup;
 pub use crate::metric::params::{Configure, ParamError, Params};
-pub use crate::metric::settings::{RepeatNumber, Settings};
 #[doc(hidden)]
 pub use crate::program::IsProgram;
 pub use crate::program::{
     ByCall, ByForward, Fallible, Module, Program, ProgramError, ProgramReturn, ProgramRunError,
 };
 pub use crate::program_run::{ProgramOutput, ProgramRun, ProgramUsage};
+pub use crate::rows::dynamic::InputError;
 pub use crate::rows::dynamic::{Example, Prediction, Trace, TraceStep};
 pub use crate::rows::field_error::FieldError;
 pub use crate::rows::fields::{FieldType, Record, RowType};
-pub use crate::rows::inputs::InputError;
 pub use crate::rows::named_values::{Fields, FromSerializeError};
 pub use crate::rows::{Origin, Pair};
 pub use crate::score::check::Explanation;

@@ -12,10 +12,11 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 use crate::lm::LmError;
-use crate::messages::error::with_sources;
+use crate::messages::with_sources;
 use crate::panic;
 use crate::program_run::ProgramOutput;
-use crate::rows::{Example, Prediction, inputs};
+use crate::rows::dynamic::inputs_of_row;
+use crate::rows::{Example, Prediction};
 
 /// A value of type `T`, or a `Result` that contains a `T`.
 ///
@@ -220,7 +221,7 @@ where
         gold: &G,
         inputs_of_run: Option<&[String]>,
     ) -> impl Future<Output = Result<ProgramOutput<P>, ProgramRunError>> + Send {
-        let answer = inputs::of_row(gold, inputs_of_run).map(self);
+        let answer = inputs_of_row(gold, inputs_of_run).map(self);
         async move {
             answer
                 .map_err(|error| ProgramRunError::of(&error))?

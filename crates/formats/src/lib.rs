@@ -6,9 +6,13 @@
 //!
 //! `import/` reads the files of other programs, and `export/` writes them.
 
-mod error;
 mod export;
 mod import;
+
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
 
 use dsrs_metrics_core as contract;
 use dsrs_metrics_run::{data, evaluate, results};
@@ -16,8 +20,94 @@ use dsrs_metrics_run::{data, evaluate, results};
 use dsrs_metrics_values::text;
 use dsrs_metrics_values::{json, messages, trajectory};
 
-pub use error::FormatError;
+use crate::results::ResultsError;
+
 pub use export::{Export, ExportFormat};
 pub use import::{Epochs, ForeignFormat, import_file};
 #[doc(hidden)]
 pub use import::{import_files, recognize, source_files};
+
+#[cfg(not(feature = "inspect"))]
+pub(crate) const NO_INSPECT: &str = "this program was built without it; run `cargo install dsrs-metrics --features cli,inspect`, or enable \
+     `inspect` on your `dsrs-metrics` dependency";
+
+/// The error returned when a file cannot be imported or exported.
+///
+/// Each message is one line that says where the problem is, what was found, and what to do.
+#[derive(thiserror::Error)]
+#[error("{message}")]
+pub struct FormatError {
+    message: String,
+    /// The error of the writer that the caller passed.
+    output: Option<io::Error>,
+}
+
+dsrs_metrics_values::debug_as_display!(FormatError);
+
+impl FormatError {
+    pub(crate) fn new(message: impl Display) -> Self {
+        Self {
+            message: message.to_string(),
+            output: None,
+        }
+    }
+
+    /// Names the file.
+    pub(crate) fn at(file: &Path, reason: impl Display) -> Self {
+        Self::new(format_args!("{}: {reason}", file.display()))
+    }
+
+    /// Returns the I/O error if writing the output failed, or `self` otherwise.
+    #[doc(hidden)]
+    pub fn into_output(self) -> Result<io::Error, Self> {
+        match self.output {
+            Some(output) => Ok(output),
+            None => Err(self),
+        }
+    }
+}
+
+impl From<ResultsError> for FormatError {
+    fn from(error: ResultsError) -> Self {
+        Self::new(error)
+    }
+}
+
+impl From<io::Error> for FormatError {
+    fn from(error: io::Error) -> Self {
+        Self {
+            message: format!("the exported rows cannot be written: {error}"),
+            output: Some(error),
+        }
+    }
+}
+
+/// The file that is imported, for errors.
+#[derive(Clone, Copy)]
+pub(crate) struct Input<'a> {
+    pub(crate) file: &'a Path,
+}
+
+impl Input<'_> {
+    /// Reads the file up to this number of bytes, and one more.
+    pub(crate) fn read(self, limit: u64) -> Result<Vec<u8>, FormatError> {
+        let mut bytes = Vec::new();
+        let file = File::open(self.file);
+        file.and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
+            .map_err(|error| self.whole(error))?;
+        Ok(bytes)
+    }
+
+    pub(crate) fn whole(self, reason: impl Display) -> FormatError {
+        FormatError::at(self.file, reason)
+    }
+
+    pub(crate) fn invalid(self, place: impl Display, reason: impl Display) -> FormatError {
+        FormatError::at(self.file, format_args!("{place}: {reason}"))
+    }
+
+    pub(crate) fn output(self, reason: impl Display) -> FormatError {
+        let reason = format_args!("the converted rows cannot be written: {reason}");
+        FormatError::at(self.file, reason)
+    }
+}

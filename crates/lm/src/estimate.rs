@@ -11,13 +11,12 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use serde::Serialize;
 
-use super::key::Key;
 use super::layers::{DEFAULT_MAX_TOKENS, find, limited, max_cost};
 use super::model::{layer_over_inner, probe_request};
 use super::price::Prices;
-use super::private::lock;
+use super::record::Key;
 use super::store::Store;
-use super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest};
+use super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, lock};
 
 tokio::task_local! {
     /// The latest estimated call of the observed metric.

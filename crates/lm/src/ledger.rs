@@ -9,8 +9,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::private::lock;
-use super::{LmError, LmReply, LmRequest, Usage};
+use super::{LmError, LmReply, LmRequest, Usage, lock};
 
 /// The totals of several model calls.
 ///

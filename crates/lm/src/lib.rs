@@ -42,16 +42,13 @@ mod error;
 #[cfg(feature = "lm")]
 #[doc(hidden)]
 pub mod estimate;
-mod judge_model;
-#[cfg_attr(not(feature = "store"), allow(dead_code, reason = "keys of the store"))]
-mod key;
 mod layers;
 mod ledger;
 mod model;
 mod money;
 #[cfg(feature = "lm")]
 mod price;
-mod private;
+#[cfg_attr(not(feature = "store"), allow(dead_code, reason = "keys of the store"))]
 mod record;
 #[doc(hidden)]
 pub mod recording;
@@ -63,22 +60,20 @@ mod request;
 mod scripted;
 #[cfg(feature = "store")]
 mod store;
+
 #[cfg(not(feature = "store"))]
-#[allow(missing_docs, reason = "it is hidden")]
-#[path = "no_store.rs"]
-mod store;
+pub(crate) use self::record::no_store as store;
 
 #[cfg(feature = "embed-static")]
 pub use self::embedding::StaticEmbedder;
 pub use self::embedding::{Embedder, EmbeddingModel, Embeddings, ScriptedEmbedder, cosine};
 pub use self::error::{LmError, LmErrorKind};
-pub use self::judge_model::{IntoModel, JudgeModel};
 pub use self::layers::Metered;
 #[cfg(feature = "lm")]
 #[doc(hidden)]
-pub use self::layers::panel_reservation::{self, Quote};
+pub use self::layers::{Quote, reserve_for_panel};
 pub use self::ledger::{CallObserver, CallTotals, Ledger, ObservedCall};
-pub use self::model::LanguageModel;
+pub use self::model::{IntoModel, JudgeModel, LanguageModel};
 pub use self::money::parse_msats;
 pub use self::reply::{LmReply, Logprobs, StopReason, TokenLogprob, TokenLogprobs, Usage};
 pub use self::request::{LmRequest, Message, ReplySchema, Role, Sampling};
@@ -99,7 +94,6 @@ pub use self::{
 pub use self::{
     embedding::static_embedder,
     model::{PROBE_PURPOSE, logprobs_probe},
-    private::create_private_dir,
     record::{Hash, Record},
     reply::reported,
 };
@@ -108,3 +102,29 @@ pub use self::{
     layers::Stored,
     store::{Pruned, ReservedPart, StoreInfo},
 };
+
+use std::fs::DirBuilder;
+use std::io;
+use std::path::Path;
+use std::sync::{LockResult, Mutex, MutexGuard, PoisonError};
+
+/// Locks a mutex. The lock survives a panic, because no code leaves a value half changed.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    ignore_poison(mutex.lock())
+}
+
+pub(crate) fn ignore_poison<T>(result: LockResult<T>) -> T {
+    result.unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Creates a directory that is accessible only to this user.
+///
+/// Missing parent directories are created too. If the directory exists, its mode does not change.
+#[doc(hidden)]
+pub fn create_private_dir(dir: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir)
+}

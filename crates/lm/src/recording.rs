@@ -17,7 +17,7 @@ use super::record::{Hash, Record};
 use super::store::Store;
 use super::{LanguageModel, LmError, LmReply, LmRequest};
 #[cfg(feature = "lm")]
-use super::{key::Key, layers::find};
+use super::{layers::find, record::Key};
 
 tokio::task_local! {
     static CURRENT: Scope;

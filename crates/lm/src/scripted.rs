@@ -8,8 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::Value;
 
-use super::private::lock;
-use super::{LanguageModel, LmError, LmReply, LmRequest, Usage};
+use super::{LanguageModel, LmError, LmReply, LmRequest, Usage, lock};
 
 /// A language model for tests, which returns scripted replies.
 ///

@@ -22,7 +22,7 @@ use super::programs::{Programs, Search};
 use super::supervise::{Prepared, on_thread};
 use super::work_dir::{self, FILES, PROGRAM, READ_ONLY};
 use super::{
-    Job, Report, SandboxError, SandboxProvider, Termination, archive, host, process_tree, seccomp,
+    Job, Report, SandboxError, SandboxProvider, Termination, archive, host, processes, seccomp,
     supervise,
 };
 
@@ -270,7 +270,7 @@ impl Bubblewrap {
             .arg(if job.keep.is_some() { "keep" } else { "" });
         command.args(required(job));
         let (limits, dirs) = (job.limits.clone(), vec![staged]);
-        let kill = process_tree::kill_namespace;
+        let kill = processes::kill_namespace;
         let trailer = if job.keep.is_some() { ARCHIVE_BYTES } else { 0 };
         Ok(Prepared {
             command,

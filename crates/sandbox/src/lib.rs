@@ -19,12 +19,10 @@ mod bubblewrap;
 pub mod counts;
 mod host;
 mod init;
-mod process_tree;
+mod processes;
 mod programs;
 mod seccomp;
-mod stale_files;
 mod supervise;
-mod unconfined;
 mod work_dir;
 
 use std::fmt;
@@ -39,7 +37,7 @@ pub use accounting::Accounting;
 pub use bubblewrap::Bubblewrap;
 #[doc(hidden)]
 pub use host::reserve_temp_space;
-pub use unconfined::Unconfined;
+pub use supervise::Unconfined;
 #[doc(hidden)]
 pub use work_dir::check_path;
 

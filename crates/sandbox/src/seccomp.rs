@@ -87,7 +87,7 @@ pub(super) fn write_filters(accounting: Accounting) -> Result<Vec<TempPath>, San
 fn write_filter(program: &BpfProgram) -> Result<TempPath, SandboxError> {
     let io = |error| SandboxError::io("writing the system call filter", error);
     let named = tempfile::Builder::new()
-        .prefix(&super::stale_files::prefix())
+        .prefix(&super::processes::temporary_prefix())
         .tempfile();
     let mut file = named.map_err(io)?;
     file.write_all(&encode(program)).map_err(io)?;

@@ -1,10 +1,11 @@
-//! Supervises one process: reads its output, enforces its limits and waits for it.
+//! Supervises one process: reads its output, enforces its limits and waits for it. [`Unconfined`] runs trusted code without
+//! isolation.
 //!
 //! Each process is supervised by its own thread. The kernel kills a sandbox when the thread that started it terminates
 //! (`--die-with-parent`), so it must not be a pool thread.
 
 use std::io::{Read, Write as _};
-use std::os::unix::process::ExitStatusExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,10 +13,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use tempfile::TempDir;
 
 use super::accounting::Meter;
-use super::{Limits, Report, SandboxError, Termination};
+use super::{Job, Limits, Report, SandboxError, SandboxProvider, Termination, processes, work_dir};
 
 /// The interval at which limits are checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -316,4 +318,62 @@ pub(super) async fn on_thread<T: Send + 'static>(
     receive
         .await
         .map_err(|_| SandboxError::io(name, "the thread panicked"))
+}
+
+/// A provider that runs commands without isolation.
+///
+/// The commands have all the permissions of the current process.
+///
+/// This provider limits only time, output and memory. It checks memory use at intervals.
+///
+/// When a command ends, its process group is killed. A process that has left the group survives.
+#[derive(Debug, Clone)]
+pub struct Unconfined(());
+
+impl Unconfined {
+    /// Creates a provider without isolation.
+    ///
+    /// Use it only for code that you wrote yourself or have reviewed.
+    pub fn run_without_isolation_because_i_trust_the_code() -> Self {
+        Self(())
+    }
+}
+
+#[async_trait]
+impl SandboxProvider for Unconfined {
+    fn name(&self) -> &'static str {
+        "unconfined"
+    }
+
+    async fn run(&self, job: &Job) -> Result<Report, SandboxError> {
+        if job.keep.is_some() || job.program.is_some() {
+            let why = "a check stage requires isolation; use the isolation `bubblewrap`";
+            return Err(SandboxError::NoIsolation(why.to_owned()));
+        }
+        let job = job.clone();
+        let prepare = move || {
+            let created = tempfile::tempdir();
+            let folder =
+                created.map_err(|error| SandboxError::io("creating the work directory", error))?;
+            let staged = work_dir::prepare(&job, None)?;
+            let mut command = Command::new("/bin/sh");
+            // The work directory is a copy that the command may change.
+            command.args([
+                "-c",
+                "cp -R \"$0\"/files/. \"$0\"/read_only/. . && exec /bin/sh -c \"$1\"",
+            ]);
+            command.arg(staged.path()).arg(&job.command);
+            command.current_dir(folder.path()).process_group(0);
+            Ok(Prepared {
+                command,
+                limits: job.limits,
+                kill: processes::kill_group,
+                meter: Meter::Resident,
+                ready: "",
+                trailer: 0,
+                _dirs: vec![folder, staged],
+            })
+        };
+        supervise(prepare).await
+    }
 }

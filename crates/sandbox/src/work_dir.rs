@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 
 use tempfile::{TempDir, TempPath};
 
-use super::{Job, Limits, SandboxError, stale_files};
+use super::{Job, Limits, SandboxError, processes};
 
 /// The unit in which files take up memory, in bytes.
 const PAGE_BYTES: u64 = 4096;
@@ -23,7 +23,7 @@ const MIB: u64 = 1024 * 1024;
 /// Creates the empty file for the archive of [`Job::keep`]; it is removed when dropped.
 pub(super) fn archive() -> Result<TempPath, SandboxError> {
     let created = tempfile::Builder::new()
-        .prefix(&stale_files::prefix())
+        .prefix(&processes::temporary_prefix())
         .suffix(".tar")
         .tempfile();
     let file = created.map_err(|error| SandboxError::io("creating the archive", error))?;
@@ -45,7 +45,7 @@ pub(super) fn prepare(job: &Job, owner: Option<u32>) -> Result<TempDir, SandboxE
     // Other users must not read the expected results.
     let private = fs::Permissions::from_mode(0o700);
     let created = tempfile::Builder::new()
-        .prefix(&stale_files::prefix())
+        .prefix(&processes::temporary_prefix())
         .permissions(private)
         .tempdir();
     let dir = created.map_err(|error| SandboxError::io("creating the work directory", error))?;

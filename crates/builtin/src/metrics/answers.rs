@@ -3,7 +3,7 @@
 //! The file is long because each metric has its rules, a reference and an example. The code itself is short.
 
 use crate::contract::{at_least, within};
-use crate::json::describe::shown;
+use crate::json::shown;
 use crate::messages::escape::quoted;
 use crate::metric;
 use crate::metrics::explained::{any_of, compared_words, counted, expected_and_found};

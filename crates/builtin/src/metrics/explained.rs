@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::messages::escape::quoted;
 use crate::retrieval::{Relevant, Retrieved};
-use crate::stats::decimals::decimals;
+use crate::stats::decimals;
 
 /// The maximum number of list items in an explanation.
 pub(super) const MAX_ITEMS: usize = 10;

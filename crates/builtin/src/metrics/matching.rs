@@ -40,7 +40,7 @@
 //! The file is long because each metric has its rules, a reference and an example. The code itself is short.
 
 use crate::contract::{Check, Unscored};
-use crate::json::describe::shown;
+use crate::json::shown;
 use crate::messages::escape::quoted;
 use crate::metrics::answers::StrOrList;
 use crate::metrics::explained::{any_of, expected_and_found, labelled, list};

@@ -33,7 +33,6 @@ pub mod diff;
 pub mod edits;
 mod explained;
 mod inputs;
-mod language;
 pub mod matching;
 pub mod overlap;
 pub mod program;
@@ -53,7 +52,7 @@ pub mod trajectories;
 
 pub use crate::contract::score::check::{Check, Unscored};
 pub use breakdown::Breakdown;
-pub use language::LanguageSetting;
+pub use inputs::LanguageSetting;
 pub use registry::{CreateError, Registry, RegistryError};
 
 /// Setter traits for parameters that several metrics share.
@@ -92,7 +91,7 @@ pub use self::{
     agents::*, answers::*, corpus::*, diff::*, edits::*, matching::*, overlap::*, program::*,
     proxies::*, rag::*, retrieval::*, similarity::*, structured::*, tool_calls::*, trajectories::*,
 };
-pub use crate::json::equality::same_value;
+pub use crate::json::same_value;
 
 /// Returns the default proxy metrics of `ScorerBuilder`.
 #[doc(hidden)]

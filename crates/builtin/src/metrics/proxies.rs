@@ -15,7 +15,7 @@ use serde::de::IgnoredAny;
 use crate::contract::{Check, FeedbackMetric, Unscored};
 use crate::metric;
 use crate::metrics::explained::{joined, labelled};
-use crate::metrics::language::LanguageSetting;
+use crate::metrics::inputs::LanguageSetting;
 use crate::syntax::{BalanceOptions, check_balance};
 use crate::text::{Searchable, count_tokens, count_words};
 

@@ -5,10 +5,8 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::contract::{CorpusCounts, CountFormula, Scores, WithCorpus, at_least};
-use crate::json::depth;
-use crate::json::depth::TooDeep;
-use crate::json::describe::found;
 use crate::json::structured::{FieldCounts, FieldOptions, FieldReport, ListOrder};
+use crate::json::{TooDeep, found, is_too_deep};
 use crate::messages::escape;
 use crate::metric;
 use crate::metrics::explained::{MAX_ITEMS, joined, more};
@@ -129,7 +127,7 @@ pub(super) fn compared<'a>(
     };
     fields.iter().try_for_each(|field| pointer(field))?;
     for (field, value) in [("gold.answer", answer), ("pred.answer", prediction)] {
-        if depth::is_too_deep(value) {
+        if is_too_deep(value) {
             return Err(format!("field `{field}` contains {TooDeep}"));
         }
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::agreement::Label;
 use crate::contract::Origin;
 use crate::data::{DataReader, Mapping, ObjectRow};
-use crate::json::describe::{found, text};
+use crate::json::{found, text};
 use crate::messages::escape;
 use crate::messages::suggest::known_names;
 use crate::output::{CliError, Result, err};

@@ -10,10 +10,153 @@
 mod analysis;
 #[cfg(feature = "sparql-http")]
 mod endpoint;
-mod execute;
 mod metered;
 mod query;
 mod store;
 
-pub use query::{MAX_BYTES, MAX_DEPTH, QueryLimits, QueryResults, SparqlError, check_query};
-pub use store::SparqlStore;
+pub use self::query::{MAX_BYTES, MAX_DEPTH, QueryLimits, QueryResults, SparqlError, check_query};
+pub use self::store::SparqlStore;
+
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use oxigraph::model::Dataset;
+use oxigraph::sparql::{QueryEvaluationError, QueryResults as EngineResults, SparqlEvaluator};
+use spargebra::Query;
+use tokio::sync::Semaphore;
+
+use self::analysis::instrument;
+use self::metered::{
+    Exceeded, MAX_MEBIBYTES, MAX_STRING_BYTES, MAX_TERMS, MeteredDataset, metered,
+};
+use self::query::{check_size, parse};
+use self::store::Backend;
+use crate::within_deadline;
+
+/// How long to wait past the timeout for an evaluation that cannot be interrupted: during planning, in a regular
+/// expression match, or in a program that aborts on panics.
+const GRACE_PERIOD: Duration = Duration::from_secs(5);
+
+/// The evaluations that may run concurrently. Together they store at most 1 GiB.
+static FREE: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(4)));
+
+impl SparqlStore {
+    /// Executes an untrusted SPARQL query.
+    ///
+    /// The query cannot change the data or access the network, so `SERVICE` is not allowed.
+    ///
+    /// The query fails if it exceeds `limits.timeout`. Fixed limits also apply to its size, to the number of terms it
+    /// processes and to the memory it uses (256 MiB).
+    ///
+    /// At most four queries run at a time. The timeout does not include the time that a query waits for its turn.
+    ///
+    /// # Errors
+    /// Returns a [`SparqlError`] if the query is invalid, fails or exceeds a limit.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use dsrs_metrics::sparql::{QueryLimits, QueryResults, SparqlStore};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let store = SparqlStore::from_turtle("<a:louvre> <a:city> 'Paris' .")?;
+    /// let limits = QueryLimits { timeout: Duration::from_secs(10), max_results: 10_000 };
+    /// let cities = store.execute("SELECT ?c { ?m <a:city> ?c }", limits).await?;
+    /// assert_eq!(cities, QueryResults::Solutions(1));
+    /// let has_river = store.execute("ASK { ?m <a:river> ?r }", limits).await?;
+    /// assert_eq!(has_river, QueryResults::Boolean(false));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn execute(
+        &self,
+        query: &str,
+        limits: QueryLimits,
+    ) -> Result<QueryResults, SparqlError> {
+        check_size(query)?;
+        match &self.backend {
+            Backend::Embedded(dataset) => {
+                let (dataset, query) = (Arc::clone(dataset), query.to_owned());
+                evaluate_on_thread(dataset, query, limits).await
+            }
+            #[cfg(feature = "sparql-http")]
+            Backend::Endpoint(endpoint) => endpoint.execute(query, limits).await,
+        }
+    }
+}
+
+/// Evaluates a query. An evaluation that does not stop counts as a timeout. Otherwise, a query could cause a failure of
+/// the metric to avoid being scored as a wrong answer.
+async fn evaluate_on_thread(
+    dataset: Arc<Dataset>,
+    query: String,
+    limits: QueryLimits,
+) -> Result<QueryResults, SparqlError> {
+    let permit = Arc::clone(&FREE).acquire_owned().await;
+    let permit = permit.map_err(SparqlError::new)?;
+    let timeout = limits.timeout;
+    // A thread that does not stop keeps its permit.
+    let evaluate = move || {
+        let results = evaluate(&dataset, &query, limits);
+        drop(permit);
+        results
+    };
+    let in_time = move || within_deadline(timeout.saturating_add(GRACE_PERIOD), evaluate);
+    match tokio::task::spawn_blocking(in_time).await {
+        Ok(Ok(Some(results))) => results,
+        Ok(Ok(None)) => Err(SparqlError::of_query(describe(Exceeded::Timeout, timeout))),
+        Ok(Err(error)) => Err(SparqlError::new(format_args!("the SPARQL engine: {error}"))),
+        Err(error) => Err(SparqlError::new(error)),
+    }
+}
+
+fn evaluate(
+    dataset: &Dataset,
+    text: &str,
+    limits: QueryLimits,
+) -> Result<QueryResults, SparqlError> {
+    let mut query = parse(text)?;
+    let timeout = limits.timeout;
+    let metered_limits =
+        analysis::limits(text, &mut query, timeout).map_err(SparqlError::of_query)?;
+    instrument(&mut query);
+    match metered(metered_limits, || run(dataset, query, limits.max_results)) {
+        Ok(results) => results.map_err(SparqlError::of_query),
+        Err(exceeded) => Err(SparqlError::of_query(describe(exceeded, timeout))),
+    }
+}
+
+fn run(
+    dataset: &Dataset,
+    query: Query,
+    max_results: usize,
+) -> Result<QueryResults, QueryEvaluationError> {
+    match SparqlEvaluator::new()
+        .for_query(query)
+        .on_queryable_dataset(MeteredDataset(dataset))
+        .execute()?
+    {
+        EngineResults::Boolean(value) => Ok(QueryResults::Boolean(value)),
+        EngineResults::Solutions(solutions) => {
+            count(solutions, max_results).map(QueryResults::Solutions)
+        }
+        EngineResults::Graph(triples) => count(triples, max_results).map(QueryResults::Triples),
+    }
+}
+
+fn count<T, E>(items: impl Iterator<Item = Result<T, E>>, max: usize) -> Result<usize, E> {
+    items
+        .take(max)
+        .try_fold(0, |count, item| item.map(|_| count + 1))
+}
+
+fn describe(exceeded: Exceeded, timeout: Duration) -> String {
+    match exceeded {
+        Exceeded::Timeout => format!("timed out after {} s", timeout.as_secs_f64()),
+        Exceeded::Terms => format!("stopped after processing {MAX_TERMS} terms"),
+        Exceeded::StringLength => {
+            format!("stopped at a string of more than {MAX_STRING_BYTES} bytes")
+        }
+        Exceeded::Memory => format!("stopped after storing {MAX_MEBIBYTES} MiB"),
+    }
+}

@@ -8,8 +8,8 @@ use std::time::Duration;
 use regex::Regex;
 use spargebra::{Query, SparqlParser, SparqlSyntaxError};
 
-use crate::deadline;
 use crate::syntax::Diagnostic;
+use crate::within_deadline;
 use dsrs_metrics_values::messages::escape;
 
 /// The maximum length of a SPARQL query, in bytes.
@@ -126,7 +126,7 @@ pub(super) fn with_parsed<T: Send + 'static>(
             "cannot start a thread for the query: {reason}"
         ))
     };
-    deadline::within(PARSE_TIME, move || parse(&query).map(inspect))
+    within_deadline(PARSE_TIME, move || parse(&query).map(inspect))
         .map_err(|error| no_thread(&error))?
         .ok_or_else(|| no_thread(&"it takes too long"))?
 }

@@ -7,7 +7,7 @@ use tree_sitter::{Node, Tree};
 
 use super::parse::{first_tree_error, json_error, parse};
 use super::{Comparison, Language, ParserError};
-use dsrs_metrics_values::json::equality::same_value;
+use dsrs_metrics_values::json::same_value;
 
 pub(super) fn compare(
     language: Language,

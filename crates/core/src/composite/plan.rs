@@ -10,8 +10,8 @@ use super::shape::{Named, Shape};
 use crate::declared::{Declaration, Requirement};
 use crate::dedup::{Key, Settings, Sharing};
 use crate::files::MetricFile;
-use crate::interned_names;
 use crate::metric::{Answer, Metric, MetricCall};
+use crate::rows::by_name::intern_all;
 use crate::score::MetricError;
 use crate::spec::MetricSpec;
 
@@ -115,7 +115,7 @@ impl Compiled {
         let node = own_setting.map_or(node, Err);
         let name = |leaf: &Named| format!("{}{}", leaf.spec.name, leaf.configured);
         let names: Vec<String> = leaves.all.iter().map(name).collect();
-        let names = interned_names::intern_all(names.iter().map(String::as_str));
+        let names = intern_all(names.iter().map(String::as_str));
         Self {
             plan: Plan::new(node, names, on_missing, keys, &all),
             key: Key::of_tree::<M>(settings),

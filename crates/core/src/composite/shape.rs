@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::interned_names::intern;
 use crate::judge::{Answers, Choice, answer_of};
 use crate::metric::Metric;
+use crate::rows::by_name::intern;
 use crate::score::Scored;
 use crate::spec::MetricSpec;
 

@@ -3,8 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::OutputSpec;
-use crate::json::numbers::inexact_number;
-use crate::json::unique_keys::UniqueKeys;
+use crate::json::read::{UniqueKeys, inexact_number};
 
 /// The flaws of a reply. They are sent to the model for the repair.
 #[derive(Debug, Clone, PartialEq)]

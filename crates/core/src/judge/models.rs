@@ -12,7 +12,7 @@ use crate::lm::{
 };
 #[cfg(feature = "lm")]
 use crate::lm::{Lm, LmBuilder, LmErrorKind, LmReply, LmRequest, ProviderEmbedder, replay};
-use crate::metric::settings::Settings;
+use crate::metric::call::Settings;
 use crate::score::OFFLINE_JUDGE;
 #[cfg(feature = "lm")]
 use std::collections::HashMap;

@@ -12,7 +12,7 @@ use super::json_object::{
 use super::output_spec::closed;
 use super::steps::{Earlier, cited, without_numbers};
 use super::{OutputSpec, Signature};
-use crate::json::describe::found;
+use crate::json::found;
 use crate::spec::ScoreRange;
 
 /// The outputs of a judge.

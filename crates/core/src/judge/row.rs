@@ -21,7 +21,7 @@ use super::{Content, Demo, Judge, JudgeError, Judged, Offline, Reply, Signature}
 use crate::declared::{Declared, Requirement, Requires};
 use crate::lm::{LanguageModel, LmError, Usage};
 #[cfg(feature = "lm")]
-use crate::lm::{panel_reservation, recording};
+use crate::lm::{recording, reserve_for_panel};
 use crate::messages::hash;
 use crate::metric::{Answer, RepeatNumber};
 use crate::rows::Absent;
@@ -254,7 +254,7 @@ async fn ask(
         .collect();
     // Boxed, so a single question takes less memory.
     #[cfg(feature = "lm")]
-    return Box::pin(panel_reservation::run(quotes, calls)).await;
+    return Box::pin(reserve_for_panel(quotes, calls)).await;
     #[cfg(not(feature = "lm"))]
     Ok(Box::pin(calls).await)
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::declared::Requirement;
-use crate::interned_names::intern;
 use crate::metric::answer::at_once;
 use crate::metric::{AcceptanceTest, Answer, Metric, MetricCall, ScoredAtOnce};
+use crate::rows::by_name::intern;
 use crate::rows::{Example, Prediction, Trace};
 use crate::score::{MetricError, MetricReturn, MetricScore, Result};
 use crate::spec::instance_settings::InstanceSettings;

@@ -18,13 +18,11 @@ pub mod instance;
 pub mod optimizer;
 pub mod param_group;
 pub mod params;
-pub mod settings;
 pub mod typed_rows;
 
 pub use self::answer::{Answer, ScoredAtOnce};
-pub use self::call::MetricCall;
+pub use self::call::{MetricCall, RepeatNumber};
 pub use self::optimizer::AcceptanceTest;
-pub use self::settings::RepeatNumber;
 
 use async_trait::async_trait;
 

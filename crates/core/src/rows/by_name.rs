@@ -1,18 +1,22 @@
 //! Fields with configurable names: `#[pred(named_by = field)]`. They are looked up at run time, in dynamic rows and in
 //! rows that derive [`Record`], and returned as strings. A configured metric's spec has their actual names.
+//!
+//! Names of fields and components are interned, and then live as long as the program. Every score of a composite contains
+//! them. With `Arc`, all threads would update one reference count for every row, which takes longer than evaluating a
+//! simple component. There are few names, and each distinct list is stored once.
 #![allow(
     missing_docs,
     reason = "hidden plumbing; each trait is documented where it is defined"
 )]
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::json::depth::{self, TooDeep};
+use crate::json::{TooDeep, is_too_deep};
 use crate::rows::{Example, FieldError, Fields, Prediction, Record};
 use crate::spec::{FieldSpec, MetricSpec, Side};
 
@@ -71,7 +75,7 @@ pub fn in_fields<'r>(row: &'r Fields, name: &str) -> Result<Cow<'r, str>, Box<Fi
         Some(Value::Null) => Err(null(name)),
         Some(value) => to_string(value).map_err(|TooDeep| unreadable(name, &TooDeep)),
         None if name == WHOLE => {
-            let is_deep = row.iter().any(|(_, value)| depth::is_too_deep(value));
+            let is_deep = row.iter().any(|(_, value)| is_too_deep(value));
             if is_deep {
                 Err(unreadable(name, &TooDeep))
             } else {
@@ -112,7 +116,7 @@ fn whole<R: Record>(row: &R) -> Result<Cow<'static, str>, Box<FieldError>> {
     for name in names::<R>() {
         let given = row.given(name).unwrap_or(Given::Value(Value::Null));
         let value = value(name, given)?;
-        if depth::is_too_deep(&value) {
+        if is_too_deep(&value) {
             return Err(unreadable(name, &TooDeep));
         }
         fields.insert(name.to_owned(), value);
@@ -145,7 +149,7 @@ fn to_string(value: &Value) -> Result<Cow<'_, str>, TooDeep> {
     match value {
         Value::String(text) => Ok(Cow::Borrowed(text)),
         Value::Null => Ok(Cow::Borrowed("")),
-        deep if depth::is_too_deep(deep) => Err(TooDeep),
+        deep if is_too_deep(deep) => Err(TooDeep),
         other => Ok(json(other)),
     }
 }
@@ -185,12 +189,12 @@ pub fn configured(
             .filter_map(|(index, field)| match named(index) {
                 Some(WHOLE) => None,
                 Some(name) => Some(FieldSpec {
-                    name: crate::interned_names::intern(name),
+                    name: intern(name),
                     ..*field
                 }),
                 None => Some(*field),
             });
-        intern(fields.collect())
+        intern_fields(fields.collect())
     };
     let (gold, pred) = (side(Side::Gold, spec.gold), side(Side::Pred, spec.pred));
     let only_fields = spec.only_fields && names.iter().all(|(_, name)| *name != WHOLE);
@@ -201,7 +205,7 @@ pub fn configured(
 }
 
 /// Interns a list of fields, because a spec contains `'static` references. There are few lists.
-pub(crate) fn intern(fields: Vec<FieldSpec<'static>>) -> &'static [FieldSpec<'static>] {
+pub(crate) fn intern_fields(fields: Vec<FieldSpec<'static>>) -> &'static [FieldSpec<'static>] {
     static INTERNED: Mutex<Option<HashSet<&'static [FieldSpec<'static>]>>> = Mutex::new(None);
     // A panic cannot leave the set inconsistent, so a poisoned lock is safe to use.
     let mut interned = INTERNED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -211,4 +215,54 @@ pub(crate) fn intern(fields: Vec<FieldSpec<'static>>) -> &'static [FieldSpec<'st
         interned.insert(fields);
         fields
     })
+}
+
+type Names = &'static [&'static str];
+
+static INTERNED: Mutex<(BTreeSet<&'static str>, BTreeSet<Names>)> =
+    Mutex::new((BTreeSet::new(), BTreeSet::new()));
+
+/// Interns a name and returns it as a static string.
+pub fn intern(name: &str) -> &'static str {
+    intern_all(std::iter::once(name))[0]
+}
+
+/// Interns a list of names.
+pub(crate) fn intern_all<'a>(names: impl Iterator<Item = &'a str>) -> Names {
+    // A panic cannot leave the sets inconsistent, so a poisoned lock is safe to use.
+    let mut interned = INTERNED.lock().unwrap_or_else(PoisonError::into_inner);
+    let (words, lists) = &mut *interned;
+    let word = |name: &str| {
+        words.get(name).copied().unwrap_or_else(|| {
+            let name: &'static str = name.to_owned().leak();
+            words.insert(name);
+            name
+        })
+    };
+    let names: Vec<&'static str> = names.map(word).collect();
+    lists.get(&*names).copied().unwrap_or_else(|| {
+        let names: Names = names.leak();
+        lists.insert(names);
+        names
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::intern_all;
+
+    #[test]
+    fn equal_lists_are_interned_once() {
+        let first = intern_all(["format", "length"].into_iter());
+        let again = intern_all(
+            [String::from("format"), String::from("length")]
+                .iter()
+                .map(|it| &**it),
+        );
+        assert!(std::ptr::eq(first, again));
+        assert_eq!(
+            intern_all(["length", "format"].into_iter()),
+            ["length", "format"]
+        );
+    }
 }

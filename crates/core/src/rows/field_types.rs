@@ -8,7 +8,7 @@ use std::fmt;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use crate::json::written_scalar::WrittenScalar;
+use crate::json::read::WrittenScalar;
 use crate::rows::{Owned, Provide};
 use crate::value_type::{TypeHelp, ValueKind, ValueType};
 

@@ -18,9 +18,8 @@ use std::ops::Deref;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::json::depth::{self, TooDeep};
-use crate::json::describe::found;
-use crate::json::numbers::is_not_finite;
+use crate::json::read::is_not_finite;
+use crate::json::{TooDeep, found, is_too_deep};
 use crate::rows::{Absent, Cell, Example, FieldError, Fields, Given, Prediction, read_fields};
 use crate::spec::FieldSpec;
 
@@ -212,7 +211,7 @@ impl<'r, T: Deserialize<'r>> FieldType<'r> for T {
     fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self> {
         match value {
             Value::String(text) if textual => T::deserialize(Cell::new(text)),
-            deep if depth::is_too_deep(deep) => Err(serde::de::Error::custom(TooDeep)),
+            deep if is_too_deep(deep) => Err(serde::de::Error::custom(TooDeep)),
             value => T::deserialize(value),
         }
     }
@@ -325,7 +324,7 @@ pub trait RowType<'r>: Sized {
 #[diagnostic::do_not_recommend]
 impl<'r, T: Deserialize<'r>> RowType<'r> for T {
     fn read(row: &'r Fields) -> serde_json::Result<Self> {
-        if row.iter().any(|(_, value)| depth::is_too_deep(value)) {
+        if row.iter().any(|(_, value)| is_too_deep(value)) {
             return Err(serde::de::Error::custom(TooDeep));
         }
         read_fields(row)

@@ -5,7 +5,6 @@ pub mod dynamic;
 pub mod field_error;
 pub mod field_types;
 pub mod fields;
-pub mod inputs;
 pub mod named_values;
 pub mod provide;
 pub(crate) mod text_cell;

@@ -10,9 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Example, FieldError, Prediction};
-use crate::json::describe::found;
-use crate::json::numbers::{is_long_integer, numbers};
-use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};
+use crate::json::found;
+use crate::json::read::{FromMap, Shape, UniqueKeys, is_long_integer, numbers, reject_duplicate};
 
 type Name = Cow<'static, str>;
 

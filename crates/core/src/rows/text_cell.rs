@@ -11,11 +11,10 @@ use serde::de::{Deserialize, Deserializer, Error as _, IntoDeserializer, Visitor
 use serde::forward_to_deserialize_any;
 use serde_json::{Error, Value};
 
-use crate::json::literal::{is_meant_as_list, may_be_literal, python_to_json};
-use crate::json::numbers::{is_underflow, with_zero};
-use crate::json::size::{MAX_VALUES, is_too_large};
-use crate::json::unique_keys::UniqueKeys;
-use crate::json::written_scalar::SCALAR;
+use crate::json::read::{
+    SCALAR, UniqueKeys, is_meant_as_list, is_underflow, may_be_literal, python_to_json, with_zero,
+};
+use crate::json::{MAX_VALUES, is_too_large};
 use crate::rows::Fields;
 
 /// A cell: a string if one is requested, `None` if it is empty and optional, and JSON or a Python literal otherwise.

@@ -8,8 +8,8 @@ use std::io::Write;
 use serde_json::{Map, Value, json};
 
 use super::run::{Annotator, ExportedRun, LeftOut, Sample, fields, nanos, present};
+use crate::FormatError;
 use crate::contract::score::OFFLINE_JUDGE;
-use crate::error::FormatError;
 use crate::import::as_string;
 use crate::messages::hash::hexadecimal;
 use crate::results::{ResultRow, ResultScore};

@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::error::FormatError;
+use crate::FormatError;
 #[cfg(not(feature = "inspect"))]
-use crate::error::NO_INSPECT;
+use crate::NO_INSPECT;
 use run::{ExportedRun, TextFields};
 
 /// A format that result files can be converted to.

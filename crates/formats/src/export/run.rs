@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use uuid::Builder;
 
+use crate::FormatError;
 use crate::contract::score::OFFLINE_JUDGE;
 use crate::contract::{Direction, MetricIdentity, ScoreKind};
-use crate::error::FormatError;
 use crate::import::as_string;
 pub(super) use crate::import::{fields, present};
 use crate::messages::hash;

@@ -7,8 +7,8 @@ use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 
 use super::text::{with_finite_numbers, without_mark};
-use crate::error::{FormatError, Input};
 use crate::messages::escape;
+use crate::{FormatError, Input};
 
 /// A file format of another program that can be imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use super::convert as convert_files;
 use super::detect::ForeignFormat;
 use super::detect::recognize;
 use super::table::{Converted, Epochs};
-use crate::error::FormatError;
+use crate::FormatError;
 use crate::messages::escape;
 
 /// Replaces each folder in a list of paths with the files in it.

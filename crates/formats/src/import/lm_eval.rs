@@ -19,9 +19,9 @@ use super::detect::other_format;
 use super::table::{Converted, Epochs, Table, TableRow, by_id, insert_present, other_mean, shown};
 use super::text::{Lines, ROW_LIMIT, Unique, parse};
 use crate::contract::{Direction, MetricIdentity, MetricSpec};
-use crate::error::{FormatError, Input};
 use crate::messages::escape;
 use crate::results::ForeignRow;
+use crate::{FormatError, Input};
 
 /// What messages call a file of this format.
 const EXPECTED: &str = "lm-eval samples with `doc_id`";

@@ -3,20 +3,15 @@
 //! Each format has its own folder or file. `text.rs` reads JSON with `NaN`, `table.rs` creates rows, outcomes and metric
 //! names, and `detect.rs` describes a file in a different format.
 
-mod atif;
-mod bfcl;
-mod deepeval;
+mod benchmarks;
 mod detect;
 mod folder;
-mod helm;
+mod frameworks;
 #[cfg(feature = "inspect")]
 mod inspect;
 mod lm_eval;
-mod openai_batch;
 mod otlp;
-mod promptfoo;
-mod ragas;
-mod swebench;
+mod outputs;
 mod table;
 mod text;
 mod trec;
@@ -24,9 +19,9 @@ mod trec;
 use std::path::Path;
 
 #[cfg(not(feature = "inspect"))]
-use crate::error::NO_INSPECT;
-use crate::error::{FormatError, Input};
+use crate::NO_INSPECT;
 use crate::results::write_foreign_rows;
+use crate::{FormatError, Input};
 
 use table::Converted;
 
@@ -106,14 +101,14 @@ fn convert(
         ))),
         ForeignFormat::LmEval => lm_eval::import(input),
         ForeignFormat::Otlp => otlp::import(input),
-        ForeignFormat::Atif => atif::import(input, epochs),
-        ForeignFormat::Promptfoo => promptfoo::import(input, epochs),
-        ForeignFormat::Deepeval => deepeval::import(input, epochs),
-        ForeignFormat::Ragas => ragas::import(input, epochs),
-        ForeignFormat::Helm => helm::import(input, epochs),
-        ForeignFormat::OpenaiBatch => openai_batch::import(input, epochs),
-        ForeignFormat::Bfcl => bfcl::import(&inputs, epochs),
-        ForeignFormat::Swebench => swebench::import(&inputs, epochs),
+        ForeignFormat::Atif => outputs::import_atif(input, epochs),
+        ForeignFormat::Promptfoo => frameworks::import_promptfoo(input, epochs),
+        ForeignFormat::Deepeval => frameworks::import_deepeval(input, epochs),
+        ForeignFormat::Ragas => frameworks::import_ragas(input, epochs),
+        ForeignFormat::Helm => benchmarks::import_helm(input, epochs),
+        ForeignFormat::OpenaiBatch => outputs::import_openai_batch(input, epochs),
+        ForeignFormat::Bfcl => benchmarks::import_bfcl(&inputs, epochs),
+        ForeignFormat::Swebench => benchmarks::import_swebench(&inputs, epochs),
         ForeignFormat::Trec => trec::import(&inputs, epochs),
         ForeignFormat::Trn => trec::import_transcripts(&inputs, epochs),
     }

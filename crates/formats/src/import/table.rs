@@ -15,11 +15,11 @@ use crate::contract::{
     ProgramUsage, Scored,
 };
 use crate::data::{Format, ObjectRows};
-use crate::error::{FormatError, Input};
-use crate::json::describe::found;
-use crate::json::literal;
+use crate::json::found;
+use crate::json::read::parse_literal;
 use crate::messages::escape;
 use crate::results::{ForeignRow, ForeignRun, RowAttempt};
+use crate::{FormatError, Input};
 
 /// How to import the epochs of an evaluation log.
 ///
@@ -348,7 +348,7 @@ pub(super) fn objects(input: Input<'_>, expected: &'static str) -> Result<Vec<Va
                 let cell = |key: &str| {
                     let value = row.find(key)?.into_owned();
                     // A cell with a list or an object is JSON or Python.
-                    let literal = value.as_str().and_then(literal::parse);
+                    let literal = value.as_str().and_then(parse_literal);
                     Some((key.to_owned(), literal.unwrap_or(value)))
                 };
                 Ok(Value::Object(row.keys().filter_map(cell).collect()))

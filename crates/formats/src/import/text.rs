@@ -14,10 +14,9 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::detect::other_format;
-use crate::error::{FormatError, Input};
-use crate::json::numbers::replace_constants;
-use crate::json::size::{MAX_VALUES, is_too_large};
-use crate::json::unique_keys::reject_duplicate;
+use crate::json::read::{reject_duplicate, replace_constants};
+use crate::json::{MAX_VALUES, is_too_large};
+use crate::{FormatError, Input};
 
 pub(super) use crate::data::ROW_LIMIT;
 

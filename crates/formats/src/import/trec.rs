@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use super::table::{Converted, Epochs, Table, TableRow};
 use super::text::{MAX_DOCUMENT, as_text};
-use crate::error::{FormatError, Input};
 use crate::messages::escape;
+use crate::{FormatError, Input};
 
 pub(super) fn import(inputs: &[Input<'_>], epochs: Epochs) -> Result<Converted, FormatError> {
     let mut judged = IndexMap::<String, Map<String, Value>>::new();

@@ -8,11 +8,10 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::super::{LmError, LmErrorKind};
-use super::Client;
-use super::errors;
 use super::target::{Target, redact_url};
-use dsrs_metrics_values::json::size::has_more_values;
-use dsrs_metrics_values::json::unique_keys::UniqueKeys;
+use super::{Client, errors};
+use dsrs_metrics_values::json::has_more_values;
+use dsrs_metrics_values::json::read::UniqueKeys;
 
 /// How much of an error response is read. Messages are far shorter.
 const MAX_ERROR_BYTES: usize = 64 << 10;

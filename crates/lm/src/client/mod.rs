@@ -26,8 +26,7 @@ use self::http::{MAX_VALUES, http_client};
 pub(super) use self::provider::canonical_id;
 pub(super) use self::target::{EndpointHash, Target, Variables};
 use super::model::probe_request;
-use super::private::lock;
-use super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, embedding};
+use super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, embedding, lock};
 
 /// What a client requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

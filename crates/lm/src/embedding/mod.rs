@@ -1,12 +1,11 @@
 //! Embedding models, which implement the trait [`EmbeddingModel`].
 //!
-//! `embedder.rs` contains the model of a metric. `embeddings.rs` contains the vectors, which are validated on creation.
+//! [`Embedder`] is the model of a metric. `embeddings.rs` contains the vectors, which are validated on creation.
 //! `scripted.rs` contains the model for tests.
 //!
 //! `provider.rs` (feature `lm`) puts a provider's model behind the layers of language models. `static_vectors/`
 //! (feature `embed-static`) reads token vectors from a folder.
 
-mod embedder;
 mod embeddings;
 #[cfg(feature = "lm")]
 mod provider;
@@ -18,8 +17,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use dsrs_metrics_values::value_type::{TypeHelp, ValueType};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub use self::embedder::Embedder;
 pub use self::embeddings::{Embeddings, cosine};
 #[cfg(feature = "lm")]
 pub(super) use self::embeddings::{encoded, request};
@@ -202,3 +203,96 @@ macro_rules! forward_embedding_model {
     )*};
 }
 forward_embedding_model!(&M, Box<M>, Arc<M>);
+
+/// A parameter type for the embedding model of a metric or judge.
+///
+/// Call the model with `judge::embed`.
+///
+/// A name is `provider:model`, such as `openai:text-embedding-3-small` (feature `lm`). To use the vectors in a folder,
+/// write `static:FOLDER` (feature `embed-static`).
+///
+/// By default, the model comes from the scope; see `judge::Models::with_embedder`. If the scope has no model,
+/// `DSRS_EMBED` names it.
+///
+/// ```
+/// use dsrs_metrics::lm::{Embedder, ScriptedEmbedder};
+///
+/// assert_eq!(Embedder::from("default"), Embedder::Configured);
+/// assert_eq!(Embedder::from("static:vectors"), Embedder::Named("static:vectors".into()));
+/// // Models passed as values are equal if they are the same value.
+/// let (one, other) = (Embedder::from(ScriptedEmbedder::new()), Embedder::from(ScriptedEmbedder::new()));
+/// assert_eq!((one == one.clone(), one == other), (true, false));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub enum Embedder {
+    /// The model configured in the scope or the environment.
+    #[default]
+    Configured,
+    /// The model with this name.
+    Named(String),
+    /// A model passed as a value.
+    Value(Arc<dyn EmbeddingModel>),
+}
+
+impl Embedder {
+    /// Returns the name as written in a parameter.
+    fn name(&self) -> &str {
+        match self {
+            Self::Configured => "default",
+            Self::Named(id) => id,
+            Self::Value(model) => model.id(),
+        }
+    }
+}
+
+impl PartialEq for Embedder {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Configured, Self::Configured) => true,
+            (Self::Named(one), Self::Named(other)) => one == other,
+            (Self::Value(one), Self::Value(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
+}
+
+conversions! {
+    &str => Embedder: |name| match name {
+        "default" => Self::Configured,
+        name => Self::Named(name.to_owned()),
+    };
+    String => Embedder: |name| name.as_str().into();
+}
+
+impl<M: EmbeddingModel + 'static> From<M> for Embedder {
+    fn from(model: M) -> Self {
+        Self::Value(Arc::new(model))
+    }
+}
+
+impl Serialize for Embedder {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Embedder {
+    fn deserialize<D: Deserializer<'de>>(name: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(name)?;
+        let is_whole = name
+            .split_once(':')
+            .is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty());
+        match name.trim() {
+            "default" => Ok(Self::Configured),
+            name if is_whole => Ok(name.into()),
+            name => Err(D::Error::custom(format!(
+                "expected `provider:model`, `static:FOLDER` or `default`, found `{name}`"
+            ))),
+        }
+    }
+}
+
+impl ValueType for Embedder {
+    const HELP: TypeHelp =
+        TypeHelp::new("an embedding model").with_example("openai:text-embedding-3-small");
+}

@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 
 use super::{EmbeddingModel, Embeddings};
-use crate::private::lock;
-use crate::{LmError, Usage};
+use crate::{LmError, Usage, lock};
 
 /// An embedding model for tests.
 ///

@@ -18,8 +18,7 @@ use sha2::{Digest, Sha256};
 use tokenizers::Tokenizer;
 
 use super::{EmbeddingModel, Embeddings};
-use crate::private::lock;
-use crate::{LmError, LmErrorKind, Usage};
+use crate::{LmError, LmErrorKind, Usage, lock};
 
 /// An embedding model with one vector per token, read from a folder without network access.
 ///

@@ -9,8 +9,8 @@ use tokio::time::Instant;
 
 use super::super::client::EndpointHash;
 use super::super::model::layer_over_inner;
-use super::super::private::lock;
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest};
+use crate::lock;
 
 /// A policy that determines when a [`Circuit`] opens, and for how long.
 ///

@@ -9,16 +9,11 @@ mod budget;
 mod circuit_breaker;
 mod metered;
 #[cfg(feature = "lm")]
-#[doc(hidden)]
-pub mod panel_reservation;
-#[cfg(feature = "lm")]
 mod priced;
 #[cfg(feature = "lm")]
 mod rate_limit;
 #[cfg(feature = "lm")]
 mod retry;
-#[cfg(feature = "store")]
-mod single_flight;
 #[cfg(feature = "store")]
 mod stored;
 
@@ -26,16 +21,16 @@ pub use self::metered::Metered;
 #[cfg(feature = "lm")]
 pub(super) use self::priced::{DEFAULT_MAX_TOKENS, limited, max_cost};
 #[cfg(feature = "store")]
-pub(crate) use self::single_flight::SingleFlight;
+pub(crate) use self::stored::SingleFlight;
 #[cfg(feature = "store")]
 pub use self::stored::Stored;
 #[cfg(feature = "lm")]
+pub(crate) use self::stored::{Flight, find};
+#[cfg(feature = "lm")]
 pub use self::{
-    budget::{BudgetOverrun, LmBudget},
+    budget::{BudgetOverrun, LmBudget, Quote, reserve_for_panel},
     circuit_breaker::{Circuit, CircuitBreaker, CircuitPolicy},
     priced::Priced,
     rate_limit::{RateLimit, RateLimiter},
     retry::{Retry, RetryPolicy},
 };
-#[cfg(feature = "lm")]
-pub(crate) use self::{single_flight::Flight, stored::find};

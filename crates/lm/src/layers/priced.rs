@@ -7,9 +7,8 @@ use async_trait::async_trait;
 use super::super::model::{layer_over_inner, probe_request};
 use super::super::price::{Price, Prices};
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, StopReason, Usage};
-use super::budget::{LmBudget, Reservation};
+use super::budget::{LmBudget, Quote, Reservation, take_reservation};
 use super::metered::add_cost;
-use super::panel_reservation::{self, Quote};
 
 /// A model that computes the cost of each reply.
 ///
@@ -172,7 +171,7 @@ impl<L: LanguageModel> Priced<L> {
             return Ok(None);
         };
         let reservation = match max_cost {
-            Some(msats) => match panel_reservation::take(budget, msats) {
+            Some(msats) => match take_reservation(budget, msats) {
                 Some(reservation) => Some(reservation),
                 None => budget.reserve(self.inner.id(), &[msats]).await?.pop(),
             },

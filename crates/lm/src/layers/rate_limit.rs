@@ -13,8 +13,8 @@ use tokio::time::Instant;
 
 use super::super::client::EndpointHash;
 use super::super::model::{layer_over_inner, probe_request};
-use super::super::private::lock;
 use super::super::{LanguageModel, LmError, LmReply, LmRequest};
+use crate::lock;
 
 /// A limiter for requests and tokens per minute.
 ///

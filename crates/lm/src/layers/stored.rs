@@ -1,16 +1,18 @@
-//! The layer that returns stored replies and stores new ones.
+//! The layer that returns stored replies and stores new ones. Equal concurrent calls become one call.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, Weak};
 
 use async_trait::async_trait;
+use tokio::sync::OnceCell;
 
-use crate::key::Key;
-use crate::record::Record;
+use crate::record::{Hash, Key, Record};
 use crate::store::Store;
-use crate::{LanguageModel, LmError, LmReply, LmRequest, Usage, recording};
+use crate::{LanguageModel, LmError, LmReply, LmRequest, Usage, lock, recording};
 
 use super::super::model::layer_over_inner;
 #[cfg(feature = "lm")]
-use super::panel_reservation::Quote;
-use super::single_flight::{Flight, SingleFlight};
+use super::budget::Quote;
 
 /// A model that keeps its replies in a store, so you never pay twice for the same call.
 ///
@@ -206,4 +208,58 @@ async fn put(store: &Store, key: &Key, reply: &LmReply) -> Result<(), LmError> {
 /// Returns `true` if the reply is complete and not empty.
 fn has_answer(reply: &LmReply) -> bool {
     reply.stop_reason.is_complete() && !reply.text.trim().is_empty()
+}
+
+type CallResult = Result<LmReply, LmError>;
+
+/// The calls in progress, by the hash of their key.
+#[derive(Debug, Default)]
+pub(crate) struct SingleFlight {
+    calls: Mutex<Calls>,
+}
+
+/// Each is kept by the tasks that take part in it.
+type Calls = HashMap<Hash, Weak<SharedCall>>;
+
+/// A call that equal calls wait for. If the task that makes it is dropped, a waiting one makes it.
+type SharedCall = OnceCell<CallResult>;
+
+/// The result of [`SingleFlight::run`].
+pub(crate) enum Flight {
+    /// The result of making this call.
+    Own(CallResult),
+    /// The result of an identical concurrent call.
+    Shared(CallResult),
+}
+
+impl SingleFlight {
+    /// Makes `call`, or waits for the result of a call in progress with the same hash. If that one is dropped, a
+    /// waiting call is made instead.
+    pub(crate) async fn run(&self, hash: Hash, call: impl Future<Output = CallResult>) -> Flight {
+        let shared = self.enter(hash);
+        let mut is_own = false;
+        let made = shared.get_or_init(|| {
+            is_own = true;
+            call
+        });
+        let result = made.await.clone();
+        if !is_own {
+            return Flight::Shared(result);
+        }
+        // Later calls are made again or find the reply in the store.
+        lock(&self.calls).remove(&hash);
+        Flight::Own(result)
+    }
+
+    fn enter(&self, hash: Hash) -> Arc<SharedCall> {
+        let mut calls = lock(&self.calls);
+        if let Some(shared) = calls.get(&hash).and_then(Weak::upgrade) {
+            return shared;
+        }
+        // All tasks of these calls were dropped.
+        calls.retain(|_, call| call.strong_count() > 0);
+        let shared = Arc::default();
+        calls.insert(hash, Arc::downgrade(&shared));
+        shared
+    }
 }

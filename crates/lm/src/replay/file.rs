@@ -12,7 +12,7 @@ use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
 use super::ReplayError;
-use crate::key::Key;
+use crate::record::Key;
 use crate::{LanguageModel, LmReply, LmRequest};
 
 /// The version of the format. Increment it with every change, except for a new optional field.

@@ -21,10 +21,9 @@ use dsrs_metrics_values::messages::escape;
 use dsrs_metrics_values::named_files::WriteLock;
 
 use self::file::{Call, Calls, key_of};
-use super::key::Key;
 use super::layers::{Flight, SingleFlight};
-use super::private::lock;
-use super::{LanguageModel, Ledger, LmError, LmErrorKind, LmReply, LmRequest, Usage};
+use super::record::Key;
+use super::{LanguageModel, Ledger, LmError, LmErrorKind, LmReply, LmRequest, Usage, lock};
 
 /// The error returned when recorded calls cannot be read or written.
 #[derive(thiserror::Error)]

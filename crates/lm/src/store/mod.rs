@@ -4,7 +4,7 @@
 //!
 //! `database.rs` opens the database and has its tables, and `records.rs` reads and writes results, and tracks
 //! budgets across processes. A thread syncs what was written. `layers/stored.rs` looks up replies by the key of
-//! `lm/key.rs`.
+//! `lm/record.rs`.
 
 mod database;
 mod records;
@@ -22,8 +22,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use super::layers::SingleFlight;
-use super::private::{create_private_dir, ignore_poison, lock};
-use super::{LmError, LmErrorKind};
+use super::{LmError, LmErrorKind, create_private_dir, ignore_poison, lock};
 use database::{error_of, not_usable, store_error};
 
 /// A store for results that cost money, such as model replies.

@@ -9,9 +9,8 @@ use sha2::{Digest, Sha256};
 
 use super::Store;
 use super::database::failure;
-use crate::LmError;
-use crate::private::lock;
 use crate::record::{Hash, Record};
+use crate::{LmError, lock};
 
 /// The number and size of a store's records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

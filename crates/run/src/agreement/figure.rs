@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 use super::rating::{LabelSample, LabelledRows};
 use super::statistics::Agreement;
 use crate::messages::escape;
-use crate::stats::decimals::decimals;
+use crate::stats::decimals;
 use crate::stats::{Bootstrap, Interval, NotDefined, Proportion};
 
 /// The length at which class names are truncated in the confusion matrix.

@@ -6,7 +6,7 @@ use std::{fmt, io};
 
 use super::input::EncodingError;
 use crate::contract::Origin;
-use crate::json::size::OBJECT;
+use crate::json::OBJECT;
 
 /// An error returned when a data file cannot be read.
 ///

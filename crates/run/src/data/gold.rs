@@ -19,7 +19,7 @@ use super::error::{DataError, invalid};
 use super::mapping::{MappingError, id_columns};
 use super::row::{Row, RowObject, id_of, into_object};
 use crate::contract::{Fields, Origin};
-use crate::json::unique_keys::Shape;
+use crate::json::read::Shape;
 use crate::messages::escape;
 
 /// How many ids a message shows.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::error::DataError;
 use crate::contract::Origin;
-use crate::json::size::MAX_VALUES;
+use crate::json::MAX_VALUES;
 
 /// The default size limit for one row, in bytes.
 ///

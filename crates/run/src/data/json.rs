@@ -12,9 +12,11 @@ use super::error::{DataError, DataErrorKind, invalid};
 use super::row::{NOT_FINITE, Row, RowObject};
 use super::selection::FieldSelection;
 use crate::contract::{Fields, Origin, Side};
-use crate::json::numbers::{is_long_integer, is_underflow, numbers, replace_constants};
-use crate::json::size::is_too_large;
-use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};
+use crate::json::is_too_large;
+use crate::json::read::{
+    FromMap, Shape, UniqueKeys, is_long_integer, is_underflow, numbers, reject_duplicate,
+    replace_constants,
+};
 
 /// 2^64. From here on, `serde_json` reads an integer as a float.
 const FIRST_FLOAT: f64 = 18_446_744_073_709_551_616.0;

@@ -15,7 +15,7 @@ use super::row::{Row, RowObject, id_of, into_object};
 use super::row_file::{FileOptions, Format, NamedFile, RowFile, RowSource};
 use super::selection::FieldSelection;
 use crate::contract::{Origin, Pair, Side};
-use crate::json::unique_keys::Shape;
+use crate::json::read::Shape;
 
 /// A row of a file, as an object with arbitrary keys.
 ///
@@ -76,7 +76,7 @@ impl ObjectRow {
     #[cfg(test)]
     pub(crate) fn parse(line: &str, at: &Origin) -> Result<Self, DataError> {
         let start = super::json::Start { at, column: 1 };
-        let row = super::json::parse(line.as_bytes(), start, crate::json::size::MAX_VALUES)?;
+        let row = super::json::parse(line.as_bytes(), start, crate::json::MAX_VALUES)?;
         Self::new(row, at.clone(), at.line)
     }
 

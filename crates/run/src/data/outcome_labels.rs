@@ -9,7 +9,7 @@ use super::error::invalid;
 use super::object_rows::until_error;
 use super::{DataError, DataErrorKind, Format, ObjectRow, ObjectRows};
 use crate::contract::{Example, Fields, Origin, Pair, Prediction};
-use crate::json::describe::found;
+use crate::json::found;
 use dsrs_metrics_values::outcome_coupled::{
     OutcomeCoupledLabels, OutcomeCoupledScorer, StepOutcome,
 };

@@ -13,7 +13,7 @@ use super::row::{Row, RowObject, id_of, into_object};
 use super::selection::{FieldSelection, ReadField};
 use crate::contract::{Fields, MetricSpec, Origin, Pair, Side};
 use crate::json::path;
-use crate::json::unique_keys::Shape;
+use crate::json::read::Shape;
 
 /// How the rows of a run become pairs.
 #[derive(Debug, Default)]

@@ -25,7 +25,7 @@ use super::row::REPEAT;
 use super::row_file::{FileOptions, Format, NamedFile, RowFile, RowSource};
 use super::selection::FieldSelection;
 use crate::contract::{Metric, MetricSpec, Origin, Pair, Prediction};
-use crate::json::describe::text;
+use crate::json::text;
 use crate::messages::escape;
 
 /// A reader for files that contain rows.

@@ -9,9 +9,8 @@ use twox_hash::XxHash3_128;
 use super::error::DataError;
 use super::row::RowObject;
 use crate::contract::{Fields, Origin, ProgramRun, ProgramUsage};
-use crate::json::equality::sorted;
-use crate::json::literal;
-use crate::json::unique_keys::Shape;
+use crate::json::read::{Shape, parse_literal};
+use crate::json::sorted;
 
 /// The prefix of columns of attributes.
 pub(crate) const ATTRIBUTES: &str = "attributes.";
@@ -261,7 +260,7 @@ pub(crate) fn parse_hash(text: &str) -> Option<u64> {
 fn text(value: &Value) -> Cow<'_, str> {
     match value {
         Value::Null => "".into(),
-        Value::String(cell) => match literal::parse(cell) {
+        Value::String(cell) => match parse_literal(cell) {
             Some(value) => sorted(&value).to_string().into(),
             None => cell.into(),
         },

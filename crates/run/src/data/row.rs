@@ -13,10 +13,8 @@ use super::result_row::{Added, GOLD_HASH, PRED_HASH, parse_hash, row_hash};
 use super::selection::FieldSelection;
 use super::selection::ReadField;
 use crate::contract::{Fields, Origin, Pair, Side};
-use crate::json::describe::{found, text};
-use crate::json::literal::may_be_literal;
-use crate::json::path;
-use crate::json::unique_keys::Shape;
+use crate::json::read::{Shape, may_be_literal};
+use crate::json::{found, path, text};
 use crate::messages::escape;
 
 /// The attribute with the number of a sample, if a mapping names it.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::mapping::{Mapping, Target};
 #[cfg(feature = "csv")]
 use super::result_row::{ATTRIBUTES, costs_of, is_of_run};
-use crate::contract::interned_names::intern;
+use crate::contract::rows::by_name::intern;
 use crate::contract::{Pair, Side, TypeHelp};
 use crate::json::path;
 

@@ -21,7 +21,7 @@ use crate::contract::{Counted, Pair};
 use crate::evaluate::EvaluateBuilder;
 use crate::evaluate::manifest::{FORMAT, Manifest, RunManifest};
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
-use crate::json::equality::sorted;
+use crate::json::sorted;
 use crate::messages::escape;
 use crate::named_files::read_regular;
 use crate::results::Results;

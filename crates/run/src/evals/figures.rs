@@ -9,7 +9,7 @@ use crate::contract::{Direction, MetricIdentity};
 use crate::evaluate::report::ResultRow;
 use crate::evaluate::summary::{Place, Tally, TallyOptions};
 use crate::evaluate::{EarlyResult, Ending, EvaluationResult, MetricSummary};
-use crate::json::describe;
+use crate::json;
 use crate::messages::escape;
 use crate::results::Results;
 use crate::stats::Moments;
@@ -174,7 +174,7 @@ fn path_of(field: &str, results: &Results) -> String {
 }
 
 pub(super) fn value(row: &ResultRow, path: &str) -> Option<String> {
-    row.field(path).cloned().and_then(describe::text)
+    row.field(path).cloned().and_then(json::text)
 }
 
 /// Numbers the groups of rows; a row without a group is a group of its own.

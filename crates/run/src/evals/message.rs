@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::decide::Verdicts;
 use super::findings::GateVerdict;
 use crate::evaluate::report::ResultRow;
-use crate::json::equality::sorted;
+use crate::json::sorted;
 use crate::messages::escape;
 use crate::results::Results;
 use crate::stats::score_difference;

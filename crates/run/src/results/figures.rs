@@ -7,7 +7,7 @@ use super::{ResultOutcome, thousands};
 use crate::contract::{MetricIdentity, ScoreKind, ScoreRange};
 use crate::evaluate::TruthResult;
 use crate::evaluate::summary::{IntervalOptions, Place, Sample};
-use crate::stats::decimals::decimals;
+use crate::stats::decimals;
 use crate::stats::{Interval, Proportion, Uncertainty};
 
 /// The number of rows with each outcome.
@@ -394,7 +394,7 @@ pub(crate) fn about(rows: u64) -> String {
 #[cfg(all(test, feature = "html"))]
 mod tests {
     use super::*;
-    use crate::stats::decimals::decimals;
+    use crate::stats::decimals;
 
     fn figures(kind: ScoreKind, values: &[f64]) -> Figures {
         Figures::of(

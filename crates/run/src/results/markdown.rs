@@ -6,7 +6,7 @@ use std::fmt;
 use crate::contract::{Outcome, ScoreKind, Scored};
 use crate::evaluate::{Ending, EvaluationResult, RowResult};
 use crate::messages::escape;
-use crate::stats::decimals::decimals;
+use crate::stats::decimals;
 
 /// The maximum number of rows in the second table of [`markdown`].
 #[doc(hidden)]

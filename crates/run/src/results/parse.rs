@@ -13,9 +13,8 @@ use crate::data::{
 };
 use crate::evaluate::manifest::REFERENCE_KEY;
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
-use crate::json::describe::{found, text};
-use crate::json::numbers::with_zero;
-use crate::json::size::{MAX_VALUES, is_too_large};
+use crate::json::read::with_zero;
+use crate::json::{MAX_VALUES, found, is_too_large, text};
 use crate::messages::escape;
 
 /// The keys of a row besides gold row, prediction, attributes and scores, in the order in which they are checked.

@@ -16,8 +16,8 @@ use crate::evaluate::manifest::{
     self, MANIFEST_SUFFIX, Manifest, ManifestError, NO_MANIFEST, REFERENCE_KEY, manifest_path,
 };
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
-use crate::json::numbers::inexact_number;
-use crate::json::size::MAX_VALUES;
+use crate::json::MAX_VALUES;
+use crate::json::read::inexact_number;
 
 /// The name, after the dot, of the score of all rows for a metric that also scores single rows.
 pub(super) const CORPUS: &str = "corpus";

@@ -9,7 +9,7 @@ use crate::contract::{Counted, ScoreKind};
 use crate::data::NamedFile;
 use crate::evaluate::manifest::Manifest;
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
-use crate::json::describe;
+use crate::json;
 
 /// The metrics and the group field that a comparison reads.
 #[derive(Debug, Clone, Default)]
@@ -259,7 +259,7 @@ struct GroupColumn {
 
 impl GroupColumn {
     fn add(&mut self, row: &ResultRow, field: &str) {
-        let group = row.field(field).cloned().and_then(describe::text);
+        let group = row.field(field).cloned().and_then(json::text);
         let group = group.map(|group| match self.names.get_index_of(&group) {
             Some(place) => place,
             None => self.names.insert_full(group).0,

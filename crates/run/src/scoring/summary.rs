@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::row::{RowScore, RowStatus};
 use crate::contract::score::OFFLINE_JUDGE;
 use crate::evaluate::Spending;
-use crate::stats::decimals::decimals;
+use crate::stats::decimals;
 use crate::stats::{Moments, Uncertainty};
 
 /// A summary of all rows in a run.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
-use crate::{Limits, stale_files};
+use crate::{Limits, processes};
 
 /// The processes of a sandbox that are not part of the command: `bwrap` outside and inside, and the shell that starts
 /// the command.
@@ -33,7 +33,11 @@ impl Cgroup {
     pub(super) fn create(parent: &Path, limits: &Limits) -> io::Result<Self> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{}{}-{number}", stale_files::PREFIX, std::process::id());
+        let name = format!(
+            "{}{}-{number}",
+            processes::TEMPORARY_PREFIX,
+            std::process::id()
+        );
         let dir = parent.join(&name);
         fs::create_dir(&dir)?;
         // Dropped on an error, which removes the directory.
@@ -97,8 +101,7 @@ fn write_if_present(path: &Path, value: &str) -> io::Result<()> {
 /// stays.
 pub(super) fn remove_leftovers(parent: &Path) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
-    for entry in entries.filter(|entry| stale_files::owner(entry).is_some_and(stale_files::is_dead))
-    {
+    for entry in entries.filter(|entry| processes::owner(entry).is_some_and(processes::is_dead)) {
         // The cgroup is in use, or another process removed it.
         let _ = fs::remove_dir(entry.path());
     }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Limits, SandboxError, process_tree};
+use super::{Limits, SandboxError, processes};
 use cgroup::Cgroup;
 use tasks::Tasks;
 
@@ -110,7 +110,7 @@ impl Mechanism {
             }
         }
         match wanted {
-            None | Some(Accounting::PerTask) if process_tree::is_readable() => Ok(Self::PerTask),
+            None | Some(Accounting::PerTask) if processes::is_readable() => Ok(Self::PerTask),
             None | Some(Accounting::PerTask) => Err(SandboxError::NoIsolation(
                 "cannot account for memory: no cgroup is delegated, and /proc does not list child \
                  processes; mount /proc, or run under `systemd-run --user --scope`"

@@ -7,7 +7,7 @@ use std::fs;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use crate::process_tree;
+use crate::processes;
 
 /// Kernel memory for a file, directory, link or symbolic link in a tmpfs, in bytes: an inode and a directory entry with
 /// a long name.
@@ -41,11 +41,11 @@ impl Tasks {
             return false;
         }
         let kernel = if is_ready {
-            process_tree::first(root).map_or(0, kernel_memory)
+            processes::first(root).map_or(0, kernel_memory)
         } else {
             0
         };
-        let processes = process_tree::descendants(root);
+        let processes = processes::descendants(root);
         let sum = |of: fn(u32) -> u64| processes.iter().map(|&pid| of(pid)).sum::<u64>();
         // Resident pages are cheap to read but counted in every process that shares them.
         let is_exceeded = kernel.saturating_add(sum(|pid| memory(pid, false))) > limit
@@ -62,10 +62,7 @@ impl Tasks {
 /// Returns the resident memory of all descendants of `root` that is not backed by a file on disk, in bytes.
 pub(super) fn resident(root: u32) -> u64 {
     let resident = |pid| sum_of(&status(pid), &["RssAnon:", "RssShmem:"]);
-    process_tree::descendants(root)
-        .into_iter()
-        .map(resident)
-        .sum()
+    processes::descendants(root).into_iter().map(resident).sum()
 }
 
 /// Returns the memory of one process without its files, in bytes. With `is_exact`, a page shared by several processes
@@ -92,7 +89,7 @@ fn status(pid: u32) -> String {
     };
     let of_thread = |thread: u32| of(format!("/proc/{pid}/task/{thread}/status"));
     of(format!("/proc/{pid}/status"))
-        .or_else(|| process_tree::threads(pid).find_map(of_thread))
+        .or_else(|| processes::threads(pid).find_map(of_thread))
         .unwrap_or_default()
 }
 

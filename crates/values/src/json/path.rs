@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::literal;
+use super::read::parse_literal;
 
 /// Splits a path after its first segment.
 ///
@@ -68,7 +68,7 @@ pub fn walk<'a>(value: &'a Value, mut path: &str) -> Option<Cow<'a, Value>> {
     while !path.is_empty() {
         let (segment, rest) = split_first(path);
         if let Some(inside) = value.as_str() {
-            value = Cow::Owned(literal::parse(inside)?);
+            value = Cow::Owned(parse_literal(inside)?);
         }
         value = match value {
             Cow::Borrowed(value) => Cow::Borrowed(child(value, segment)?),

@@ -15,7 +15,7 @@ use std::num::NonZeroUsize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use crate::json::written_scalar::WrittenScalar;
+use crate::json::read::WrittenScalar;
 
 /// The ranks at which a retrieval metric is computed.
 ///

@@ -41,8 +41,6 @@ mod bootstrap;
 mod clusters;
 mod corrected;
 #[doc(hidden)]
-pub mod decimals;
-#[doc(hidden)]
 pub mod exact_sum;
 mod interval;
 mod labels;
@@ -59,6 +57,8 @@ use std::fmt;
 pub use bootstrap::{Bootstrap, bca_interval};
 pub use clusters::Clusters;
 pub use corrected::{CorrectedRate, ErrorRates, Stratum, post_stratified, rogan_gladen};
+#[doc(hidden)]
+pub use interval::decimals;
 pub use interval::{Interval, Proportion};
 pub use labels::{
     AlphaLevel, ConfusionMatrix, Kappa, KappaWeights, LabelPairs, NotDefined, cohen_kappa,

@@ -1,6 +1,6 @@
 //! The tool calls of a trajectory, and the conditions on them from which metrics are built.
 
-use super::steps::ToolCall;
+use super::ToolCall;
 use crate::messages::escape::{name, names};
 
 /// The tool calls of a trajectory, in order.

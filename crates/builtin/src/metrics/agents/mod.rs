@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::contract::weights::check;
 use crate::contract::{Unscored, Weights};
-use crate::json::describe::found;
+use crate::json::found;
 use crate::metric;
 use crate::metrics::breakdown::Breakdown;
 use crate::text::NormalForm;

@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use self::compare::{NO_LANGUAGE, compare, expected};
 use super::inputs as field;
-use super::language::LanguageSetting;
+use super::inputs::LanguageSetting;
+use crate::contract::__private::shown;
 use crate::contract::declared::Declaration;
 use crate::contract::metric::params::read_param;
-use crate::contract::probe::shown;
 use crate::contract::rows::by_name;
 use crate::contract::{
     Answer, Check, Configure, Configured, Decided, Declared, Example, FieldSpec, GoldRows, Key,

@@ -8,7 +8,7 @@ mod tool_params_schema;
 use serde_json::Value;
 
 use crate::contract::Check;
-use crate::json::equality::same_value;
+use crate::json::same_value;
 use crate::metric;
 
 #[cfg(feature = "schema")]

@@ -12,10 +12,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::contract::{Check, TypeHelp, Unscored, ValueType};
-use crate::json::depth::{self, TooDeep};
+use crate::json::{TooDeep, is_too_deep};
 use crate::messages::escape;
-use crate::syntax::pattern_size::schema_pattern_size;
-use crate::{deadline, metric};
+use crate::syntax::schema_pattern_size;
+use crate::{metric, within_deadline};
 
 /// The maximum number of backtracking steps of a pattern on one string. Look-around and backreferences need
 /// backtracking; this limit stops a catastrophic one in well under a second.
@@ -100,7 +100,7 @@ pub fn tool_params_schema(
         return Ok(Check::fail(message));
     };
     let params = parsed(params.unwrap_or(&Value::Null));
-    if depth::is_too_deep(&params) {
+    if is_too_deep(&params) {
         let reason = format!("field `pred.params` contains {TooDeep}");
         return Err(Unscored::Because(reason));
     }
@@ -109,7 +109,7 @@ pub fn tool_params_schema(
     }
     let (schemas, tool, params) = (schemas.clone(), tool.to_owned(), params.into_owned());
     let validation = move || validate(&schemas.0[&tool].validator, &params);
-    match deadline::within(MAX_TIME, validation) {
+    match within_deadline(MAX_TIME, validation) {
         Ok(Some(result)) => result,
         Ok(None) => Ok(Check::fail(format!(
             "validation took longer than {} s",
@@ -212,7 +212,7 @@ impl ToolSchemas {
 
     fn from_json(schemas: &Value) -> Result<Self, String> {
         match schemas {
-            deep if depth::is_too_deep(deep) => Err(format!("the schemas are {TooDeep}")),
+            deep if is_too_deep(deep) => Err(format!("the schemas are {TooDeep}")),
             Value::Object(schemas) => Self::new(schemas).map_err(|error| error.to_string()),
             _ => Err("expected a JSON object that maps tool names to schemas".to_owned()),
         }
@@ -221,7 +221,7 @@ impl ToolSchemas {
 
 /// Compiles a schema, and charges its patterns to what is left of [`MAX_PATTERNS`].
 fn compiled(schema: &Value, patterns_left: &mut u64) -> Result<Tool, String> {
-    if depth::is_too_deep(schema) {
+    if is_too_deep(schema) {
         return Err(TooDeep.to_string());
     }
     let mut references = 0;
@@ -244,7 +244,7 @@ fn compiled(schema: &Value, patterns_left: &mut u64) -> Result<Tool, String> {
         build(schema)?
     } else {
         let schema = schema.clone();
-        deadline::within(MAX_TIME, move || build(&schema))
+        within_deadline(MAX_TIME, move || build(&schema))
             .map_err(|error| error.to_string())?
             .ok_or_else(|| format!("it takes more than {} s to compile", MAX_TIME.as_secs()))??
     };

@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::aggregate::result_id;
 use super::{Names, SCHEMA_VERSION};
+use crate::FormatError;
 use crate::contract::MetricIdentity;
-use crate::error::FormatError;
 use crate::export::run::{ExportedRun, LeftOut, Sample, fields, present, token_usage};
 use crate::import::as_string;
 use crate::messages::hash::sha256;

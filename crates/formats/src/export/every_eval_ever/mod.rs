@@ -14,7 +14,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::run::{ExportedRun, LeftOut};
-use crate::error::FormatError;
+use crate::FormatError;
 use crate::evaluate::report::OutputFile;
 use crate::messages::escape;
 use crate::messages::hash::hexadecimal;

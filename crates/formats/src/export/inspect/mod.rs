@@ -12,8 +12,8 @@ use rawzip::{CompressionMethod, ZipArchiveWriter};
 use serde_json::{Map, Value, json};
 
 use super::run::{ExportedRun, stem};
+use crate::FormatError;
 use crate::contract::ScoreKind;
-use crate::error::FormatError;
 use crate::results::ResultRow;
 
 /// The version of the format.

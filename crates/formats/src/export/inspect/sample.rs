@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::NOT_SCORED;
 use super::model;
+use crate::FormatError;
 use crate::contract::Fields;
-use crate::error::FormatError;
 use crate::export::run::{ExportedRun, Sample, fields, present, token_usage};
 use crate::import::as_string;
 use crate::results::{ResultOutcome, ResultRow, ResultScore};

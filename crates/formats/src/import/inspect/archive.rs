@@ -12,9 +12,9 @@ use super::header::Header;
 use super::sample::Sample;
 use super::{EXPECTED, Log, MAX_MEMBER, Samples};
 use super::{fields, kept};
-use crate::error::{FormatError, Input};
 use crate::import::text::{as_text, with_finite_numbers};
 use crate::messages::escape;
+use crate::{FormatError, Input};
 
 /// All members together may decompress to this many bytes, or to this many times the archive's size. Overlapping members and members
 /// of one repeated byte exceed both.

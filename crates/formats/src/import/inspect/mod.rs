@@ -25,8 +25,8 @@ use serde_json::value::RawValue;
 use super::detect::other_format;
 use super::table::{Converted, Epochs, Table, by_id};
 use super::text::{Unique, as_text, parse, with_finite_numbers};
-use crate::error::{FormatError, Input};
 use crate::messages::escape;
+use crate::{FormatError, Input};
 use header::Header;
 use sample::{Sample, id_of};
 

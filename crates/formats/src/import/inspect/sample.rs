@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::messages::{Attachments, text_of, trajectory};
 use crate::import::table::{Epochs, TableRow, insert_present};
 use crate::import::text::{Unique, parse};
-use crate::json::describe::found;
+use crate::json::found;
 use crate::text::digit_value;
 
 /// The fields of a sample that are read: not events, which make up most of a log.

@@ -7,7 +7,7 @@ use indexmap::map::Entry;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
-use crate::json::describe::found;
+use crate::json::found;
 use crate::messages::escape;
 
 /// A document, as a collector receives it.

@@ -10,7 +10,7 @@ use super::conversation::Conversation;
 use super::document::{Event, Root};
 use crate::contract::Fields;
 use crate::import::table::TableRow;
-use crate::json::describe::found;
+use crate::json::found;
 use crate::messages::escape;
 use crate::trajectory::Trajectory;
 

@@ -13,9 +13,8 @@ use parquet::record::Field;
 use serde_json::{Map, Number, Value};
 
 use super::super::row::NOT_FINITE;
-use crate::json::numbers::inexact_number;
-use crate::json::size::{MAX_VALUES, is_too_large};
-use crate::json::unique_keys::UniqueKeys;
+use crate::json::read::{UniqueKeys, inexact_number};
+use crate::json::{MAX_VALUES, is_too_large};
 
 /// The maximum number of days between a date and 1970. `Field` panics when it formats a date beyond 262,000 years.
 const MAX_DAYS: u64 = 260_000 * 365;

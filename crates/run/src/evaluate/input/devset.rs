@@ -15,7 +15,7 @@ use twox_hash::XxHash3_128;
 use super::source::{RowId, Source};
 use super::{Given, SeenIds, changed, has_id, listed};
 use crate::contract::panic::{self, Panic};
-use crate::contract::rows::inputs::as_example;
+use crate::contract::rows::dynamic::as_example;
 use crate::contract::{Example, Pair};
 use crate::data::{DataFile, DataReader};
 use crate::evaluate::error::{EvaluateError, lock};

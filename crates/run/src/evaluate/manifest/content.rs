@@ -12,7 +12,7 @@ use super::judged_by::JudgedBy;
 use super::partial::{EarlyResult, TruthResult};
 use crate::contract::MetricIdentity;
 use crate::data::DataFile;
-use crate::json::equality;
+use crate::json;
 use crate::lm::CallTotals;
 use crate::messages::{escape, hash};
 
@@ -367,7 +367,7 @@ pub(super) fn reference(run: &Value) -> String {
 
 /// Returns the hash of a JSON value, regardless of the order of its keys.
 pub(crate) fn canonical_hash(value: &Value) -> String {
-    hash::sha256(equality::sorted(value).to_string().as_bytes())
+    hash::sha256(json::sorted(value).to_string().as_bytes())
 }
 
 /// The suffix that turns the name of a result file into the name of its manifest.

@@ -12,13 +12,12 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::contract::score::OFFLINE_JUDGE;
-use crate::contract::score::corpus;
+use crate::contract::score::{OFFLINE_JUDGE, corpus};
 use crate::contract::{Component, Counted, Fields, Origin, Outcome, ProgramRun, RepliedBy, Scored};
 use crate::data::{parse_hash, row_hash};
 use crate::evaluate::row::RowResult;
 use crate::json::path;
-use crate::json::unique_keys::{UniqueKeys, unique_entries};
+use crate::json::read::{UniqueKeys, unique_entries};
 
 /// One row of a result file.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]

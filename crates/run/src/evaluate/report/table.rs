@@ -12,9 +12,9 @@ use serde_json::Value;
 use crate::contract::{Outcome, ScoreKind};
 use crate::evaluate::row::RowResult;
 use crate::evaluate::summary::EvaluationResult;
-use crate::json::describe::text;
+use crate::json::text;
 use crate::messages::escape;
-use crate::stats::decimals::decimals;
+use crate::stats::decimals;
 
 /// The width of a field, and the maximum width of a score, including borders.
 const FIELD_WIDTH: usize = 18;

@@ -17,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::gate::Charge;
 use super::plan::{Plan, ProgramResult};
-use crate::contract::rows::inputs::{as_example, inputs_of};
+use crate::contract::rows::dynamic::{as_example, inputs_of};
 use crate::contract::{MetricCall, MetricIdentity, Outcome, Prediction, ProgramRun};
 use crate::lm::recording::Scope;
 use crate::lm::{Hash, LmError, Store};

@@ -9,7 +9,7 @@ use super::counts::{RepeatSummary, UnknownField};
 use crate::contract::ScoreKind;
 use crate::evaluate::manifest::{JudgedBy, TruthResult};
 use crate::messages::escape;
-use crate::stats::decimals::decimals;
+use crate::stats::decimals;
 use crate::stats::{Histogram, Interval, Uncertainty};
 
 /// A summary of a metric's scores over all rows.

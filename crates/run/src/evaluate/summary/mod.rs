@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use crate::contract::{Example, Prediction, ScoreKind, ScoreRange, panic};
 use crate::evaluate::row::RowResult;
-use crate::json::{describe, path};
+use crate::json::{self, path};
 use crate::stats::{Bootstrap, Clusters, Moments, Proportion, Uncertainty};
 
 /// How the intervals of a run are computed.
@@ -223,7 +223,7 @@ pub(crate) fn value_at(row: &RowResult<Example, Prediction>, path: &str) -> Opti
         }
         _ => in_attributes(),
     };
-    describe::text(value?.clone())
+    json::text(value?.clone())
 }
 
 #[cfg(test)]

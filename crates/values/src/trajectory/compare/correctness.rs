@@ -3,15 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::TooManyCalls;
 use super::keys::{Keys, group};
 use super::modes::MatchMode;
-use super::{ArgsRule, ArgsRules};
-use crate::json::equality::same_value;
+use super::{ArgsRule, ArgsRules, TooManyCalls};
+use crate::json::same_value;
 use crate::messages::escape::name;
 use crate::trajectory::calls::ToolCalls;
-use crate::trajectory::steps::ToolCall;
-use crate::trajectory::steps::Trajectory;
+use crate::trajectory::{ToolCall, Trajectory};
 
 /// The largest number of steps of an assignment of the calls of one tool; it takes seconds.
 const MAX_STEPS: u64 = 1_000_000_000;

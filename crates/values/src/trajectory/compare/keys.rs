@@ -8,10 +8,10 @@ use foldhash::fast::RandomState;
 use serde_json::{Number, Value};
 
 use super::{ArgsRule, TooManyCalls, at};
-use crate::json::equality::whole;
+use crate::json::whole;
 use crate::text::common_subsequence;
+use crate::trajectory::ToolCall;
 use crate::trajectory::calls::ToolCalls;
-use crate::trajectory::steps::ToolCall;
 
 /// Consecutive numbers of keys.
 #[derive(Default)]

@@ -17,11 +17,9 @@ use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::json::describe::found;
-use crate::json::equality::same_value;
-use crate::json::path;
+use crate::json::{found, path, same_value};
 use crate::messages::escape::name;
-use crate::trajectory::steps::ToolCall;
+use crate::trajectory::ToolCall;
 
 crate::message_errors! {
     /// The error returned when two trajectories have too many distinct calls to compare.

@@ -5,14 +5,12 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
-use super::ArgsRules;
-use super::TooManyCalls;
 use super::keys::{Keys, group};
+use super::{ArgsRules, TooManyCalls};
 use crate::bipartite::Groups;
 use crate::messages::escape::name;
 use crate::trajectory::calls::ToolCalls;
-use crate::trajectory::steps::Trajectory;
-use crate::trajectory::steps::{Role, ToolCall};
+use crate::trajectory::{Role, ToolCall, Trajectory};
 
 /// A mode for matching a trajectory with an expected one.
 ///

@@ -7,10 +7,9 @@ use serde_json::{Map, Value};
 use super::call::{CallResult, Results};
 use super::fields::{each, list, object, required, string, unexpected};
 use super::{call, fields, messages};
-use crate::json::describe::found;
+use crate::json::found;
 use crate::messages::escape::name;
-use crate::trajectory::steps::{Message, Role};
-use crate::trajectory::steps::{Subagent, SubagentTrajectory, Trajectory};
+use crate::trajectory::{Message, Role, Subagent, SubagentTrajectory, Trajectory};
 
 pub(super) fn read(mut root: Map<String, Value>) -> Result<Trajectory, String> {
     let steps = match root.remove("steps") {

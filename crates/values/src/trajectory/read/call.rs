@@ -5,11 +5,10 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use foldhash::fast::RandomState;
 use serde_json::{Map, Value};
 
-use super::fields::{Part, is_empty, part_of, plain, position};
-use super::fields::{parsed, required, unexpected};
-use crate::json::describe::found;
+use super::fields::{Part, is_empty, parsed, part_of, plain, position, required, unexpected};
+use crate::json::found;
 use crate::messages::escape::name;
-use crate::trajectory::steps::{Message, Role, ToolCall};
+use crate::trajectory::{Message, Role, ToolCall};
 
 /// The parts of a call, each with the key that it was read from.
 #[derive(Default)]

@@ -5,11 +5,10 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
-use crate::json::describe::found;
-use crate::json::size::{MAX_VALUES, is_too_large};
-use crate::json::unique_keys::UniqueKeys;
+use crate::json::read::UniqueKeys;
+use crate::json::{MAX_VALUES, found, is_too_large};
 use crate::messages::escape::escaped;
-use crate::trajectory::steps::TokenUsage;
+use crate::trajectory::TokenUsage;
 
 /// Parses JSON, which may come from a row, without duplicate keys.
 pub(super) fn parsed(json: &str) -> Result<Value, String> {

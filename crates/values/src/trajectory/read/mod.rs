@@ -6,7 +6,6 @@ mod atif;
 mod call;
 mod fields;
 mod messages;
-mod other_messages;
 
 pub(super) use call::args_error;
 
@@ -16,8 +15,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use super::steps::{Message, ToolCall, Trajectory};
-use crate::json::describe::found;
+use super::{Message, ToolCall, Trajectory};
+use crate::json::found;
 use crate::messages::escape::{name, names};
 use call::Results;
 use fields::{Block, Part, block_of, each, is_empty, parsed, part_of, position, unexpected};
@@ -114,7 +113,7 @@ impl Form {
         match () {
             () if has("role") => Some(Self::Messages),
             () if has("predictor") => Some(Self::Steps),
-            () if other_messages::is_other(object) => Some(Self::Messages),
+            () if messages::is_other(object) => Some(Self::Messages),
             () if item_of_response(object).is_some() => Some(Self::Messages),
             () if object
                 .keys()
@@ -181,7 +180,7 @@ fn read_item(form: Form, value: Value, expected: &str, to: &mut Results) -> Resu
     }
     let call = match (form, value) {
         (Form::Messages, Value::Object(message)) => {
-            let mut message = other_messages::with_role(message)?;
+            let mut message = messages::with_role(message)?;
             if let Some(kind) = item_of_response(&message) {
                 let role = match kind {
                     Block::Other => return Ok(()),
