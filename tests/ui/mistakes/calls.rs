@@ -1,5 +1,5 @@
 //= uses/score_of_an_async_metric | answered | write `.evaluate(&gold, &pred).await`
-//= uses/the_function_for_the_metric | answered | write its struct (`Overlap` for `fn overlap`)
+//= uses/the_function_for_the_metric | answered | pass its struct (`Overlap` for `fn overlap`)
 //= uses/unit_value_of_a_metric_with_parameters | answered | use parentheses to call this function
 //= uses/builder_value_missing | answered | write `.words(..)` before `.build()`
 //= uses/builder_unknown_parameter | understandable | rustc's E0599 at the setter
@@ -19,8 +19,8 @@
 //= uses/devset_file_of_rows_that_are_not_read | answered | `#[derive(serde::Deserialize)]`
 //= uses/program_returns_a_string | answered | write `prediction! { "answer" => answer }`
 //= uses/program_returns_a_bool | answered | write `prediction! { "answer" => answer }`
-//= uses/program_that_is_not_async | answered | write `|row: dsrs_metrics::Example| async move { .. }`
-//= uses/program_that_was_called | answered | its name without `()`
+//= uses/program_that_is_not_async | answered | pass a closure `|row: dsrs_metrics::Example| async move { .. }`
+//= uses/program_that_was_called | answered | the name (without `()`)
 //= uses/program_that_runs_once | answered | called for each row: clone what it moves
 //= uses/program_that_is_not_send | answered | has type `Rc<&str>` which is not `Send`
 //= uses/builder_that_is_not_built | answered | end a builder with `.build()`
@@ -75,7 +75,7 @@ fn main() {
 fn empty(#[gold] answer: &str) -> bool { answer.is_empty() }
 async fn evaluate(evaluate: dsrs_metrics::Evaluate) { let _ = evaluate.run(Empty).await; }
 
-//# program_is_not_async | answered | write `|row: dsrs_metrics::Example| async move { .. }`
+//# program_is_not_async | answered | pass a closure `|row: dsrs_metrics::Example| async move { .. }`
 async fn evaluate(evaluate: dsrs_metrics::Evaluate) { let _ = evaluate.run(|row: Example| prediction! {}).await; }
 
 //# program_returns_a_string | answered | write `prediction! { "answer" => answer }`

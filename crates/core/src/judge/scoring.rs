@@ -313,7 +313,7 @@ mod tests {
         );
         let error = check(output(json!({ "type": "number" }))).unwrap_err();
         assert!(
-            error.contains("at most 20 values, and `grade` has more"),
+            error.contains("at most 20 values, but `grade` has more"),
             "{error}"
         );
     }

@@ -317,7 +317,7 @@ mod tests {
             .unwrap()
             .to_string();
         assert!(
-            error.starts_with("metric `half`: `threshold`: expected a metric that is not strict")
+            error.starts_with("metric `half`: `threshold`: this metric was made strict in code")
         );
     }
 }

@@ -108,7 +108,7 @@ fn a_target_folder_that_cannot_be_written_is_named() {
         .gate(SAME, same(0.5));
     let line = first_line(|| eval.run(wrong_on(&[])));
     assert!(
-        line.starts_with("eval `capitals`: cannot write below the target folder")
+        line.starts_with("eval `capitals`: cannot write under the target folder")
             && line.ends_with("make it writable, or set CARGO_TARGET_DIR"),
         "{line}"
     );
