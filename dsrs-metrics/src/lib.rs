@@ -27,15 +27,17 @@
 //!
 //! Start with the [`tutorial`](guide::tutorial). The [`guide`] has a page for each task.
 
+pub mod contract;
 pub mod guide;
+pub mod judge;
 #[doc(hidden)]
 pub mod main_function;
-mod modules;
+pub mod optimizers;
 pub mod prelude;
-
+pub mod rows;
+pub mod runs;
 #[cfg(feature = "evaluate")]
-pub use self::modules::scoring;
-pub use self::modules::{contract, judge, optimizers, rows, runs};
+pub mod scoring;
 
 /// The path that rustc shows in errors about a JSON value. If this module were public, the variant `Value::String`
 /// would make rustc write `std::string::String` instead of `String`.
