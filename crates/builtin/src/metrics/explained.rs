@@ -2,7 +2,7 @@
 //!
 //! Rows may be of any size, so each value is shortened, and each list has at most [`MAX_ITEMS`] items.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use crate::messages::escape::quoted;
 use crate::retrieval::{Relevant, Retrieved};
@@ -122,13 +122,18 @@ pub(super) fn compared_ids(
 
 /// Returns the words of one list that the other lacks, in order.
 fn without<'a>(words: &'a [String], others: &[String]) -> Vec<&'a str> {
-    let mut left: HashMap<&str, usize> = HashMap::new();
-    for word in others {
-        *left.entry(word).or_default() += 1;
+    if words == others {
+        return Vec::new();
     }
-    let is_missing = |word: &&str| match left.get_mut::<str>(word) {
-        Some(count) if *count > 0 => {
-            *count -= 1;
+    let mut sorted: Vec<&str> = others.iter().map(String::as_str).collect();
+    sorted.sort_unstable();
+    let counts = sorted
+        .chunk_by(|a, b| a == b)
+        .map(|same| (same[0], same.len()));
+    let mut left: Vec<(&str, usize)> = counts.collect();
+    let is_missing = |word: &&str| match left.binary_search_by_key(word, |(other, _)| other) {
+        Ok(place) if left[place].1 > 0 => {
+            left[place].1 -= 1;
             false
         }
         _ => true,
