@@ -163,8 +163,11 @@ impl Stratum {
             return Ok(None);
         }
         let (Some(rate), Some(wilson)) = (self.labelled.rate(), self.labelled.wilson()) else {
-            let rows = format!("{} rows were; label some of them", self.rows);
-            return Err(format!("no labelled row was judged {verdict}, but {rows}").into());
+            let rows = self.rows;
+            return Err(format!(
+                "no labelled row was judged {verdict}, but {rows} rows were; label some of them"
+            )
+            .into());
         };
         Ok(Some(Part {
             weight: self.rows as f64 / all as f64,

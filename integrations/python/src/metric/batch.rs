@@ -101,7 +101,9 @@ impl Metric {
         keep_going: bool,
     ) -> PyResult<Vec<Outcome>> {
         if concurrency == 0 {
-            return Err(value_error("expected `concurrency` to be at least 1, found 0"));
+            return Err(value_error(
+                "expected `concurrency` to be at least 1, found 0",
+            ));
         }
         let outcome = |row: usize| async move {
             self.awaited(&calls[row])
