@@ -70,7 +70,7 @@ fn main() {
     let _ = builder.metric(Empty).build();
 }
 
-//# program_is_a_metric | answered | write `|row: Example| async move { .. }`
+//# program_is_a_metric | answered | pass a closure `|row: Example| async move { .. }`
 #[metric]
 fn empty(#[gold] answer: &str) -> bool { answer.is_empty() }
 async fn evaluate(evaluate: dsrs_metrics::Evaluate) { let _ = evaluate.run(Empty).await; }

@@ -49,7 +49,7 @@ struct Reply { kind: String }
 #[metric(gold = Ticket, pred = Reply)]
 fn same(ticket: &Ticket, reply: &Reply) -> bool { ticket.kind == reply.kind }
 
-//# whole_row_of_another_name | answered 2 | name it `gold` or `pred` if a whole row is a `Ticket`
+//# whole_row_of_another_name | answered 2 | name it `gold` or `pred` if `Ticket` is the type of a whole row
 struct Ticket { kind: String }
 struct Reply { kind: String }
 #[metric]
