@@ -361,7 +361,7 @@ fn end_of(request: &LmRequest) -> String {
 /// ```
 pub type ScriptedReply = Box<dyn Fn(&LmRequest) -> Result<LmReply, LmError> + Send + Sync>;
 
-/// A type that can be a reply of a [`ScriptedLm`](super::ScriptedLm).
+/// A type that can be converted into a reply of [`ScriptedLm`](super::ScriptedLm).
 ///
 /// A reply can be a string, a JSON value (as text), an [`LmReply`], an [`LmError`], or a `Result` of these. It can also
 /// be a closure that takes the request and returns one of these types.

@@ -7,7 +7,7 @@ use crate::spec::{MetricSpec, MetricTier, ScoreKind, ScoreRange, code_of_compone
 /// How far the weights' sum may be from 1. The rounding error of ten decimal weights is smaller.
 const WEIGHT_TOLERANCE: f64 = 1e-9;
 
-/// The properties of a component or combination that are known before it runs.
+/// The properties of a component or composite, known before it runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Derived {
     pub(super) kind: ScoreKind,

@@ -68,7 +68,9 @@ impl FieldError {
         Box::new(Self::Missing { field, present })
     }
 
-    /// Creates the error for a value of the wrong type, which is described by `found`; `null` if there is none.
+    /// Creates the error for a value of the wrong type.
+    ///
+    /// `found` describes the value, such as `null`.
     #[doc(hidden)]
     pub fn wrong_type(
         field: impl Into<Cow<'static, str>>,

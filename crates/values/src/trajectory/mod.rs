@@ -350,7 +350,7 @@ impl Message {
         }
     }
 
-    /// Creates a message from the agent with tool calls and without text.
+    /// Creates an agent message that has tool calls but no text.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
