@@ -117,7 +117,7 @@ impl std::process::Termination for MainExit {
 /// The exit code is 0 on success, 2 for invalid usage or input, and 130 after Ctrl-C, SIGTERM or SIGHUP. The exit code
 /// is 1 in the following cases:
 ///
-/// - A metric misses its `--fail-under`.
+/// - A metric misses its `--fail-under` bound.
 /// - A metric is worse than before, and you set `--fail-if-worse`.
 /// - All rows failed.
 /// - `--max-errors` was reached.

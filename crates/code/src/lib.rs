@@ -34,7 +34,7 @@ impl Drop for Late {
 
 /// Runs `work` on a new thread with a large stack and waits up to `time` for its result.
 ///
-/// Use this for work on untrusted input, which cannot be interrupted.
+/// Use this for uninterruptible work on untrusted input.
 ///
 /// Returns `None` if the time runs out. The thread then keeps running in the background.
 ///

@@ -81,7 +81,7 @@ use crate::value_type::ValueType;
 
 /// Returns `true` unless the metric returns a `bool`.
 ///
-/// Only numbers can have a threshold, range or direction.
+/// Only numeric metrics can have a threshold, range or direction.
 pub const fn is_number(spec: &MetricSpec<'_>) -> bool {
     !matches!(spec.kind, ScoreKind::Bool)
 }
@@ -141,7 +141,7 @@ pub const fn missing_is_a_score(spec: &MetricSpec<'_>) -> bool {
     }
 }
 
-/// A description of the type of a field that is read as `&str`.
+/// The type description for fields that are read as `&str`.
 pub const STRING: TypeHelp = <str as ValueType>::HELP;
 
 /// A list of metric requirements.
@@ -192,7 +192,7 @@ pub fn forwarded<M: Module>(module: &M, inputs: Example) -> Forward<'_> {
 /// Converts a metric's answer to a score.
 ///
 /// # Errors
-/// Returns the error that the answer contains.
+/// Returns the answer's error, if it contains one.
 pub fn score<T: Into<RowAnswer>>(answer: Result<T>) -> Result<MetricScore> {
     Ok(answer?.into().scored()?.into_score())
 }
@@ -206,8 +206,8 @@ pub fn score<T: Into<RowAnswer>>(answer: Result<T>) -> Result<MetricScore> {
 #[derive(Debug)]
 pub struct Maybe<'a, T>(pub &'a T);
 
-/// The fallback of [`Maybe`]: values that cannot be compared are different, a metric requires nothing, a judge accepts
-/// any parameters, and a parameter names no files, is no embedding model and is not shown.
+/// Provides the fallbacks for [`Maybe`]. Values that cannot be compared are different. A metric requires nothing, and a
+/// judge accepts any parameters. A parameter names no files, is not an embedding model and is not shown.
 pub trait Fallback<T> {
     fn equals(&self, _: &T) -> bool {
         false
@@ -260,14 +260,14 @@ impl<J: ChecksParams> Maybe<'_, J> {
 }
 
 impl<T: NamesFiles> Maybe<'_, T> {
-    /// Adds the files that the parameter names to `all`.
+    /// Adds the files named by the parameter to `all`.
     pub fn files(&self, parameter: &str, all: &mut Vec<MetricFile>) {
         self.0.files(parameter, all);
     }
 }
 
 impl Maybe<'_, Embedder> {
-    /// Requires the model before the first row.
+    /// Adds the model to check before the first row.
     pub fn embedder(&self, metric: &str, all: &mut Vec<Requirement>) {
         all.push(embedder_requirement(metric, self.0));
     }
@@ -283,8 +283,8 @@ impl<T: Serialize> Maybe<'_, T> {
     }
 }
 
-/// Returns a value as a user would write it: strings as they are, anything else as JSON. Quotes strings that are empty,
-/// or that start or end with whitespace.
+/// Returns a value as a user would write it: strings unchanged, anything else as JSON. Strings that are empty, or that
+/// start or end with whitespace, are quoted.
 pub fn shown<T: Serialize>(value: &T) -> Option<String> {
     match serde_json::to_value(value).ok()? {
         Value::String(text) if !text.is_empty() && text.trim() == text => Some(text),

@@ -22,7 +22,7 @@ thread_local! {
     static TRACEBACK: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Runs a user's function and catches a panic.
+/// Runs a user's function and catches any panic.
 pub fn catch<T>(traceback: bool, run: impl FnOnce() -> T) -> Result<T, Panic> {
     let outer = RECORDS_TRACEBACK.get();
     if traceback {
@@ -37,7 +37,7 @@ pub fn catch<T>(traceback: bool, run: impl FnOnce() -> T) -> Result<T, Panic> {
     })
 }
 
-/// Runs a user's future and catches a panic.
+/// Runs a user's future and catches any panic.
 ///
 /// A future that panicked is not polled again.
 pub fn catch_async<F: Future>(traceback: bool, future: F) -> Caught<F> {

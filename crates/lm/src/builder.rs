@@ -113,7 +113,7 @@ impl LmBuilder {
     }
 
     setters! {
-        /// Sets a function that looks up variables, instead of reading the environment.
+        /// Sets a function that looks up variables, to use instead of the environment.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, Lm};
@@ -303,8 +303,8 @@ impl LmBuilder {
         ///
         /// Models with the same limiter share its limits.
         ///
-        /// By default, the limits come from environment variables. In this case, all models of the process with the
-        /// same address and key share them.
+        /// By default, the limits come from environment variables. All models in the process with the same address and
+        /// key then share them.
         ///
         /// ```
         /// use std::time::Duration;
@@ -377,7 +377,7 @@ impl LmBuilder {
 
         /// Sets the prices of models.
         ///
-        /// The default is the shipped price table, with the prices in the file that `DSRS_PRICES` names.
+        /// The default is the shipped price table, plus the prices in the file that `DSRS_PRICES` names.
         ///
         /// ```
         /// use dsrs_metrics::lm::{

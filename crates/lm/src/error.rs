@@ -230,7 +230,7 @@ impl LmError {
         self.0.usage
     }
 
-    /// Returns the budget in msat, if the call failed because it exceeds the budget.
+    /// Returns the budget in msat, if the call failed because it would have exceeded the budget.
     #[doc(hidden)]
     pub fn budget_msats(&self) -> Option<u64> {
         match self.kind() {
@@ -268,7 +268,7 @@ impl LmError {
         self.attempts() == 1 && self.kind().is_transient()
     }
 
-    /// Returns the delay that the provider requested before the next call, if any.
+    /// Returns the delay before the next call, if the provider requested one.
     ///
     /// ```
     /// use std::time::Duration;
@@ -524,8 +524,7 @@ fn requested_delay(delay: Option<Duration>) -> String {
 impl LmErrorKind {
     /// Returns `true` if the same call may succeed later.
     ///
-    /// A call may succeed later after status 408, 409, 429 or 5xx, a lost connection, a timeout, or a truncated
-    /// response.
+    /// This is the case for status 408, 409, 429 or 5xx, a lost connection, a timeout, or a truncated response.
     ///
     /// ```
     /// use dsrs_metrics::lm::LmErrorKind;

@@ -32,7 +32,7 @@ pub fn is_active() -> bool {
 
 /// Awaits a future and returns its output.
 ///
-/// If the future makes a call that is only estimated, the function also returns the error of that call.
+/// If the future makes a call that is only estimated, the function also returns that call's error.
 pub async fn observe<F: Future>(future: F) -> (F::Output, Option<LmError>) {
     let observed = async {
         let output = future.await;
@@ -58,12 +58,12 @@ pub(super) fn error(model: &str) -> LmError {
     error
 }
 
-/// Returns a text at least as long as any reply that `max_tokens` allows.
+/// Returns text at least as long as any reply that `max_tokens` allows.
 ///
 /// A call that quotes this text costs at least as much as a call that quotes a real reply.
 ///
-/// Each byte counts as a token. The text has more tokens than any reply, because a later call may quote a list with
-/// numbered items.
+/// Each byte counts as a token. The text has more tokens than any reply, to leave room for the numbers if a later call
+/// quotes a list with numbered items.
 pub fn longest_reply(max_tokens: Option<u32>) -> String {
     /// A judge reads no longer reply.
     const MAX_BYTES: usize = 1 << 20;

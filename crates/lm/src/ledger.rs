@@ -338,7 +338,7 @@ pub struct ObservedCall<'a> {
     pub endpoint: Option<&'a str>,
     /// The request, or `None` for a [probe](super::LanguageModel::probe).
     ///
-    /// The request does not contain parameters added by layers of the model.
+    /// The request does not contain the parameters that the model's layers add.
     pub request: Option<&'a LmRequest>,
     /// The reply or the error, or `None` if the call was cancelled.
     pub result: Option<&'a Result<LmReply, LmError>>,

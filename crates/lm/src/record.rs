@@ -15,7 +15,7 @@ pub type Hash = [u8; 32];
 pub struct Record<'a> {
     /// The SHA-256 hash of `about`.
     pub key: &'a Hash,
-    /// The kind of the result, which is `reply`, `output`, `evaluation` or `run`.
+    /// The kind of the result: `reply`, `output`, `evaluation` or `run`.
     pub kind: &'static str,
     /// The inputs that the result depends on, as JSON.
     pub about: &'a str,

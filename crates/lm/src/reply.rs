@@ -30,7 +30,7 @@ pub struct LmReply {
     pub model: String,
     /// The provider's identifier for the software and settings behind the reply.
     ///
-    /// An example is OpenAI's `system_fingerprint`. The value is `None` if the provider sends no identifier.
+    /// For OpenAI, this is the `system_fingerprint`. The value is `None` if the provider sends no identifier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
     /// The cost of the call in msat, including failed attempts.
@@ -220,7 +220,7 @@ impl StopReason {
 
 /// The token usage of one or more calls.
 ///
-/// A number is `None` if the provider does not report it.
+/// A count is `None` if the provider does not report it.
 ///
 /// ```
 /// use dsrs_metrics::lm::Usage;
@@ -267,7 +267,7 @@ impl Usage {
 
     /// Returns the total number of tokens in the prompt and the reply.
     ///
-    /// Unknown numbers count as 0.
+    /// Unknown counts are treated as 0.
     ///
     /// ```
     /// use dsrs_metrics::lm::Usage;
@@ -310,7 +310,7 @@ impl AddAssign for Usage {
 pub struct Logprobs {
     /// The name of a field in the reply's JSON object.
     ///
-    /// A model can omit the tokens before the name of this field.
+    /// A model can omit the tokens that precede this field's name.
     pub field: String,
     /// The maximum number of alternatives per token.
     ///

@@ -50,7 +50,7 @@ pub struct LmRequest {
     pub draw: u32,
     /// The log probabilities to request for the reply's tokens.
     ///
-    /// A model that does not support log probabilities fails or returns none.
+    /// If the model does not support log probabilities, the call fails or returns none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logprobs: Option<Logprobs>,
 }
@@ -264,7 +264,7 @@ impl ReplySchema {
 pub struct Sampling {
     /// The temperature, which controls the randomness of replies.
     ///
-    /// A temperature of 0 makes replies the most repeatable. Most providers allow values up to 1 or 2.
+    /// A temperature of 0 makes replies as repeatable as possible. Most providers allow values up to 1 or 2.
     pub temperature: Option<f64>,
     /// The probability mass of nucleus sampling, in (0, 1].
     pub top_p: Option<f64>,

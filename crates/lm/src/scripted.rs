@@ -116,7 +116,7 @@ impl ScriptedLm {
         self
     }
 
-    /// Sets the reply to requests with a message that contains `pattern`.
+    /// Sets the reply to any request that has a message containing `pattern`.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};

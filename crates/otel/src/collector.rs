@@ -312,7 +312,7 @@ fn status_reason(status: StatusCode, body: &[u8]) -> String {
 
 /// A count of the events and spans that [`OtelEvents`](crate::OtelEvents) sent.
 ///
-/// The count also shows how many events and spans the collector accepted.
+/// It also counts the events and spans that the collector accepted.
 ///
 /// The [`Display`](fmt::Display) implementation writes a sentence such as `12 of 500 events were not delivered to
 /// http://localhost:4318: connection refused`, or `500 events were delivered to ..`.

@@ -31,7 +31,7 @@ use crate::evaluation_event::{Detail, EvaluatedRow, EvaluationEvent, error_type}
 
 /// An observer that sends the results of a run to an OpenTelemetry collector.
 ///
-/// The results are sent over OTLP/HTTP. Each metric and row becomes a `gen_ai.evaluation.result` event. With
+/// The results are sent over OTLP/HTTP. Each metric's result for a row becomes a `gen_ai.evaluation.result` event. With
 /// [`observe_calls`](Self::observe_calls), each model call becomes a span.
 ///
 /// Clones share all state.
@@ -111,10 +111,10 @@ impl OtelEventsBuilder {
         /// # drop(builder);
         /// ```
         pub fn timeout(timeout: Duration) => timeout = Some(timeout);
-        /// Sets whether to send the texts of scores, errors and model calls.
+        /// Sets whether to send the text of scores, errors and model calls.
         ///
-        /// The texts are explanations of scores, error messages, and judges' prompts and replies. By default, they are
-        /// not sent, because they may contain row data.
+        /// This text consists of explanations of scores, error messages, and judges' prompts and replies. By default,
+        /// it is not sent, because it may contain row data.
         ///
         /// ```
         /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -318,8 +318,8 @@ impl OtelEvents {
     /// The method blocks the thread until all events are sent. It gives up if the collector accepts nothing for
     /// [`timeout`](OtelEventsBuilder::timeout).
     ///
-    /// The events have the same attributes as the run's own events, with two exceptions. The time of an event is the
-    /// end of the run, because a result file contains no row times. `error.type` is `metric_failed` or
+    /// The events have the same attributes as the run's own events, with two exceptions. Each event has the time at
+    /// which the run ended, because a result file contains no times for its rows. `error.type` is `metric_failed` or
     /// `program_failed`, because a result file contains no error kinds.
     ///
     /// ```

@@ -83,15 +83,15 @@ const ENVIRONMENT: [(&str, &str); 4] = [
 /// that control other processes (`ptrace`, `process_vm_readv` and `process_vm_writev`, `pidfd_getfd`), and sockets
 /// other than Unix, IPv4, IPv6 and `NETLINK_ROUTE`.
 ///
-/// Programs that need any of these calls fail. Examples are debuggers and the leak sanitizer, which you can turn off
+/// Programs that need any of these calls fail, such as debuggers and the leak sanitizer. You can turn the sanitizer off
 /// with `ASAN_OPTIONS=detect_leaks=0`.
 ///
 /// Memory is limited by one of the mechanisms in [`Accounting`]. Call [`accounting`](SandboxProvider::accounting) to
 /// find out which.
 ///
 /// If the current process runs as root, each command runs as a separate user. Otherwise, all commands run as the
-/// current user. They can then use up resources that the kernel limits per user: descriptors sent over sockets,
-/// `inotify` instances, and pipe memory.
+/// current user and can use up resources that the kernel limits per user: descriptors sent over sockets, `inotify`
+/// instances, and pipe memory.
 ///
 /// ```no_run
 /// use dsrs_metrics::sandbox::{Bubblewrap, Job, SandboxProvider, Termination};

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::ops::AddAssign;
 
-/// The numbers of tests that passed, failed and were skipped.
+/// The number of tests that passed, failed and were skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// The number of tests that passed.

@@ -69,13 +69,13 @@ pub struct Job {
     pub requires: Vec<String>,
     /// A host directory whose content the command can read at `/program`.
     pub program: Option<PathBuf>,
-    /// An existing host directory that receives the files the command leaves.
+    /// An existing host directory that receives the files the command leaves behind.
     ///
     /// When the command terminates, all its processes are killed. The regular files in its work directory are then
     /// copied here, without execute permission. Symbolic links, devices, pipes and sockets are skipped. A file with
     /// several hard links is copied under only one of its names.
     ///
-    /// The command can leave at most 10,000 files. The total size of these files as a tar archive is limited by
+    /// The command can leave behind at most 10,000 files. The total size of these files as a tar archive is limited by
     /// [`Limits::file_mb`].
     pub keep: Option<PathBuf>,
     /// The command's resource limits.

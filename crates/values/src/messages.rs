@@ -383,8 +383,8 @@ pub mod formula {
 
     /// Adds an apostrophe to a string that a spreadsheet could read as a formula.
     ///
-    /// An apostrophe is also added if the string begins like a list or object. Apostrophes that the string already begins
-    /// with are skipped in this check.
+    /// An apostrophe is also added if the string begins like a list or object. This check skips any leading apostrophes
+    /// in the string.
     pub fn escaped(text: &str) -> Cow<'_, str> {
         match needs_escape(text) {
             true => Cow::Owned(format!("'{text}")),
@@ -392,9 +392,9 @@ pub mod formula {
         }
     }
 
-    /// Removes the apostrophe that [`escaped`] has added.
+    /// Removes the apostrophe that [`escaped`] added.
     ///
-    /// Returns `text` unchanged if it cannot be a result of [`escaped`].
+    /// Returns `text` unchanged if [`escaped`] cannot have produced it.
     pub fn unescaped(text: &str) -> &str {
         match text.strip_prefix('\'') {
             Some(inner) if needs_escape(inner) => inner,

@@ -31,7 +31,7 @@ pub fn read_regular(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Checks that the path is a regular file or does not exist.
+/// Checks that a path is a regular file or does not exist.
 ///
 /// # Errors
 /// Returns an error that says what was found instead.

@@ -104,7 +104,7 @@ enum Phrase {
 impl TypeHelp {
     /// An empty description.
     ///
-    /// Messages show the name of the type instead.
+    /// If it is used, messages show the type's name.
     pub const NONE: Self = Self::of(Phrase::None);
 
     /// Creates a description from the phrase for a single value.

@@ -78,9 +78,9 @@ pub fn check(weights: &[f64]) -> Result<(), InvalidWeights> {
     Ok(())
 }
 
-/// Returns the weighted mean of values that are given with their weights.
+/// Returns the weighted mean of values, given as `(weight, value)` pairs.
 ///
-/// If all values are 1, the mean is exactly 1, even if rounding makes the weights' sum differ from 1.
+/// If all values are 1, the mean is exactly 1, even if rounding makes the weights sum to a different total.
 pub fn mean(weighted: impl Iterator<Item = (f64, f64)>) -> f64 {
     let add = |(sum, total), (weight, value)| (sum + weight * value, total + weight);
     let (sum, total) = weighted.fold((0.0, 0.0), add);

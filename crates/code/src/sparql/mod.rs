@@ -48,7 +48,7 @@ impl SparqlStore {
     /// The query fails if it exceeds `limits.timeout`. Fixed limits also apply to its size, to the number of terms it
     /// processes and to the memory it uses (256 MiB).
     ///
-    /// At most four queries run at a time. The timeout does not include the time that a query waits for its turn.
+    /// At most four queries run at a time. The timeout excludes the time a query spends waiting for its turn.
     ///
     /// # Errors
     /// Returns a [`SparqlError`] if the query is invalid, fails or exceeds a limit.

@@ -18,13 +18,13 @@ pub const MAX_BYTES: usize = 65_536;
 /// The time limit of parsing, far more than a query within the limits takes.
 const PARSE_TIME: Duration = Duration::from_secs(60);
 
-/// The maximum depth of nested brackets and negations in a SPARQL query.
+/// The maximum nesting depth of brackets and negations in a SPARQL query.
 pub const MAX_DEPTH: usize = 100;
 
 /// Limits on the execution of a SPARQL query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueryLimits {
-    /// The maximum time that a query can run for.
+    /// The maximum time a query can run.
     pub timeout: Duration,
     /// The maximum number of solutions or triples to read.
     ///
@@ -34,7 +34,7 @@ pub struct QueryLimits {
 
 /// The result of an executed SPARQL query.
 ///
-/// For `SELECT`, `CONSTRUCT` and `DESCRIBE`, this is the number of results. For `ASK`, this is the answer.
+/// Contains the number of results for `SELECT`, `CONSTRUCT` and `DESCRIBE`, or the answer for `ASK`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum QueryResults {
@@ -88,8 +88,8 @@ impl SparqlError {
 
     /// Returns `true` if the error was caused by the query itself.
     ///
-    /// For example, the query is invalid, its evaluation fails, or it times out. The result is `false` for all other
-    /// errors, such as a file that cannot be loaded.
+    /// For example, the query may be invalid, fail to evaluate, or time out. Returns `false` for all other errors, such
+    /// as a file that cannot be loaded.
     pub const fn is_query_error(&self) -> bool {
         self.is_query_error
     }

@@ -5,7 +5,7 @@ use super::Diagnostic;
 /// Options for checking that brackets and quotes are balanced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BalanceOptions {
-    /// `true` to check that `()`, `[]` and `{}` are closed in the right order.
+    /// Checks that `()`, `[]` and `{}` are closed in the right order.
     pub brackets: bool,
     /// Checks that strings starting with `"` or `'` are closed.
     ///

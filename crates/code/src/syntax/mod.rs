@@ -127,7 +127,7 @@ impl Language {
     /// Names, literals, operators and parentheses must match exactly, so renaming a local variable counts as a
     /// difference.
     ///
-    /// JSON is compared as data: the order of keys and the notation of numbers don't matter.
+    /// JSON is compared as data: key order and number notation don't matter.
     ///
     /// # Errors
     /// Returns a [`ParserError`] if the parser is unavailable, fails or times out.

@@ -80,8 +80,8 @@ impl RegexPattern {
     /// Returns `true` if the pattern matches anywhere in the string.
     ///
     /// # Errors
-    /// Returns an error if the pattern is invalid, or if the string is too long for it. The limit is described in
-    /// [`RegexPattern`].
+    /// Returns an error if the pattern is invalid, or if the string is too long for it. See [`RegexPattern`] for the
+    /// limit.
     pub fn is_match(&self, text: &str, case_sensitive: bool) -> Result<bool, String> {
         Ok(self.usable(text, case_sensitive)?.is_match(text))
     }
@@ -92,8 +92,8 @@ impl RegexPattern {
     /// match is `None`.
     ///
     /// # Errors
-    /// Returns an error if the pattern is invalid, or if the string is too long for it. The limit is described in
-    /// [`RegexPattern`].
+    /// Returns an error if the pattern is invalid, or if the string is too long for it. See [`RegexPattern`] for the
+    /// limit.
     pub fn captures<'t>(
         &self,
         text: &'t str,
@@ -221,7 +221,7 @@ pub struct PatternSize {
     ///
     /// This number determines the time and memory needed to compile the pattern.
     pub expanded: u64,
-    /// The maximum number of steps that matching takes for each character of a string.
+    /// The maximum number of matching steps per character of a string.
     ///
     /// This is the number of positions in the expanded pattern.
     pub positions: u64,

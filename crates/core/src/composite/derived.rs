@@ -155,7 +155,7 @@ impl Derived {
         Self::number(joined(branches, false, true), tier(is_truth))
     }
 
-    /// Widens the range of a combination to allow for omitted components.
+    /// Widens a composite's range to allow for omitted components.
     ///
     /// The new range contains the range of each component, because only one component may remain.
     pub const fn or_fewer(self, parts: &[Self]) -> Self {

@@ -49,8 +49,8 @@ pub const fn count(specs: &[MetricSpec<'static>], side: Side) -> usize {
 
 /// Returns the fields that a component reads on the given side of a row.
 ///
-/// The parameters in `texts` can set the names of fields. If a parameter selects the whole row, the list contains no
-/// field for it.
+/// The parameters in `texts` can set field names. If a parameter selects the whole row, the list contains no field for
+/// it.
 pub const fn configured<const N: usize>(
     spec: &MetricSpec<'static>,
     side: Side,

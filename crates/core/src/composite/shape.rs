@@ -66,7 +66,7 @@ impl OnMissing {
     /// Returns `None` if the value should be ignored. `worst` is the worst possible value.
     ///
     /// # Errors
-    /// Returns [`IsMissing`] for [`Fail`](Self::Fail), because the combination then has no value.
+    /// Returns [`IsMissing`] for [`Fail`](Self::Fail), because the composite then has no value.
     #[inline]
     #[doc(hidden)]
     pub fn replacement<T>(self, worst: T) -> Result<Option<T>, IsMissing> {
@@ -78,7 +78,7 @@ impl OnMissing {
     }
 }
 
-/// A component, or a combination of components.
+/// A component, or a composite of components.
 #[derive(Debug, Clone)]
 pub enum Shape<L> {
     /// One component.
@@ -115,7 +115,7 @@ pub enum Shape<L> {
     Number(f64),
 }
 
-/// A combination whose operands have no settings.
+/// A combinator whose operands have no weights or bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Combinator {
     /// A verdict that is a pass if every component passes.

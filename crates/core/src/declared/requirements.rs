@@ -227,7 +227,7 @@ impl Requirement {
         matches!(self.need, Need::Offline)
     }
 
-    /// Returns the reason why the metric cannot score any row, if any.
+    /// Returns the reason why the metric cannot score any row, if there is one.
     ///
     /// ```
     /// use dsrs_metrics::contract::Requirement;

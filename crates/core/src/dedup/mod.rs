@@ -142,7 +142,7 @@ impl<M: Configured> Erased for M {
 
 /// The keys of metrics that occur more than once in a run.
 ///
-/// The keys belong to the run's metrics and their components.
+/// A key can belong to one of the run's metrics or to a component.
 #[derive(Debug, Clone)]
 pub struct Sharing(Arc<[Key]>);
 
@@ -160,7 +160,7 @@ impl Sharing {
         (!shared.is_empty()).then(|| Self(shared.into()))
     }
 
-    /// Creates a cache for the answers of shared metrics to one call.
+    /// Creates a cache for shared metrics' answers to one call.
     #[cold]
     pub fn memo(&self, of: Address) -> Memo {
         let answers = self.0.iter().map(|_| OnceCell::new()).collect();
@@ -172,7 +172,7 @@ impl Sharing {
     }
 }
 
-/// A cache for the answers of shared metrics to one call.
+/// A cache for shared metrics' answers to one call.
 #[derive(Debug)]
 pub struct Memo {
     shared: Arc<[Key]>,

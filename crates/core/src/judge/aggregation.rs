@@ -256,7 +256,7 @@ macro_rules! checked_integer {
 }
 checked_integer!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 
-/// A type that the `score = ..` expression of a judge can have.
+/// A type that a judge's `score = ..` expression can have.
 ///
 /// The expression can also be a `bool`.
 ///

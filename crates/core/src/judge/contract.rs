@@ -10,7 +10,7 @@ use crate::score::{JUDGES, Scored};
 
 /// A metric that asks a language model to judge each row.
 ///
-/// A judge has inputs, outputs and a rule to score an answer. `#[judge]` implements this trait.
+/// A judge has inputs, outputs and a rule for scoring an answer. `#[judge]` implements this trait.
 ///
 /// ```
 /// use dsrs_metrics::judge::{Judge, Panel, shipped::SemanticEquivalence};

@@ -157,7 +157,7 @@ impl JudgeError {
         }
     }
 
-    /// Returns the budget in msat, if the call failed because it exceeds the budget.
+    /// Returns the budget in msat, if the call failed because it would have exceeded the budget.
     pub(super) fn budget_msats(&self) -> Option<u64> {
         match &self.kind {
             Kind::Model(error) => error.budget_msats(),

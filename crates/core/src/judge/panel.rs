@@ -74,8 +74,8 @@ impl Panel {
         ///
         /// A row with fewer verdicts has no score. By default, more than half of the judges must return a verdict.
         ///
-        /// The headline includes the number of rows for which some judges returned no verdict. If there are any and you
-        /// didn't set a quorum, the command exits with 1.
+        /// The headline includes the number of rows for which some judges returned no verdict. If there are any such
+        /// rows and you didn't set a quorum, the command exits with 1.
         ///
         /// If the budget does not cover a judge, the row is skipped even if the other judges form a quorum.
         pub fn quorum(quorum: usize) => settings.quorum = Some(quorum);
@@ -92,7 +92,7 @@ impl Panel {
 
         /// Sets the maximum expected cost of one verdict from one model, in millisatoshis.
         ///
-        /// This amount also serves as the cost of calls whose price is unknown.
+        /// This amount is also used when a call's price is unknown.
         pub fn cost_msats(cost_msats: u64) => instance.cost_msats = Some(cost_msats);
     }
 
@@ -183,8 +183,8 @@ impl Panel {
         Requirement::unless(declared.name, self.instance.apply(*declared).map(|_| ()))
     }
 
-    /// Returns the settings that a verdict depends on, as a user writes them. Omits the models, the threshold, the
-    /// strictness and the cost, because the judge's requirements and spec contain them.
+    /// Returns the settings that a verdict depends on, as a user would write them. Omits the models, threshold,
+    /// strictness and cost, because the judge's requirements and spec contain them.
     #[doc(hidden)]
     pub fn shown(&self) -> Vec<(&'static str, Option<String>)> {
         let settings = &self.settings;

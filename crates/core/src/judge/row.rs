@@ -32,8 +32,8 @@ use crate::spec::{MetricSpec, ScoreKind};
 ///
 /// `spec` is the spec of the call, and `absent` lists the fields that the prediction lacks.
 ///
-/// This function erases the future's type. Otherwise, the compiler would check for each judge that the whole future is
-/// `Send`.
+/// This function erases the future's type. Otherwise, the compiler would check that the whole future is `Send` once for
+/// every judge.
 #[doc(hidden)]
 pub fn judged<'a, J, K>(
     judge: &'a J,

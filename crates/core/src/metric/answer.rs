@@ -233,7 +233,7 @@ pub(crate) fn at_once<G: Sync, P: Sync>(
 
 /// A synchronous metric.
 ///
-/// The parameter `G` delays this check until `score` is called.
+/// The parameter `G` delays checking this bound until `score` is called.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` may be asynchronous, so it cannot be scored synchronously",
     label = "must be awaited",

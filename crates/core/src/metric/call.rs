@@ -82,14 +82,14 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     }
 
     setters! {
-        /// Disables reuse of the answers of equal metrics.
+        /// Disables the reuse of answers from equal metrics.
         #[doc(hidden)]
         pub const fn without_memo() => memo = None;
 
         /// Declares that the caller does not read the score's explanation.
         ///
         /// The metric can then leave out details, feedback and components. In particular, composites leave out
-        /// components that have only a number.
+        /// components whose result is only a number.
         ///
         /// ```
         /// use dsrs_metrics::metrics::Em;
@@ -121,7 +121,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         /// ```
         pub const fn with_trace(trace: &'a Trace) => trace = Some(trace);
 
-        /// Sets the run of the program that made the prediction.
+        /// Sets the program run that made the prediction.
         ///
         /// `Evaluate` does this for each row.
         ///
@@ -177,7 +177,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
 
     /// Returns the trace of the program, if there is one.
     ///
-    /// The method prefers the optimizer's trace over the trace that the program returned.
+    /// The optimizer's trace takes precedence over the one that the program returned.
     ///
     /// ```
     /// use dsrs_metrics::runs::ProgramRun;
@@ -358,7 +358,7 @@ impl Settings {
         Self::default()
     }
 
-    /// Sets the value of type `T`, replacing an earlier one.
+    /// Sets the value of type `T`, replacing any earlier one.
     ///
     /// ```
     /// # use dsrs_metrics::contract::Settings;

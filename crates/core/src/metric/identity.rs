@@ -19,7 +19,7 @@ use crate::spec::{Direction, MetricSpec, ScoreRange};
 /// - the declaration with its version
 /// - the parameters
 /// - the names and contents of the [files](Metric::files) that the metric reads
-/// - the models that the metric calls (or that a judge scores offline)
+/// - the models that the metric calls (or the fact that a judge scores offline)
 /// - a [fingerprint of its code](MetricSpec::code)
 ///
 /// The fingerprint covers only the code that the macro sees, not the functions that this code calls. Hand-written

@@ -223,7 +223,7 @@ impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> FeedbackEvaluator<G, P> for M {
 
 /// Converts a score to a list of objectives.
 ///
-/// There is one objective per named score or per component with a score. If there are neither, there is a single
+/// There is one objective per named score, or per component with a score. If there are none of these, there is a single
 /// objective.
 ///
 /// The metadata contains the objective's `name`, and its `passed`, `range` and `details` if it has them.

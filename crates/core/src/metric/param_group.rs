@@ -199,7 +199,7 @@ impl DefaultKind for ComputedDefaults {
 
 /// A metric whose default can be a constant.
 ///
-/// The default is a constant if the defaults of all its parameter structs are.
+/// The default is a constant if the defaults of all its parameter structs are constants.
 pub trait ConstantDefault: Sized {
     /// The metric's default, if it is a constant.
     ///

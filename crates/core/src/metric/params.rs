@@ -122,7 +122,7 @@ pub struct Params {
 }
 
 impl Params {
-    /// Sets a parameter, replacing an earlier value.
+    /// Sets a parameter, replacing any earlier value.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::Params, metrics::F1};

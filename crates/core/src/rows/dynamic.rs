@@ -261,7 +261,7 @@ macro_rules! prediction {
 impl MetricSpec<'_> {
     /// Returns `true` if the rows have every required field.
     ///
-    /// Fields that a prediction is allowed to lack are ignored.
+    /// Fields that may be missing from a prediction are ignored.
     ///
     /// This method does not check types; [`Metric::can_evaluate`](crate::Metric::can_evaluate) does.
     ///

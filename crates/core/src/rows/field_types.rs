@@ -47,7 +47,7 @@ impl Label<'_> {
     }
 }
 
-/// A truth value, which rows can write in several ways.
+/// A boolean that rows can write in several ways.
 ///
 /// A row can contain `true` or `false`, 1 or 0, or any of these as a string.
 ///

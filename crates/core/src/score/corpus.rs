@@ -24,7 +24,7 @@ use crate::text::{BleuOptions, ChrfOptions, EditCounts, EntityCounts, MAX_ORDER}
 ///
 /// Closures that take a slice of counts implement this trait.
 ///
-/// All rows of a metric must return the same number of counts, in the same order and with the same formula.
+/// A metric must return the same number of counts for every row, in the same order and with the same formula.
 ///
 /// ```
 /// use dsrs_metrics::contract::{CorpusCounts, CorpusFormula};
@@ -205,7 +205,7 @@ impl LabelScore {
         Self { pairs, formula }
     }
 
-    /// Returns the number of rows with each pair of labels.
+    /// Returns the number of rows for each pair of labels.
     pub fn pairs(&self) -> &LabelPairs {
         &self.pairs
     }
@@ -418,7 +418,7 @@ impl ValueFormula {
 
 /// Restores a contribution from a result file.
 ///
-/// Returns `None` if the record is not one that this library writes.
+/// Returns `None` if the record is not in a form that this library writes.
 pub fn restore(record: &Value) -> Option<Counted> {
     Record::deserialize(record).ok()?.restore()
 }

@@ -232,7 +232,7 @@ impl MetricError {
 
     /// Sets the cost of the call, in millisatoshis.
     ///
-    /// The budget includes this cost even though the row has no score.
+    /// This cost counts toward the budget even though the row has no score.
     ///
     /// ```
     /// # use dsrs_metrics::{MetricError, Outcome};

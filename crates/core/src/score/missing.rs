@@ -151,8 +151,8 @@ impl Absent {
 
 /// Converts a field error to the metric's error.
 ///
-/// The error names the side of the row, which is gold or prediction. If the metric sets a score for predictions without
-/// the field, returns that score instead.
+/// The error names the side of the row (gold or prediction). If the metric sets a score for predictions without the
+/// field, returns that score instead.
 ///
 /// # Errors
 /// Returns an error unless the metric sets a score for predictions without the field.

@@ -311,7 +311,7 @@ impl Scores {
 
 /// The result of [`Metric::grade`](crate::Metric::grade).
 ///
-/// Optimizers make this call with five arguments.
+/// Optimizers call this method with five arguments.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

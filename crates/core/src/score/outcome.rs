@@ -13,7 +13,7 @@ use crate::score::{Counted, MetricError, MetricErrorKind, Result, Scored};
 ///
 /// Only [`Scored`](Self::Scored) has a value. The other variants are never converted to a number implicitly.
 ///
-/// The serialized form is the one that stores use, and it may change between versions.
+/// Stores use the serialized form, which may change between versions.
 ///
 /// A contribution to a score over all rows cannot be stored, because the metric's author defines the type of its state.
 ///

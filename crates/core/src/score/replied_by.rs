@@ -14,7 +14,7 @@ pub(crate) const FAILED: &str = "failed";
 
 const REPLIED_BY: &str = "replied_by";
 
-/// The judges on a panel that gave no verdict for a scored row.
+/// The panel's judges that gave no verdict for a scored row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LostJudges {
     /// `true` if the panel sets a quorum, which allows judges to fail.
@@ -66,7 +66,7 @@ pub struct RepliedBy<'a> {
     pub fingerprint: Option<&'a str>,
     /// The number of replies.
     ///
-    /// The number includes replies from the store and replies that the judge could not read.
+    /// Replies from the store and replies that the judge could not read are included.
     pub replies: u64,
 }
 

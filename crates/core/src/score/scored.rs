@@ -259,7 +259,7 @@ impl Scored {
         }
     }
 
-    /// Creates a score that another program computed.
+    /// Creates a `Scored` from another program's score.
     ///
     /// The score has the other program's verdict and metadata.
     #[doc(hidden)]

@@ -152,7 +152,7 @@ pub struct MetricSpec<'a> {
     pub name: &'a str,
     /// The documentation, as the author wrote it.
     pub doc: &'a str,
-    /// The metric's tier, which is proxy or truth.
+    /// The metric's tier: proxy or truth.
     pub tier: MetricTier,
     /// The declared maximum cost of one call, in millisatoshis.
     pub cost_msats: u64,
@@ -739,7 +739,7 @@ pub struct ParamSpec<'a> {
 }
 
 impl<'a> ParamSpec<'a> {
-    /// Creates the spec of a parameter whose type only `ty` describes.
+    /// Creates the spec of a parameter whose type is described only by `ty`.
     #[doc(hidden)]
     pub const fn new(name: &'a str, ty: &'a str, default: Option<&'a str>, doc: &'a str) -> Self {
         Self {

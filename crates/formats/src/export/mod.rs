@@ -45,7 +45,7 @@ pub enum ExportFormat {
 }
 
 impl ExportFormat {
-    /// All formats, each with its name on the command line and a description.
+    /// All formats, each with its command-line name and a description.
     #[doc(hidden)]
     pub const ALL: [(Self, &str, &str); 5] = [
         (
@@ -166,8 +166,8 @@ impl Export {
     /// The result file is read several times, so it does not have to fit in memory.
     ///
     /// # Errors
-    /// Returns a [`FormatError`] with the file and the row if the conversion fails. This method also fails if the
-    /// format consists of several files. For these formats, use [`write_folder`](Self::write_folder) instead.
+    /// If the conversion fails, returns a [`FormatError`] with the file and the row. This method also fails if the
+    /// format consists of several files. For such a format, use [`write_folder`](Self::write_folder) instead.
     pub fn write(&self, run: &Path, out: &mut dyn Write) -> Result<Vec<String>, FormatError> {
         if self.format == ExportFormat::EveryEvalEver {
             return Err(FormatError::new(
@@ -213,7 +213,7 @@ impl Export {
     /// ```
     ///
     /// # Errors
-    /// Returns a [`FormatError`] with the file and the row if the conversion fails.
+    /// If the conversion fails, returns a [`FormatError`] with the file and the row.
     pub fn write_folder(
         &self,
         run: &Path,

@@ -48,7 +48,7 @@ pub enum ForeignFormat {
 }
 
 impl ForeignFormat {
-    /// All formats, each with its name on the command line and a description.
+    /// All formats, each with its command-line name and a description.
     #[doc(hidden)]
     pub const ALL: [(Self, &str, &str); 13] = [
         (Self::Inspect, "inspect", "A log from inspect_ai"),

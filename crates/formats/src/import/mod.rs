@@ -54,7 +54,7 @@ pub(crate) use text::{as_string, fields, present};
 /// ```
 ///
 /// # Errors
-/// Returns a [`FormatError`] with the file and the position in it if the conversion fails.
+/// If the conversion fails, returns a [`FormatError`] with the file and the position in it.
 pub fn import_file(
     format: ForeignFormat,
     epochs: Epochs,
@@ -66,10 +66,10 @@ pub fn import_file(
 
 /// Converts several files from another program to one result file.
 ///
-/// The files together contain the rows, such as TREC judgements and a TREC run.
+/// Together, the files contain the rows; for example, TREC judgements and a TREC run.
 ///
 /// # Errors
-/// Returns a [`FormatError`] with the file and the position in it if the conversion fails.
+/// If the conversion fails, returns a [`FormatError`] with the file and the position in it.
 #[doc(hidden)]
 pub fn import_files(
     format: ForeignFormat,

@@ -208,8 +208,8 @@ forward_embedding_model!(&M, Box<M>, Arc<M>);
 ///
 /// Call the model with `judge::embed`.
 ///
-/// A name is `provider:model`, such as `openai:text-embedding-3-small` (feature `lm`). To use the vectors in a folder,
-/// write `static:FOLDER` (feature `embed-static`).
+/// A name is written as `provider:model`, such as `openai:text-embedding-3-small` (feature `lm`). To use the vectors in
+/// a folder, write `static:FOLDER` (feature `embed-static`).
 ///
 /// By default, the model comes from the scope; see `judge::Models::with_embedder`. If the scope has no model,
 /// `DSRS_EMBED` names it.

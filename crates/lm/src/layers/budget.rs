@@ -17,9 +17,9 @@ use super::super::{LmError, LmErrorKind, lock};
 ///
 /// Clones share the same budget.
 ///
-/// Each call first reserves its highest possible cost. The reservation is later replaced with the actual cost, so
-/// concurrent calls cannot exceed the limit. The only exception is a provider that charges more tokens than a call
-/// allows; see [`overrun`](Self::overrun).
+/// Each call first reserves its highest possible cost, which is later replaced with the actual cost. Concurrent calls
+/// therefore cannot exceed the limit. The only exception is a provider that charges for more tokens than a call allows;
+/// see [`overrun`](Self::overrun).
 ///
 /// Most calls cost far less than their maximum. If a call does not fit only because of other reservations, it waits
 /// until they are released.
@@ -242,7 +242,7 @@ impl LmBudget {
 
     /// Returns the amount by which the calls exceeded the budget, in msat.
     ///
-    /// The amount is 0 unless a provider charges more tokens than a call allows; see [`overrun`](Self::overrun).
+    /// The amount is 0 unless a provider charges for more tokens than a call allows; see [`overrun`](Self::overrun).
     ///
     /// ```
     /// use dsrs_metrics::lm::{
@@ -462,8 +462,8 @@ pub struct Quote {
 /// Unused reservations are returned to the budget.
 ///
 /// # Errors
-/// Returns [`LmErrorKind::BudgetExceeded`](crate::LmErrorKind::BudgetExceeded), without making a call, if a budget does
-/// not cover the calls.
+/// If a budget does not cover the calls, makes none of them and returns
+/// [`LmErrorKind::BudgetExceeded`](crate::LmErrorKind::BudgetExceeded).
 #[doc(hidden)]
 pub async fn reserve_for_panel<T>(
     mut quotes: Vec<Quote>,

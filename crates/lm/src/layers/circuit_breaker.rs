@@ -23,9 +23,9 @@ use crate::lock;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CircuitPolicy {
-    /// Failures of all concurrent calls count together. The default is 20.
+    /// How many calls must fail in a row before the circuit opens.
     ///
-    /// Failures of all workers count together. The default is 20.
+    /// Failures of concurrent calls count together. The default is 20.
     pub failure_threshold: u32,
     /// How long calls must keep failing before the circuit opens.
     ///

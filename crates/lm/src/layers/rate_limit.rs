@@ -22,8 +22,8 @@ use crate::lock;
 ///
 /// If a call would exceed the limit, it waits. Calls proceed in order of arrival.
 ///
-/// The limit holds in any period of 60 seconds. It allows short bursts of up to a tenth of its value. Over a longer
-/// time, you can use up to nine tenths of the limit.
+/// The limit holds over any 60 seconds. Short bursts can use up to a tenth of it. Over a longer time, you can use up to
+/// nine tenths.
 ///
 /// The limiter first estimates the tokens of a call. It counts one token per three bytes of the prompt, plus
 /// `max_tokens` or 1,024 for the reply. It corrects the estimate once the provider reports the usage.
@@ -110,7 +110,7 @@ impl RateLimiter {
 
     /// Sets the maximum number of tokens in any 60 seconds.
     ///
-    /// Prompts and replies count together, and a limit of 0 counts as 1.
+    /// The tokens of prompts and replies both count. A limit of 0 is treated as 1.
     ///
     /// A single call above the limit waits until the whole limit is available.
     ///

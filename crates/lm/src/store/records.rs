@@ -217,7 +217,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Returns [`LmErrorKind::Store`](crate::LmErrorKind::Store) with the first damage found.
+    /// Returns [`LmErrorKind::Store`](crate::LmErrorKind::Store) with the first problem found.
     pub fn check(&self) -> Result<(), LmError> {
         self.read(|connection| {
             let found: String =
@@ -306,7 +306,7 @@ impl Store {
         })
     }
 
-    /// Removes all recorded calls of a budget.
+    /// Removes all calls recorded for a budget.
     ///
     /// Call this method once the run has ended.
     #[doc(hidden)]

@@ -107,7 +107,7 @@ impl AgreementBuilder {
         ///
         /// The default is 2,000. If there are more than 10,000 rows, the default is lower, but at least 200.
         ///
-        /// If you set 0, Spearman's correlation has no interval.
+        /// With 0 samples, Spearman's correlation has no interval.
         pub fn resamples(resamples: u32) => resamples = Some(resamples);
     }
 }

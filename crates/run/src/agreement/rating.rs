@@ -193,7 +193,7 @@ pub struct LabelledRows {
     pub passed: Proportion,
     /// The p-value for the hypothesis that rows were chosen independently of their verdict.
     ///
-    /// The test is Fisher's exact test, and the p-value is two-sided. If it is below 0.01, the sample is
+    /// This is the two-sided p-value of Fisher's exact test. If it is below 0.01, the sample is
     /// [`ByVerdict`](LabelSample::ByVerdict).
     ///
     /// This field is `None` if every row has a label.

@@ -336,8 +336,8 @@ impl AgreementBuilder {
     ///
     /// The `id` function returns the id of the row at a position.
     ///
-    /// Rows are chosen one at a time. Each time, the row comes from the passed or the failed rows, whichever reduces
-    /// the variance of the estimate more.
+    /// Rows are chosen one at a time. Each one comes from either the passed or the failed rows, whichever reduces the
+    /// variance of the estimate more.
     ///
     /// Among rows with the same verdict, the choice is pseudorandom. It depends on the row ids and on the
     /// [`seed`](Self::seed).

@@ -40,7 +40,7 @@ pub struct ObjectRow {
     pub(crate) is_result: bool,
     /// `true` if the row has a number that JSON cannot represent.
     ///
-    /// For example, the number can be NaN. It is read as null.
+    /// A number such as NaN is read as null.
     #[doc(hidden)]
     pub has_nan: bool,
     row: RowObject,

@@ -46,7 +46,7 @@ use crate::messages::escape;
 ///
 /// A CSV file with the columns `id`, `NAME`, `NAME.outcome` and `NAME.cost_msats` is a result file.
 ///
-/// In result files, spreadsheet formulas are escaped with a leading apostrophe, and the reader removes it. Other files
+/// In result files, spreadsheet formulas are escaped with a leading apostrophe, which the reader removes. Other files
 /// are read unchanged.
 ///
 /// ```
@@ -502,7 +502,7 @@ impl Samples {
 impl Pairs {
     /// Reads all rows and groups them into samples by id.
     ///
-    /// To name the column that numbers the samples, add the mapping `repeat=COLUMN`.
+    /// To specify the column that holds the sample numbers, add the mapping `repeat=COLUMN`.
     ///
     /// ```
     /// use dsrs_metrics::data::{DataReader, Format};

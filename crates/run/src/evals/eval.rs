@@ -110,7 +110,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         pub fn timeout(each_row: Duration) in evaluate.timeout;
     }
 
-    /// Adds a metric that is too expensive for every row, and judges only a sample of them.
+    /// Adds a metric that judges only a sample of the rows, because it is too expensive for all of them.
     ///
     /// If `by` names another metric, the sample is stratified by that metric's scores.
     pub fn truth(
@@ -198,7 +198,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         self
     }
 
-    /// Keeps results that cost money in the user's store.
+    /// Uses the user's store to keep results that cost money.
     ///
     /// If a run is killed, the next run resumes it. Later runs pay only for what changed.
     pub fn store(mut self) -> Self
@@ -257,7 +257,7 @@ impl<P: Send + Sync + 'static> Eval<Example, P> {
 }
 
 impl<G: DeserializeOwned + Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
-    /// Sets the file to read rows of your own type from.
+    /// Sets the file that contains rows of your own type.
     ///
     /// The path is relative to the package.
     pub fn typed_devset_file(mut self, path: &'static str) -> Self {
@@ -284,7 +284,7 @@ impl<G, P> Eval<G, P> {
     }
 }
 
-/// Reads an input of a row as the type of a parameter.
+/// Reads one of a row's inputs as the type of a parameter.
 ///
 /// Error messages show `ty`, which is the type as written in the source code.
 ///

@@ -29,7 +29,7 @@ use crate::results::Results;
 
 // Has the same bounds as the methods, so rustc names the type that does not implement `Serialize`.
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
-    /// Runs the program on each row and checks the gates.
+    /// Runs the program on each row, then checks the gates.
     ///
     /// The test fails if a gate fails.
     #[expect(
@@ -47,7 +47,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         });
     }
 
-    /// Scores the rows that a function returns and checks the gates.
+    /// Scores the rows returned by a function, then checks the gates.
     ///
     /// The test fails if a gate fails.
     pub fn score<I: IntoIterator<Item = Pair<G, P>>>(self, rows: impl Future<Output = I>)
@@ -58,7 +58,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         self.try_score(async { Ok::<_, String>(rows.await) });
     }
 
-    /// Scores the rows that a fallible function returns and checks the gates.
+    /// Scores the rows returned by a fallible function, then checks the gates.
     ///
     /// The test fails if the function returns an error or a gate fails.
     pub fn try_score<I: IntoIterator<Item = Pair<G, P>>, E: Display>(

@@ -12,8 +12,8 @@ use crate::named_files::WriteLock;
 
 /// A file that is replaced atomically.
 ///
-/// The content is first written to a hidden file in the same folder, which then replaces the target. A killed process
-/// or a full disk therefore leaves the old file intact.
+/// The content is first written to a hidden file in the same folder. This file then replaces the target, so a killed
+/// process or a full disk leaves the old file intact.
 ///
 /// Until the target is replaced, no other run can write to it.
 ///
@@ -35,11 +35,11 @@ struct Names {
 impl OutputFile {
     /// Creates the hidden file that later replaces the target.
     ///
-    /// An error at this point shows early that the target cannot be written. The call also removes hidden files that
-    /// killed processes left behind.
+    /// If the target cannot be written, this call fails early. It also removes hidden files left behind by killed
+    /// processes.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be written, or if another process or thread is writing it.
+    /// Returns an error if the file cannot be written, or if another process or thread is writing to it.
     #[doc(hidden)]
     pub fn create(path: &Path) -> io::Result<Self> {
         #[cfg(all(unix, feature = "ctrl-c"))]

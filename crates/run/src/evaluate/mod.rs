@@ -196,8 +196,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     ///
     /// The items are [`Pair`]s or `Result`s of pairs, and the first error ends the run. The rows are read lazily.
     ///
-    /// Waiting for a row, for example on a slow pipe, blocks the iterator's thread. If your iterator waits for long,
-    /// use [`score_stream`](Self::score_stream) instead.
+    /// Waiting for a row, for example on a slow pipe, blocks the iterator's thread. If your iterator may block for long
+    /// periods, use [`score_stream`](Self::score_stream) instead.
     ///
     /// # Errors
     /// Returns an [`EvaluateError`] if the run has no result. A failed row is not an error.
@@ -290,7 +290,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// Validates the setup and runs a program over the devset once.
     ///
-    /// This method is short for [`build`](Self::build) followed by [`run`](Evaluate::run).
+    /// This is equivalent to [`build`](Self::build) followed by [`run`](Evaluate::run).
     ///
     /// # Errors
     /// Returns an [`EvaluateError`] if the run has no result. A failed row is not an error.

@@ -206,7 +206,7 @@ pub(super) fn figures_of(
 pub struct MetricFigures {
     /// The kind of the scores.
     ///
-    /// The scores are verdicts or numbers per row, or a single corpus score.
+    /// Each row's score is a verdict or a number, or there is a single corpus score.
     pub kind: ScoreKind,
     /// The mean, or the corpus score of a corpus metric.
     ///

@@ -63,7 +63,7 @@ impl Results {
         Self::read_shrunk(NamedFile::from(file.as_ref()), |_| ())
     }
 
-    /// Like [`read`](Self::read), but calls a function with each row to drop what the caller does not need.
+    /// Like [`read`](Self::read), but passes each row to a function that drops what the caller does not need.
     #[doc(hidden)]
     pub fn read_shrunk(
         file: NamedFile<'_>,
@@ -298,7 +298,7 @@ impl<G: Serialize, P: Serialize> TryFrom<&EvaluationResult<G, P>> for Results {
 pub struct ForeignRow {
     /// The row's id, unique within the file.
     pub id: String,
-    /// `true` if the row has no id, so that `id` is the row's number in the file.
+    /// `true` if the row has no id. In that case, `id` is the row's number in the file.
     pub is_positional: bool,
     /// The gold row.
     pub gold: Value,

@@ -280,7 +280,7 @@ impl RowIndex {
 
     /// Returns `true` if any row is identified by its position.
     ///
-    /// The data then contains no id for the row.
+    /// In that case, the data has no id for the row.
     pub fn has_positional(&self) -> bool {
         self.has_positional
     }

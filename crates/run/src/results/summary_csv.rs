@@ -25,13 +25,13 @@ const HEADER: [&str; 16] = [
     "cost_msats",
 ];
 
-/// Returns the figures of each metric as a CSV table.
+/// Returns the statistics of each metric as a CSV table.
 ///
 /// The table has a row for each metric and each named score. The columns are `metric`, `kind`, `score`, `stderr`,
 /// `ci95_low`, `ci95_high`, `mean`, `mean_scored`, `scored`, `failed`, `gated`, `skipped`, `abstained`, `not_needed`,
 /// `not_sampled` and `cost_msats`.
 ///
-/// Scores are in their metric's range and are not rounded. Unknown figures are empty cells.
+/// Scores are in their metric's range and are not rounded. Unknown values are empty cells.
 ///
 /// A name that a spreadsheet would evaluate as a formula gets a leading apostrophe.
 ///

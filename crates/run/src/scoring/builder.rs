@@ -31,7 +31,7 @@ use crate::evaluate::{Evaluate, EvaluateBuilder, Gate, InputNames};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScoringConfig {
-    /// The minimum proxy mean for a row's truth metrics to be evaluated.
+    /// The minimum mean proxy score at which a row's truth metrics are evaluated.
     ///
     /// The threshold is in [0, 1], and the default is 0.5. If it is 0, every row with a proxy score passes the gate.
     pub threshold: f64,
@@ -144,7 +144,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
     ///
     /// With a [store](crate::ModelSettings::store), a run pays for each outcome only once.
     ///
-    /// The amount that a killed run paid counts towards the budget, including the cost of its calls in progress.
+    /// What a killed run paid counts towards the budget, including the cost of calls that were in progress.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;

@@ -145,8 +145,7 @@ impl RowScore {
     /// The [`FinalScore`] contains the score as a number.
     ///
     /// # Errors
-    /// Returns [`ScorerError::NoScore`], which contains the row, if a metric failed or if the budget did not cover the
-    /// row.
+    /// Returns [`ScorerError::NoScore`] with the row if a metric failed or the budget did not cover the row.
     pub fn into_score(self) -> Result<FinalScore, ScorerError> {
         let value = match self.status {
             RowStatus::Scored { score } => score,

@@ -52,8 +52,8 @@ use crate::evaluate::{self, BudgetReport, Evaluate, Gate};
 /// If you set a budget, the worst-case cost of a tier's calls is reserved before the first call. A call that could
 /// exceed the budget is never started.
 ///
-/// Each finished call counts with its actual cost, or with the declared cost if the actual cost is unknown. All clones
-/// of the scorer share the budget.
+/// Each finished call counts at its actual cost, or at the declared cost if the actual cost is unknown. All clones of
+/// the scorer share the budget.
 ///
 /// The worst-case cost of a judge is the declared cost of one verdict from each model on its panel, plus the same
 /// amount for repairing invalid replies. If the provider charges for retries, the declared cost must include them.
@@ -178,8 +178,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// ```
     ///
     /// # Errors
-    /// Returns [`ScorerError::NoScore`], which contains the row, if a metric failed or if the budget does not cover the
-    /// row.
+    /// Returns [`ScorerError::NoScore`] with the row if a metric failed or the budget does not cover the row.
     ///
     /// A row that the proxies rejected is not an error, and its value is 0. See [`FinalScore`].
     pub async fn score(&self, gold: &G, pred: &P) -> Result<FinalScore, ScorerError> {

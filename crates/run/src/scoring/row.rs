@@ -9,7 +9,7 @@ use crate::contract::declared::requirements::NotReady;
 use crate::contract::{Outcome, Scored};
 use crate::evaluate::{EvaluateError, Spending};
 
-/// A rollout of a row, which is a single prediction for the row.
+/// A rollout, which is a single prediction for a row.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Rollout {
@@ -17,7 +17,7 @@ pub struct Rollout {
     pub status: RowStatus,
     /// `true` if the rollout passed the gate, or if there is no gate.
     ///
-    /// A rollout that passed can still have no score.
+    /// A rollout that passed may still have no score.
     pub passed: bool,
     /// The mean proxy score, in [0, 1].
     ///
@@ -53,8 +53,8 @@ pub struct RowScore {
 pub struct FinalScore {
     /// The score, in [0, 1].
     ///
-    /// If the proxies rejected the row, this is 0 instead of the proxy mean. The proxy mean could exceed the score of a
-    /// row that passed.
+    /// If the proxies rejected the row, this is 0. The proxy mean is not used here because it could exceed the score of
+    /// a row that passed.
     ///
     /// The proxy mean is in [`status`](RowScore::status). To sort rejected rows by their proxy mean, use
     /// [`rank`](RowScore::rank).
@@ -83,7 +83,7 @@ impl RowScore {
         self.rollouts.len() < self.expected
     }
 
-    /// Returns `true` if the row has a score although a judge on a panel gave no verdict.
+    /// Returns `true` if the row has a score even though a judge on a panel gave no verdict.
     pub fn is_judged_in_part(&self) -> bool {
         self.has(|scored| scored.lost_judges().is_some())
     }

@@ -66,7 +66,7 @@ pub struct ScoringResult {
     pub manifest: Box<Manifest>,
     /// The reason the run ended.
     pub ending: Ending,
-    /// The number of results that the run reused from the store or paid for.
+    /// The numbers of results that the run paid for and reused from the store.
     ///
     /// This is `None` if the run has no store.
     pub store: Option<StoreUse>,

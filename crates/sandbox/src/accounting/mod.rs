@@ -65,7 +65,7 @@ impl Accounting {
         USED.fetch_or(1 << self as u8, Ordering::Relaxed);
     }
 
-    /// Returns the mechanisms that sandboxed commands have used in this process.
+    /// Returns the mechanisms that this process has used for sandboxed commands.
     ///
     /// The list has several entries only if providers were configured differently.
     pub fn used() -> Vec<Self> {

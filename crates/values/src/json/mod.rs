@@ -148,11 +148,11 @@ pub const MAX_VALUES: usize = 8 << 20;
 
 /// The number of values that an object counts as in [`is_too_large`].
 ///
-/// An object with fields takes about as much memory as this many other values. Even a B-tree node with few entries
-/// takes 640 bytes, while a value takes 32 bytes.
+/// An object with fields takes about as much memory as this many other values: even a B-tree node with few entries
+/// takes 640 bytes, but a value takes only 32.
 pub const OBJECT: usize = 20;
 
-/// Returns `true` if JSON text would take more memory than `limit` values once parsed.
+/// Returns `true` if JSON text, once parsed, would take more memory than `limit` values.
 ///
 /// An object with fields counts as [`OBJECT`] values. The result for invalid JSON is unspecified.
 pub fn is_too_large(text: &str, limit: usize) -> bool {

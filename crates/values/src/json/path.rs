@@ -35,8 +35,8 @@ pub fn below<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
 
 /// Returns the value at a path, using `get` to look up the first field.
 ///
-/// If a field has the whole path as its name, that field is returned. Otherwise, the path is followed from the field
-/// that its first segment names.
+/// If there is a field named exactly like the whole path, that field is returned. Otherwise, the first segment names a
+/// field, and the rest of the path is followed from there.
 pub fn find<'a>(path: &str, get: impl Fn(&str) -> Option<&'a Value>) -> Option<&'a Value> {
     match find_inside(path, get)? {
         Cow::Borrowed(value) => Some(value),

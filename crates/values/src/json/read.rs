@@ -165,7 +165,7 @@ pub struct WrittenScalar {
     pub allows_bools: bool,
     /// The function that formats a number with a fraction or an exponent.
     ///
-    /// If this is `None`, numbers of this kind are rejected.
+    /// If this is `None`, such numbers are rejected.
     pub write_float: Option<fn(f64) -> String>,
 }
 
@@ -355,7 +355,7 @@ fn may_be_inexact(text: &str) -> bool {
 
 /// Returns `true` if the number is an integer that does not fit into `i64` or `u64`.
 ///
-/// `serde_json` reads a longer integer as a float.
+/// `serde_json` reads such an integer as a float.
 pub fn is_long_integer(number: &str) -> bool {
     let is_integer = !number.contains(['.', 'e', 'E']);
     is_integer && number.parse::<i64>().is_err() && number.parse::<u64>().is_err()
@@ -404,7 +404,7 @@ pub fn parse_literal(cell: &str) -> Option<Value> {
 
 /// Returns `true` if the cell starts like an array or a list of strings.
 ///
-/// A cell of this kind is unlikely to be plain text.
+/// Such a cell is unlikely to be plain text.
 pub fn is_meant_as_list(cell: &str) -> bool {
     let cell = cell.trim_start();
     let first = cell.strip_prefix('[').map(str::trim_start);

@@ -42,9 +42,9 @@ pub struct FieldOptions {
     pub form: NormalForm,
 }
 
-/// The numbers of correct, expected, predicted and extra fields.
+/// The number of correct, expected, predicted and extra fields.
 ///
-/// Only leaves are counted as fields: strings, numbers, booleans and empty lists.
+/// Only leaves count as fields: strings, numbers, booleans and empty lists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FieldCounts {
     /// The number of fields that have the same value in the prediction and the gold value.

@@ -457,9 +457,9 @@ impl Ranking {
 ///
 /// Returns 0 if no item is relevant.
 ///
-/// This is the context precision of ragas. The sum of `precision at r` over the ranks `r` of the relevant items is
-/// divided by the number of relevant items. Unlike [`Ranking::average_precision`], it ignores relevant items that were
-/// not retrieved.
+/// This is ragas's context precision: the sum of `precision at r` over the ranks `r` of the relevant items, divided by
+/// the number of relevant items. Unlike [`Ranking::average_precision`], it ignores relevant items that were not
+/// retrieved.
 ///
 /// ```
 /// use dsrs_metrics::retrieval::average_precision;

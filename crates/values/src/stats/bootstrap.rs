@@ -58,8 +58,8 @@ impl Bootstrap {
     /// Returns `None` if there are no rows or resamples, or if the statistic is undefined on more than 5% of the
     /// resamples.
     ///
-    /// Also returns `None` if the statistic has the same value on every resample, because its error cannot be estimated
-    /// then.
+    /// Also returns `None` if the statistic has the same value on every resample, because then its error cannot be
+    /// estimated.
     pub fn interval(
         &self,
         rows: usize,

@@ -84,8 +84,8 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
     ///
     /// The standard error is cluster-robust, and the interval comes from Student's t distribution.
     ///
-    /// The standard error is `√(Σ (s_g - n_g m)² / (1 - n_g / n)) / n`. Here, `n_g` and `s_g` are the number of rows
-    /// and the sum of a group. `n` is the number of all rows, and `m` is their mean.
+    /// The standard error is `√(Σ (s_g - n_g m)² / (1 - n_g / n)) / n`. Here, `n_g` is the number of rows in a group,
+    /// and `s_g` is their sum. `n` is the number of all rows, and `m` is their mean.
     ///
     /// This is CR2 (Bell and McCaffrey 2002), which is unbiased for groups of unequal size if rows are independent.
     ///
@@ -112,9 +112,9 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
     ///
     /// All values must be between `least` and `most`.
     ///
-    /// If few groups have a mean that differs from the most common one, Student's interval is too narrow. If there are
-    /// fewer than 30 of these groups, the interval is therefore computed as in
-    /// [`Moments::uncertainty_within`](super::Moments::uncertainty_within), with groups instead of values.
+    /// Student's interval is too narrow if only a few group means differ from the most common one. If fewer than 30 do,
+    /// the interval is therefore computed as in [`Moments::uncertainty_within`](super::Moments::uncertainty_within),
+    /// with groups instead of values.
     pub fn uncertainty_within(&self, least: f64, most: f64) -> Uncertainty {
         let (width, n) = (most - least, self.rows());
         let is_bounded = width > 0.0 && width.is_finite() && self.groups.len() > 1;

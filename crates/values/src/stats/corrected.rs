@@ -57,8 +57,8 @@ const NO_ROWS: &str = "not enough rows: no row has a verdict";
 /// The interval accounts for the uncertainty of all three proportions. It is the interval of Lang and Reiczigel (2014),
 /// which applies the delta method to adjusted counts.
 ///
-/// The observed counts get `z²/2` additional successes and failures, and each rate gets one of each. If the judge is
-/// not better than chance with the adjusted counts, the interval is [0, 1].
+/// `z²/2` successes and `z²/2` failures are added to the observed counts, and one of each to the counts of each error
+/// rate. If the judge is not better than chance with the adjusted counts, the interval is [0, 1].
 ///
 /// With few rows, the correction can move the interval so far that it no longer contains the estimate. In this case,
 /// the interval is widened to include the estimate.
@@ -195,8 +195,8 @@ struct Part {
 ///
 /// For a judge with two verdicts, this is prediction-powered inference with least-squares weights.
 ///
-/// The interval combines Wilson's intervals for both fractions (MOVER, Zou and Donner 2008). The squared distance from
-/// the estimate to each end is the sum of the squared, weighted distances in these two intervals.
+/// The interval combines Wilson's intervals for both fractions (MOVER, Zou and Donner 2008). For each end, the squared
+/// distance from the estimate is the sum of the two fractions' weighted, squared distances.
 ///
 /// All `n` rows are treated as a sample from a population, so the fraction of rows that the judge passes is uncertain
 /// too. For this reason, `z² W (1 - W) (p₁ - p₀)² / n` is added to the squared distance.

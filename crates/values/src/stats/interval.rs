@@ -144,7 +144,7 @@ impl Proportion {
 
     /// Returns the standard error of the success rate, with Wilson's interval.
     ///
-    /// The standard error is `√(p(1 - p) / (n - 1))`, which inspect_ai and lm-eval also print.
+    /// The standard error is `√(p(1 - p) / (n - 1))`, as in inspect_ai and lm-eval.
     ///
     /// ```
     /// use dsrs_metrics::stats::Proportion;
@@ -192,8 +192,8 @@ impl Proportion {
 
     /// Returns the unbiased estimate of pass^k.
     ///
-    /// This is the probability that all of `k` attempts succeed. If `c` of `n` attempts succeeded, the estimate is
-    /// `C(c, k) / C(n, k)` (Yao et al. 2024, arXiv 2406.12045).
+    /// This is the probability that all `k` attempts succeed. If `c` of `n` attempts succeeded, the estimate is `C(c,
+    /// k) / C(n, k)` (Yao et al. 2024, arXiv 2406.12045).
     ///
     /// Returns `None` if there are fewer than `k` attempts, or if `k` is 0.
     ///

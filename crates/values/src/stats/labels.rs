@@ -378,7 +378,7 @@ pub struct Kappa {
     pub value: f64,
     /// The asymptotic standard error of kappa.
     ///
-    /// This is 0 if the error cannot be estimated, because all rows agree or one side has only one class.
+    /// This is 0 if all rows agree or one side has only one class, because the error then cannot be estimated.
     pub standard_error: f64,
 }
 
@@ -403,8 +403,8 @@ impl Kappa {
 /// The standard error is the asymptotic one that does not assume `kappa = 0` (Fleiss, Cohen and Everitt 1969, eq. 13,
 /// with disagreement weights). It is `√(Σ pᵢⱼ (wᵢⱼe - (rᵢ + cⱼ)o + oe)² / n) / e²`.
 ///
-/// In this formula, `p` are the matrix entries as fractions, and `w` are the weights. `r` and `c` are the mean weights
-/// of a row and a column of the matrix under the class frequencies of the other side.
+/// In this formula, `p` are the matrix entries as fractions, and `w` are the weights. `r` is the mean weight in each
+/// row of the matrix, and `c` in each column. Both means use the class frequencies of the other side.
 ///
 /// Returns `None` if there are no rows, or if all rows have the same single class on both sides.
 ///

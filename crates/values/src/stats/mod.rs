@@ -158,7 +158,7 @@ const BINS: usize = 20;
 /// The bins cover the range from the smallest to the largest possible value. You can merge histograms that have the
 /// same range.
 ///
-/// `Display` shows one bar for each bin. The bin with the most values has the highest bar, and an empty bin is blank.
+/// `Display` shows one bar for each bin. The bin with the most values has the tallest bar, and an empty bin is blank.
 ///
 /// ```
 /// use dsrs_metrics::stats::Histogram;

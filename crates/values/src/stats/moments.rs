@@ -304,9 +304,9 @@ impl Moments {
     /// That interval comes from Student's t distribution and is too narrow if most values are equal. For example, if
     /// 97% of 50 scores are 1, it contains the mean in only 67% of studies.
     ///
-    /// If fewer values differ, Wilson's interval is used instead, even if all values are equal. It is computed for the
-    /// numbers of passes and failures that have the same variance as the values. The quantile comes from Student's t
-    /// distribution.
+    /// If fewer than 30 values differ, Wilson's interval is used instead, even if all values are equal. It is computed
+    /// for the number of passes and failures that would have the same variance as the values. The quantile comes from
+    /// Student's t distribution.
     ///
     /// If more than half of the values are equal, the variance includes two additional values, one at each end of the
     /// range. Their weight is 1 if all values are equal, and falls to 0 if only half of the values are equal.

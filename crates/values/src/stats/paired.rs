@@ -8,7 +8,7 @@ use super::interval::{Interval, Z};
 
 /// Returns the two-sided p-value of McNemar's exact test.
 ///
-/// `wins` is the number of rows that passed only with one system. `losses` is the number of rows that passed only with
+/// `wins` is the number of rows that passed with only one system. `losses` is the number of rows that passed with only
 /// the other.
 ///
 /// If the systems are equally good, each of these rows is like a fair coin toss. The p-value is `p = min(1, 2 P(X ≤
@@ -144,13 +144,12 @@ pub fn permutation_limit(differences: &[f64]) -> Option<f64> {
 
 /// Runs a paired permutation test on a score that is computed over all rows.
 ///
-/// This is approximate randomization (Noreen 1989; Riezler and Maxwell 2005). If the systems are equally good, the two
-/// results of a row are equally likely to be exchanged or not. `difference` returns the difference between the scores
-/// after the results of the marked rows are exchanged.
+/// This is approximate randomization (Noreen 1989; Riezler and Maxwell 2005). If the systems are equally good, swapping
+/// the two results of a row is as likely as not. `difference` returns the difference between the scores after the
+/// results of the marked rows are swapped.
 ///
-/// The p-value is the fraction of assignments whose difference is at least as large in magnitude as `observed`. An
-/// assignment also counts toward this fraction if `difference` returns `None` for it, so the p-value is never too
-/// small.
+/// The p-value is the fraction of assignments whose difference is at least as large in magnitude as `observed`.
+/// Assignments for which `difference` returns `None` are included in this fraction, so the p-value is never too small.
 ///
 /// If `draws` is at least the number of possible assignments, all of them are evaluated. Otherwise, `draws` random
 /// assignments are evaluated, and the p-value is `(1 + extreme) / (1 + draws)`.
@@ -271,7 +270,7 @@ const Z_POWER: f64 = Z + 0.841_621_233_572_914_3;
 
 /// Returns the number of rows that a paired test needs to detect a mean difference.
 ///
-/// The test has a significance level of 5%, and it detects the difference in 80% of studies. By the normal
+/// The test has a significance level of 5% and detects the difference in 80% of studies. Under the normal
 /// approximation, the number of rows is `((z₀.₉₇₅ + z₀.₈) deviation / difference)²`, rounded up.
 ///
 /// Returns `None` if the difference is 0, if an argument is not finite, or if the result is at least 10^18 rows.
@@ -289,7 +288,7 @@ pub fn rows_for_power(deviation: f64, difference: f64) -> Option<u64> {
 
 /// Returns the smallest mean difference that a paired test can detect with a given standard error.
 ///
-/// The test has a significance level of 5%, and it detects the difference in 80% of studies. By the normal
+/// The test has a significance level of 5% and detects the difference in 80% of studies. Under the normal
 /// approximation, the difference is `(z₀.₉₇₅ + z₀.₈) stderr`.
 ///
 /// ```
@@ -312,9 +311,9 @@ pub fn detectable_difference(stderr: f64) -> f64 {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PairedShares {
-    /// The number of rows that pass only with the second system.
+    /// The number of rows that pass with only the second system.
     pub wins: u64,
-    /// The number of rows that pass only with the first system.
+    /// The number of rows that pass with only the first system.
     pub losses: u64,
     /// The total number of rows.
     ///

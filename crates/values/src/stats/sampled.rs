@@ -14,8 +14,8 @@ pub struct SampledMean {
     pub mean: f64,
     /// The 95% interval of the mean.
     ///
-    /// For [`sampled_difference`], this is the mean of the population. For the other functions, it is the mean of the
-    /// given rows.
+    /// For [`sampled_difference`], the interval is for the mean of the population. For the other functions, it is for
+    /// the mean of the given rows.
     pub interval: Interval,
     /// The number of rows that you would have to sample for an equally narrow interval without the cheaper metric.
     pub worth: f64,
@@ -117,9 +117,8 @@ pub fn sampled_share(strata: &[Stratum]) -> Result<SampledMean, NotDefined> {
 /// `sample` contains, for each sampled row, the metric's score `y` and the cheaper metric's score `f`. `others`
 /// contains the cheaper metric's score for each remaining row.
 ///
-/// The estimate is `mean(y - b f) + b mean(all f)` with `b = Cov(y, f) / Var(f)`. If the cheaper metric is not
-/// correlated with the metric, it does not change the estimate. A cheaper metric that is always wrong helps as much as
-/// one that is always right.
+/// The estimate is `mean(y - b f) + b mean(all f)` with `b = Cov(y, f) / Var(f)`. A cheaper metric that is uncorrelated
+/// with the metric does not change the estimate. One that is always wrong helps as much as one that is always right.
 ///
 /// The interval is computed for the mean of [`y - b f`](Moments::uncertainty_within). It is scaled by `√(1 - n/N)`
 /// because the scores of the sampled rows are known.
@@ -166,8 +165,8 @@ pub fn prediction_powered(
 /// This function works like [`prediction_powered`], with two exceptions:
 ///
 /// - It estimates the difference in the population that the rows were sampled from.
-/// - It uses the least-squares weight in the sample (the regression estimator, Cochran 1977, section 7.3). The reason
-///   is that the programs differ on only a few rows.
+/// - It uses the least-squares weight in the sample (the regression estimator, Cochran 1977, section 7.3), because the
+///   programs differ on only a few rows.
 ///
 /// `sample` contains both differences for each sampled row. `others` contains the difference in the cheaper metric for
 /// each remaining row. Differences must be at most `largest` in magnitude.
@@ -236,7 +235,7 @@ fn proxies(sample: &[(f64, f64)], others: &[f64]) -> impl Iterator<Item = f64> {
     sampled.chain(others.iter().copied())
 }
 
-/// Returns the standard error and the two-sided p-value that follow from a 95% interval.
+/// Returns the standard error and the two-sided p-value implied by a 95% interval.
 ///
 /// A normal distribution is assumed (Altman and Bland 2011, "How to obtain the P value from a confidence interval").
 /// The p-value is below 0.05 if the interval does not contain 0.

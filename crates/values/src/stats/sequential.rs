@@ -22,11 +22,11 @@ const ROUNDING: f64 = 1e-9;
 ///
 /// You can look at the result after every row.
 ///
-/// The test runs an e-process for each side of the limit, which works like a series of bets. If the mean of the rows is
-/// on the other side of the limit, the expected capital is at most 1 at any time.
+/// For each side of the limit, the test runs an e-process, which works like a series of bets on that side. If the mean
+/// of the rows is on the other side, the expected capital is at most 1 at any time.
 ///
-/// By Ville's inequality, the probability that the capital ever reaches `1 / alpha` is then at most `alpha`. A decision
-/// at that moment is therefore wrong for at most a fraction `alpha` of all row orders.
+/// By Ville's inequality, the probability that the capital ever reaches `1 / alpha` is then at most `alpha`. If you
+/// decide as soon as it does, you are therefore wrong for at most a fraction `alpha` of all row orders.
 ///
 /// The bets are those of Waudby-Smith and Ramdas (2024, "Estimating means of bounded random variables by betting",
 /// sections 4 and 5). The capital is the mean, over several fractions `f`, of the products of `1 + f (x - m) / (m -
@@ -229,8 +229,8 @@ impl BettingTest {
 /// You can compute the interval after each row. The intervals form a confidence sequence: with a probability of 95%,
 /// all of them contain the mean.
 ///
-/// The interval contains the means that two one-sided tests by betting at 2.5% don't reject (Waudby-Smith and Ramdas
-/// 2024, section 5). The bets don't depend on the mean.
+/// The interval contains the means that are not rejected by two one-sided betting tests at 2.5% each (Waudby-Smith and
+/// Ramdas 2024, section 5). The bets don't depend on the mean.
 ///
 /// ```
 /// use dsrs_metrics::stats::{confidence_sequence, Interval};
@@ -307,7 +307,7 @@ pub struct DecisionPlan {
     pub truth: f64,
     /// `true` if the assumed pass rate is at least the limit.
     pub is_above: bool,
-    /// The mean number of rows in a simulated run that [ends as soon as it's decided](BettingTest).
+    /// The mean number of rows in a simulated run that [ends as soon as it is decided](BettingTest).
     pub early: f64,
     /// The number of rows after which 90% of simulated runs are decided.
     pub early_90: u64,
@@ -325,8 +325,8 @@ pub struct DecisionPlan {
 ///
 /// `early` comes from simulated row orders with a fixed seed.
 ///
-/// `fixed` is the normal approximation for a one-sided test, `((z₁₋ₐ √(m(1 - m)) + z₀.₈ √(p(1 - p))) / (p - m))²`. It
-/// is reduced because rows are sampled without replacement.
+/// `fixed` comes from the normal approximation for a one-sided test, `((z₁₋ₐ √(m(1 - m)) + z₀.₈ √(p(1 - p))) / (p -
+/// m))²`. The result is reduced because rows are sampled without replacement.
 ///
 /// Numeric scores within a range need at most as many rows as pass/fail verdicts with the same mean.
 ///

@@ -8,7 +8,7 @@ use crate::bipartite::Groups;
 
 /// The number of expected entities that were found in a prediction.
 ///
-/// The total number of entities on each side is included.
+/// Also includes the total number of entities on each side.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EntityCounts {
     /// The number of expected entities that were paired with a predicted entity.

@@ -109,8 +109,8 @@ impl MatchOptions {
 ///
 /// Sentence punctuation and Markdown punctuation are removed.
 ///
-/// Characters that carry meaning remain. These are signs and symbols (`-5`, `$5`, `C++`, `C#`, `5%`), and a point
-/// before a number or name (`.5`, `.NET`). If a string consists only of punctuation, only its whitespace is removed.
+/// Characters that carry meaning are kept: signs and symbols (`-5`, `$5`, `C++`, `C#`, `5%`), and a point before a
+/// number or name (`.5`, `.NET`). If a string consists only of punctuation, only its whitespace is removed.
 ///
 /// ```
 /// # use dsrs_metrics::text::trim_punctuation;
@@ -152,10 +152,9 @@ fn is_enclosing(c: char) -> bool {
 ///
 /// `choices` contains the texts of the choices. The result is empty if the output does not select any choice.
 ///
-/// Labels are the same as in [`choice_labels`]. However, if there are up to 26 choices, a position is converted to its
-/// letter.
+/// Labels are the same as in [`choice_labels`], but if there are up to 26 choices, a position is converted to a letter.
 ///
-/// A choice's text takes precedence over its label:
+/// The first rule that applies selects the choices:
 /// 1. A capital letter on its own is a label, even if it is also the text of another choice.
 /// 2. If the output is the text of a choice, it selects that choice. Numbers are compared by value (`1.0` equals `1`,
 ///    `1/2` equals `\frac12`), including their units. A number without a unit selects the choice with this number if
@@ -261,7 +260,7 @@ fn label(at: usize) -> String {
 
 /// Returns the labels, such as `B`, of the choices that an output selects.
 ///
-/// Labels are in capitals. There can be several, such as `A` and `C`. The list is empty if the output does not select
+/// Labels are in upper case. There can be several, such as `A` and `C`. The list is empty if the output does not select
 /// any choice.
 ///
 /// The labels are read from the text after the last `ANSWER:`, ignoring case. If the output has no `ANSWER:`, they are
@@ -271,7 +270,7 @@ fn label(at: usize) -> String {
 /// - Labels in brackets, quotes or Markdown: `(B)`, `**B**`, `\boxed{B}`.
 /// - The text of the choice after the label, if it is set apart: `B) Paris`, `B. Paris`, `**B** Paris`.
 ///
-/// `count` is the number of choices. The labels are `A` to `Z`, followed by 1, 2 and so on from the 27th choice.
+/// `count` is the number of choices. The labels are `A` to `Z`. From the 27th choice on, they are 1, 2 and so on.
 ///
 /// If the choices are numbered, the labels are the positions 1 to `count` instead. If `count` is 0, every letter and
 /// number is a label.

@@ -368,7 +368,7 @@ impl Message {
 
 /// A call to a tool.
 ///
-/// A call has the name of the tool, the arguments and, if known, the result.
+/// A call consists of the tool's name, the arguments and, if known, the result.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -398,7 +398,7 @@ pub struct ToolCall {
     /// `true` if the format records that the call failed.
     ///
     /// A failure is recorded as `is_error`, `failed`, an `error`, or the status `error`. OpenAI's messages don't record
-    /// failures unless the agent adds one of them to the tool messages.
+    /// failures unless the agent adds one of these markers to the tool messages.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
 }

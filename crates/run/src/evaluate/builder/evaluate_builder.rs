@@ -250,8 +250,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// The stream is read lazily, and only one run can use it. Its items are `G` or `Result<G, _>`, and the first error
     /// ends the run.
     ///
-    /// A row with undeclared [`inputs`](EvaluateBuilder::inputs) also ends the run. If a row only lacks a declared
-    /// input, only that row fails.
+    /// The run also ends if a row's [`inputs`](EvaluateBuilder::inputs) are not declared. If a row merely lacks a
+    /// declared input, only that row fails.
     pub fn devset_stream<R: Fallible<G>>(
         mut self,
         rows: impl Stream<Item = R> + Send + 'static,
@@ -272,8 +272,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     setters! {
         /// Sets the function that returns a row's id.
         ///
-        /// By default, a row's id is the one in the file. If there is no id in the file, the row's id is its position,
-        /// counted from 1. Rows in memory are counted from 0.
+        /// By default, a row's id comes from the file. Without one, the id is the row's position, counted from 1 in a
+        /// file and from 0 in memory.
         pub fn row_id(name: impl Fn(&G) -> String + Send + Sync + 'static)
             => row_id = Some(Arc::new(name));
 
@@ -281,13 +281,13 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         ///
         /// The default is 32. Tasks are spawned on demand, so a high limit costs nothing by itself.
         ///
-        /// If you pass predictions and all metrics are synchronous, rows are evaluated on separate threads. The run
-        /// then uses at most as many threads as the runtime has.
+        /// If you pass predictions and all metrics are synchronous, rows are evaluated on separate threads, at most as
+        /// many as the runtime has.
         pub fn concurrency(rows: usize) => options.concurrency = rows;
 
         /// Sets whether the run shows its progress on standard error.
         ///
-        /// The progress shows the running score, failures, rate and remaining time. With `true`, progress appears only
+        /// The display shows the running score, failures, rate and remaining time. With `true`, progress appears only
         /// on a terminal. [`ProgressDisplay::Always`] shows it everywhere.
         pub fn display_progress(display: impl Into<ProgressDisplay>)
             => options.progress = display.into();
@@ -304,7 +304,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
 
         /// Sets how many times each row is evaluated.
         ///
-        /// Use repeats if your program or judges can reply differently each time. Each repeat runs the program, if
+        /// Use repeats if your program or judges can answer differently each time. Each repeat runs the program, if
         /// there is one, and every metric. The repeats of a row run one after another.
         ///
         /// A row's score is the mean over its repeats. A failed repeat counts as the failure score.

@@ -85,8 +85,8 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
         /// Cells and column names are escaped if they begin with `=`, `+`, `-`, `@`, a tab or a line break, optionally
         /// preceded by apostrophes.
         ///
-        /// Readers of result files remove the apostrophe again ([`Results::read`](crate::results::Results::read),
-        /// [`DataReader`](crate::data::DataReader)).
+        /// [`Results::read`](crate::results::Results::read) and [`DataReader`](crate::data::DataReader) remove the
+        /// apostrophe when they read the file.
         ///
         /// Pass `false` if another program reads the file and does not remove the apostrophe. Strings are then written
         /// unchanged.
@@ -97,8 +97,8 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
 
         /// Sets whether result files always include gold rows and predictions.
         ///
-        /// By default, result files include them only if the run called a program. If `true`, they are also included if
-        /// you passed the predictions to [`score`](crate::Evaluate::score).
+        /// By default, they are included only if the run called a program. If `true`, they are also included when you
+        /// pass predictions to [`score`](crate::Evaluate::score).
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;
@@ -156,8 +156,8 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
 {
     /// Prints a table of rows to standard output at the end of the run.
     ///
-    /// If you pass a number, the table shows at most that many of the first rows. `true` or `None` prints all rows, and
-    /// `false` prints no table.
+    /// If you pass a number, the table shows at most that many rows, starting with the first. `true` or `None` prints
+    /// all rows, and `false` prints no table.
     pub fn display_table(mut self, rows: impl Into<TableRows>) -> Self {
         let TableRows(rows) = rows.into();
         self.options.table_rows = rows.unwrap_or(0);

@@ -114,7 +114,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
 
         /// Stops the run at the first Ctrl-C, SIGTERM or SIGHUP, like [`when`](Self::when).
         ///
-        /// A message on standard error says how long rows in progress have to finish. See [grace
+        /// A message on standard error shows how much time rows in progress have left. See [grace
         /// period](Self::grace_period).
         ///
         /// After this time, or at the second signal, unfinished rows are abandoned. Finished rows are kept.
@@ -147,8 +147,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
     ///
     /// A metric's mean excludes the rows on which the metric abstains, as in any run.
     ///
-    /// If the budget does not cover a row, the gates ignore all later rows. This is because the order of the rows
-    /// determines which rows the budget covers.
+    /// If the budget does not cover a row, the gates ignore all later rows, because the order of the rows determines
+    /// which ones the budget covers.
     ///
     /// If there are several gates, each verdict is wrong with a probability of at most `alpha` divided by the number of
     /// gates.
@@ -157,8 +157,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
     ///
     /// If the run ends early, the interval of a mean is a [confidence sequence](crate::stats::confidence_sequence).
     ///
-    /// If you run it again with a store, the result is the same. The second run may evaluate and pay for a few rows
-    /// that the first run did not start. Their number is at most twice the concurrency.
+    /// If you repeat the run with a store, the result is the same. The second run may evaluate and pay for a few rows
+    /// that the first run did not start, at most twice the concurrency.
     ///
     /// [`build`](EvaluateBuilder::build) returns an error if a gate uses a metric without a range or a metric that
     /// scores all rows together. With these metrics, a single row could change the verdict.
@@ -222,8 +222,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> FailureSettings<G, P> {
         ///
         /// This setting installs a panic hook once. The hook also calls the previous hook.
         ///
-        /// This setting does not affect returned errors. They always include their causes if their `{:#}` format shows
-        /// them.
+        /// This setting does not affect returned errors. Their causes are always recorded if the error's `{:#}` format
+        /// shows them.
         pub fn provide_traceback(provide: bool) => 0.row_options.traceback = provide;
 
         /// Sets whether the run ends with an error if a metric cannot read a row.
@@ -232,7 +232,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> FailureSettings<G, P> {
         ///
         /// This setting applies only to rows read from files with [`score_files`](crate::Evaluate::score_files).
         ///
-        /// A row of invalid JSON always ends the run.
+        /// A row that is not valid JSON always ends the run.
         pub fn reject_unreadable_rows(reject: bool) => 0.row_options.rejects_unreadable = reject;
 
         /// Starts a second attempt if a program or asynchronous metric takes too long.

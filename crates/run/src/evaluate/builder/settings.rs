@@ -47,7 +47,7 @@ where
     G: Serialize + Send + Sync + 'static,
     P: Serialize + DeserializeOwned + Send + Sync + 'static,
 {
-    /// Sets the folder of a [`Store`](crate::lm::Store) that keeps results that cost money.
+    /// Sets the folder of the [`Store`](crate::lm::Store) for results that cost money.
     ///
     /// Results that cost money are program outputs, replies from judges' models, and evaluations by metrics that
     /// declare a cost.
@@ -62,10 +62,10 @@ where
     ///
     /// Several processes can share a store.
     ///
-    /// The budget of a [`Scorer`](crate::Scorer) includes what a killed run paid.
+    /// What a killed run paid counts towards the budget of a [`Scorer`](crate::Scorer).
     ///
-    /// A program's output depends on its inputs and its [version](Self::program_version). Without a version, the store
-    /// cannot know which files, variables and settings the program depends on. It therefore keeps the outputs only
+    /// The store identifies a program's output by the program's inputs and [version](Self::program_version). Without a
+    /// version, it cannot know which files, variables and settings the program depends on, so it keeps the outputs only
     /// until the run ends.
     ///
     /// If a run without a version is interrupted or killed, you can resume it as long as the executable and its
@@ -123,9 +123,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ModelSettings<G, P> {
         /// If `true`, the run pays for these results again and replaces them in the store.
         pub fn refresh(refresh: bool) => 0.options.refresh = refresh;
 
-        /// Sets the ledger that records the calls of the metrics' language models.
+        /// Sets the ledger that records calls to the metrics' language models.
         ///
-        /// Build the models with the same ledger. Models that were built without it are not included.
+        /// Build the models with the same ledger. Calls to models built without it are not recorded.
         ///
         /// At the end of the run, the ledger's totals are recorded in the [manifest](crate::results::Manifest).
         pub fn ledger(ledger: Ledger) => 0.options.ledger = Some(ledger);

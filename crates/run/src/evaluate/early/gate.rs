@@ -13,7 +13,7 @@ use crate::stats::{BettingTest, Interval};
 /// A comparison of two runs is not decided while more than this share of the rows has a score in only one of them.
 const MAX_LOST: f64 = 0.05;
 
-/// An upper or lower bound on a figure.
+/// An upper or lower bound on a quantity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Bound {
     /// The figure must be at least this value.
@@ -67,13 +67,13 @@ impl End {
 pub struct EarlyGate {
     /// The source text of the gate.
     pub text: String,
-    /// The figure that the gate checks.
+    /// The quantity that the gate checks.
     pub figure: Figure,
-    /// The bound on the figure.
+    /// The bound on the quantity.
     pub bound: Bound,
 }
 
-/// A figure that a gate can check.
+/// A quantity that a gate can check.
 #[derive(Debug, Clone)]
 pub enum Figure {
     /// The score of a metric, or one end of its interval.
@@ -143,7 +143,7 @@ impl FromStr for EarlyGate {
     }
 }
 
-/// Reads a finite number, or a percentage such as `60%`.
+/// Parses a finite number, or a percentage such as `60%`.
 pub fn parse_limit(text: &str) -> Option<f64> {
     let limit = match text.strip_suffix('%') {
         // Rounded once, unlike a division by 100.

@@ -86,7 +86,7 @@ pub struct RunManifest {
     /// if its providers reported no models.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub judged_by: IndexMap<String, Vec<JudgedBy>>,
-    /// The number of replies from models that [`judged_by`](Self::judged_by) does not list, for each metric.
+    /// For each metric, the number of replies from models that [`judged_by`](Self::judged_by) does not list.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub judged_by_others: IndexMap<String, u64>,
     /// The files that the rows came from.
@@ -168,8 +168,8 @@ pub struct ProcessManifest {
     pub git: Option<GitCommit>,
     /// The 128-bit XXH3 hash of the executable, in hexadecimal.
     ///
-    /// The hash also covers the functions that a metric calls. The
-    /// [fingerprint](dsrs_metrics_core::spec::MetricSpec::code) of the metric's code does not.
+    /// Unlike the [fingerprint](dsrs_metrics_core::spec::MetricSpec::code) of a metric's code, the hash also covers the
+    /// functions that the metric calls.
     ///
     /// This is `None` if the run writes no result file, or if the executable cannot be read or was built without
     /// optimizations.

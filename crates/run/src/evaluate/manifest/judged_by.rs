@@ -31,7 +31,7 @@ pub struct JudgedBy {
     pub replies: u64,
 }
 
-/// The number of replies to one judge, for each model and fingerprint.
+/// The replies to one judge, counted by model and by fingerprint.
 ///
 /// `Display` writes `openai:m replied as m-1 (20 replies), m-2 (1 reply); fingerprints: fp_a (21 replies)`.
 #[doc(hidden)]
@@ -85,7 +85,7 @@ impl fmt::Display for JudgeReplies<'_> {
     }
 }
 
-/// A count of replies by the name of a model or fingerprint.
+/// Reply counts, by model name or by fingerprint.
 ///
 /// `Display` writes `m-1 (20 replies), m-2 (1 reply)`.
 #[doc(hidden)]
@@ -145,7 +145,7 @@ impl fmt::Display for ReportedNames<'_> {
 /// At most this many models are named per metric, because a provider may report a new fingerprint with each reply.
 const MAX_NAMED: usize = 100;
 
-/// The number of judge replies for one metric, for each model.
+/// The judge replies for one metric, counted by model.
 ///
 /// If there are too many models, only the first ones in alphabetical order are kept. The counts therefore do not depend
 /// on the order of the rows.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::messages::thousands;
 use crate::stats::Interval;
 
-/// The result of a run that can end early, once its gates are decided.
+/// The result of a run that can end as soon as its gates are decided.
 ///
 /// The result contains the gates' verdicts and the number of evaluated rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -63,7 +63,7 @@ pub struct ResultRow {
     pub(crate) pred_hash: Option<u64>,
     /// `true` if the row is identified by its position.
     ///
-    /// The data then contains no id for the row.
+    /// In that case, the data has no id for the row.
     #[serde(default, rename = "positional")]
     pub is_positional: bool,
     /// A reference to the manifest of the file.

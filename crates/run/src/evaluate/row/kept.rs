@@ -111,7 +111,7 @@ pub(crate) struct RunStore<G, P> {
     totals: [AtomicU64; 3],
 }
 
-/// The number of results that a run reused from its store or paid for.
+/// The numbers of results that a run paid for and reused from its store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreUse {

@@ -172,7 +172,7 @@ impl Sample {
         Self { rows, by: None }
     }
 
-    /// Sets the metric to stratify the sample by, called the proxy.
+    /// Sets the proxy, which is the metric to stratify the sample by.
     ///
     /// The proxy must be another metric in the run. Rows are divided into strata by the proxy's verdicts, or into up to
     /// five strata by its scores. Each stratum is sampled in proportion to its size.

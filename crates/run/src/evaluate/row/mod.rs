@@ -46,7 +46,7 @@ pub struct RowResult<G = Example, P = Prediction> {
     pub id: String,
     /// `true` if the row is identified by its position.
     ///
-    /// The data then contains no id for the row.
+    /// In that case, the data has no id for the row.
     pub is_positional: bool,
     /// The labelled example.
     pub gold: Arc<G>,

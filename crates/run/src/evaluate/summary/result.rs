@@ -22,9 +22,9 @@ const SHOWN_PARTS: usize = 20;
 /// `Display` shows the headline of every metric and of its first 20 named scores, with intervals and denominators. If
 /// every row failed, it also shows the first error.
 ///
-/// `{:#}` adds a histogram for metrics with numbers in a finite range.
+/// `{:#}` adds a histogram for metrics whose scores are numbers in a finite range.
 ///
-/// `Debug` shows only the score and the number of rows. Neither prints the rows themselves.
+/// `Debug` shows only the score and the number of rows. Neither `Display` nor `Debug` prints the rows.
 #[derive(Clone, PartialEq)]
 #[must_use]
 #[non_exhaustive]
@@ -67,11 +67,11 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub without_group: u64,
     /// The gates that you set with [`when_decided`](crate::StopSettings::when_decided) and their verdicts, if any.
     pub early: Option<EarlyResult>,
-    /// The number of results that the run reused from the store or paid for.
+    /// The numbers of results that the run paid for and reused from the store.
     ///
     /// This is `None` if the run has no store.
     pub store: Option<StoreUse>,
-    /// The mappings of [`score_files`](crate::Evaluate::score_files) whose paths no row contains.
+    /// The mappings for [`score_files`](crate::Evaluate::score_files) whose paths do not occur in any row.
     ///
     /// This is empty if the run ended before it read all rows.
     pub unused_mappings: Vec<Mapping>,
@@ -248,8 +248,9 @@ impl<G, P> Serialize for EvaluationResult<G, P> {
 }
 
 impl<G, P> EvaluationResult<G, P> {
-    /// Returns a line with the name and headline of each metric and of its first named scores, and the number of the rest,
-    /// then the reason if the run ended early. Names of scores come from rows, so they are escaped and shortened.
+    /// Returns a line for each metric and its first named scores, with the name and headline. The rest are only
+    /// counted. If the run ended early, the last line says why. Score names come from rows, so they are escaped and
+    /// shortened.
     #[doc(hidden)]
     pub fn headlines(&self, has_histograms: bool) -> String {
         let mut named = Vec::new();
@@ -319,7 +320,7 @@ impl<G, P> fmt::Debug for EvaluationResult<G, P> {
 
 /// A program's tokens, cost and latency, summed over the rows of an evaluation.
 ///
-/// Rows whose program failed are not included, because a failed program returns none of these values.
+/// Rows on which the program failed are not included, because a failed program returns none of these values.
 ///
 /// The totals serialize as `{"latency_s": .., "latency_rows": N, "input_tokens": .., "output_tokens": .., "cost_msats":
 /// .., "usage_rows": N}`.

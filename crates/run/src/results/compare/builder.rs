@@ -84,7 +84,7 @@ impl ComparisonBuilder {
         pub fn lower_is_better(names: impl IntoIterator<Item = impl Into<String>>)
             => lower_is_better = names.into_iter().map(Into::into).collect();
 
-        /// Sets the metrics to compare even if they differ between the runs.
+        /// Sets the metrics that are compared even if they differ between the runs.
         ///
         /// For example, the metrics may use different judges or thresholds. By default, metrics that differ are not
         /// compared. See [`IdentityComparison`](crate::results::IdentityComparison).
@@ -116,7 +116,7 @@ impl ComparisonBuilder {
 
         /// Sets whether every run must have a manifest.
         ///
-        /// If `true`, a run without a manifest is an error, because it is unknown what the run measured.
+        /// If `true`, a run without a manifest is an error, because there is no record of what it measured.
         ///
         /// An edited result file or manifest is always an error.
         ///
@@ -202,8 +202,8 @@ impl ComparisonBuilder {
 
     /// Compares the second run, `b`, with the first run, `a`.
     ///
-    /// A row is compared for a metric if both runs scored it or failed on it. Rows that are gated, skipped or abstained
-    /// in either run are counted but not compared.
+    /// A row is compared for a metric if each run either scored it or failed on it. Rows that are gated, skipped or
+    /// abstained in either run are counted but not compared.
     ///
     /// A failed row counts as the failure score, as in the run's headline, so failures never raise a mean.
     ///
@@ -216,7 +216,7 @@ impl ComparisonBuilder {
         self.of_scores(&self.scores(a)?, &self.scores(b)?)
     }
 
-    /// Reads the scores that this comparison needs from a result file.
+    /// Reads the scores for this comparison from a result file.
     ///
     /// Only ids, outcomes and values are kept in memory. A row takes about 100 bytes, plus 24 bytes for each metric.
     ///
@@ -250,7 +250,7 @@ impl ComparisonBuilder {
         self.read_named(NamedFile::from(file.as_ref()))
     }
 
-    /// Reads the scores that this comparison needs from a file with a display name.
+    /// Reads the scores for this comparison from a file with a display name.
     ///
     /// This is like [`read`](Self::read), but messages show the file's `name` instead of its path.
     ///

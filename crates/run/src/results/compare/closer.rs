@@ -14,11 +14,11 @@ use crate::results::{ResultOutcome, ResultRow, ResultScore, ResultsError};
 impl ComparisonBuilder {
     /// Compares two runs by how close their scores are to the labels.
     ///
-    /// The `metrics` map contains the closeness of each metric's scores to the labels. The rows of the first run come
+    /// For each metric, the `metrics` map says how close its scores are to the labels. The rows of the first run come
     /// first, followed by those of the second run.
     ///
-    /// If the labels are verdicts, the runs are compared by how often the metric is right. If the labels are numbers,
-    /// they are compared by the distance from the label, where lower is better.
+    /// For verdict labels, the runs are compared by how often the metric is right. For numeric labels, they are
+    /// compared by the distance from the label, where lower is better.
     ///
     /// # Errors
     /// Returns a [`ResultsError`] if the runs have different rows, or if no row can be compared with a label.

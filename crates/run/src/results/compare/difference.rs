@@ -20,7 +20,7 @@ use crate::stats::{
 ///
 /// For pass/fail metrics, means are fractions in [0, 1].
 ///
-/// A figure that cannot be computed is `None`.
+/// A value that cannot be computed is `None`.
 ///
 /// Single rows have no corpus score. In a comparison of corpus scores, `wins` and `losses` are therefore 0, and `ties`
 /// counts the rows with equal contributions.
@@ -69,7 +69,7 @@ pub struct PairedDifference {
 impl PairedDifference {
     /// Returns `true` if a comparison of this size has less than 80% power.
     ///
-    /// A comparison with this many rows would detect a difference of this size less than 80% of the time, at the 5%
+    /// With this many rows, a difference of the observed size would be detected less than 80% of the time, at the 5%
     /// level.
     ///
     /// If the observed difference is significant anyway, the true difference is probably smaller.

@@ -48,10 +48,10 @@ pub struct IdentityComparison {
 pub struct MetricDifference {
     /// The differences, one sentence each.
     ///
-    /// An example is `judged by openai:a in A, openai:b in B`.
+    /// For example, `judged by openai:a in A, openai:b in B`.
     ///
-    /// If the provider reported different models for the same name, an example is `openai:a replied as a-1 in A, a-2 in
-    /// B`.
+    /// If the provider reported different models for the same name, the sentence is similar to `openai:a replied as a-1
+    /// in A, a-2 in B`.
     pub differences: Vec<String>,
     /// `true` if the metric is compared despite the differences.
     pub is_compared: bool,
@@ -138,7 +138,7 @@ impl IdentityComparison {
 
     /// Returns a sentence for each metric that is not compared.
     ///
-    /// An example is `not compared: polite: judged by openai:a in A, openai:b in B`.
+    /// For example, `not compared: polite: judged by openai:a in A, openai:b in B`.
     pub fn sentences(&self) -> Vec<String> {
         let not_compared = self.not_compared();
         not_compared

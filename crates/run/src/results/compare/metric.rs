@@ -68,7 +68,7 @@ pub struct MetricComparison {
     /// The mean difference if rows that only one run scored counted as failures of the other.
     #[serde(skip)]
     pub(crate) difference_with_lost: Option<f64>,
-    /// The number of rows that are not compared, for each run and each outcome.
+    /// The number of rows that are not compared, by run and outcome.
     pub without_score: Sides<BTreeMap<&'static str, u64>>,
     /// The ids of the rows that are better in the second run, largest difference first.
     ///
@@ -97,7 +97,7 @@ pub struct GroupComparison {
     pub verdict: Verdict,
 }
 
-/// The conclusion of a comparison about the second run.
+/// What a comparison concludes about the second run.
 ///
 /// A verdict serializes as its name: `better`, `worse`, `unchanged`, `no_difference`, `not_enough_rows` or
 /// `not_tested`.

@@ -73,7 +73,7 @@ pub struct Comparison {
     pub group: Option<String>,
     /// The number of rows whose group field is missing or `null`.
     ///
-    /// Each of these rows forms its own group. Groups of this kind are not compared separately.
+    /// Each of these rows forms its own group. Such groups are not compared separately.
     #[serde(skip_serializing_if = "is_zero")]
     pub without_group: u64,
     /// The seed of the permutation tests and of the bootstrap.

@@ -351,7 +351,7 @@ pub struct RunTotals {
     pub usage_rows: u64,
     /// The program's cost in millisatoshis.
     ///
-    /// This is `None` if the cost of a row with tokens is unknown.
+    /// This is `None` if a row has token counts but its cost is unknown.
     pub cost_msats: Option<u64>,
     /// The cost of all metrics in the run, in millisatoshis.
     pub metric_cost_msats: u64,

@@ -105,7 +105,7 @@ impl Comparison {
 
     /// Returns the comparison as Markdown.
     ///
-    /// The text lists the runs, a table of the metrics, and a sentence for each metric.
+    /// The text contains a list of the runs, a table of the metrics, and a sentence for each metric.
     ///
     /// Metric and file names are escaped.
     pub fn markdown(&self) -> String {
@@ -145,7 +145,8 @@ fn table_cells(first: &str, lines: &[Line<'_>]) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// Returns rows as lines whose columns have the same width, aligned on the right except for the first `left` columns.
+/// Returns rows as lines with aligned columns. The first `left` columns are aligned on the left, the others on the
+/// right.
 #[doc(hidden)]
 pub fn aligned(rows: &[Vec<String>], left: usize) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();

@@ -128,7 +128,7 @@ impl<'a> HtmlReport<'a> {
 
     /// Creates a report on one or two runs.
     ///
-    /// Read the runs with the same group field that you set for the report.
+    /// Read the runs with the group field that you set for the report.
     #[doc(hidden)]
     pub fn of_runs(runs: &'a [ReportRun<'a>]) -> Self {
         Self::of(runs.iter().map(Run::Read).collect())
@@ -150,7 +150,7 @@ impl<'a> HtmlReport<'a> {
 
         /// Sets whether every run must have a manifest.
         ///
-        /// If `true`, a run without a manifest is an error, because it is unknown what the run measured.
+        /// If `true`, a run without a manifest is an error, because there is no record of what it measured.
         pub fn require_identity(require_identity: bool) => comparison.require_identity = require_identity;
         /// Sets whether a metric whose code changed counts as a different metric.
         ///
@@ -158,7 +158,7 @@ impl<'a> HtmlReport<'a> {
         pub fn strict_identity(strict_identity: bool) => comparison.strict_identity = strict_identity;
     }
 
-    /// Adds metrics to compare even if they differ between the runs.
+    /// Adds metrics that are compared even if they differ between the runs.
     ///
     /// For example, the metrics may use different judges or thresholds. By default, the report shows how the metrics
     /// differ, but not the difference between their scores.
@@ -232,8 +232,8 @@ impl<'a> HtmlReport<'a> {
     /// Returns the report as an HTML page.
     ///
     /// # Errors
-    /// Returns a [`ResultsError`] if no row has the group field. It is also an error if the two runs share no rows or
-    /// have different gold rows.
+    /// Returns a [`ResultsError`] if no row has the group field, or if the two runs share no rows or have different
+    /// gold rows.
     pub fn to_html(&self) -> Result<String, ResultsError> {
         let group = self.comparison.group.as_deref();
         let runs = self.runs.iter().map(|run| match run {

@@ -180,7 +180,8 @@ pub fn answer_exact_match<S: AsRef<str>>(
 /// Passages and answers are normalized with [`normalize_text`] and then split into tokens with [`dpr_normalize`]. The
 /// result is `false` if there are no answers or no passages.
 ///
-/// As in dspy, an answer that normalizes to an empty string is found in every passage. Other profiles never find it.
+/// As in dspy, an answer that normalizes to an empty string is found in every passage. With other profiles, it is never
+/// found.
 ///
 /// ```
 /// # use dsrs_metrics::text::answer_passage_match;

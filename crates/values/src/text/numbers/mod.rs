@@ -69,7 +69,7 @@ pub struct NumericOptions {
     pub decimal_mark: DecimalMark,
     /// `true` to read `50%` as 0.5.
     ///
-    /// Otherwise, the percent sign is a unit like any other, and `50%` is read as 50.
+    /// Otherwise, the percent sign is treated like any other unit, and `50%` is read as 50.
     pub percent_as_fraction: bool,
 }
 
@@ -146,8 +146,8 @@ impl NumericOptions {
 
 /// Returns the last number in a string, exactly as written.
 ///
-/// - Digits may be from any script. A number has at most 10,000 digits. It is never part of a longer run of digits, the
-///   end of a word (`H2O`), an exponent (`m^2`), or a chain of points (`1.2.3`).
+/// - Digits may be from any script. A number has at most 10,000 digits. Digits are not read as a number inside a longer
+///   run of digits, at the end of a word (`H2O`), in an exponent (`m^2`), or in a chain of points (`1.2.3`).
 /// - Thousands can be grouped as in `1,234,567` or `12,34,567`. They can also be grouped with apostrophes, underscores,
 ///   thin spaces or no-break spaces, including those of LaTeX (`10{,}000`, `10\,000`). Ordinary spaces separate
 ///   numbers. `1.234.567` and `1.234,56` are read as European notation, but `1.234` has three decimal places and `1,5`

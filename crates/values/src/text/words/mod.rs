@@ -18,12 +18,12 @@ pub fn split(text: &str) -> impl Iterator<Item = &str> {
     text.split(is_space).filter(|word| !word.is_empty())
 }
 
-/// A string in which keywords can be searched.
+/// A string to search for keywords.
 ///
 /// The string is normalized once for all keywords.
 ///
-/// Composed and decomposed forms of a letter are equal (NFC). Unless `case_sensitive` is set, both the string and the
-/// keyword are fully case folded, so "STRASSE" contains "straße".
+/// Composed and decomposed forms of a letter compare equal (NFC). Unless `case_sensitive` is set, both the string and
+/// the keyword are fully case folded, so "STRASSE" contains "straße".
 ///
 /// If `whole_words` is set, a keyword that begins or ends with a letter, digit, mark or underscore matches only at a
 /// word boundary. For example, "TODOS" does not contain "TODO", but "C++17" contains "C++". Scripts without spaces have
@@ -43,7 +43,7 @@ pub struct Searchable<'a> {
 }
 
 impl<'a> Searchable<'a> {
-    /// Normalizes a string so keywords can be searched in it.
+    /// Normalizes a string so you can search it for keywords.
     pub fn new(text: &'a str, case_sensitive: bool, whole_words: bool) -> Self {
         Self {
             text: normalized(text, case_sensitive),
@@ -167,8 +167,8 @@ fn count_in(piece: &str) -> usize {
 /// The approximation follows fixed rules, so the result is the same on every machine:
 ///
 /// - A run of ASCII letters counts as one token for every six letters, rounded up.
-/// - Digits count as one token for every three.
-/// - Other letters count as one token for every two.
+/// - Every three digits count as one token.
+/// - Every two other letters count as one token.
 /// - A letter of a script without spaces counts as one token.
 /// - A run of the same punctuation mark or symbol counts as one token, and so does a run of line breaks.
 /// - Other spaces do not count.

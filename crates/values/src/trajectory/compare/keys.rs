@@ -244,7 +244,7 @@ const MAX_CYCLE: usize = 100;
 
 /// Limits on how often calls can be repeated before they count as a loop.
 ///
-/// Two calls are equal if their tools and arguments are equal.
+/// Two calls are the same if their tools and arguments are equal.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

@@ -206,7 +206,7 @@ fn at<'a>(args: &'a Value, path: &str) -> &'a Value {
 /// The rules for comparing arguments, by tool.
 ///
 /// To set a parameter of this type, write the name of a rule, a list of paths, or an object that maps tool names to
-/// either of them. In an object, `*` stands for all other tools. Their default rule is `exact`.
+/// either of these. In an object, `*` stands for all other tools. Without `*`, their rule is `exact`.
 ///
 /// ```
 /// use dsrs_metrics::trajectory::{ArgsRule, ArgsRules};

@@ -278,8 +278,8 @@ impl<'de> Deserialize<'de> for Trajectory {
 ///
 /// This type dereferences to [`Trajectory`].
 ///
-/// An expected trajectory is written by a person and not by a model, so its arguments must be objects. A list of
-/// strings is also accepted and is read as tool names.
+/// An expected trajectory is written by a person, not a model, so its arguments must be objects. A list of strings is
+/// also accepted and is read as tool names.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

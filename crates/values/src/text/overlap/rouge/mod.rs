@@ -152,7 +152,7 @@ pub enum Rouge {
     Lsum,
 }
 
-/// A ROUGE score with its precision, recall and F1, each in [0, 1].
+/// A ROUGE score: precision, recall and F1, each in [0, 1].
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RougeScore {
     /// The fraction of the prediction that is found in the reference.
