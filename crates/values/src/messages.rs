@@ -145,7 +145,7 @@ pub mod escape {
         quoted
     }
 
-    /// Appends a string in quotes to `quoted`, in the same format as [`quoted`].
+    /// Appends a string in quotes to `quoted`, formatted like the result of [`quoted`].
     pub fn push_quoted(quoted: &mut String, text: &str) {
         let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
         // Without an early exit, several bytes are compared at once.

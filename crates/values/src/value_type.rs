@@ -107,7 +107,7 @@ impl TypeHelp {
     /// If it is used, messages show the type's name.
     pub const NONE: Self = Self::of(Phrase::None);
 
-    /// Creates a description from the phrase for a single value.
+    /// Creates a description from its singular form, such as `a number`.
     ///
     /// The phrase includes an article: `a rank or list of ranks`.
     pub const fn new(one: &'static str) -> Self {

@@ -63,7 +63,7 @@ pub struct OutcomeWeights {
     ///
     /// The default is 0.3.
     pub repetition: f64,
-    /// The weight of the change in passing tests.
+    /// The weight of the change in the number of passing tests.
     ///
     /// The default is 0.2.
     pub verification: f64,

@@ -26,11 +26,11 @@ pub trait DevsetRows<G, Kind> {
     fn set<P>(self, builder: &mut EvaluateBuilder<G, P>);
 }
 
-/// Marks a devset or input names that you pass as a list.
+/// Marks an argument, a devset or input names, passed as a list.
 #[doc(hidden)]
 pub enum ByList {}
 
-/// Marks a devset or input names that you pass as a string or a path.
+/// Marks an argument, a devset or input names, passed as a string or a path.
 #[doc(hidden)]
 pub enum ByName {}
 

@@ -84,7 +84,7 @@ impl ComparisonBuilder {
         pub fn lower_is_better(names: impl IntoIterator<Item = impl Into<String>>)
             => lower_is_better = names.into_iter().map(Into::into).collect();
 
-        /// Sets the metrics that are compared even if they differ between the runs.
+        /// Sets the metrics to compare even if their definitions differ between the runs.
         ///
         /// For example, the metrics may use different judges or thresholds. By default, metrics that differ are not
         /// compared. See [`IdentityComparison`](crate::results::IdentityComparison).

@@ -158,7 +158,7 @@ impl<'a> HtmlReport<'a> {
         pub fn strict_identity(strict_identity: bool) => comparison.strict_identity = strict_identity;
     }
 
-    /// Adds metrics that are compared even if they differ between the runs.
+    /// Adds metrics to compare even if their definitions differ between the runs.
     ///
     /// For example, the metrics may use different judges or thresholds. By default, the report shows how the metrics
     /// differ, but not the difference between their scores.

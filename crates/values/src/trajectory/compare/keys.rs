@@ -137,7 +137,7 @@ fn push_text(key: &mut String, text: &str) {
 /// The largest number of pairs of calls for a longest common subsequence; it takes seconds.
 const MAX_PAIRS: u64 = 4_000_000_000;
 
-/// The number of calls in two trajectories, and the number of calls they share.
+/// The number of calls in each of two trajectories, and the number of calls they share.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

@@ -107,7 +107,7 @@ impl PartialEq for ArgsFunction {
 }
 
 impl ArgsRule {
-    /// Creates a rule that compares arguments with a function.
+    /// Creates a rule that compares arguments by calling a function.
     ///
     /// The function receives the call's arguments and the expected arguments.
     ///
