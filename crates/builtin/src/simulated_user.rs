@@ -2,6 +2,8 @@
 //!
 //! A language model writes the user's messages, one turn at a time. It is called in the same way as the model of a
 //! judge.
+//!
+//! The file is long because the user, its prompt and its conversation are read together.
 
 use std::error::Error;
 use std::num::NonZeroU32;

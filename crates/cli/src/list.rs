@@ -1,4 +1,6 @@
 //! `list`: prints one line per metric, the specs of the named metrics, or all specs as JSON.
+//!
+//! The file is long because it prints each part of a spec in two forms, as text and as JSON.
 
 use std::borrow::Cow;
 use std::process::ExitCode;

@@ -3,6 +3,8 @@
 //!
 //! Everything that the command line writes passes through here. No character that a terminal would interpret gets
 //! through, except the line breaks of the command's own output.
+//!
+//! The file is long because everything that the program prints passes through it.
 
 use std::fmt::{self, Display};
 use std::io::{self, Write};

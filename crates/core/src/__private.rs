@@ -3,6 +3,8 @@
 //! [`Maybe`] is autoref specialization: the macros call one of its methods without knowing which traits the wrapped type
 //! implements. It has an inherent method for types that implement the trait, and a fallback trait has a method with the
 //! same name for all others. Rust prefers the inherent method; code that calls it imports the fallback trait.
+//!
+//! The file is long because the expansions of all macros share one module of names.
 
 pub use crate::composite::compiled;
 pub use crate::composite::row_types::{FallbackMetric, First, MaybeMetric};

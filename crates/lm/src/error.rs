@@ -1,4 +1,6 @@
 //! Errors of language models, and their kinds, each with its message.
+//!
+//! The file is long because each kind of error is documented with its message.
 
 use std::error::Error;
 use std::fmt;

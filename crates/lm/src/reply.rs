@@ -1,4 +1,6 @@
 //! Replies of language models: text, stop reason, tokens and cost.
+//!
+//! The file is long because each part of a reply is documented with an example.
 
 use std::borrow::Cow;
 use std::ops::AddAssign;

@@ -1,4 +1,6 @@
 //! A language model for tests, which replies from a script.
+//!
+//! The file is long because each way to script a reply is documented with an example.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,5 +1,7 @@
 //! What both exporters share: an HTTP client that follows no redirects and limits the size of responses, and counts of
 //! what was observed, sent and accepted.
+//!
+//! The file is long because requests, retries and replies of a collector are read together.
 
 use std::error::Error as _;
 use std::io::Read as _;

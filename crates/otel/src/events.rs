@@ -1,4 +1,6 @@
 //! [`OtelEvents`]: an observer of runs and of models.
+//!
+//! The file is long because each setting is documented with an example.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;

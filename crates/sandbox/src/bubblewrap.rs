@@ -1,4 +1,6 @@
 //! Isolation with `bwrap`, which uses Linux namespaces and needs no privileges.
+//!
+//! The file is long because the options of one command are decided together.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;

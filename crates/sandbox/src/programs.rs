@@ -3,6 +3,8 @@
 //! Only the installation of a required program becomes visible in a sandbox: a rustup toolchain, a virtual environment
 //! with the Python that it is made from, a Python, Node or Go installation, or a directory in `/opt`. For anything
 //! else, only the executable is exposed.
+//!
+//! The file is long because each kind of installation is found in its own way.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

@@ -8,6 +8,8 @@
 //!
 //! If memory is accounted per process, memory that no process maps is refused too; see [`Accounting::PerTask`].
 //! [`seccompiler`] compiles the filters, and `bwrap --add-seccomp-fd` installs them.
+//!
+//! The file is long because it lists the refused system calls with their reasons.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;

@@ -1,5 +1,7 @@
 //! Texts for messages: errors with their sources, escaped strings, suggestions for misspelt names, spreadsheet formulas
 //! and hashes.
+//!
+//! The file is long because every message uses several of its functions, which are short.
 
 use std::error::Error;
 

@@ -1,4 +1,6 @@
 //! The gates of `gate(..)`.
+//!
+//! The file is long because each form of a gate is parsed and checked here.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens as _;

@@ -1,4 +1,6 @@
 //! The attributes of a judge's field: `#[input(..)]` and `#[param(..)]`. `#[output(..)]` and `#[step(..)]` are in `output_attr.rs`.
+//!
+//! The file is long because each attribute of a field is parsed here.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;

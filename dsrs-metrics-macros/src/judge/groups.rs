@@ -1,5 +1,7 @@
 //! The groups of keys in `#[judge(..)]`: `panel(..)`, `turns(..)` and `scoring(..)`. Every key belongs to one place: a
 //! key outside of its group is reported, and then read as if it were inside.
+//!
+//! The file is long because each key of a group has its value and its message.
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;

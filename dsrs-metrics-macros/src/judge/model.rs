@@ -1,4 +1,6 @@
 //! The model of a `#[judge]` struct: its inputs, its outputs and its score.
+//!
+//! The file is long because the inputs, outputs and score of a judge are read together.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt as _;

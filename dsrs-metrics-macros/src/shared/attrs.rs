@@ -1,5 +1,7 @@
 //! Parses attributes. An attribute declares a table of keys, and each key parses its value into the attribute's struct.
 //! A hook parses items of another form, such as the expression of a composite.
+//!
+//! The file is long because each kind of value has its parser and its message.
 
 use proc_macro2::{Group, Span, TokenStream};
 use syn::ext::IdentExt as _;

@@ -3,6 +3,8 @@
 //! A short pattern can be large: `\w{1,1000}` is a thousand copies of a class with 750 character ranges, which take
 //! seconds and hundreds of megabytes to compile. The parsed pattern is small, so its size can be computed from the
 //! parsed form.
+//!
+//! The file is long because the size of an expression is computed by its form, and the tests have a case for each.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};

@@ -1,6 +1,8 @@
 //! Derives an expression's kind, range, tier and threshold from its components in `const` functions. The compiler uses
 //! them for a `#[metric]` composite, and `check.rs` for one built at run time. Rules that both check are predicates
 //! here, and `rules.rs` has the messages of the compiler.
+//!
+//! The file is long because each combinator derives each property, and the derivations have to agree.
 
 use crate::spec::{MetricSpec, MetricTier, ScoreKind, ScoreRange, code_of_components};
 

@@ -1,4 +1,6 @@
 //! What a metric needs before it can score a row, and the preflight check.
+//!
+//! The file is long because each requirement is documented with an example.
 
 use std::fmt;
 use std::pin::Pin;

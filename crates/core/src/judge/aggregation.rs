@@ -1,5 +1,7 @@
 //! How models' answers become the score of a row: one answer or several, from one judge or a panel, for each turn of a
 //! conversation. `scoring.rs` computes scores from log probabilities.
+//!
+//! The file is long because each way to aggregate is documented with its formula and an example.
 
 use std::cell::Cell;
 

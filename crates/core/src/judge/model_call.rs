@@ -1,4 +1,6 @@
 //! One question to one model: the request, the reply, up to one repair, and the cost.
+//!
+//! The file is long because a call, its repair and its cost are one sequence.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};

@@ -1,4 +1,6 @@
 //! The models of judges: set on the judge, or configured in the scope or the environment. Panels are in `panel.rs`.
+//!
+//! The file is long because each way to set a model is documented with an example.
 
 use std::sync::Arc;
 

@@ -1,5 +1,7 @@
 //! Parses a reply into a judge's answer: reads each output of the JSON object that `json_object.rs` finds, and
 //! validates it against its range and labels. `model_call.rs` makes the repair.
+//!
+//! The file is long because each type of output has its rules and tests.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;

@@ -1,4 +1,6 @@
 //! The arguments of one call of a metric, and the task-local settings that it sees.
+//!
+//! The file is long because the methods of calls and settings are documented with examples.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;

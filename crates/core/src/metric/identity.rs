@@ -1,4 +1,6 @@
 //! The identity of a metric: everything its score depends on, to compare metrics across processes and runs.
+//!
+//! The file is long because each difference between two metrics has its message.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

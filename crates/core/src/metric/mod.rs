@@ -8,6 +8,8 @@
 //!
 //! `identity.rs` compares the metrics of two runs. `batching.rs` evaluates lists of rows, and collects calls into
 //! batches.
+//!
+//! The file is long because each method of the trait is documented with an example.
 
 pub mod answer;
 pub mod batching;

@@ -6,6 +6,8 @@
 //! the sums. `evaluate/` runs the formula and reports the score.
 //!
 //! Counts, labels and values each have a formula, a state and a stored form.
+//!
+//! The file is long because each formula has its counts, its score and an example.
 
 use std::fmt;
 use std::sync::Arc;

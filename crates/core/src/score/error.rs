@@ -1,4 +1,6 @@
 //! Errors of metrics: why a row has no score.
+//!
+//! The file is long because each error is documented with its message.
 
 use std::error::Error;
 use std::fmt;

@@ -6,6 +6,8 @@
 //! methods. `score/scored.rs` validates scores against it.
 //!
 //! Every method of [`MetricSpec`] has an example.
+//!
+//! The file is long because each field of a spec and its setter are documented with an example.
 
 pub mod instance_settings;
 

@@ -1,4 +1,6 @@
 //! Builds rows and their scores, with names for metrics and outcomes from scores that a different program computed.
+//!
+//! The file is long because the rows of all importers get their names and outcomes in one place.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};

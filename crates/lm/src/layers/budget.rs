@@ -2,6 +2,8 @@
 //!
 //! A panel reserves for all of its calls before the first, so no money is spent on a panel that the budget does not cover.
 //! These reservations are task-local: [`Priced`](super::Priced) takes the one for its call.
+//!
+//! The file is long because the methods of a budget are documented with examples.
 
 use std::fmt;
 use std::future::Future;

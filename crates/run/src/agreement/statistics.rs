@@ -1,5 +1,7 @@
 //! [`Agreement`]: every figure with its number of rows and its interval, computed from what could
 //! be compared. Also the choice of the rows whose labels would tell the most about the pass rate of all rows.
+//!
+//! The file is long because each figure is documented with its definition.
 
 use indexmap::IndexMap;
 use serde::Serialize;

@@ -1,6 +1,8 @@
 //! Gold rows in a separate file, joined to predictions by id.
 //!
 //! The rows are written to a temporary file. Only their ids and where they start stay in memory.
+//!
+//! The file is long because the file, the join by id and the errors of both are read together.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fs::File;

@@ -1,5 +1,7 @@
 //! Mappings of fields, such as `gold.answer=answers`, for rows that have a different shape. Conversions of fields in other
 //! notations. Guesses from names which column of a file has a field, for messages.
+//!
+//! The file is long because each form of a mapping is documented with an example.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,6 @@
 //! Opens a row file and reads its rows in the file's format.
+//!
+//! The file is long because each format is opened and read here.
 
 #[cfg(feature = "parquet")]
 use std::io::Read as _;

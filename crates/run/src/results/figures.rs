@@ -1,4 +1,6 @@
 //! The figures of one metric over the rows of a run: counts, mean, interval.
+//!
+//! The file is long because each figure has its rules about failed and missing rows.
 
 use std::fmt;
 

@@ -1,5 +1,7 @@
 //! [`Results`]: the rows of one result file, or of one evaluation in memory. Also writes rows scored by another program as
 //! result files, such as the log of another harness.
+//!
+//! The file is long because each reader and field of results is documented with an example.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 //! [`Run`]: the name, the metrics and the manifest of a run. [`RowIndex`]: its ids, lines and gold rows. Reads the rows of
 //! its file, decoding them on all threads.
+//!
+//! The file is long because the name, the manifest and the index of a run are read in one pass.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,6 @@
 //! [`RunScores`]: the outcomes and values of a run, in columns.
+//!
+//! The file is long because the columns of a run are filled and read by the same rules.
 
 use indexmap::{IndexMap, IndexSet};
 

@@ -27,6 +27,8 @@
 //! step.
 //!
 //! [`OutcomeCoupledLabels`] holds the labels of training data, which `load_jsonl_with_labels` reads from files.
+//!
+//! The file is long because each weight and signal is documented with its definition.
 
 use std::num::NonZeroU32;
 

@@ -6,6 +6,8 @@
 //! `recip_rank`, `map_cut`, `ndcg_cut`).
 //!
 //! For metrics that score rows, see `dsrs_metrics::metrics::retrieval`.
+//!
+//! The file is long because each measure is documented with its formula and an example.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

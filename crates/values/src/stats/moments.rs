@@ -1,6 +1,8 @@
 //! The mean of scores, with its standard error and interval.
 //!
 //! A `Moments` contains the most common value and returns an `Uncertainty`, so all three are in one file.
+//!
+//! The file is long because each figure is documented with its formula, and the bytes have tests of their own.
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 

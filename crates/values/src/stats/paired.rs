@@ -1,4 +1,6 @@
 //! Two systems on the same rows: tests of their difference, and the interval of a difference between proportions.
+//!
+//! The file is long because each test is documented with its source and an example.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};

@@ -2,6 +2,8 @@
 //!
 //! The output can begin or end with the answer, contain it anywhere, or be equal to it. This module also finds the
 //! choices that an output selects.
+//!
+//! The file is long because each function is documented with its rules and an example.
 
 use std::collections::BTreeSet;
 

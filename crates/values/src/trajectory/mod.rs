@@ -39,6 +39,8 @@
 //! not show.
 //!
 //! For metrics that score trajectories, see `dsrs_metrics::metrics`.
+//!
+//! The file is long because each part of a trajectory is documented with an example.
 
 mod calls;
 mod compare;

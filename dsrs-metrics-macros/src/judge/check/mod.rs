@@ -1,6 +1,8 @@
 //! The rules of `#[judge]` that can be checked on tokens.
 //!
 //! Rules for all metrics are checked after lowering. rustc checks the rules that need types.
+//!
+//! The file is long because each rule has its message.
 
 mod panel;
 mod scoring;

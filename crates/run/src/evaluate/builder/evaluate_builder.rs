@@ -1,4 +1,6 @@
 //! [`EvaluateBuilder`], and the validation of a setup before any row is run.
+//!
+//! The file is long because each setting is documented with an example.
 
 use std::collections::HashSet;
 use std::hash::Hash;

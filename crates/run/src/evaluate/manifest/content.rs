@@ -1,4 +1,6 @@
 //! The content of a manifest.
+//!
+//! The file is long because each field of a manifest is documented.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -2,6 +2,8 @@
 //!
 //! `line.rs` writes a record as JSON, and `columns.rs` splits it into columns for CSV and Parquet. Serde reads it from
 //! JSON, and `results/parse.rs` from every format. The report shows it.
+//!
+//! The file is long because reading, completing and writing one row have to agree.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -3,6 +3,8 @@
 //! Without a gate, rollouts are repeats, which are evaluated one after another; usually there is one. Under a gate, they
 //! are evaluated together: first the metrics of the first tier on each, then those of the second tier on the rollouts
 //! that pass, if the budget covers all of them.
+//!
+//! The file is long because a rollout passes its program, its metrics and its budget in order.
 
 use std::collections::HashMap;
 use std::ops::Range;

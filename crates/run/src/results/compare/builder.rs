@@ -1,4 +1,6 @@
 //! [`ComparisonBuilder`]: the settings of a comparison, and its steps.
+//!
+//! The file is long because each setting of a comparison is documented with an example.
 
 use std::collections::HashMap;
 use std::path::Path;

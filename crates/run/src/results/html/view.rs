@@ -1,4 +1,6 @@
 //! The data of the sections above the table of rows, and how the scores of two runs differ. The script turns it into text, charts and tables.
+//!
+//! The file is long because the data of each section of the page is built here.
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,6 @@
 //! The choice of a normalization, and the tokens of strings as lists of words that are compared as integers.
+//!
+//! The file is long because each profile is documented and adds its words here.
 
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization as _;

@@ -1,6 +1,8 @@
 //! The BLEU score of a sentence or of a corpus, as in sacrebleu 2.6.
 //!
 //! BLEU was introduced by Papineni et al. (2002).
+//!
+//! The file is long because the score of a sentence, of a corpus and their settings share the counts.
 
 use std::borrow::Cow;
 

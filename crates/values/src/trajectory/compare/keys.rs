@@ -1,4 +1,6 @@
 //! Numbers calls: calls that a rule cannot tell apart get the same number. Counts and loops of calls follow from the numbers.
+//!
+//! The file is long because numbering, counts and loops of calls share the keys.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -1,4 +1,6 @@
 //! The metric's struct, its `Clone` and `Default` impls, and the defaults of its parameters.
+//!
+//! The file is long because the parts of the generated struct depend on one another.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
