@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::interval::{Interval, Z};
 
@@ -456,10 +456,11 @@ pub fn cohen_kappa(matrix: &ConfusionMatrix, weights: KappaWeights) -> Option<Ka
 /// assert_eq!(matrix.count(1, 0), 1);
 /// assert_eq!((matrix.agreeing(), matrix.total()), (3, 4));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
 pub struct ConfusionMatrix {
-    classes: usize,
-    counts: Vec<u64>,
+    /// The counts of each label, by predicted class.
+    counts: Vec<Vec<u64>>,
 }
 
 impl ConfusionMatrix {
@@ -470,18 +471,16 @@ impl ConfusionMatrix {
     /// # Panics
     /// Panics if an index is not less than `classes`.
     pub fn of(classes: usize, pairs: impl IntoIterator<Item = (usize, usize)>) -> Self {
-        let mut counts = vec![0; classes * classes];
+        let mut counts = vec![vec![0; classes]; classes];
         for (label, given) in pairs {
-            let is_known = label < classes && given < classes;
-            assert!(is_known, "there are {classes} classes");
-            counts[label * classes + given] += 1;
+            counts[label][given] += 1;
         }
-        Self { classes, counts }
+        Self { counts }
     }
 
     /// Returns the number of classes.
     pub fn classes(&self) -> usize {
-        self.classes
+        self.counts.len()
     }
 
     /// Returns the number of rows with the given label and predicted class.
@@ -491,40 +490,28 @@ impl ConfusionMatrix {
     /// # Panics
     /// Panics if an index is not less than [`classes`](Self::classes).
     pub fn count(&self, label: usize, given: usize) -> u64 {
-        let classes = self.classes;
-        let is_known = label < classes && given < classes;
-        assert!(is_known, "there are {classes} classes");
-        self.counts[label * classes + given]
+        self.counts[label][given]
     }
 
     /// Returns the number of rows.
     pub fn total(&self) -> u64 {
-        self.counts.iter().sum()
+        self.counts.iter().flatten().sum()
     }
 
     /// Returns the number of rows whose predicted class equals their label.
     pub fn agreeing(&self) -> u64 {
-        let classes = 0..self.classes;
+        let classes = 0..self.classes();
         classes.map(|class| self.count(class, class)).sum()
     }
 
     /// Returns the number of rows whose label is the given class.
     pub fn labelled(&self, class: usize) -> u64 {
-        let all = 0..self.classes;
-        all.map(|given| self.count(class, given)).sum()
+        self.counts[class].iter().sum()
     }
 
     /// Returns the number of rows whose predicted class is the given class.
     pub fn given(&self, class: usize) -> u64 {
-        let all = 0..self.classes;
-        all.map(|label| self.count(label, class)).sum()
-    }
-}
-
-impl Serialize for ConfusionMatrix {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // `chunks` panics on 0.
-        serializer.collect_seq(self.counts.chunks(self.classes.max(1)))
+        self.counts.iter().map(|label| label[class]).sum()
     }
 }
 
