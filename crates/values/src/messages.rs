@@ -67,7 +67,6 @@ pub mod escape {
     //! terminal, these could hide or forge other output.
 
     use std::borrow::Cow;
-    use std::fmt::Write as _;
 
     /// The maximum number of characters of a name in a headline or a list.
     const MAX_NAME: usize = 80;
@@ -142,24 +141,15 @@ pub mod escape {
     ///
     /// A string longer than 80 characters is truncated and ends with `…`.
     pub fn quoted(text: &str) -> String {
-        let mut quoted = String::with_capacity(text.len().min(MAX_NAME) + 2);
-        push_quoted(&mut quoted, text);
-        quoted
-    }
-
-    /// Appends a string in quotes to `quoted`, formatted like the result of [`quoted`].
-    pub fn push_quoted(quoted: &mut String, text: &str) {
         let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
         // Without an early exit, several bytes are compared at once.
         if text.len() <= MAX_NAME && text.bytes().fold(true, |all, byte| all & is_plain(byte)) {
-            quoted.reserve(text.len() + 2);
-            return quoted.extend(["\"", text, "\""]);
+            return ["\"", text, "\""].concat();
         }
-        // Writing to a string cannot fail.
-        let _ = match cut(text) {
-            None => write!(quoted, "{text:?}"),
-            Some(start) => write!(quoted, "{start:?}…"),
-        };
+        match cut(text) {
+            None => format!("{text:?}"),
+            Some(start) => format!("{start:?}…"),
+        }
     }
 
     /// Joins names for use in a message.

@@ -53,8 +53,6 @@ pub use self::compare::{
 };
 pub use self::read::{ExpectedTrajectory, TrajectoryError};
 
-use std::ops::AddAssign;
-
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -170,11 +168,8 @@ impl Trajectory {
     /// ```
     pub fn tokens(&self) -> Option<u64> {
         let usages = self.messages.iter().filter_map(|message| message.usage);
-        let of_messages = usages.reduce(|mut sum, usage| {
-            sum += usage;
-            sum
-        });
-        self.total.or(of_messages).map(TokenUsage::tokens)
+        let of_messages = usages.map(TokenUsage::tokens).reduce(u64::saturating_add);
+        self.total.map(TokenUsage::tokens).or(of_messages)
     }
 }
 
@@ -466,12 +461,5 @@ impl TokenUsage {
     /// Returns the total number of tokens in prompts and replies.
     pub const fn tokens(self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
-    }
-}
-
-impl AddAssign for TokenUsage {
-    fn add_assign(&mut self, other: Self) {
-        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
-        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
     }
 }

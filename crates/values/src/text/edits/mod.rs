@@ -138,14 +138,8 @@ impl EditCounts {
     ///
     /// If several have the same error rate, the first one is returned. Returns `None` if there are no references.
     pub fn best(counts: impl IntoIterator<Item = Self>) -> Option<Self> {
-        let smaller = |best: Self, next: Self| {
-            if next.rate() < best.rate() {
-                next
-            } else {
-                best
-            }
-        };
-        counts.into_iter().reduce(smaller)
+        let counts = counts.into_iter();
+        counts.min_by(|one, other| one.rate().total_cmp(&other.rate()))
     }
 }
 

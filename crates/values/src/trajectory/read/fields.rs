@@ -1,8 +1,5 @@
 //! Values of the expected kind, JSON in strings, and the messages about others.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
 use serde_json::{Map, Value};
 
 use crate::json::read::UniqueKeys;
@@ -144,14 +141,8 @@ const BLOCKS: [(Block, &str); 4] = [
 
 /// Returns the part that a key of a call has, and its position among the keys of this part.
 pub(super) fn part_of(key: &str) -> Option<(Part, usize)> {
-    static PARTS: LazyLock<HashMap<String, (Part, usize)>> = LazyLock::new(|| {
-        let of_part = |&(part, keys): &(Part, &'static str)| {
-            let keys = keys.split(' ').enumerate();
-            keys.map(move |(position, key)| (plain(key), (part, position)))
-        };
-        KEYS.iter().flat_map(of_part).collect()
-    });
-    PARTS.get(&plain(key)).copied()
+    let of_part = |(part, keys): &(Part, &str)| Some((*part, position(keys, key)?));
+    KEYS.iter().find_map(of_part)
 }
 
 /// Returns what a block of this type contains. Tools that the provider runs have types such as `server_tool_use` and
@@ -175,7 +166,10 @@ pub(super) const LISTS: [&str; 2] = [
 /// Returns the position of a key in a list that is separated by spaces.
 pub(super) fn position(keys: &str, key: &str) -> Option<usize> {
     let key = plain(key);
-    keys.split(' ').position(|known| plain(known) == key)
+    keys.split(' ').position(|known| {
+        let letters = known.bytes().filter(|byte| *byte != b'_');
+        letters.eq(key.bytes())
+    })
 }
 
 /// Returns a key in lower case, without `_` and `-`.
