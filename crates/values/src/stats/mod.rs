@@ -150,6 +150,14 @@ pub fn score_difference(a: f64, b: f64) -> f64 {
     }
 }
 
+/// Returns a share of counts, which stay far below 2^53. All of nothing is 1.
+pub(crate) fn share(part: u64, whole: u64) -> f64 {
+    match whole {
+        0 => 1.0,
+        _ => part as f64 / whole as f64,
+    }
+}
+
 /// The number of bins.
 const BINS: usize = 20;
 

@@ -5,6 +5,7 @@
 use super::edits::{EditDistance, length, share_left};
 use super::unicode::NormalForm;
 use crate::bipartite::Groups;
+use crate::stats::share;
 
 /// The number of expected entities that were found in a prediction.
 ///
@@ -97,10 +98,7 @@ impl EntityCounts {
     ///
     /// The result is 1 if both sides are empty, and 0 if only one side is empty.
     pub fn f1(self) -> f64 {
-        match self.expected + self.predicted {
-            0 => 1.0,
-            both => 2.0 * self.found as f64 / both as f64,
-        }
+        share(2 * self.found, self.expected + self.predicted)
     }
 }
 

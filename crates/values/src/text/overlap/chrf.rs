@@ -115,16 +115,15 @@ impl ChrfOptions {
     }
 
     fn characters(&self, text: &str, numbers: &mut Numbers) -> Vec<u32> {
-        let mut characters = Vec::with_capacity(text.len());
         let kept = text.chars().filter(|c| self.whitespace || !is_space(*c));
-        kept.for_each(|c| {
+        let number = |c: char| {
             let next = (ASCII + numbers.len()) as u32;
-            characters.push(match c.is_ascii() {
+            match c.is_ascii() {
                 true => u32::from(c),
                 false => *numbers.entry(c).or_insert(next),
-            });
-        });
-        characters
+            }
+        };
+        kept.map(number).collect()
     }
 
     /// Returns the chrF score, computed from counts, in [0, 1].
@@ -167,17 +166,11 @@ impl ChrfOptions {
 /// `distinct`.
 fn triples(texts: [&[u32]; 2], orders: usize, distinct: usize) -> Vec<u64> {
     let orders = orders.min(MAX_ORDER);
-    let [prediction, reference] = texts.map(<[u32]>::len);
     let mut counts = Vec::with_capacity(3 * orders);
     let matches = ngram_matches(&texts, orders, distinct);
     for (order, matches) in matches.into_iter().enumerate() {
-        let theirs = ngram_total(reference, order);
-        // n-grams longer than the reference do not count as misses.
-        let ours = match theirs {
-            0 => 0,
-            _ => ngram_total(prediction, order),
-        };
-        counts.extend([ours, theirs, matches]);
+        let [ours, theirs] = texts.map(|text| ngram_total(text.len(), order));
+        counts.extend([if theirs > 0 { ours } else { 0 }, theirs, matches]);
     }
     counts
 }
