@@ -188,33 +188,20 @@ pub(super) fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// The keys of the tokens of prompts. Of Anthropic, the last two count besides the first.
-const INPUT: &str =
-    "prompt_tokens input_tokens cache_creation_input_tokens cache_read_input_tokens";
+/// The keys of the tokens of prompts. Of Anthropic, those of the cache count besides the first. The last one is ATIF's.
+const INPUT: &str = "prompt_tokens input_tokens cache_creation_input_tokens cache_read_input_tokens total_prompt_tokens";
 
 /// The keys of the tokens of replies.
-const OUTPUT: &str = "completion_tokens output_tokens";
+const OUTPUT: &str = "completion_tokens output_tokens total_completion_tokens";
 
-/// Reads the object `usage` or `metrics` of an object; `None` if there are no tokens.
+/// Reads the object `usage`, `metrics` or `final_metrics` of an object; `None` if there are no tokens.
 pub(super) fn usage(object: &Map<String, Value>, key: &str) -> Result<Option<TokenUsage>, String> {
-    sum(object.get(key), INPUT, OUTPUT)
-}
-
-/// Reads the object `final_metrics` of ATIF.
-pub(super) fn total_usage(root: &Map<String, Value>) -> Result<Option<TokenUsage>, String> {
-    let (input, output) = ("total_prompt_tokens", "total_completion_tokens");
-    sum(root.get("final_metrics"), input, output)
-}
-
-fn sum(usage: Option<&Value>, input: &str, output: &str) -> Result<Option<TokenUsage>, String> {
-    let usage = usage.unwrap_or(&Value::Null);
-    match (tokens(usage, input)?, tokens(usage, output)?) {
-        (None, None) => Ok(None),
-        (input, output) => Ok(Some(TokenUsage {
-            input_tokens: input.unwrap_or(0),
-            output_tokens: output.unwrap_or(0),
-        })),
-    }
+    let usage = object.get(key).unwrap_or(&Value::Null);
+    let (input, output) = (tokens(usage, INPUT)?, tokens(usage, OUTPUT)?);
+    Ok(input.or(output).map(|_| TokenUsage {
+        input_tokens: input.unwrap_or(0),
+        output_tokens: output.unwrap_or(0),
+    }))
 }
 
 /// Returns the sum of the numbers under these keys; `None` if there is none.
