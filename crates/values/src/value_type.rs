@@ -1,7 +1,5 @@
 //! Descriptions of value types for users who do not read Rust. They appear in errors about rows and parameters, and in
 //! lists of metrics.
-//!
-//! The file is long because each type has its words, and the tests have a case for each.
 
 use crate::retrieval::{Cutoffs, Relevant, Retrieved};
 use crate::trajectory::{ArgsRules, ExpectedTrajectory, Trajectory};

@@ -454,9 +454,5 @@ pub fn average_precision(relevant: impl IntoIterator<Item = bool>) -> f64 {
             sum += f64::from(hits) / f64::from(rank);
         }
     }
-    if hits == 0 {
-        0.0
-    } else {
-        sum / f64::from(hits)
-    }
+    sum / f64::from(hits.max(1))
 }

@@ -53,6 +53,8 @@ pub use self::compare::{
 };
 pub use self::read::{ExpectedTrajectory, TrajectoryError};
 
+use std::ops::AddAssign;
+
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -461,5 +463,12 @@ impl TokenUsage {
     /// Returns the total number of tokens in prompts and replies.
     pub const fn tokens(self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
+    }
+}
+
+impl AddAssign for TokenUsage {
+    fn add_assign(&mut self, other: Self) {
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
     }
 }
