@@ -289,9 +289,8 @@ pub fn replace_constants<'t>(text: &'t str, with: [&str; 3]) -> Cow<'t, str> {
 /// JSON cannot represent these numbers.
 pub fn is_not_finite(text: &str) -> bool {
     let name = text.trim().trim_start_matches(['-', '+']);
-    ["nan", "inf", "infinity"]
-        .iter()
-        .any(|other| name.eq_ignore_ascii_case(other))
+    let names = ["nan", "inf", "infinity"];
+    names.iter().any(|other| name.eq_ignore_ascii_case(other))
 }
 
 /// Returns the first number that `serde_json` cannot read exactly, with the reason.
@@ -316,11 +315,9 @@ const EXACT_DIGITS: usize = 18;
 fn may_be_inexact(text: &str) -> bool {
     let bytes = text.as_bytes();
     let has_long_run = (0..bytes.len()).step_by(EXACT_DIGITS).any(|at| {
-        let before = bytes[..at]
-            .iter()
-            .rev()
-            .take_while(|it| it.is_ascii_digit());
-        let after = bytes[at..].iter().take_while(|it| it.is_ascii_digit());
+        let (before, after) = (bytes[..at].iter().rev(), bytes[at..].iter());
+        let before = before.take_while(|it| it.is_ascii_digit());
+        let after = after.take_while(|it| it.is_ascii_digit());
         bytes[at].is_ascii_digit() && before.count() + after.count() > EXACT_DIGITS
     });
     has_long_run || text.contains("e-") || text.contains("E-")
@@ -367,11 +364,7 @@ pub fn parse_literal(cell: &str) -> Option<Value> {
     if !may_be_literal(cell) || is_too_large(cell, MAX_VALUES) {
         return None;
     }
-    let json = |text: &str| {
-        serde_json::from_str(text)
-            .ok()
-            .map(|UniqueKeys(value)| value)
-    };
+    let json = |text: &str| Some(serde_json::from_str::<UniqueKeys>(text).ok()?.0);
     json(cell).or_else(|| json(&python_to_json(cell)?))
 }
 

@@ -495,8 +495,7 @@ impl ConfusionMatrix {
 
     /// Returns the number of rows whose predicted class equals their label.
     pub fn agreeing(&self) -> u64 {
-        let classes = 0..self.classes();
-        classes.map(|class| self.count(class, class)).sum()
+        (0..self.classes()).map(|it| self.counts[it][it]).sum()
     }
 
     /// Returns the number of rows whose label is the given class.

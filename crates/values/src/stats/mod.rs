@@ -142,11 +142,9 @@ pub fn harmonic_mean(a: f64, b: f64) -> f64 {
 pub fn score_difference(a: f64, b: f64) -> f64 {
     /// `2⁻⁵⁰`.
     const BOUND: f64 = 4.0 * f64::EPSILON;
-    let difference = a - b;
-    if difference.abs() <= BOUND * a.abs().max(b.abs()) {
-        0.0
-    } else {
-        difference
+    match a - b {
+        difference if difference.abs() <= BOUND * a.abs().max(b.abs()) => 0.0,
+        difference => difference,
     }
 }
 

@@ -52,9 +52,7 @@ impl PermutationTest {
         (draws, seed): (u32, u64),
         count: impl FnOnce(u32, &mut dyn FnMut() -> u64) -> u64,
     ) -> Self {
-        let all = u32::try_from(rows)
-            .ok()
-            .and_then(|it| 1_u32.checked_shl(it));
+        let all = 1_u32.checked_shl(u32::try_from(rows).unwrap_or(u32::MAX));
         let (extreme, assignments, own) = if let Some(all) = all.filter(|all| *all <= most) {
             let mut signs = 0..u64::from(all);
             let next = &mut || signs.next().unwrap_or_default();

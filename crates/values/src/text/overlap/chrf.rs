@@ -131,13 +131,11 @@ impl ChrfOptions {
     /// This is the F score of precision and recall, each averaged over the n-gram lengths for which both sides are long
     /// enough. The score is 0 if both sides are too short for all lengths. sacrebleu's score is 100 times this score.
     pub fn score(&self, counts: &[u64]) -> f64 {
-        let Some((precision, recall)) = Self::precision_and_recall(counts) else {
+        let both = Self::precision_and_recall(counts);
+        // Without a match both are 0.
+        let Some((precision, recall)) = both.filter(|both| both.0 > 0.0) else {
             return 0.0;
         };
-        // Without a match both are 0.
-        if precision <= 0.0 {
-            return 0.0;
-        }
         let factor = self.beta * self.beta;
         ((1.0 + factor) * precision * recall / (factor * precision + recall)).min(1.0)
     }

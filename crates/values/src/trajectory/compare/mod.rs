@@ -36,13 +36,9 @@ impl TooManyCalls {
     /// Refuses calls whose comparison in order takes more than `limit` pairs.
     fn check(called: &ToolCalls<'_>, expected: &ToolCalls<'_>, limit: u64) -> Result<(), Self> {
         let (ours, theirs) = (called.len(), expected.len());
+        let instead = "compare them in any order";
         match (ours as u64).saturating_mul(theirs as u64) > limit {
-            true => Err(Self::new(
-                "calls",
-                ours,
-                theirs,
-                "compare them in any order",
-            )),
+            true => Err(Self::new("calls", ours, theirs, instead)),
             false => Ok(()),
         }
     }
@@ -190,9 +186,8 @@ impl ArgsRule {
                         found(other)
                     )),
                 };
-                Ok(Self::Paths(
-                    paths.iter().map(path).collect::<Result<_, _>>()?,
-                ))
+                let paths: Result<_, _> = paths.iter().map(path).collect();
+                paths.map(Self::Paths)
             }
             Value::Array(_) => {
                 Err("expected at least one path; write `ignore` for none".to_owned())
